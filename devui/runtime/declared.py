@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from devui.runtime.left_out import ROOT
-from devui.runtime.mistakes import near, place
+from devui.runtime.mistakes import place
+from devui.runtime.spelling import near
 
 
 class Declared(BaseModel):

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any, cast
 
@@ -10,6 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.left_out import ROOT
+from devui.runtime.spelling import near, near_attribute, near_field, near_parameter
 
 _SENTENCES = ("value_error", "assertion_error")
 """Errors that a validator raised in its own words; pydantic puts their kind before them."""
@@ -22,6 +22,10 @@ _AWAIT = (
     "A coroutine is what an async function gives before it is awaited: write `await` before the"
     " call, in an `async def` function."
 )
+_NOT_ASYNC = (
+    "What is called there is no `async def` function: define it so, or take the `await` away."
+)
+_AWAITED = "can't be used in 'await' expression"
 _ASYNC_FOR = (
     "An async generator gives what it yields to `async for event in ...`, in an `async def`"
     " function."
@@ -48,6 +52,10 @@ def given(value: object) -> str:
         return f"the function {place(value)}"
     if inspect.iscoroutine(value):
         return f"a coroutine of {value.__qualname__}()"
+    if inspect.isgenerator(value):
+        return f"a generator of {value.__qualname__}()"
+    if inspect.isasyncgen(value):
+        return f"an async generator of {value.__qualname__}()"
     shown = " ".join(repr(value).split())
     kind = type(value).__name__
     if type(value).__module__.startswith("google.adk."):
@@ -124,17 +132,29 @@ def _text(error: BaseException) -> str:
     if isinstance(error, KeyError) and error.args and " " in str(error.args[0]):
         return str(error.args[0])  # a sentence, no key: `str` would put it in quotation marks
     text = str(error) or repr(error)
+    advice = _advice(error, text)
+    return f"{text}\n{advice}" if advice else text
+
+
+def _advice(error: BaseException, text: str) -> str:
+    """What to do about an exception of Python itself; empty if its words will do."""
     if isinstance(error, TypeError) and text.startswith(_BY_POSITION):
-        return f"{text}\nGive each value by its name, such as name=..."
+        return "Give each value by its name, such as name=..."
     if isinstance(error, TypeError | AttributeError) and "'coroutine' object" in text:
-        return f"{text}\n{_AWAIT}"
-    if isinstance(error, TypeError) and "async_generator" in text:
-        return f"{text}\n{_ASYNC_FOR}"
+        return _AWAIT
+    if isinstance(error, TypeError) and ("async_generator" in text or text.endswith(_AWAITED)):
+        if "__notes__" in vars(error):
+            return ""  # one says it of the very function: see `note_on_await`
+        return _ASYNC_FOR if "async_generator" in text else _NOT_ASYNC
+    if isinstance(error, TypeError) and "__notes__" not in vars(error):
+        return near_parameter(error, text)
+    if isinstance(error, AttributeError | ValueError) and "__notes__" not in vars(error):
+        return near_attribute(error, text)
     if isinstance(error, RuntimeError) and isinstance(error.__cause__, _ENDS):
         for end, reason in _STOPS.items():
             if text.endswith(end):
-                return f"{text}\n{reason} of what has no more. Catch it there."
-    return text
+                return f"{reason} of what has no more. Catch it there."
+    return ""
 
 
 def _refusal(error: ValidationError) -> str:
@@ -149,7 +169,9 @@ def _refusal(error: ValidationError) -> str:
             lines.append(f"{where}this has to be {A_CONTENT} (given: {_shown(found['input'])})")
         elif found["type"] in _OF_NAMES:
             *around, name = (error.title, *(_snake(str(each)) for each in found["loc"]))
-            lines.append(f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`.")
+            told = f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`"
+            missing = found["type"] == "missing"
+            lines.append(told + ("." if missing else near_field(around[0], around[1:], name)))
         else:
             where = where or f"{error.title}: "
             lines.append(f"{where}{found['msg']} (given: {_shown(found['input'])})")
@@ -163,12 +185,6 @@ def _shown(value: object) -> str:
 def _snake(name: str) -> str:
     """The name as Python code writes it, of one that pydantic has from JSON."""
     return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """`; did you mean ...?` if one of the known names is close, else nothing."""
-    [best] = get_close_matches(name, known, n=1, cutoff=0.75) or [""]
-    return f"; did you mean `{best}`?" if best else "."
 
 
 def check_takes(function: Any, count: int, what: str, role: str) -> None:
@@ -208,6 +224,21 @@ def note_on_names(error: BaseException, function: Any, *names: str) -> None:
             f"{place(function)} takes {signature}, but is called with {', '.join(names)}. Give it"
             " these parameters."
         )
+
+
+def not_awaited(function: Any) -> str:
+    """What to do about a function whose call is awaited, and that gives nothing to await."""
+    if inspect.isasyncgenfunction(function):
+        return f"{place(function)} yields. Let it return its result instead."
+    if inspect.isgeneratorfunction(function):
+        return f"{place(function)} yields. Define it with `async def`, and return its result."
+    return f"{place(function)} is a plain function. Define it with `async def`."
+
+
+def note_on_await(error: BaseException, function: Any) -> None:
+    """Note on an error of awaiting a call of the function, if it gives nothing to await."""
+    if str(error).endswith(_AWAITED) and not inspect.iscoroutinefunction(function):
+        error.add_note(not_awaited(function))
 
 
 def yielding(items: Any, function: Any, owner: str, what: str) -> AsyncGenerator[Any, None]:

@@ -112,8 +112,8 @@ class Runner:
         self.resumability_config = self.app.resumability_config
         self.auto_create_session = yes_or_no("auto_create_session", auto_create_session)
         self._open_tasks = OpenTasks()
-        self._places = InvocationPlaces()
-        self._outlines = LatestSessions()
+        self._invocation_places = InvocationPlaces()
+        self._session_outlines = LatestSessions()
         self.plugin_manager = PluginManager(self.app.plugins, plugin_close_timeout)
 
     async def run_async(
@@ -147,11 +147,11 @@ class Runner:
         """
         config = config_of(run_config)
         message = user_message(new_message) if new_message else None
-        session = await self._session(user_id, session_id, config)
+        session = await self._run_session(user_id, session_id, config)
         answer = answered(message, session.events)
         if answer is None and message is not None and invocation_id is None:
             answer = self._open_tasks.spoken_to(self.agent, session)
-        ctx = self._invocation(session, message, answer, invocation_id=invocation_id, config=config)
+        ctx = self._begun_turn(session, message, answer, invocation_id=invocation_id, config=config)
         if abort_signal is not None:
             ctx.attach_abort_signal(abort_signal)
         node = node_of_turn(ctx, self.agent, answer, self._find_agent_to_run)
@@ -239,7 +239,7 @@ class Runner:
         Raises SessionNotFoundError, or InvocationNotFoundError.
         """
         config = config_of(run_config).model_copy(update={"get_session_config": None})
-        session = await self._session(user_id, session_id, config)
+        session = await self._run_session(user_id, session_id, config)
         event = await rewind_event(session, rewind_before_invocation_id, self.artifact_service)
         event = CommitOrder().put(session, event)
         await self.session_service.append_event(session=session, event=event)
@@ -255,7 +255,7 @@ class Runner:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def _session(self, user_id: str, session_id: str, config: RunConfig) -> Session:
+    async def _run_session(self, user_id: str, session_id: str, config: RunConfig) -> Session:
         check_session_id(session_id)
         session = await self.session_service.get_session(
             app_name=self.app_name,
@@ -274,7 +274,7 @@ class Runner:
             "create it first, or let the Runner do so with auto_create_session=True."
         )
 
-    def _invocation(
+    def _begun_turn(
         self,
         session: Session,
         message: types.Content | None,
@@ -288,7 +288,7 @@ class Runner:
             if invocation_id not in {None, answer.invocation_id}:
                 logger.warning("The message answers another invocation; resuming that one.")
             invocation_id = answer.invocation_id
-        place = self._places.place_of(session, invocation_id)
+        place = self._invocation_places.place_of(session, invocation_id)
         own = events_so_far(invocation_id, session, place, wanted=message is None)
         spoken = answer.scope if answer and answer.in_words else None
         reads_words = spoken and isinstance(self.agent, BaseAgent)  # a graph has one input
@@ -332,7 +332,7 @@ class Runner:
             events_compaction_config=self.app.events_compaction_config,
             plugin_manager=self.plugin_manager,
             run_child=run_child,
-            outlines=self._outlines,
+            outlines=self._session_outlines,
         )
 
     def _find_agent_to_run(self, session: Session, root_agent: BaseAgent) -> BaseAgent:
@@ -350,7 +350,7 @@ class Runner:
         if message is None and not state_delta:
             return None
         if message is not None:
-            message = await self._received(ctx, message)
+            message = await self._accepted(ctx, message)
         event = Event(
             invocation_id=ctx.invocation_id,
             author="user",
@@ -363,7 +363,7 @@ class Runner:
         event = ctx.in_order(event)
         return await self.session_service.append_event(session=ctx.session, event=event)
 
-    async def _received(self, ctx: InvocationContext, message: types.Content) -> types.Content:
+    async def _accepted(self, ctx: InvocationContext, message: types.Content) -> types.Content:
         """The message as plugins and settings want it."""
         changed = await message_for(ctx, message)
         if ctx.user_content is message:

@@ -34,6 +34,14 @@ UNCHECKED_ANSWER = Difference(
     there="Any JSON is taken; only models and lists of models are checked.",
     why="Code that reads the state relies on the type that was asked for.",
 )
+TEXTS_ASKED_FOR = Difference(
+    "Answers to an output schema that is a text",
+    here="For `str`, and for what else takes the text as it is, such as `int | str` and `Literal`,"
+    " an answer that is no JSON of the type is the text itself: `7`, `Bern is a city.`",
+    there="Whatever JSON it is goes to the state, so `7` is an int; without JSON the run ends in"
+    " an error.",
+    why="A text was asked for, and there it is.",
+)
 VERTEX = Difference(
     "Declarations of tools for Vertex AI",
     here="They are the same for both services of Gemini.",

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 
 import pytest
 from google.genai import types
@@ -128,6 +129,24 @@ async def test_a_link_cannot_lead_out_of_the_folder(service, tmp_path):
     (tmp_path / "apps/app/users/u/sessions/s/artifacts/link").symlink_to("/")
     with pytest.raises(InputValidationError, match="leads out"):
         await service.load_artifact(**WHERE, filename="link/etc")
+
+
+async def test_links_are_followed_in_a_thread(service):
+    class Watched(type(service.root_dir)):
+        def resolve(self, strict=False):
+            threads.add(threading.current_thread())
+            return super().resolve(strict)
+
+    threads: set[threading.Thread] = set()
+    service.root_dir = Watched(service.root_dir)
+    await service.save_artifact(**WHERE, filename="a", artifact=part("x"))
+    assert await service.load_artifact(**WHERE, filename="a") == part("x")
+    assert await service.list_versions(**WHERE, filename="a") == [0]
+    assert len(await service.list_artifact_versions(**WHERE, filename="a")) == 1
+    assert await service.get_artifact_version(**WHERE, filename="a")
+    await service.delete_artifact(**WHERE, filename="a")
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 @needs_adk

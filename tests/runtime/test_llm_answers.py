@@ -1,6 +1,7 @@
 """Answers of models: fragments, errors, outputs, structured ones."""
 
 import ssl
+from typing import Literal
 
 import pytest
 from google.genai import types
@@ -141,6 +142,32 @@ async def test_an_output_schema_is_asked_for_and_parsed():
     assert (await conversation.session()).state["city"] == {"name": "Rome", "airports": []}
     config = agent.model.requests[0].config
     assert (config.response_schema, config.response_mime_type) == (City, "application/json")
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        (str, "7", "7"),
+        (str, '"7"', "7"),
+        (str, "Rome.", "Rome."),
+        (str, '{"name": "Rome"}', '{"name": "Rome"}'),
+        (str | None, "null", None),
+        (int | str, "seven", "seven"),
+        (int | str, "7", 7),
+        (Literal["yes", "no"], "yes", "yes"),
+        (City, '```json {"name": "Rome"}```', {"name": "Rome", "airports": []}),
+        (list[int], "```\n[1, 2]\n```", [1, 2]),
+    ],
+)
+async def test_an_answer_is_read_as_its_schema_says(schema, text, value):
+    model = ScriptedLlm(rules=[Rule(then=Say(text))])
+    conversation = Conversation(
+        LlmAgent(name="a", model=model, output_schema=schema, output_key="said")
+    )
+
+    await conversation.say("go")
+
+    assert (await conversation.session()).state["said"] == value
 
 
 async def test_an_answer_that_does_not_fit_the_schema_is_shown_and_raises():

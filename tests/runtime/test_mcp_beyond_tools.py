@@ -60,7 +60,7 @@ async def test_an_instruction_is_a_prompt_filled_from_the_state():
         None, instruction=provider, state={"name": "Ann", "mood": "fine", "other": 1}
     )
     assert "You are Ann, and you feel fine." in requests[0].config.system_instruction
-    assert not provider._sessions._connections, "closed with the runner"
+    assert not provider._mcp_session_manager._connections, "closed with the runner"
 
 
 async def test_progress_is_told_to_a_callback_or_to_one_made_for_the_call():

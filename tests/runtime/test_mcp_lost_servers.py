@@ -76,7 +76,7 @@ def killing(toolset, victim: str = "who_am_i"):
         pid = int(text(tool_response))
         os.kill(pid, signal.SIGKILL)
         psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [])
-        [connection] = toolset._sessions._connections.values()
+        [connection] = toolset._mcp_session_manager._connections.values()
         deadline = time.monotonic() + 30
         while not connection.is_over and time.monotonic() < deadline:  # noqa: ASYNC110  no event
             await asyncio.sleep(0.02)
@@ -141,7 +141,7 @@ async def test_connections_that_nobody_has_used_for_long_are_closed(monkeypatch,
     open_then = []
 
     async def count(tool, args, tool_context, tool_response):
-        open_then.append(len(toolset._sessions._connections))
+        open_then.append(len(toolset._mcp_session_manager._connections))
 
     with served("http") as url:
         toolset = McpToolset(

@@ -242,7 +242,7 @@ async def test_the_list_is_asked_for_once_while_it_is_fresh():
         params = StreamableHTTPConnectionParams(url=url, timeout=60)
         toolset = McpToolset(connection_params=params, tool_list_cache_ttl_seconds=60)
         before = await toolset.get_tools()
-        await toolset._sessions.close()
+        await toolset._mcp_session_manager.close()
     assert [t.name for t in await toolset.get_tools()] == [t.name for t in before]
     await toolset.close()
 
@@ -261,7 +261,7 @@ async def test_lists_that_nobody_can_use_again_are_not_kept(http_url):
         for _ in range(3):
             await toolset.get_tools(ReadonlyContext(invocation))
             await asyncio.sleep(0.002)
-        assert len(toolset._lists) == kept
+        assert len(toolset._tool_list_cache) == kept
         await toolset.close()
 
 

@@ -182,7 +182,7 @@ IGNORED = {
         "Workflow has no `timeouts`; did you mean `timeout`?"
     ),
     "from devui.runtime.workflow import JoinNode\nJoinNode(name='join', wait=True)": (
-        "JoinNode has no `wait`."
+        "JoinNode has no `wait`; did you mean `wait_for_output`?"
     ),
     "from devui.runtime.models import Gemini\nGemini(model_name='gemini-2.5-pro')": (
         "Gemini has no `model_name`."
@@ -198,6 +198,17 @@ IGNORED = {
     "from devui.runtime.sessions.base_session_service import GetSessionConfig\n"
     "GetSessionConfig(num_recent_event=3)": (
         "GetSessionConfig has no `num_recent_event`; did you mean `num_recent_events`?"
+    ),
+    "\nEvent(author='agent', contents=types.Content())": (
+        "Event has no `contents`; did you mean `content`?"
+    ),
+    "\nEvent(athor='agent', message='Hello.')": "Event has no `athor`; did you mean `author`?",
+    "from devui.runtime.events import RequestInput\nRequestInput(messages='Well?')": (
+        "RequestInput has no `messages`; did you mean `message`?"
+    ),
+    "from devui.runtime.tools.mcp_tool import StreamableHTTPConnectionParams\n"
+    "StreamableHTTPConnectionParams(url='http://a', header={})": (
+        "StreamableHTTPConnectionParams has no `header`; did you mean `headers`?"
     ),
     "\nEvent(author='agent', text='Hello.')": (
         'Event has no `text`; give content=types.Content(role="model",'
@@ -256,7 +267,7 @@ PLACED = {
     " `before_model_callback`?",
     NO_JSON: "The value of 'lock' in an event has no JSON form; its repr is kept.",
     NOT_ASYNC: "Agent 'agent' runs without the tools of Mine, which could not be listed: get_tools"
-    " (AGENT:19) of Mine is a plain function. Define it with `async def`.",
+    " (AGENT:19) is a plain function. Define it with `async def`.",
     NO_CONTEXT: "Agent 'agent' runs without the tools of Mine, which could not be listed: get_tools"
     " (AGENT:19), which lists the tools of Mine, takes (), but is called with a ReadonlyContext."
     " Give it that parameter.",

@@ -9,14 +9,31 @@ from pydantic import PrivateAttr
 
 from devui.runtime import Workflow
 from devui.runtime.agents import BaseAgent, InvocationContext, LlmAgent
+from devui.runtime.apps import App
+from devui.runtime.artifacts import InMemoryArtifactService
 from devui.runtime.events import Event, EventActions
-from devui.runtime.models import LlmRequest
+from devui.runtime.memory import SqliteMemoryService
+from devui.runtime.models import Gemini, LlmRequest
+from devui.runtime.models.lite_llm import LiteLlm
+from devui.runtime.models.openai_llm import OpenAILlm
 from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
 from devui.runtime.planners import PlanReActPlanner
-from devui.runtime.runners import InMemoryRunner
+from devui.runtime.plugins import (
+    ContextFilterPlugin,
+    DebugLoggingPlugin,
+    LoggingPlugin,
+    ReflectAndRetryToolPlugin,
+    SaveFilesAsArtifactsPlugin,
+)
+from devui.runtime.plugins.tool_call_integrity_plugin import ToolCallIntegrityPlugin
+from devui.runtime.runners import InMemoryRunner, Runner
 from devui.runtime.sessions import InMemorySessionService, Session, SqliteSessionService
+from devui.runtime.skills import Frontmatter, Skill
 from devui.runtime.tools import AgentTool, BaseToolset, FunctionTool
 from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
+from devui.runtime.tools.mcp_tool import McpTool, McpToolset
+from devui.runtime.tools.openapi_tool import RestApiTool
+from devui.runtime.tools.skill_toolset import SkillToolset
 from devui.runtime.workflow import START, Node
 
 
@@ -287,3 +304,75 @@ async def test_tools_may_have_methods_and_attributes_of_their_own():
 async def test_a_toolset_may_have_methods_of_its_own():
     [tool] = await Listing().get_tools_with_prefix()
     assert tool.name == "written"
+
+
+NAMES = (
+    "access add answer begin body cache call client clients config data database db events failed"
+    " failures file files filter handled headers history ids invocation key kept layout limit list"
+    " lists log lock note options outlines path places prepare progress queue read received"
+    " requests retries retry saved scan search send session sessions settings state store stored"
+    " tell text ttl version workspace write"
+)
+"""What authors of subclasses call their own things, after an underscore."""
+SKILL = Skill(frontmatter=Frontmatter(name="tea", description="Tea."), instructions="Boil.")
+
+
+def named_by_its_author(kind):
+    """A subclass that has something of its own under all those names."""
+    own = {f"_{name}": "mine" for name in NAMES.split()}
+
+    def begin(self, *args, **kwargs):
+        kind.__init__(self, *args, **kwargs)
+        for name in own:
+            setattr(self, name, "mine")
+
+    return type(f"My{kind.__name__}", (kind,), {**own, "__init__": begin})
+
+
+@pytest.mark.parametrize("kind", [InMemorySessionService, SqliteSessionService])
+async def test_a_runner_and_its_services_may_have_attributes_of_their_own(kind, tmp_path):
+    names = [tmp_path / "sessions.db"] if kind is SqliteSessionService else []
+    memory = named_by_its_author(SqliteMemoryService)(tmp_path / "memory.db")
+    kinds = [
+        LoggingPlugin,
+        ContextFilterPlugin,
+        DebugLoggingPlugin,
+        ReflectAndRetryToolPlugin,
+        SaveFilesAsArtifactsPlugin,
+    ]
+    where = {"output_path": str(tmp_path / "debug.yaml")}
+    plugins = [
+        named_by_its_author(each)(**(where if each is DebugLoggingPlugin else {})) for each in kinds
+    ]
+    toolset = named_by_its_author(SkillToolset)([SKILL])
+    model = ScriptedLlm(
+        rules=[Rule(after="list_skills", then=Say("Done.")), Rule(then=Call("list_skills"))]
+    )
+    runner = named_by_its_author(Runner)(
+        app=App(
+            name="app",
+            root_agent=LlmAgent(name="agent", model=model, tools=[toolset]),
+            plugins=plugins,
+        ),
+        session_service=named_by_its_author(kind)(*names),
+        artifact_service=named_by_its_author(InMemoryArtifactService)(),
+        memory_service=memory,
+    )
+    events = await runner.run_debug("go", quiet=True)
+    session = await runner.session_service.get_session(
+        app_name="app", user_id="debug_user_id", session_id="debug_session_id"
+    )
+    await memory.add_session_to_memory(session)
+    found = await memory.search_memory(app_name="app", user_id="debug_user_id", query="done")
+    await runner.close()
+    await memory.close()
+    assert [event.content.parts[0].text for event in events][-1] == "Done."
+    assert [entry.content.parts[0].text for entry in found.memories] == ["Done."]
+
+
+@pytest.mark.parametrize(
+    "kind", [McpToolset, McpTool, RestApiTool, OpenAILlm, Gemini, LiteLlm, ToolCallIntegrityPlugin]
+)
+def test_no_private_name_of_a_class_is_one_that_its_subclasses_may_want(kind):
+    wanted = {f"_{name}" for name in NAMES.split()}
+    assert wanted.isdisjoint(name for each in kind.__mro__ for name in vars(each))

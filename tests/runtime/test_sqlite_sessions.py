@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 
 from devui.runtime.errors import AlreadyExistsError, SessionNotFoundError, StaleSessionError
 from devui.runtime.events import Event
-from devui.runtime.sessions import DatabaseSessionService, Session, SqliteSessionService
+from devui.runtime.sessions import (
+    DatabaseSessionService,
+    Session,
+    SqliteSessionService,
+    sqlite_rows,
+)
 from devui.runtime.sessions.base_session_service import GetSessionConfig
+from devui.runtime.sessions.sqlite_rows import Key
 from tests.kit.oracle import needs_adk, run_adk
 
 WHERE = {"app_name": "app", "user_id": "u"}
@@ -211,6 +217,17 @@ async def test_a_row_of_jobs_lets_others_have_the_loop(service):
         await reread(service)
     task.cancel()
     assert rounds >= 40
+
+
+@pytest.mark.parametrize(("count", "size", "is_short"), [(20, 9, 1), (21, 9, 0), (2, 60_000, 0)])
+async def test_a_session_is_short_if_its_events_are_few_and_small(tmp_path, count, size, is_short):
+    service = SqliteSessionService(tmp_path / "sessions.db")
+    session = await service.create_session(**WHERE, session_id="s")
+    for moment in range(1, count + 1):
+        await service.append_event(session, at(moment, state={"text": "x" * size}))
+    await service.close()
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as connection:
+        assert sqlite_rows.is_short(connection, Key("app", "u", "s")) == is_short
 
 
 async def test_a_cancelled_append_leaves_file_and_object_in_step(service):
@@ -475,7 +492,7 @@ async def test_an_event_that_comes_late_stands_where_it_belongs(service):
     await service.create_session(**WHERE, session_id="s")
     await grown(service, 1, 3)
     await reread(service)
-    with sqlite3.connect(service._database.path.target) as connection:
+    with sqlite3.connect(service._sessions_database.path.target) as connection:
         connection.execute("UPDATE sessions SET update_time = create_time")
     session = await reread(service)
     session.last_update_time = 9e9

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 from google.genai import types
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
+from devui.runtime.agents.agent_events import events_of
 from devui.runtime.agents.agent_state import BaseAgentState, loaded
 from devui.runtime.agents.agent_tree import adopt, check_place, warn_of_namesakes
 from devui.runtime.agents.cloning import cloned
@@ -159,7 +160,7 @@ class BaseAgent(BaseNode):
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         """The agent as a node of a workflow: it talks in the session, and takes no input."""
-        async with aclosing(self.run_async(ctx.get_invocation_context())) as events:
+        async with aclosing(events_of(self, ctx.get_invocation_context())) as events:
             async for event in events:
                 ctx.event_author = event.author
                 yield event

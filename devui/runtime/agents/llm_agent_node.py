@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from devui.runtime.agents.agent_events import events_of
 from devui.runtime.agents.llm_agent_output import mark_answer
 from devui.runtime.workflow.values import as_message
 
@@ -30,7 +31,7 @@ async def run_as_node(
         told = as_message(node_input)
         if _says_something(told):
             invocation = invocation.model_copy(update={"user_content": told})
-    async with aclosing(agent.run_async(invocation)) as events:
+    async with aclosing(events_of(agent, invocation)) as events:
         async for event in events:
             ctx.event_author = event.author
             if agent.mode == "single_turn" and event.author == agent.name:

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.agent_events import events_of
 from devui.runtime.agents.agent_progress import escalated, forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
 from devui.runtime.agents.agent_tree import family, warn_if_idle
@@ -97,7 +98,7 @@ class LoopAgent(BaseAgent):
         tasks = {
             task.name for member in family(sub_agent) for task in member.sub_agents_given_tasks
         }
-        async with aclosing(sub_agent.run_async(ctx)) as events:
+        async with aclosing(events_of(sub_agent, ctx)) as events:
             async for event in events:
                 if not ctx.is_resumable and _keeps_waiting(event, tasks):
                     note_waiting(event, self.name, Waiting(current.number, current.escalated))

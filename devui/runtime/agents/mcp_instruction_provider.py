@@ -21,7 +21,7 @@ class McpInstructionProvider:
     ) -> None:
         """Use the prompt of that name; `errlog` gets the stderr of a child process."""
         self.prompt_name = prompt_name
-        self._sessions = MCPSessionManager(connection_params, errlog)
+        self._mcp_session_manager = MCPSessionManager(connection_params, errlog)
 
     async def __call__(self, context: ReadonlyContext) -> str:
         """The texts of the prompt's messages.
@@ -31,13 +31,15 @@ class McpInstructionProvider:
             mcp.MCPError: it has no such prompt, or misses an argument of it.
             ValueError: the prompt is empty.
         """
-        found = await self._sessions.ask(
+        found = await self._mcp_session_manager.ask(
             None, lambda client: self._prompt(client, context), changes_nothing=True
         )
         contents = [message.content for message in found.messages]
         texts = [each.text for each in contents if isinstance(each, mcp.types.TextContent)]
         if not texts:
-            raise ValueError(f"The MCP prompt {self.prompt_name!r} of {self._sessions} is empty.")
+            raise ValueError(
+                f"The MCP prompt {self.prompt_name!r} of {self._mcp_session_manager} is empty."
+            )
         return "".join(texts)
 
     async def _prompt(
@@ -51,4 +53,4 @@ class McpInstructionProvider:
 
     async def close(self) -> None:
         """Close the connection; the Runner does so when it is closed."""
-        await self._sessions.close()
+        await self._mcp_session_manager.close()

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.agent_events import events_of
 from devui.runtime.agents.agent_progress import forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
 from devui.runtime.agents.agent_tree import warn_if_idle
@@ -34,7 +35,7 @@ class ParallelAgent(BaseAgent):
         if ctx.is_resumable and not resuming:
             yield self._create_agent_state_event(ctx, BaseAgentState())
         runs = [
-            agent.run_async(self._branched(ctx, agent))
+            events_of(agent, self._branched(ctx, agent))
             for agent in self.sub_agents
             if not has_ended(ctx, agent)
         ]

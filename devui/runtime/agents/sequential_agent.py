@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.agent_events import events_of
 from devui.runtime.agents.agent_progress import forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
 from devui.runtime.agents.agent_tree import warn_if_idle
@@ -40,7 +41,7 @@ class SequentialAgent(BaseAgent):
                 progress = SequentialAgentState(current_sub_agent=sub_agent.name)
                 yield self._create_agent_state_event(ctx, progress)
             pause = Pause(ctx, sub_agent)
-            async with aclosing(sub_agent.run_async(ctx)) as events:
+            async with aclosing(events_of(sub_agent, ctx)) as events:
                 async for event in events:
                     yield event
                     pause.watch(event)

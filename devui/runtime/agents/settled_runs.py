@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from devui.runtime.agents.agent_events import events_of
 from devui.runtime.agents.error_events import error_event
 from devui.runtime.agents.node_paths import has_place_of_its_own
 from devui.runtime.agents.task_scopes import own_scope
@@ -40,9 +41,9 @@ def settled_run(
     if schema is None and not called and ctx.node_runs.schemas:
         schema = ctx.node_runs.schema_above(ctx.node_path)
     if schema is None and agent.timeout is None and agent.retry_config is None:
-        return agent.run_async(ctx)
+        return events_of(agent, ctx)
     is_part = not called and not has_place_of_its_own(ctx.node_path, agent.name)
-    return agent.run_async(ctx) if is_part else _attempts(agent, ctx, schema)
+    return events_of(agent, ctx) if is_part else _attempts(agent, ctx, schema)
 
 
 async def _attempts(
@@ -97,7 +98,7 @@ class _Attempt:
             NodeTimeoutError: its time is up.
             StateSchemaError: an event changes the state in a way that the schema does not allow.
         """
-        async with aclosing(self._agent.run_async(self._ctx)) as events:
+        async with aclosing(events_of(self._agent, self._ctx)) as events:
             while (event := await self._next(events)) is not None:
                 self._look_at(event)
                 yield event

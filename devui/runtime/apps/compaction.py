@@ -15,6 +15,7 @@ from devui.runtime.apps.self_contained import retained_from, self_contained_pref
 from devui.runtime.errors.stale_session_error import StaleSessionError
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions, EventCompaction
+from devui.runtime.mistakes import note_on_await
 from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ async def _summarised(
         summary: Event | None = await ctx.plugin_manager.around_summary(
             chosen, partial(summarizer.maybe_summarize_events, events=chosen)
         )
-    except Exception:
+    except Exception as error:
+        note_on_await(error, summarizer.maybe_summarize_events)
         logger.warning("Old events could not be summed up; the history stays.", exc_info=True)
         return False
     if summary is None:

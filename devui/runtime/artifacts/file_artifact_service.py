@@ -1,6 +1,7 @@
 """`FileArtifactService`: artifacts in a folder, in the layout of ADK (adk-runtime 10.1)."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,8 @@ class FileArtifactService(BaseArtifactService):
             file_name=filename,
             display_name=blob.display_name if blob else None,
         )
-        folder = self._folder(app_name, user_id, filename, session_id)
-        return await asyncio.to_thread(artifact_versions.write, folder, part, about)
+        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
+        return await asyncio.to_thread(lambda: artifact_versions.write(where(), part, about))
 
     async def load_artifact(
         self,
@@ -71,8 +72,8 @@ class FileArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> types.Part | None:
         """That version, or the newest; None if there is none."""
-        folder = self._folder(app_name, user_id, filename, session_id)
-        return await asyncio.to_thread(_load, folder, version)
+        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
+        return await asyncio.to_thread(lambda: _load(where(), version))
 
     async def list_artifact_keys(
         self, *, app_name: str, user_id: str, session_id: str | None = None
@@ -86,23 +87,23 @@ class FileArtifactService(BaseArtifactService):
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> None:
         """Delete all versions; does nothing if there are none."""
-        folder = self._folder(app_name, user_id, filename, session_id)
+        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
         scope = user_folder(self.root_dir, app_name, user_id)
-        await asyncio.to_thread(artifact_versions.remove, folder, scope)
+        await asyncio.to_thread(lambda: artifact_versions.remove(where(), scope))
 
     async def list_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
         """The numbers of the versions, ascending; a failed save may leave a gap."""
-        folder = self._folder(app_name, user_id, filename, session_id)
-        return await asyncio.to_thread(artifact_versions.numbers, folder)
+        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
+        return await asyncio.to_thread(lambda: artifact_versions.numbers(where()))
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[ArtifactVersion]:
         """What is known about each version, ascending."""
-        folder = self._folder(app_name, user_id, filename, session_id)
-        return await asyncio.to_thread(_describe_all, folder)
+        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
+        return await asyncio.to_thread(lambda: _describe_all(where()))
 
     async def get_artifact_version(
         self,
@@ -114,12 +115,13 @@ class FileArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> ArtifactVersion | None:
         """What is known about that version, or the newest; None if there is none."""
-        folder = self._folder(app_name, user_id, filename, session_id)
-        return await asyncio.to_thread(_describe, folder, version)
+        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
+        return await asyncio.to_thread(lambda: _describe(where(), version))
 
-    def _folder(self, app_name: str, user_id: str, filename: str, session_id: str | None) -> Path:
-        user = user_folder(self.root_dir, app_name, user_id)
-        return artifact_folder(user, filename, session_id)
+
+def _folder(root: Path, app_name: str, user_id: str, filename: str, session_id: str | None) -> Path:
+    """The folder of a file; to be called in a thread, as it follows links."""
+    return artifact_folder(user_folder(root, app_name, user_id), filename, session_id)
 
 
 def _load(folder: Path, version: int | None) -> types.Part | None:

@@ -84,7 +84,7 @@ class InMemoryArtifactService(BaseArtifactService):
         """
         path = _path(app_name, user_id, filename, session_id)
         for _ in range(_MAX_REFERENCES + 1):
-            stored = self._version(path, version)
+            stored = _stored_version(self, path, version)
             if stored is None or _is_empty(stored.part):
                 return None
             reference = _reference(stored.part)
@@ -143,14 +143,17 @@ class InMemoryArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> ArtifactVersion | None:
         """What is known about that version, or the newest."""
-        stored = self._version(_path(app_name, user_id, filename, session_id), version)
+        stored = _stored_version(self, _path(app_name, user_id, filename, session_id), version)
         return stored.about.model_copy(deep=True) if stored else None
 
-    def _version(self, path: str, version: int | None) -> _Stored | None:
-        version = version_number(version)
-        versions = self.artifacts.get(path, [])
-        index = len(versions) - 1 if version is None else version
-        return versions[index] if 0 <= index < len(versions) else None
+
+def _stored_version(
+    service: InMemoryArtifactService, path: str, version: int | None
+) -> _Stored | None:
+    version = version_number(version)
+    versions = service.artifacts.get(path, [])
+    index = len(versions) - 1 if version is None else version
+    return versions[index] if 0 <= index < len(versions) else None
 
 
 def _path(app_name: str, user_id: str, filename: str, session_id: str | None) -> str:

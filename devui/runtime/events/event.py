@@ -16,7 +16,7 @@ from devui.runtime.copying import blank, made
 from devui.runtime.events.event_actions import EventActions, serialised
 from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.ignored import warn_of_ignored
-from devui.runtime.mistakes import A_CONTENT
+from devui.runtime.mistakes import A_CONTENT, unknown_names
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
@@ -29,7 +29,6 @@ _INSTEAD = dict.fromkeys(("text", "parts", "role"), _A_CONTENT) | {
     if "_" in name or name == "escalate"  # others could be fields of a later google-adk's events
 }
 """What events do not have, though one may think so. They ignore it, as google-adk's do."""
-_SPECIAL = _SHORTHANDS | _INSTEAD.keys()
 
 
 class Event(LlmResponse):
@@ -77,10 +76,10 @@ class Event(LlmResponse):
     def _expand_shorthands(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        if _SPECIAL.isdisjoint(data):
+        if _KNOWN.issuperset(data):
             return data
-        for name in sorted((_INSTEAD.keys() & data.keys()) - cls.model_fields.keys()):
-            warn_of_ignored(cls, name, f"; give {_INSTEAD[name]}.")
+        if not _SHORTHANDS.issuperset(data.keys() - _KNOWN):
+            _tell_of_ignored(cls, data)
         return _expanded(data, _SHORTHANDS - cls.model_fields.keys())
 
     @field_serializer("output", mode="wrap")
@@ -152,6 +151,18 @@ class Event(LlmResponse):
     def new_id() -> str:
         """A fresh event id."""
         return new_uuid()
+
+
+_KNOWN = frozenset(Event.model_fields) | {to_camel(name) for name in Event.model_fields}
+
+
+def _tell_of_ignored(kind: type[Event], data: dict[str, Any]) -> None:
+    """Warn of names that somebody meant; others may be fields of a later google-adk's events."""
+    for name, close in unknown_names(data, kind.model_fields):
+        if name in _INSTEAD:
+            warn_of_ignored(kind, name, f"; give {_INSTEAD[name]}.")
+        elif name not in _SHORTHANDS and close != ".":
+            warn_of_ignored(kind, name, close)
 
 
 def _expanded(data: dict[str, Any], shorthands: frozenset[str]) -> dict[str, Any]:

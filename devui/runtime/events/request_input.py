@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from devui.runtime.ignored import Spelt
 from devui.runtime.platform.uuid import new_uuid
 
 
-class RequestInput(BaseModel):
+class RequestInput(Spelt):
     """What is asked of the human, and in which form the answer is expected."""
 
     model_config = ConfigDict(

@@ -1,10 +1,11 @@
 """`Example`: one exchange to learn from (adk-runtime 8.8)."""
 
 from google.genai import types
-from pydantic import BaseModel
+
+from devui.runtime.ignored import Spelt
 
 
-class Example(BaseModel):
+class Example(Spelt):
     """What a user says, and what the model should make of it."""
 
     input: types.Content

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.closing import finish, take_all
+from devui.runtime.mistakes import note_on_await
 from devui.runtime.tools.base_toolset import toolsets_of
 from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.workflow.base_node import BaseNode
@@ -41,7 +42,8 @@ async def _closed_in_time(toolset: _Closes) -> None:
     try:
         async with asyncio.timeout(_CLOSE_TIMEOUT):
             await toolset.close()
-    except Exception:
+    except Exception as error:
+        note_on_await(error, toolset.close)
         logger.exception("%s could not be closed.", type(toolset).__name__)
 
 

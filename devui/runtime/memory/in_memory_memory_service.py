@@ -18,16 +18,16 @@ class InMemoryMemoryService(BaseMemoryService):
     """Finds events by the words they share with the query; for tests and development."""
 
     def __init__(self) -> None:
-        self._events: dict[tuple[str, str], dict[str, list[Event]]] = {}
+        self._events_by_user: dict[tuple[str, str], dict[str, list[Event]]] = {}
         """Remembered events by app and user, then by session."""
-        self._deleted: dict[tuple[str, str], set[str]] = {}
+        self._deleted_by_user: dict[tuple[str, str], set[str]] = {}
         """Ids of deleted memories, so that adding a session again does not bring them back."""
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Remember the session's events that have content."""
         user = (session.app_name, session.user_id)
-        sessions = self._events.setdefault(user, {})
-        sessions[session.id] = self._memorable(user, session.events)
+        sessions = self._events_by_user.setdefault(user, {})
+        sessions[session.id] = _memorable(self, user, session.events)
 
     async def add_events_to_memory(
         self,
@@ -40,9 +40,9 @@ class InMemoryMemoryService(BaseMemoryService):
     ) -> None:
         """Remember those events that have content and are not remembered yet."""
         user = (app_name, user_id)
-        known = self._events.setdefault(user, {}).setdefault(session_id or _NO_SESSION, [])
+        known = self._events_by_user.setdefault(user, {}).setdefault(session_id or _NO_SESSION, [])
         ids = {event.id for event in known}
-        for event in self._memorable(user, events):
+        for event in _memorable(self, user, events):
             if event.id not in ids:
                 known.append(event)
                 ids.add(event.id)
@@ -54,7 +54,7 @@ class InMemoryMemoryService(BaseMemoryService):
         words = _words(query)
         scored = [
             (score, event)
-            for events in self._events.get((app_name, user_id), {}).values()
+            for events in self._events_by_user.get((app_name, user_id), {}).values()
             for event in events
             if (score := _score(words, _text(event)))
         ]
@@ -68,19 +68,22 @@ class InMemoryMemoryService(BaseMemoryService):
         if not memory_id:
             return
         user = (app_name, user_id)
-        for events in self._events.get(user, {}).values():
+        for events in self._events_by_user.get(user, {}).values():
             kept = [event for event in events if event.id != memory_id]
             if len(kept) < len(events):
-                self._deleted.setdefault(user, set()).add(memory_id)
+                self._deleted_by_user.setdefault(user, set()).add(memory_id)
                 events[:] = kept
 
-    def _memorable(self, user: tuple[str, str], events: Sequence[Event]) -> list[Event]:
-        deleted = self._deleted.get(user, set())
-        return [
-            event
-            for event in events
-            if event.content and event.content.parts and event.id not in deleted
-        ]
+
+def _memorable(
+    service: InMemoryMemoryService, user: tuple[str, str], events: Sequence[Event]
+) -> list[Event]:
+    deleted = service._deleted_by_user.get(user, set())
+    return [
+        event
+        for event in events
+        if event.content and event.content.parts and event.id not in deleted
+    ]
 
 
 def _entry(event: Event) -> MemoryEntry:

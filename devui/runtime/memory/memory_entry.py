@@ -3,10 +3,12 @@
 from typing import Any
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from devui.runtime.ignored import Spelt
 
 
-class MemoryEntry(BaseModel):
+class MemoryEntry(Spelt):
     """A remembered content, with its origin."""
 
     model_config = ConfigDict(defer_build=True)

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -70,14 +71,14 @@ class SqliteMemoryService(BaseMemoryService):
             raise ValueError("max_event_bytes and max_results must be positive.")
         if fts not in get_args(Fts):
             raise ValueError(f"fts must be one of {', '.join(get_args(Fts))}, not {fts!r}.")
-        self._fts: Fts = fts
-        self._has_index = False
+        self._fts_kind: Fts = fts
+        self._has_fts_index = False
         self._max_event_bytes = max_event_bytes
         self._max_results = max_results
         path = DatabasePath.of(db_path)
         if not path.is_uri:
             Path(path.name).parent.mkdir(parents=True, exist_ok=True)
-        self._database = Database(path, self._prepare)
+        self._memory_database = Database(path, partial(_prepare, self))
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Remember the session's events that have text; known ones are renewed."""
@@ -105,7 +106,7 @@ class SqliteMemoryService(BaseMemoryService):
             if (text := search_text(event, self._max_event_bytes))
         ]
         if rows:
-            await self._database.write(lambda connection: _insert(connection, rows))
+            await self._memory_database.write(lambda connection: _insert(connection, rows))
 
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str
@@ -114,8 +115,8 @@ class SqliteMemoryService(BaseMemoryService):
         wanted = words(query)
         if not wanted:
             return SearchMemoryResponse()
-        rows = await self._database.read(
-            lambda connection: self._search(connection, (app_name, user_id), wanted)
+        rows = await self._memory_database.read(
+            lambda connection: _search(self, connection, (app_name, user_id), wanted)
         )
         return SearchMemoryResponse(memories=[_entry(row) for row in rows])
 
@@ -125,35 +126,46 @@ class SqliteMemoryService(BaseMemoryService):
         """Forget one memory; adding its session again remembers it anew."""
         if memory_id:
             which = (app_name, user_id, memory_id)
-            await self._database.write(lambda connection: _delete(connection, which))
+            await self._memory_database.write(lambda connection: _delete(connection, which))
 
     async def close(self) -> None:
         """Close the file; the next use opens it again (`:memory:` begins anew)."""
-        await self._database.close()
+        await self._memory_database.close()
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        self._has_index = open_schema(connection, self._fts, self._database.path.name)
 
-    def _search(
-        self, connection: sqlite3.Connection, user: tuple[str, str], wanted: list[str]
-    ) -> list[Any]:
-        if not self._has_index:
-            return self._scan(connection, user, wanted)
-        query = " OR ".join(f'"{word}"' for word in wanted if not has_marks(word))
-        indexed = connection.execute(_BY_INDEX, (*user, query, self._max_results)) if query else ()
-        found = [*indexed]
-        unspaced = [word for word in wanted if is_unspaced(word)]
-        if unspaced and len(found) < self._max_results:
-            ids = {row["id"] for row in found}
-            scanned = self._scan(connection, user, unspaced)
-            found += [row for row in scanned if row["id"] not in ids]
-        return found[: self._max_results]
+def _scan(
+    service: SqliteMemoryService,
+    connection: sqlite3.Connection,
+    user: tuple[str, str],
+    wanted: list[str],
+) -> list[Any]:
+    parameters = (json.dumps(wanted), *user, service._max_results)
+    return connection.execute(_BY_SCAN, parameters).fetchall()
 
-    def _scan(
-        self, connection: sqlite3.Connection, user: tuple[str, str], wanted: list[str]
-    ) -> list[Any]:
-        parameters = (json.dumps(wanted), *user, self._max_results)
-        return connection.execute(_BY_SCAN, parameters).fetchall()
+
+def _search(
+    service: SqliteMemoryService,
+    connection: sqlite3.Connection,
+    user: tuple[str, str],
+    wanted: list[str],
+) -> list[Any]:
+    if not service._has_fts_index:
+        return _scan(service, connection, user, wanted)
+    query = " OR ".join(f'"{word}"' for word in wanted if not has_marks(word))
+    indexed = connection.execute(_BY_INDEX, (*user, query, service._max_results)) if query else ()
+    found = [*indexed]
+    unspaced = [word for word in wanted if is_unspaced(word)]
+    if unspaced and len(found) < service._max_results:
+        ids = {row["id"] for row in found}
+        scanned = _scan(service, connection, user, unspaced)
+        found += [row for row in scanned if row["id"] not in ids]
+    return found[: service._max_results]
+
+
+def _prepare(service: SqliteMemoryService, connection: sqlite3.Connection) -> None:
+    service._has_fts_index = open_schema(
+        connection, service._fts_kind, service._memory_database.path.name
+    )
 
 
 def _insert(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:

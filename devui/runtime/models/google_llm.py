@@ -53,7 +53,7 @@ class Gemini(BaseLlm):
     speech_config: types.SpeechConfig | None = None
     """For models that speak live; not used."""
 
-    _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = PrivateAttr(
+    _client_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = PrivateAttr(
         default_factory=WeakKeyDictionary
     )
 
@@ -90,10 +90,10 @@ class Gemini(BaseLlm):
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            return self._new_client()
-        if loop not in self._clients:
-            self._clients[loop] = self._new_client()
-        return self._clients[loop]
+            return _new_client(self)
+        if loop not in self._client_by_loop:
+            self._client_by_loop[loop] = _new_client(self)
+        return self._client_by_loop[loop]
 
     @property
     def capabilities(self) -> LlmCapabilities:
@@ -143,30 +143,34 @@ class Gemini(BaseLlm):
         named = [os.environ[name] for name in _BACKENDS if name in os.environ]
         return bool(named) and named[0].lower() in {"1", "true"}
 
-    def _new_client(self) -> Client:
-        given = self.client_kwargs or {}
-        options = {**given, "http_options": self._http_options(given.get("http_options"))}
-        if self.model.startswith("projects/"):
-            options = {"vertexai": True, **options}
-        try:
-            return Client(**options)
-        except ValueError as error:
-            raise ValueError(
-                f"No client for {self.model!r}: {error} Set GOOGLE_API_KEY in the environment or"
-                " in the .env file beside the agent (keys: https://aistudio.google.com/apikey),"
-                " or use a model that needs none, such as ScriptedLlm."
-            ) from error
 
-    def _http_options(self, given: types.HttpOptions | dict[str, Any] | None) -> types.HttpOptions:
-        """What is given for the client, with the model's own where that says nothing."""
-        own = {
-            "base_url": self.base_url,
-            "api_version": self.api_version or os.environ.get(_API_VERSION) or None,
-            "retry_options": self.retry_options,
-        }
-        options = types.HttpOptions.model_validate(given or {})
-        unset = {name: value for name, value in own.items() if getattr(options, name) is None}
-        return options.model_copy(update=unset)
+def _http_options(
+    llm: Gemini, given: types.HttpOptions | dict[str, Any] | None
+) -> types.HttpOptions:
+    """What is given for the client, with the model's own where that says nothing."""
+    own = {
+        "base_url": llm.base_url,
+        "api_version": llm.api_version or os.environ.get(_API_VERSION) or None,
+        "retry_options": llm.retry_options,
+    }
+    options = types.HttpOptions.model_validate(given or {})
+    unset = {name: value for name, value in own.items() if getattr(options, name) is None}
+    return options.model_copy(update=unset)
+
+
+def _new_client(llm: Gemini) -> Client:
+    given = llm.client_kwargs or {}
+    options = {**given, "http_options": _http_options(llm, given.get("http_options"))}
+    if llm.model.startswith("projects/"):
+        options = {"vertexai": True, **options}
+    try:
+        return Client(**options)
+    except ValueError as error:
+        raise ValueError(
+            f"No client for {llm.model!r}: {error} Set GOOGLE_API_KEY in the environment or"
+            " in the .env file beside the agent (keys: https://aistudio.google.com/apikey),"
+            " or use a model that needs none, such as ScriptedLlm."
+        ) from error
 
 
 async def _stream(client: Client, arguments: dict[str, Any]) -> AsyncGenerator[LlmResponse, None]:

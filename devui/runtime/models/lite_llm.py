@@ -90,7 +90,7 @@ class LiteLlm(BaseLlm):
         Claude, and Gemini through its simpler service, get the answer's shape as a tool instead:
         litellm asks both for a shape in a way that keeps them from calling other tools.
         """
-        way = self._way(self.model)
+        way = _way(self, self.model)
         if way.is_gemini and way.provider != "vertex_ai":
             return LlmCapabilities()
         if way.is_claude and not way.is_openais:
@@ -104,7 +104,7 @@ class LiteLlm(BaseLlm):
     ) -> AsyncGenerator[LlmResponse, None]:
         """Ask through litellm; its exceptions pass through."""
         self._maybe_append_user_content(llm_request)
-        arguments = self._call(llm_request)
+        arguments = _call(self, llm_request)
         wish = llm_request.config.thinking_config
         answer = ChatAnswer(
             shows_thoughts=not wish or wish.include_thoughts is not False,
@@ -127,44 +127,47 @@ class LiteLlm(BaseLlm):
                     yield fragment
         yield answer.whole()
 
-    def _call(self, llm_request: LlmRequest) -> dict[str, Any]:
-        """Settings of the request win over those given at construction."""
-        config = llm_request.config
-        model = llm_request.model or self.model
-        way = self._way(model)
-        asked = chat_request(llm_request, model, way.dialect)
-        if config.max_output_tokens:
-            asked["max_completion_tokens"] = config.max_output_tokens
-        if config.top_k is not None:
-            asked["top_k"] = config.top_k
-        if config.thinking_config:
-            limit = config.max_output_tokens or self._limit()
-            given = any(map(self._additional_args.get, ("thinking", "reasoning_effort")))
-            asked |= _thinker(way).asked(config.thinking_config, limit, given=given)
-        replaced = [given for name, given in _INSTEAD.items() if name in asked]
-        kept = {key: value for key, value in self._additional_args.items() if key not in replaced}
-        arguments = {"tools": None, **_marks(llm_request), **kept, **asked}
-        if "functions" in arguments:  # the older form of tools, beside which no other may be
-            arguments["tools"] = None
-            arguments.pop("tool_choice", None)
-        if config.http_options:
-            arguments |= _over_http(config.http_options, arguments.get("extra_headers"))
-        return without_refused(arguments) if way.is_claude else arguments
 
-    def _limit(self) -> int | None:
-        given = self._additional_args
-        found: int | None = given.get("max_completion_tokens", given.get("max_tokens"))
-        return found
+def _way(llm: LiteLlm, model: str) -> Route:
+    custom = llm._additional_args.get("custom_llm_provider")
+    proxied = (
+        llm._additional_args.get("use_litellm_proxy")
+        or litellm.use_litellm_proxy
+        or os.environ.get("USE_LITELLM_PROXY")
+    )
+    through = str(proxied).strip().lower() == "true"
+    return route(model, custom_provider=custom, proxied=through)
 
-    def _way(self, model: str) -> Route:
-        custom = self._additional_args.get("custom_llm_provider")
-        proxied = (
-            self._additional_args.get("use_litellm_proxy")
-            or litellm.use_litellm_proxy
-            or os.environ.get("USE_LITELLM_PROXY")
-        )
-        through = str(proxied).strip().lower() == "true"
-        return route(model, custom_provider=custom, proxied=through)
+
+def _limit(llm: LiteLlm) -> int | None:
+    given = llm._additional_args
+    found: int | None = given.get("max_completion_tokens", given.get("max_tokens"))
+    return found
+
+
+def _call(llm: LiteLlm, llm_request: LlmRequest) -> dict[str, Any]:
+    """Settings of the request win over those given at construction."""
+    config = llm_request.config
+    model = llm_request.model or llm.model
+    way = _way(llm, model)
+    asked = chat_request(llm_request, model, way.dialect)
+    if config.max_output_tokens:
+        asked["max_completion_tokens"] = config.max_output_tokens
+    if config.top_k is not None:
+        asked["top_k"] = config.top_k
+    if config.thinking_config:
+        limit = config.max_output_tokens or _limit(llm)
+        given = any(map(llm._additional_args.get, ("thinking", "reasoning_effort")))
+        asked |= _thinker(way).asked(config.thinking_config, limit, given=given)
+    replaced = [given for name, given in _INSTEAD.items() if name in asked]
+    kept = {key: value for key, value in llm._additional_args.items() if key not in replaced}
+    arguments = {"tools": None, **_marks(llm_request), **kept, **asked}
+    if "functions" in arguments:  # the older form of tools, beside which no other may be
+        arguments["tools"] = None
+        arguments.pop("tool_choice", None)
+    if config.http_options:
+        arguments |= _over_http(config.http_options, arguments.get("extra_headers"))
+    return without_refused(arguments) if way.is_claude else arguments
 
 
 def _over_http(options: types.HttpOptions, headers: Any) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class OpenAILlm(BaseLlm):
     """An `openai.AsyncOpenAI`, or one for Azure, to ask through in place of all that, with retries
     of its own."""
 
-    _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = PrivateAttr(
+    _client_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = PrivateAttr(
         default_factory=WeakKeyDictionary
     )
 
@@ -90,10 +90,10 @@ class OpenAILlm(BaseLlm):
             openai.OpenAIError: a `client` was given, and the request failed.
         """
         self._maybe_append_user_content(llm_request)
-        body = self._body(llm_request, stream=stream)
+        body = _body(self, llm_request, stream=stream)
         answer = ChatAnswer()
-        ask = self._through_client if self.client is not None else self._over_http
-        async with aclosing(ask(body, stream)) as pieces:
+        ask = _through_client if self.client is not None else _over_http
+        async with aclosing(ask(self, body, stream)) as pieces:
             async for piece in pieces:
                 if not stream:
                     answer.add_whole(piece)
@@ -106,91 +106,98 @@ class OpenAILlm(BaseLlm):
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the next request opens new ones."""
-        client = self._clients.pop(asyncio.get_running_loop(), None)
+        client = self._client_by_loop.pop(asyncio.get_running_loop(), None)
         if client is not None:
             await client.aclose()
 
-    def _body(self, llm_request: LlmRequest, *, stream: bool) -> Json:
-        model = llm_request.model or self.model
-        body = chat_request(llm_request, model, OPENAI)
-        thinks = _REASONING.fullmatch(model)
-        if thinks:
-            body = _without_refused(body, model)
-        limit = "max_completion_tokens" if thinks else "max_tokens"
-        body[limit] = llm_request.config.max_output_tokens or self.max_tokens
-        if stream:
-            body |= {"stream": True, "stream_options": {"include_usage": True}}
-        return body
 
-    async def _through_client(self, body: Json, stream: bool) -> AsyncGenerator[Json, None]:
-        found = await self.client.chat.completions.create(**body)
-        if not stream:
-            yield found.model_dump(mode="json", exclude_none=True)
-            return
-        ended = False
-        async with found:
-            async for chunk in found:
-                piece = chunk.model_dump(mode="json", exclude_none=True)
-                ended = ended or has_ended(piece)
-                yield piece
-        if not ended:
-            raise broken_off("The service ended its answer")
+def _client(llm: OpenAILlm) -> httpx.AsyncClient:
+    loop = asyncio.get_running_loop()
+    if loop not in llm._client_by_loop:
+        llm._client_by_loop[loop] = httpx.AsyncClient(timeout=llm.timeout)
+    return llm._client_by_loop[loop]
 
-    async def _over_http(self, body: Json, stream: bool) -> AsyncGenerator[Json, None]:
-        url = self.base_url or os.environ.get("OPENAI_BASE_URL") or _HOST
-        url = url.rstrip("/") + "/chat/completions"
-        async with self._posted(url, body) as response:
-            if not stream:
-                yield completion(response, await response.aread(), url)
-                return
-            async for chunk in chunks(response, url):
-                yield chunk
 
-    @asynccontextmanager
-    async def _posted(self, url: str, body: Json) -> AsyncIterator[Any]:
-        headers = await self._headers()
-        try:
-            response = await self._answered(url, body, headers)
-            async with aclosing(response):
-                if response.status_code >= httpx.codes.BAD_REQUEST:
-                    raise failure(response.status_code, await response.aread(), url)
-                yield response
-        except httpx.TransportError as error:
-            raise ConnectionError(
-                f"{url} cannot be reached or broke off: {error!r}. Is base_url right, and does"
-                " the service run?"
-            ) from error
+async def _headers(llm: OpenAILlm) -> dict[str, str]:
+    given = llm.api_key
+    key = await call(given) if callable(given) else given
+    key = key or os.environ.get("OPENAI_API_KEY")
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
-    async def _answered(self, url: str, body: Json, headers: dict[str, str]) -> Any:
-        """The beginning of an answer, after as many requests as it takes and may take."""
-        client = self._client()
-        for attempt in range(self.max_retries):
-            request = client.build_request("POST", url, json=body, headers=headers)
-            try:
-                response = await client.send(request, stream=True)
-            except NOT_ANSWERED as error:
-                why, seconds = repr(error), pause(attempt)
-            else:
-                if not may_pass(response.status_code):
-                    return response
-                why, seconds = f"HTTP {response.status_code}", pause(attempt, response.headers)
-                await response.aclose()
-            logger.warning("%s: %s. It is asked again in %.1f s.", url, why, seconds)
-            await asyncio.sleep(seconds)
+
+@asynccontextmanager
+async def _posted(llm: OpenAILlm, url: str, body: Json) -> AsyncIterator[Any]:
+    headers = await _headers(llm)
+    try:
+        response = await _answered(llm, url, body, headers)
+        async with aclosing(response):
+            if response.status_code >= httpx.codes.BAD_REQUEST:
+                raise failure(response.status_code, await response.aread(), url)
+            yield response
+    except httpx.TransportError as error:
+        raise ConnectionError(
+            f"{url} cannot be reached or broke off: {error!r}. Is base_url right, and does"
+            " the service run?"
+        ) from error
+
+
+async def _answered(llm: OpenAILlm, url: str, body: Json, headers: dict[str, str]) -> Any:
+    """The beginning of an answer, after as many requests as it takes and may take."""
+    client = _client(llm)
+    for attempt in range(llm.max_retries):
         request = client.build_request("POST", url, json=body, headers=headers)
-        return await client.send(request, stream=True)
+        try:
+            response = await client.send(request, stream=True)
+        except NOT_ANSWERED as error:
+            why, seconds = repr(error), pause(attempt)
+        else:
+            if not may_pass(response.status_code):
+                return response
+            why, seconds = f"HTTP {response.status_code}", pause(attempt, response.headers)
+            await response.aclose()
+        logger.warning("%s: %s. It is asked again in %.1f s.", url, why, seconds)
+        await asyncio.sleep(seconds)
+    request = client.build_request("POST", url, json=body, headers=headers)
+    return await client.send(request, stream=True)
 
-    async def _headers(self) -> dict[str, str]:
-        given = self.api_key
-        key = await call(given) if callable(given) else given
-        key = key or os.environ.get("OPENAI_API_KEY")
-        return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def _client(self) -> httpx.AsyncClient:
-        loop = asyncio.get_running_loop()
-        if loop not in self._clients:
-            self._clients[loop] = httpx.AsyncClient(timeout=self.timeout)
-        return self._clients[loop]
+async def _over_http(llm: OpenAILlm, body: Json, stream: bool) -> AsyncGenerator[Json, None]:
+    url = llm.base_url or os.environ.get("OPENAI_BASE_URL") or _HOST
+    url = url.rstrip("/") + "/chat/completions"
+    async with _posted(llm, url, body) as response:
+        if not stream:
+            yield completion(response, await response.aread(), url)
+            return
+        async for chunk in chunks(response, url):
+            yield chunk
+
+
+async def _through_client(llm: OpenAILlm, body: Json, stream: bool) -> AsyncGenerator[Json, None]:
+    found = await llm.client.chat.completions.create(**body)
+    if not stream:
+        yield found.model_dump(mode="json", exclude_none=True)
+        return
+    ended = False
+    async with found:
+        async for chunk in found:
+            piece = chunk.model_dump(mode="json", exclude_none=True)
+            ended = ended or has_ended(piece)
+            yield piece
+    if not ended:
+        raise broken_off("The service ended its answer")
+
+
+def _body(llm: OpenAILlm, llm_request: LlmRequest, *, stream: bool) -> Json:
+    model = llm_request.model or llm.model
+    body = chat_request(llm_request, model, OPENAI)
+    thinks = _REASONING.fullmatch(model)
+    if thinks:
+        body = _without_refused(body, model)
+    limit = "max_completion_tokens" if thinks else "max_tokens"
+    body[limit] = llm_request.config.max_output_tokens or llm.max_tokens
+    if stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    return body
 
 
 def _without_refused(body: Json, model: str) -> Json:

@@ -47,8 +47,8 @@ class ContextFilterPlugin(BasePlugin):
         if remove_amount < 1:
             raise ValueError(f"remove_amount is {remove_amount}; it must be 1 or more.")
         super().__init__(name)
-        self._kept = num_invocations_to_keep
-        self._filter = custom_filter
+        self._num_invocations_to_keep = num_invocations_to_keep
+        self._custom_filter = custom_filter
         self._remove_amount = remove_amount
 
     async def before_model_callback(
@@ -59,10 +59,10 @@ class ContextFilterPlugin(BasePlugin):
         Raises:
             TypeError: `custom_filter` returned no contents.
         """
-        contents = self._newest(llm_request.contents)
-        if self._filter is not None:
+        contents = _newest(self, llm_request.contents)
+        if self._custom_filter is not None:
             try:
-                contents = self._filter(contents)
+                contents = self._custom_filter(contents)
             except Exception:
                 logger.exception(
                     "custom_filter of plugin %r raised; nothing is left out.", self.name
@@ -75,14 +75,17 @@ class ContextFilterPlugin(BasePlugin):
             )
         llm_request.contents = contents if isinstance(contents, list) else list(contents)
 
-    def _newest(self, contents: list[types.Content]) -> list[types.Content]:
-        if not self._kept or self._kept < 0:
-            return contents
-        read = for_reading(contents)
-        starts = list(islice(_newest_starts(read), self._kept + self._remove_amount))
-        if len(starts) < self._kept + self._remove_amount:
-            return contents
-        return contents[_with_calls(read, starts[self._kept - 1]) :]
+
+def _newest(plugin: ContextFilterPlugin, contents: list[types.Content]) -> list[types.Content]:
+    if not plugin._num_invocations_to_keep or plugin._num_invocations_to_keep < 0:
+        return contents
+    read = for_reading(contents)
+    starts = list(
+        islice(_newest_starts(read), plugin._num_invocations_to_keep + plugin._remove_amount)
+    )
+    if len(starts) < plugin._num_invocations_to_keep + plugin._remove_amount:
+        return contents
+    return contents[_with_calls(read, starts[plugin._num_invocations_to_keep - 1]) :]
 
 
 def _newest_starts(contents: Sequence[types.Content]) -> Iterator[int]:

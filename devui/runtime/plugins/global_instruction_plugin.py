@@ -50,20 +50,20 @@ class GlobalInstructionPlugin(BasePlugin):
         Raises:
             TypeError: its function returned no text.
         """
-        text = await self._text(callback_context)
+        text = await _text(self, callback_context)
         if text:
             config = llm_request.config
             config.system_instruction = prepended(text, config.system_instruction)
 
-    async def _text(self, context: Context) -> str:
-        if not isinstance(self.global_instruction, str):
-            text = await call(self.global_instruction, context)
-            if text is not None and not isinstance(text, str):
-                raise TypeError(
-                    f"{place(self.global_instruction)} returned {given(text)}; it must return a"
-                    " text."
-                )
-            return text or ""
-        if not self.global_instruction:
-            return ""
-        return await inject_session_state(self.global_instruction, context)
+
+async def _text(plugin: GlobalInstructionPlugin, context: Context) -> str:
+    if not isinstance(plugin.global_instruction, str):
+        text = await call(plugin.global_instruction, context)
+        if text is not None and not isinstance(text, str):
+            raise TypeError(
+                f"{place(plugin.global_instruction)} returned {given(text)}; it must return a text."
+            )
+        return text or ""
+    if not plugin.global_instruction:
+        return ""
+    return await inject_session_state(plugin.global_instruction, context)

@@ -32,7 +32,8 @@ class LoggingPlugin(BasePlugin):
     ) -> None:
         """Tell what the user said, and where."""
         ctx = invocation_context
-        self._tell(
+        _tell(
+            self,
             "user message",
             _content(user_message),
             app=ctx.app_name,
@@ -45,13 +46,14 @@ class LoggingPlugin(BasePlugin):
         """Tell that a run begins."""
         agent = invocation_context.agent
         name = agent.name if agent else None
-        self._tell("run begins", invocation=invocation_context.invocation_id, agent=name)
+        _tell(self, "run begins", invocation=invocation_context.invocation_id, agent=name)
 
     async def on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event
     ) -> None:
         """Tell what an agent yielded."""
-        self._tell(
+        _tell(
+            self,
             "event",
             _content(event.content),
             author=event.author,
@@ -67,22 +69,23 @@ class LoggingPlugin(BasePlugin):
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Tell that a run has ended."""
-        self._tell("run ends", invocation=invocation_context.invocation_id)
+        _tell(self, "run ends", invocation=invocation_context.invocation_id)
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
         """Tell that an agent begins."""
-        self._tell("agent begins", agent=agent.name, branch=callback_context.branch)
+        _tell(self, "agent begins", agent=agent.name, branch=callback_context.branch)
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
         """Tell that an agent has ended."""
-        self._tell("agent ends", agent=agent.name)
+        _tell(self, "agent ends", agent=agent.name)
 
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> None:
         """Tell what a model is asked."""
         last = llm_request.contents[-1] if llm_request.contents else None
-        self._tell(
+        _tell(
+            self,
             "model request",
             _content(last),
             agent=callback_context.agent_name,
@@ -97,7 +100,8 @@ class LoggingPlugin(BasePlugin):
     ) -> None:
         """Tell what a model answered."""
         usage = llm_response.usage_metadata
-        self._tell(
+        _tell(
+            self,
             "model response",
             _content(llm_response.content),
             agent=callback_context.agent_name,
@@ -112,33 +116,34 @@ class LoggingPlugin(BasePlugin):
         self, *, callback_context: Context, llm_request: LlmRequest, error: Exception
     ) -> None:
         """Tell what a model raised."""
-        self._tell("model error", repr(error), agent=callback_context.agent_name)
+        _tell(self, "model error", repr(error), agent=callback_context.agent_name)
 
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> None:
         """Tell what a tool is called with."""
         call_id = tool_context.function_call_id
-        self._tell("tool call", str(tool_args), tool=tool.name, call=call_id)
+        _tell(self, "tool call", str(tool_args), tool=tool.name, call=call_id)
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
     ) -> None:
         """Tell what a tool returned."""
         call_id = tool_context.function_call_id
-        self._tell("tool result", str(result), tool=tool.name, call=call_id)
+        _tell(self, "tool result", str(result), tool=tool.name, call=call_id)
 
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, error: Exception
     ) -> None:
         """Tell what a tool raised."""
         call_id = tool_context.function_call_id
-        self._tell("tool error", repr(error), tool=tool.name, call=call_id)
+        _tell(self, "tool error", repr(error), tool=tool.name, call=call_id)
 
-    def _tell(self, what: str, text: str = "", **facts: object) -> None:
-        known = "".join(f" {key}={value}" for key, value in facts.items() if value is not None)
-        said = f": {_cut(text)}" if text else ""
-        sys.stdout.write(f"[{self.name}] {what}{known}{said}\n")
+
+def _tell(plugin: LoggingPlugin, what: str, text: str = "", **facts: object) -> None:
+    known = "".join(f" {key}={value}" for key, value in facts.items() if value is not None)
+    said = f": {_cut(text)}" if text else ""
+    sys.stdout.write(f"[{plugin.name}] {what}{known}{said}\n")
 
 
 def _content(content: types.Content | None) -> str:

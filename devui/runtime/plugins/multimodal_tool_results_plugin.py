@@ -51,7 +51,7 @@ class MultimodalToolResultsPlugin(BasePlugin):
                 f"retention is {retention!r}; 'next_model_call' or 'session' is meant."
             )
         super().__init__(name)
-        self._lasting = retention == "session"
+        self._keeps_for_session = retention == "session"
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
@@ -61,7 +61,7 @@ class MultimodalToolResultsPlugin(BasePlugin):
         if not isinstance(parts, list) or not parts or not isinstance(parts[0], types.Part):
             return
         state = tool_context.state
-        if not self._lasting:
+        if not self._keeps_for_session:
             rest = [part for part in parts if as_media(part) is None]
             if rest:
                 state[PARTS_RETURNED_BY_TOOLS_ID] = [
@@ -84,9 +84,9 @@ class MultimodalToolResultsPlugin(BasePlugin):
         if not llm_request.contents:
             return
         state = callback_context.state
-        where = _NEW if self._lasting else PARTS_RETURNED_BY_TOOLS_ID
+        where = _NEW if self._keeps_for_session else PARTS_RETURNED_BY_TOOLS_ID
         new: list[types.Part] = state.get(where, [])
-        kept = state.get(SESSION_PARTS_RETURNED_BY_TOOLS_ID, []) if self._lasting else []
+        kept = state.get(SESSION_PARTS_RETURNED_BY_TOOLS_ID, []) if self._keeps_for_session else []
         known = [types.Part.model_validate(part) for part in kept]
         shown = [*(part for part in known if part not in new), *new]
         if new:

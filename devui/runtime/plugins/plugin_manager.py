@@ -13,6 +13,7 @@ from devui.runtime.closing import take_all
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_mistakes import (
     answered,
+    check_around,
     check_plugin,
     check_plugins,
     told,
@@ -91,6 +92,7 @@ class PluginManager:
         check_plugin(plugin)
         if self.get_plugin(plugin.name) is not None:
             raise ValueError(f"Plugin {plugin.name!r} is registered already; names are unique.")
+        check_around(plugin)
         warn_of_names(plugin)
         self.plugins.append(plugin)
         self._hooks.follow()
@@ -315,18 +317,18 @@ class PluginManager:
         """Close all plugins, one after the other; RuntimeError names those that failed."""
         if self._skip_closing:
             return
-        failures: dict[str, Exception] = {}
+        failures: dict[str, str] = {}
         await take_all([partial(self._close, plugin, failures) for plugin in self.plugins])
         if failures:
-            listed = ", ".join(f"{name!r} ({error!r})" for name, error in failures.items())
+            listed = ", ".join(f"{name!r} ({why})" for name, why in failures.items())
             raise RuntimeError(f"These plugins failed to close: {listed}")
 
-    async def _close(self, plugin: BasePlugin, failures: dict[str, Exception]) -> None:
+    async def _close(self, plugin: BasePlugin, failures: dict[str, str]) -> None:
         try:
             async with asyncio.timeout(self._close_timeout):
                 await plugin.close()
         except Exception as error:  # noqa: BLE001  users' code
-            failures[plugin.name] = error
+            failures[plugin.name] = told(error, plugin.close, {})
 
     def _first(self, hook_name: str, **values: Any) -> Awaitable[Any]:
         having = self._hooks[hook_name]

@@ -10,7 +10,7 @@ from google.genai import types
 
 from devui.runtime.calling import is_async_callable
 from devui.runtime.events.event import Event
-from devui.runtime.mistakes import given, place
+from devui.runtime.mistakes import given, not_awaited, place
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.plugins.base_plugin import BasePlugin
 
@@ -28,6 +28,13 @@ _ANSWERS: Mapping[str, tuple[type, ...]] = {
 """What hooks return to answer; others may return anything. An agent's answer may be a dict too, of
 which an Event makes a Content."""
 _HOOKS = [name for name in vars(BasePlugin) if name.endswith("_callback")]
+_AROUND = {
+    "around_agent": "the agent's Events",
+    "around_model_call": "LlmResponses",
+    "around_tool_call": "",
+    "around_summary": "",
+}
+"""Hooks that stand around a call, and what they yield; some return one result instead."""
 _OF_AGENTS = (
     "before_agent_callback",
     "after_agent_callback",
@@ -67,6 +74,23 @@ def check_plugin(plugin: Any) -> None:
     raise TypeError(
         f"`plugins` holds {given(plugin)}; put plugins there, made by calling their classes."
     )
+
+
+def check_around(plugin: Any) -> None:
+    """Refuse hooks around a call that are of the wrong kind of function.
+
+    Raises:
+        TypeError: what gives events or responses does not yield them, or what gives one result
+            yields.
+    """
+    for name, what in _AROUND.items():
+        hook = vars(type(plugin)).get(name)
+        if what and (inspect.iscoroutinefunction(hook) or inspect.isgeneratorfunction(hook)):
+            raise TypeError(
+                f"{place(hook)} of plugin {plugin.name!r} must be `async def` and yield {what}."
+            )
+        if not what and (inspect.isasyncgenfunction(hook) or inspect.isgeneratorfunction(hook)):
+            raise TypeError(not_awaited(hook))
 
 
 def warn_of_names(plugin: Any) -> None:
@@ -122,4 +146,4 @@ def told(error: Exception, hook: Callable[..., Any], values: Mapping[str, Any]) 
         )
     if is_async_callable(hook):
         return repr(error)
-    return f"{place(hook)} is a plain function. Define it with `async def`."
+    return not_awaited(hook)

@@ -64,7 +64,7 @@ class ReflectAndRetryModelPlugin(BasePlugin):
         self.throw_exception_if_retry_exceeded = throw_exception_if_retry_exceeded
         self.scope = tracking_scope
         self.on_model_errors = _checked(on_model_errors)
-        self._failures = FailureCounts()
+        self._failure_counts = FailureCounts()
 
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
@@ -82,11 +82,11 @@ class ReflectAndRetryModelPlugin(BasePlugin):
         """
         scope = self.scope.key(callback_context.invocation_id)
         model = _model_of(callback_context)
-        failure = self._failure(llm_response)
+        failure = _failure(self, llm_response)
         if failure is None:
-            self._failures.forget(scope, model)
+            self._failure_counts.forget(scope, model)
             return None
-        count = self._failures.add(scope, model)
+        count = self._failure_counts.add(scope, model)
         if count <= self.max_retries:
             return _call(failure | {"retry_count": count})
         if self.throw_exception_if_retry_exceeded:
@@ -119,16 +119,17 @@ class ReflectAndRetryModelPlugin(BasePlugin):
             )
         }
 
-    def _failure(self, response: LlmResponse) -> dict[str, Any] | None:
-        if any(call.name == _TOOL for call in response.get_function_calls()):
-            return _described(
-                RESERVED_TOOL_CALL_ERROR_TYPE,
-                f"{_TOOL} is not for the model to call; it is called in place of failed answers.",
-                types.FinishReason.OTHER,
-            )
-        if response.error_code and response.finish_reason in self.on_model_errors:
-            return _described(response.error_code, response.error_message, response.finish_reason)
-        return None
+
+def _failure(plugin: ReflectAndRetryModelPlugin, response: LlmResponse) -> dict[str, Any] | None:
+    if any(call.name == _TOOL for call in response.get_function_calls()):
+        return _described(
+            RESERVED_TOOL_CALL_ERROR_TYPE,
+            f"{_TOOL} is not for the model to call; it is called in place of failed answers.",
+            types.FinishReason.OTHER,
+        )
+    if response.error_code and response.finish_reason in plugin.on_model_errors:
+        return _described(response.error_code, response.error_message, response.finish_reason)
+    return None
 
 
 def _checked(reasons: list[types.FinishReason] | None) -> list[types.FinishReason]:

@@ -77,7 +77,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         self.max_retries = max_retries
         self.throw_exception_if_retry_exceeded = throw_exception_if_retry_exceeded
         self.scope = tracking_scope
-        self._failures = FailureCounts()
+        self._failure_counts = FailureCounts()
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
@@ -91,15 +91,15 @@ class ReflectAndRetryToolPlugin(BasePlugin):
             tool=tool, tool_args=tool_args, tool_context=tool_context, result=result
         )
         if error:
-            return self._handled(tool, tool_args, tool_context, error)
-        self._failures.forget(self._get_scope_key(tool_context), tool.name)
+            return _handled(self, tool, tool_args, tool_context, error)
+        self._failure_counts.forget(self._get_scope_key(tool_context), tool.name)
         return None
 
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, error: Exception
     ) -> dict[str, Any] | None:
         """Answer in place of the failed tool; raises its error when it has failed too often."""
-        return self._handled(tool, tool_args, tool_context, error)
+        return _handled(self, tool, tool_args, tool_context, error)
 
     async def extract_error_from_result(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
@@ -111,20 +111,26 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         """Which failures are counted together; override it to count by user or session."""
         return self.scope.key(tool_context.invocation_id)
 
-    def _handled(
-        self, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, /, error: Any
-    ) -> dict[str, Any]:
-        count = self._failures.add(self._get_scope_key(tool_context), tool.name)
-        if count > self.max_retries and self.throw_exception_if_retry_exceeded:
-            raise error if isinstance(error, Exception) else RuntimeError(str(error))
-        advice = _RETRY if count <= self.max_retries else _GIVE_UP
-        return ToolFailureResponse(
-            error_type=type(error).__name__ if isinstance(error, Exception) else "ToolError",
-            error_details=str(error),
-            retry_count=min(count, self.max_retries),
-            reflection_guidance=(
-                f"The call of `{tool.name}` with"
-                f" {json.dumps(tool_args, default=str)} failed. "
-                + advice.format(count=count, limit=self.max_retries, tool=tool.name)
-            ),
-        ).model_dump(mode="json")
+
+def _handled(
+    plugin: ReflectAndRetryToolPlugin,
+    tool: BaseTool,
+    tool_args: dict[str, Any],
+    tool_context: Context,
+    /,
+    error: Any,
+) -> dict[str, Any]:
+    count = plugin._failure_counts.add(plugin._get_scope_key(tool_context), tool.name)
+    if count > plugin.max_retries and plugin.throw_exception_if_retry_exceeded:
+        raise error if isinstance(error, Exception) else RuntimeError(str(error))
+    advice = _RETRY if count <= plugin.max_retries else _GIVE_UP
+    return ToolFailureResponse(
+        error_type=type(error).__name__ if isinstance(error, Exception) else "ToolError",
+        error_details=str(error),
+        retry_count=min(count, plugin.max_retries),
+        reflection_guidance=(
+            f"The call of `{tool.name}` with"
+            f" {json.dumps(tool_args, default=str)} failed. "
+            + advice.format(count=count, limit=plugin.max_retries, tool=tool.name)
+        ),
+    ).model_dump(mode="json")

@@ -44,7 +44,7 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
         """
         super().__init__(name)
         self._attach_file_reference = attach_file_reference
-        self._saved: OrderedDict[str, dict[str, int]] = OrderedDict()
+        self._saved_by_invocation: OrderedDict[str, dict[str, int]] = OrderedDict()
         """Versions that no agent has reported yet, by invocation."""
 
     async def on_user_message_callback(
@@ -65,48 +65,52 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
             if part.inline_data is None:
                 changed.append(part)
             else:
-                changed += await self._saved_parts(invocation_context, service, part, index)
+                changed += await _saved_parts(self, invocation_context, service, part, index)
         return types.Content(role=user_message.role, parts=changed)
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
         """Report the saved versions."""
-        saved = self._saved.pop(callback_context.invocation_id, None)
+        saved = self._saved_by_invocation.pop(callback_context.invocation_id, None)
         if saved:
             callback_context.actions.artifact_delta.update(saved)
 
-    async def _saved_parts(
-        self, ctx: InvocationContext, service: BaseArtifactService, part: types.Part, index: int
-    ) -> list[types.Part]:
-        """What stands in place of a file; the file itself if it could not be saved."""
-        blob = part.inline_data or types.Blob()
-        name = blob.display_name or f"artifact_{ctx.invocation_id}_{index}"
-        size = len(blob.data or b"")
-        if size > MAX_BYTES:
-            told = f"{name} has {size / 2**20:.2f} MB; files may have {MAX_BYTES // 2**20} MB"
-            return [types.Part(text=f"[Upload Error: {told}.]")]
-        session = ctx.session
-        scope: dict[str, Any] = {
-            "app_name": session.app_name,
-            "user_id": session.user_id,
-            "session_id": session.id,
-        }
-        try:
-            version = await service.save_artifact(
-                **scope, filename=name, artifact=part.model_copy()
-            )
-            known = await service.get_artifact_version(**scope, filename=name, version=version)
-        except Exception:
-            logger.exception("The file %r of a user message could not be saved.", name)
-            return [part]
-        self._note(ctx.invocation_id, name, version)
-        note = types.Part(text=f'[Uploaded Artifact: "{name}"]')
-        uri = known.canonical_uri if known else ""
-        if not self._attach_file_reference or urlsplit(uri).scheme not in _MODELS_CAN_READ:
-            return [note]
-        file = types.FileData(file_uri=uri, mime_type=blob.mime_type, display_name=name)
-        return [note, types.Part(file_data=file)]
 
-    def _note(self, invocation_id: str, name: str, version: int) -> None:
-        self._saved.setdefault(invocation_id, {})[name] = version
-        if len(self._saved) > _RUNS_KEPT:  # runs that never reached an agent
-            self._saved.popitem(last=False)
+def _note(plugin: SaveFilesAsArtifactsPlugin, invocation_id: str, name: str, version: int) -> None:
+    plugin._saved_by_invocation.setdefault(invocation_id, {})[name] = version
+    if len(plugin._saved_by_invocation) > _RUNS_KEPT:  # runs that never reached an agent
+        plugin._saved_by_invocation.popitem(last=False)
+
+
+async def _saved_parts(
+    plugin: SaveFilesAsArtifactsPlugin,
+    ctx: InvocationContext,
+    service: BaseArtifactService,
+    part: types.Part,
+    index: int,
+) -> list[types.Part]:
+    """What stands in place of a file; the file itself if it could not be saved."""
+    blob = part.inline_data or types.Blob()
+    name = blob.display_name or f"artifact_{ctx.invocation_id}_{index}"
+    size = len(blob.data or b"")
+    if size > MAX_BYTES:
+        told = f"{name} has {size / 2**20:.2f} MB; files may have {MAX_BYTES // 2**20} MB"
+        return [types.Part(text=f"[Upload Error: {told}.]")]
+    session = ctx.session
+    scope: dict[str, Any] = {
+        "app_name": session.app_name,
+        "user_id": session.user_id,
+        "session_id": session.id,
+    }
+    try:
+        version = await service.save_artifact(**scope, filename=name, artifact=part.model_copy())
+        known = await service.get_artifact_version(**scope, filename=name, version=version)
+    except Exception:
+        logger.exception("The file %r of a user message could not be saved.", name)
+        return [part]
+    _note(plugin, ctx.invocation_id, name, version)
+    note = types.Part(text=f'[Uploaded Artifact: "{name}"]')
+    uri = known.canonical_uri if known else ""
+    if not plugin._attach_file_reference or urlsplit(uri).scheme not in _MODELS_CAN_READ:
+        return [note]
+    file = types.FileData(file_uri=uri, mime_type=blob.mime_type, display_name=name)
+    return [note, types.Part(file_data=file)]

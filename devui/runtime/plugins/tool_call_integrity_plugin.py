@@ -58,7 +58,7 @@ class ToolCallIntegrityPlugin(BasePlugin):
             ValueError: there is no key, or one is empty or no bytes.
         """
         super().__init__(name)
-        self._stamps = CallStamps(secret_key)
+        self._call_stamps = CallStamps(secret_key)
         self._allow_unstamped_calls = allow_unstamped_calls
 
     @staticmethod
@@ -88,7 +88,7 @@ class ToolCallIntegrityPlugin(BasePlugin):
             raise ToolCallIntegrityError(f"Event {event.id!r} has calls of one id: {ids}.")
         if calls:
             session = invocation_context.session
-            made = {str(call.id): self._stamps.stamp(session, event, call) for call in calls}
+            made = {str(call.id): self._call_stamps.stamp(session, event, call) for call in calls}
             event.custom_metadata = (event.custom_metadata or {}) | {_STAMPS: made}
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
@@ -101,7 +101,7 @@ class ToolCallIntegrityPlugin(BasePlugin):
         for event in session.events:
             calls = event.get_function_calls()
             if calls and not _is_restored(event):
-                self._check(session, event, calls)
+                _check(self, session, event, calls)
 
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
@@ -133,34 +133,12 @@ class ToolCallIntegrityPlugin(BasePlugin):
             self._unstamped(tool.name, call_id)
             return
         for event, call in own:
-            self._check_one(session, event, call)
+            _check_one(self, session, event, call)
         if not any(same_call(call, tool.name, tool_args) for _, call in own):
             raise ToolCallIntegrityError(
                 f"The call {call_id!r} is to be run as {tool.name!r} with other arguments than"
                 " those in the session."
             )
-
-    def _check(self, session: Session, event: Event, calls: list[types.FunctionCall]) -> None:
-        known: set[str] = set()
-        for call in calls:
-            if call.id in known:
-                raise ToolCallIntegrityError(f"Event {event.id!r} has two calls {call.id!r}.")
-            if call.id and self._check_one(session, event, call):
-                known.add(call.id)
-        if left := sorted(_stamps_of(event).keys() - known):
-            raise ToolCallIntegrityError(f"Event {event.id!r} has lost its calls {left}.")
-
-    def _check_one(self, session: Session, event: Event, call: types.FunctionCall) -> bool:
-        """Whether the call has a stamp."""
-        stamp = _stamps_of(event).get(str(call.id))
-        if stamp is None:
-            self._unstamped(call.name, call.id)
-            return False
-        if not self._stamps.fits(stamp, session, event, call):
-            raise ToolCallIntegrityError(
-                f"The call {call.id!r} of {call.name!r} was changed after the model made it."
-            )
-        return True
 
     def _unstamped(self, name: str | None, call_id: str | None) -> None:
         if not self._allow_unstamped_calls:
@@ -169,6 +147,34 @@ class ToolCallIntegrityPlugin(BasePlugin):
                 " was there: allow_unstamped_calls=True."
             )
         logger.warning("The call %r of %r has no stamp.", call_id, name)
+
+
+def _check_one(
+    plugin: ToolCallIntegrityPlugin, session: Session, event: Event, call: types.FunctionCall
+) -> bool:
+    """Whether the call has a stamp."""
+    stamp = _stamps_of(event).get(str(call.id))
+    if stamp is None:
+        plugin._unstamped(call.name, call.id)
+        return False
+    if not plugin._call_stamps.fits(stamp, session, event, call):
+        raise ToolCallIntegrityError(
+            f"The call {call.id!r} of {call.name!r} was changed after the model made it."
+        )
+    return True
+
+
+def _check(
+    plugin: ToolCallIntegrityPlugin, session: Session, event: Event, calls: list[types.FunctionCall]
+) -> None:
+    known: set[str] = set()
+    for call in calls:
+        if call.id in known:
+            raise ToolCallIntegrityError(f"Event {event.id!r} has two calls {call.id!r}.")
+        if call.id and _check_one(plugin, session, event, call):
+            known.add(call.id)
+    if left := sorted(_stamps_of(event).keys() - known):
+        raise ToolCallIntegrityError(f"Event {event.id!r} has lost its calls {left}.")
 
 
 def _is_restored(event: Event) -> bool:

@@ -55,7 +55,7 @@ class DatabaseSessionService(SqliteSessionService):
 
     async def prepare_tables(self) -> None:
         """Make or check the tables now, and not with the first session."""
-        await self._database.write(lambda _: None)
+        await self._sessions_database.write(lambda _: None)
 
     async def __aenter__(self) -> Self:
         return self

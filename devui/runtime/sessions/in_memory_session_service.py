@@ -43,7 +43,7 @@ class InMemorySessionService(BaseSessionService):
         """State by app and user, keys without prefix."""
         self.app_state: dict[str, dict[str, Any]] = {}
         """State by app, keys without prefix."""
-        self._ids: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+        self._event_ids_by_session: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
         """The ids of the events of each session."""
 
     async def create_session(
@@ -70,8 +70,8 @@ class InMemorySessionService(BaseSessionService):
         stored[session_id] = session
         if begun:
             session._initial_state = detached(begun)
-        self._write(session, detached(begun))
-        return self._handed_out(session, [])
+        _write(self, session, detached(begun))
+        return _handed_out(self, session, [])
 
     async def get_session(
         self,
@@ -83,10 +83,10 @@ class InMemorySessionService(BaseSessionService):
     ) -> Session | None:
         """The session, or None; the newest events are counted off before the time is looked at."""
         check_config(config)
-        session = self._stored(app_name, user_id, given_id(session_id))
+        session = _stored(self, app_name, user_id, given_id(session_id))
         if session is None:
             return None
-        return self._handed_out(session, _selected(session.events, config))
+        return _handed_out(self, session, _selected(session.events, config))
 
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None
@@ -94,7 +94,7 @@ class InMemorySessionService(BaseSessionService):
         """The sessions without events, by time of change, user and id."""
         users = self.sessions.get(app_name, {})
         found = [
-            self._handed_out(session, [])
+            _handed_out(self, session, [])
             for user, sessions in users.items()
             if user_id is None or user == user_id
             for session in sessions.values()
@@ -106,7 +106,7 @@ class InMemorySessionService(BaseSessionService):
         """Delete the session; state of the user and the app stays."""
         session_id = given_id(session_id)
         self.sessions.get(app_name, {}).get(user_id, {}).pop(session_id, None)
-        self._ids.pop((app_name, user_id, session_id), None)
+        self._event_ids_by_session.pop((app_name, user_id, session_id), None)
 
     # The same for code that cannot await; deprecated, as in google-adk
 
@@ -164,13 +164,13 @@ class InMemorySessionService(BaseSessionService):
         if event.partial:
             return event
         key = (session.app_name, session.user_id, session.id)
-        stored = self._stored(*key)
+        stored = _stored(self, *key)
         if stored is None:
             raise SessionNotFoundError(
                 f"Session {session.id!r} of app {session.app_name!r} and user "
                 f"{session.user_id!r} does not exist; it may have been deleted."
             )
-        ids, event_id = self._ids[key], event.id
+        ids, event_id = self._event_ids_by_session[key], event.id
         if event_id in ids and _holds(stored.events, event):
             return event
         event = extend(self, session, event)
@@ -181,29 +181,34 @@ class InMemorySessionService(BaseSessionService):
             stored.events.append(event)
             filled(stored, last_update_time=now)
         if delta := event.actions.state_delta:
-            self._write(stored, delta)
+            _write(self, stored, delta)
         return event
 
-    def _stored(self, app_name: str, user_id: str, session_id: str) -> Session | None:
-        return self.sessions.get(app_name, {}).get(user_id, {}).get(session_id)
 
-    def _write(self, session: Session, delta: Mapping[str, Any]) -> None:
-        scoped = ScopedState.of(delta)
-        session.state.update(scoped.session)
-        if scoped.app:
-            self.app_state.setdefault(session.app_name, {}).update(scoped.app)
-        if scoped.user:
-            users = self.user_state.setdefault(session.app_name, {})
-            users.setdefault(session.user_id, {}).update(scoped.user)
+def _handed_out(service: InMemorySessionService, session: Session, events: list[Event]) -> Session:
+    state = ScopedState(
+        app=service.app_state.get(session.app_name, {}),
+        user=service.user_state.get(session.app_name, {}).get(session.user_id, {}),
+        session=session.state,
+    )
+    # Past validation, which would look at every event.
+    return altered(session, state=detached(state.merged()), events=list(events))
 
-    def _handed_out(self, session: Session, events: list[Event]) -> Session:
-        state = ScopedState(
-            app=self.app_state.get(session.app_name, {}),
-            user=self.user_state.get(session.app_name, {}).get(session.user_id, {}),
-            session=session.state,
-        )
-        # Past validation, which would look at every event.
-        return altered(session, state=detached(state.merged()), events=list(events))
+
+def _write(service: InMemorySessionService, session: Session, delta: Mapping[str, Any]) -> None:
+    scoped = ScopedState.of(delta)
+    session.state.update(scoped.session)
+    if scoped.app:
+        service.app_state.setdefault(session.app_name, {}).update(scoped.app)
+    if scoped.user:
+        users = service.user_state.setdefault(session.app_name, {})
+        users.setdefault(session.user_id, {}).update(scoped.user)
+
+
+def _stored(
+    service: InMemorySessionService, app_name: str, user_id: str, session_id: str
+) -> Session | None:
+    return service.sessions.get(app_name, {}).get(user_id, {}).get(session_id)
 
 
 def _selected(events: list[Event], config: GetSessionConfig | None) -> list[Event]:

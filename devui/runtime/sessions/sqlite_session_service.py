@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import sqlite3
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -43,9 +44,9 @@ class SqliteSessionService(BaseSessionService):
 
     def __init__(self, db_path: str | Path) -> None:
         """Use a file: a path, a `sqlite:///` URL, or `:memory:`; it is made if it is missing."""
-        self._layout = self._new_layout
-        self._events = EventCache()
-        self._database = Database(DatabasePath.of(db_path), self._prepare)
+        self._file_layout = self._new_layout
+        self._events_of_file = EventCache()
+        self._sessions_database = Database(DatabasePath.of(db_path), partial(_prepare, self))
 
     async def create_session(
         self,
@@ -65,13 +66,15 @@ class SqliteSessionService(BaseSessionService):
         spare = Key(app_name, user_id, new_uuid())
 
         def job(connection: sqlite3.Connection) -> Session:
-            given = self._key(connection, app_name, user_id, session_id or "")
+            given = _key(self, connection, app_name, user_id, session_id or "")
             key = given if given.id else spare
-            session = sqlite_rows.insert_session(connection, self._layout, key, scoped, now=now)
-            self._events.begins(connection, key)
+            session = sqlite_rows.insert_session(
+                connection, self._file_layout, key, scoped, now=now
+            )
+            self._events_of_file.begins(connection, key)
             return session
 
-        return await self._database.write(job)
+        return await self._sessions_database.write(job)
 
     async def get_session(
         self,
@@ -85,28 +88,34 @@ class SqliteSessionService(BaseSessionService):
         check_config(config)
 
         def read(connection: sqlite3.Connection) -> Session | None:
-            key = self._key(connection, app_name, user_id, session_id)
+            key = _key(self, connection, app_name, user_id, session_id)
             session = sqlite_rows.select_session(connection, key)
             if session is None:
                 return None
             if config is None:
-                session.events = self._events.read(connection, self._layout, key)
+                session.events = self._events_of_file.read(connection, self._file_layout, key)
             else:
-                session.events = sqlite_rows.select_events(connection, self._layout, key, config)
+                session.events = sqlite_rows.select_events(
+                    connection, self._file_layout, key, config
+                )
             return session
 
         def read_little(connection: sqlite3.Connection) -> Session | None:
-            key = self._key(connection, app_name, user_id, session_id)
-            is_little = self._events.keeps(connection, key) or sqlite_rows.is_short(connection, key)
+            key = _key(self, connection, app_name, user_id, session_id)
+            is_little = self._events_of_file.keeps(connection, key) or sqlite_rows.is_short(
+                connection, key
+            )
             return read(connection) if is_little and config is None else None
 
-        return await self._database.peek(read_little) or await self._database.read(read)
+        return await self._sessions_database.peek(
+            read_little
+        ) or await self._sessions_database.read(read)
 
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None
     ) -> ListSessionsResponse:
         """The sessions without events, by time of change, user and id."""
-        sessions = await self._database.read(
+        sessions = await self._sessions_database.read(
             lambda connection: sqlite_rows.select_sessions(connection, app_name, user_id)
         )
         return ListSessionsResponse(sessions=sessions)
@@ -115,15 +124,15 @@ class SqliteSessionService(BaseSessionService):
         """Delete the session; state of the user and the app stays."""
 
         def job(connection: sqlite3.Connection) -> None:
-            key = self._key(connection, app_name, user_id, session_id)
+            key = _key(self, connection, app_name, user_id, session_id)
             sqlite_rows.delete_session(connection, key)
-            self._events.clear()
+            self._events_of_file.clear()
 
-        await self._database.write(job)
+        await self._sessions_database.write(job)
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
         """The user's state, keys without prefix."""
-        return await self._database.read(
+        return await self._sessions_database.read(
             lambda connection: sqlite_rows.user_state(connection, app_name, user_id)
         )
 
@@ -142,9 +151,9 @@ class SqliteSessionService(BaseSessionService):
         if event.partial:
             return event
         stored = StoredEvent.of(event)
-        writing = self._begin_commit(session, stored)
+        writing = _begin_commit(self, session, stored)
         if not isinstance(writing, Call) or writing.left is None:
-            committed = self._committed(session, event, stored, writing)
+            committed = _committed(self, session, event, stored, writing)
             await give_way()
             return committed
         try:
@@ -152,46 +161,62 @@ class SqliteSessionService(BaseSessionService):
         except asyncio.CancelledError:
             await asyncio.wait([writing.end_for_others()])
             if writing.error is None:
-                self._committed(session, event, stored, writing)
+                _committed(self, session, event, stored, writing)
             else:
                 logger.warning(
                     "Event %s of a cancelled run was not stored: %s", event.id, writing.error
                 )
             raise
-        return self._committed(session, event, stored, writing)
+        return _committed(self, session, event, stored, writing)
 
     async def close(self) -> None:
         """Close the file; the next use opens it again (`:memory:` begins anew)."""
-        await self._database.close()
+        await self._sessions_database.close()
 
-    def _begin_commit(self, session: Session, stored: StoredEvent) -> Outcome:
-        key = Key(session.app_name, session.user_id, session.id)
-        last_seen = session.last_update_time
 
-        def job(connection: sqlite3.Connection) -> tuple[float | None, Growing]:
-            changed = sqlite_rows.insert_event(
-                connection, self._layout, key, stored, last_seen=last_seen
-            )
-            return changed, self._events.grows(key)
+def _key(
+    service: SqliteSessionService,
+    connection: sqlite3.Connection,
+    app: str,
+    user: str,
+    session_id: str,
+) -> Key:
+    given = Key(app, user, session_id)
+    return given if service._verbatim_ids else sqlite_rows.stored_key(connection, given)
 
-        return self._database.begin_write(job, size=len(stored.data))
 
-    def _committed(
-        self, session: Session, event: Event, stored: StoredEvent, writing: Outcome
-    ) -> Event:
-        changed, growing = writing.value()
-        if changed is None:
-            if any(known.id == event.id for known in reversed(session.events)):
-                return event
-        else:
-            self._events.grown(growing, stored)
-            filled(session, last_update_time=changed)
-        return extend(self, session, event)
+def _prepare(service: SqliteSessionService, connection: sqlite3.Connection) -> None:
+    service._events_of_file.clear()
+    service._file_layout = open_layout(
+        connection, service._new_layout, service._sessions_database.path.name
+    )
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        self._events.clear()
-        self._layout = open_layout(connection, self._new_layout, self._database.path.name)
 
-    def _key(self, connection: sqlite3.Connection, app: str, user: str, session_id: str) -> Key:
-        given = Key(app, user, session_id)
-        return given if self._verbatim_ids else sqlite_rows.stored_key(connection, given)
+def _committed(
+    service: SqliteSessionService,
+    session: Session,
+    event: Event,
+    stored: StoredEvent,
+    writing: Outcome,
+) -> Event:
+    changed, growing = writing.value()
+    if changed is None:
+        if any(known.id == event.id for known in reversed(session.events)):
+            return event
+    else:
+        service._events_of_file.grown(growing, stored)
+        filled(session, last_update_time=changed)
+    return extend(service, session, event)
+
+
+def _begin_commit(service: SqliteSessionService, session: Session, stored: StoredEvent) -> Outcome:
+    key = Key(session.app_name, session.user_id, session.id)
+    last_seen = session.last_update_time
+
+    def job(connection: sqlite3.Connection) -> tuple[float | None, Growing]:
+        changed = sqlite_rows.insert_event(
+            connection, service._file_layout, key, stored, last_seen=last_seen
+        )
+        return changed, service._events_of_file.grows(key)
+
+    return service._sessions_database.begin_write(job, size=len(stored.data))

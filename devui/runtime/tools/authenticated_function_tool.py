@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.auth.credential_manager import CredentialManager
-from devui.runtime.tools.base_authenticated_tool import PENDING
+from devui.runtime.tools.base_authenticated_tool import PENDING, credential_for_call
 from devui.runtime.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:
@@ -39,16 +39,14 @@ class AuthenticatedFunctionTool(FunctionTool):
         """
         super().__init__(func=func)
         self._ignore_params.append(_PARAMETER)
-        self._credentials = CredentialManager(auth_config) if auth_config else None
+        self._credentials_manager = CredentialManager(auth_config) if auth_config else None
         self._response_for_auth_required = response_for_auth_required
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
         """Call the function with its credential, or ask the user for it."""
-        credential = None
-        if self._credentials is not None:
-            credential = await self._credentials.get_auth_credential(tool_context)
-            if credential is None:
-                await self._credentials.request_credential(tool_context)
-                return self._response_for_auth_required or PENDING
+        manager = self._credentials_manager
+        credential = await credential_for_call(manager, tool_context)
+        if manager and credential is None:
+            return self._response_for_auth_required or PENDING
         given = {**args, _PARAMETER: credential}
         return await super().run_async(args=given, tool_context=tool_context)

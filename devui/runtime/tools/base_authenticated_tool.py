@@ -35,17 +35,15 @@ class BaseAuthenticatedTool(BaseTool):
             response_for_auth_required: What the model reads while the user is asked.
         """
         super().__init__(name=name, description=description)
-        self._credentials = CredentialManager(auth_config) if auth_config else None
+        self._credentials_manager = CredentialManager(auth_config) if auth_config else None
         self._response_for_auth_required = response_for_auth_required
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
         """Call the tool with its credential, or ask the user for it."""
-        credential = None
-        if self._credentials is not None:
-            credential = await self._credentials.get_auth_credential(tool_context)
-            if credential is None:
-                await self._credentials.request_credential(tool_context)
-                return self._response_for_auth_required or PENDING
+        manager = self._credentials_manager
+        credential = await credential_for_call(manager, tool_context)
+        if manager and credential is None:
+            return self._response_for_auth_required or PENDING
         return await self._run_async_impl(
             args=args, tool_context=tool_context, credential=credential
         )
@@ -55,3 +53,18 @@ class BaseAuthenticatedTool(BaseTool):
         self, *, args: dict[str, Any], tool_context: "Context", credential: AuthCredential | None
     ) -> Any:
         """Do what the model asked for; `credential` is None only without an auth_config."""
+
+
+async def credential_for_call(
+    manager: CredentialManager | None, tool_context: "Context"
+) -> AuthCredential | None:
+    """The credential that a call needs; None if it needs none, or the user has been asked for it.
+
+    With a manager, None means that the call has to wait.
+    """
+    if manager is None:
+        return None
+    credential = await manager.get_auth_credential(tool_context)
+    if credential is None:
+        await manager.request_credential(tool_context)
+    return credential

@@ -7,7 +7,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.mistakes import check_takes, given, place
+from devui.runtime.mistakes import check_takes, given, not_awaited, place
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
 
@@ -127,7 +127,6 @@ def _prefixed(tool: BaseTool, prefix: str | None) -> BaseTool:
 
 async def _tools_of(toolset: BaseToolset, ctx: "ReadonlyContext | None") -> Iterable[BaseTool]:
     """What a toolset lists, checked."""
-    told = f"{place(toolset.get_tools)} of {type(toolset).__name__}"
     try:
         listing = toolset.get_tools(ctx)
     except TypeError:
@@ -135,8 +134,11 @@ async def _tools_of(toolset: BaseToolset, ctx: "ReadonlyContext | None") -> Iter
         check_takes(toolset.get_tools, 1, "a ReadonlyContext", role)
         raise
     if not isawaitable(listing):
-        raise TypeError(f"{told} is a plain function. Define it with `async def`.")
+        raise TypeError(not_awaited(toolset.get_tools))
     tools = await listing
     if not isinstance(tools, Iterable):
-        raise ToolsetError(f"{told} returned {given(tools)}; it must return a list of tools.")
+        raise ToolsetError(
+            f"{place(toolset.get_tools)} of {type(toolset).__name__} returned {given(tools)}; it"
+            " must return a list of tools."
+        )
     return tools

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.calling import call
-from devui.runtime.mistakes import given, place
+from devui.runtime.mistakes import given, note_on_await, place
 from devui.runtime.tools.function_arguments import bound
 from devui.runtime.tools.function_signature import FunctionSignature
 
@@ -56,7 +56,12 @@ async def withheld(
     Every call passes here before the tool is run. Tools that take a `require_confirmation` pass
     again in their `run_async`, which other tools may call.
     """
-    if not await tool.check_require_confirmation(args, tool_context):
+    try:
+        is_asked = await tool.check_require_confirmation(args, tool_context)
+    except TypeError as error:
+        note_on_await(error, tool.check_require_confirmation)
+        raise
+    if not is_asked:
         return None
     decision = tool_context.tool_confirmation
     if decision is None:

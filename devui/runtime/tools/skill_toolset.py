@@ -129,13 +129,13 @@ class SkillToolset(BaseToolset):
         self.registry = registry
         self.code_executor = code_executor
         self.active = ActiveSkills(lifecycle_config or SkillLifecycleConfig())
-        self._workspace = SkillWorkspace.of(environment, skills_folder)
+        self._skill_workspace = SkillWorkspace.of(environment, skills_folder)
         self._keeps_files = save_output_artifacts
         self._given_folder = skills_folder
-        self._additional = list(additional_tools or [])
+        self._additional_entries = list(additional_tools or [])
         self._discovery_mode = discovery_mode
         self._script_timeout = script_timeout
-        self._fetched: dict[tuple[str, str], Skill] = {}
+        self._fetched_skills: dict[tuple[str, str], Skill] = {}
         self._tools = self._core_tools()
 
     def _core_tools(self) -> list[SkillTool]:
@@ -149,14 +149,14 @@ class SkillToolset(BaseToolset):
         ]
 
     def _script_tool(self) -> SkillTool:
-        if self._workspace is not None:
-            return RunSkillCommandTool(self, self._workspace, self._script_timeout)
+        if self._skill_workspace is not None:
+            return RunSkillCommandTool(self, self._skill_workspace, self._script_timeout)
         return RunSkillScriptTool(self, self._script_timeout, keeps_files=self._keeps_files)
 
     @property
     def skills_folder(self) -> Path | None:
         """Where skills are in the environment; None if there is none."""
-        return self._workspace.folder if self._workspace is not None else None
+        return self._skill_workspace.folder if self._skill_workspace is not None else None
 
     @property
     def skills(self) -> list[Skill]:
@@ -212,11 +212,11 @@ class SkillToolset(BaseToolset):
             skills,
             registry=self.registry,
             code_executor=self.code_executor,
-            environment=self._workspace.environment if self._workspace else None,
+            environment=self._skill_workspace.environment if self._skill_workspace else None,
             skills_folder=self._given_folder,
             script_timeout=self._script_timeout,
             save_output_artifacts=self._keeps_files,
-            additional_tools=self._additional,
+            additional_tools=self._additional_entries,
             tool_name_prefix=self.tool_name_prefix,
             tool_filter=self.tool_filter,
             discovery_mode=self._discovery_mode,
@@ -236,8 +236,8 @@ class SkillToolset(BaseToolset):
         self, *, tool_context: "Context", llm_request: LlmRequest
     ) -> None:
         """Tell the model how to use skills and, unless it can list them, which there are."""
-        if self._workspace is not None:
-            await self._workspace.begin()
+        if self._skill_workspace is not None:
+            await self._skill_workspace.begin()
         offered = {t.name for t in self._tools if self._is_tool_selected(t, tool_context)}
         if self._discovery_mode is SkillDiscoveryMode.EAGER:
             offered.add(LIST_SKILLS)  # nobody misses it
@@ -254,7 +254,7 @@ class SkillToolset(BaseToolset):
         if SEARCH_SKILLS in offered:
             prefix = f"{self.tool_name_prefix}_" if self.tool_name_prefix else ""
             told.append(f"If none of these skills fits, look for one by `{prefix}{SEARCH_SKILLS}`.")
-        told += await self._changed(tool_context)
+        told += await self._told_of_changes(tool_context)
         llm_request.append_instructions(told)
 
     async def find(self, name: str, invocation_id: str) -> Skill | None:
@@ -262,28 +262,30 @@ class SkillToolset(BaseToolset):
         if (own := self._get_skill(name)) is not None or self.registry is None:
             return own
         key = (invocation_id, name)
-        if key not in self._fetched:
+        if key not in self._fetched_skills:
             skill = await self.registry.get_skill(name=name)
-            if len(self._fetched) >= _MAX_FETCHED:
-                del self._fetched[next(iter(self._fetched))]
-            self._fetched[key] = skill
-        return self._fetched[key]
+            if len(self._fetched_skills) >= _MAX_FETCHED:
+                del self._fetched_skills[next(iter(self._fetched_skills))]
+            self._fetched_skills[key] = skill
+        return self._fetched_skills[key]
 
     async def close(self) -> None:
         """Close the environment and the toolsets among the additional tools."""
-        environment = [] if self._workspace is None else [self._workspace.close]
-        await take_all([*environment, *(each.close for each in toolsets_of(self._additional))])
+        environment = [] if self._skill_workspace is None else [self._skill_workspace.close]
+        await take_all(
+            [*environment, *(each.close for each in toolsets_of(self._additional_entries))]
+        )
 
     def _runs_scripts(self, context: "ReadonlyContext | None") -> bool:
         """Whether there is a script to run and something to run it; unknown counts as yes."""
         if context is None:
             return True
-        executor = self._workspace or self.code_executor or executor_of(context)
+        executor = self._skill_workspace or self.code_executor or executor_of(context)
         if executor is None:
             return False
         return self.registry is not None or any(s.resources.scripts for s in self.skills)
 
-    async def _changed(self, context: "Context") -> list[str]:
+    async def _told_of_changes(self, context: "Context") -> list[str]:
         """What skills say now that say something else than when the model read them."""
         told = []
         noted = self.active.digests(context)
@@ -293,20 +295,12 @@ class SkillToolset(BaseToolset):
             if isinstance(skill, BaseException):
                 logger.warning("Nobody knows if the skill %r has changed: %r", name, skill)
             elif skill is not None and (now := digest(skill)) != before:
-                await self._refreshed(skill, now)
+                await _refreshed(self, skill, now)
                 told.append(
                     f"The skill `{name}` is not what it was when you read it. Now it says:"
                     f"\n\n{skill.instructions}"
                 )
         return told
-
-    async def _refreshed(self, skill: Skill, noted: str) -> None:
-        if self._workspace is None:
-            return
-        try:
-            await self._workspace.refresh(skill, noted)
-        except Exception:
-            logger.exception("The files of the skill %r could not be written anew.", skill.name)
 
     async def _named_by_active(self, context: "ReadonlyContext | None") -> list[BaseTool]:
         if context is None:
@@ -325,7 +319,7 @@ class SkillToolset(BaseToolset):
 
     async def _additional_tools(self, context: "ReadonlyContext") -> list[BaseTool]:
         found: list[BaseTool] = []
-        for entry in self._additional:
+        for entry in self._additional_entries:
             if isinstance(entry, BaseToolset):
                 found += await entry.get_tools_with_prefix(context)
             elif isinstance(entry, BaseTool):
@@ -335,6 +329,15 @@ class SkillToolset(BaseToolset):
                     NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
                 )
         return found
+
+
+async def _refreshed(toolset: SkillToolset, skill: Skill, noted: str) -> None:
+    if toolset._skill_workspace is None:
+        return
+    try:
+        await toolset._skill_workspace.refresh(skill, noted)
+    except Exception:
+        logger.exception("The files of the skill %r could not be written anew.", skill.name)
 
 
 def _by_name(skills: Sequence[Skill]) -> dict[str, Skill]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from pydantic import Field, model_validator
 
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.mistakes import near
+from devui.runtime.spelling import near
 from devui.runtime.workflow.base_node import BaseNode, yields_of
 from devui.runtime.workflow.building import as_node
 from devui.runtime.workflow.errors import WorkflowConfigurationError

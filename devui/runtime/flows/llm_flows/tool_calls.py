@@ -13,12 +13,11 @@ from google.genai import types
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.open_calls import FAILED_CALL
 from devui.runtime.callbacks import first_result, is_not_none
-from devui.runtime.calling import is_async_callable
 from devui.runtime.cancellation import check_cancelled
 from devui.runtime.copying import json_copy
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.tool_results import as_response, response_part
-from devui.runtime.mistakes import note_on_names, place, text_of
+from devui.runtime.mistakes import note_on_await, note_on_names
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import withheld
 from devui.runtime.workflow.errors import DynamicNodeFailError, NodeInterruptedError
@@ -126,9 +125,8 @@ class ToolCall:
         try:
             return await self._perform(tool)
         except Exception as error:  # whatever users' tools raise, callbacks may answer for it
-            if "await" in text_of(error) and not is_async_callable(tool.run_async):
-                error.add_note(f"{place(tool.run_async)} has to be defined with `async def`.")
-            elif isinstance(error, TypeError):
+            if isinstance(error, TypeError):
+                note_on_await(error, tool.run_async)
                 note_on_names(error, tool.run_async, "args", "tool_context")
             result = await self._on_error(tool, error)
             if result is None:

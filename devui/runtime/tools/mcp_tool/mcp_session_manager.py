@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TextIO, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from devui.runtime.http_client import httpx
+from devui.runtime.ignored import Spelt
 from devui.runtime.mistakes import given
 
 try:
@@ -33,7 +34,7 @@ _IDLE_SECONDS = 900.0
 """How long a connection is kept that nobody uses, as in ADK."""
 
 
-class StdioConnectionParams(BaseModel):
+class StdioConnectionParams(Spelt):
     """A server that is started as a child process and spoken to over its pipes."""
 
     server_params: StdioServerParameters
@@ -42,7 +43,7 @@ class StdioConnectionParams(BaseModel):
     """Seconds until it must answer: to the start, and to each call."""
 
 
-class SseConnectionParams(BaseModel):
+class SseConnectionParams(Spelt):
     """A server behind HTTP with server-sent events, the older way."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

@@ -70,8 +70,8 @@ class McpTool(BaseTool):
         notes = mcp_tool.annotations
         if notes is not None and (notes.read_only_hint or notes.idempotent_hint):
             self.effect = "hint"
-        self._sessions = mcp_session_manager
-        self._headers = headers
+        self._mcp_session_manager = mcp_session_manager
+        self._toolset_headers = headers
         self._require_confirmation = requirement(require_confirmation)
         self._progress_callback = progress_callback
         self.propagate_grounding_metadata = propagate_grounding_metadata
@@ -96,19 +96,10 @@ class McpTool(BaseTool):
         What the fences mean is said once.
         """
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
-        self._fence(llm_request.config.tools or [])
+        _fence(self.name, llm_request.config.tools or [])
         present = llm_request.config.system_instruction
         if present is None or (isinstance(present, str) and PREAMBLE not in present):
             llm_request.append_instructions([PREAMBLE])
-
-    def _fence(self, tools: list[Any]) -> None:
-        """Fence the latest declaration of the name: another tool may have had it before."""
-        for tool in reversed(tools):
-            declared = (isinstance(tool, types.Tool) and tool.function_declarations) or []
-            for place in reversed(range(len(declared))):
-                if declared[place].name == self.name:
-                    declared[place] = fenced_declaration(declared[place])
-                    return
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "McpTool":
         """Itself: what copies a request, such as a model that tries again, keeps the connection."""
@@ -146,40 +137,20 @@ class McpTool(BaseTool):
         credential: "AuthCredential | None",
     ) -> dict[str, Any]:
         """Ask the server; subclasses override it. Its credential is among the toolset's headers."""
-        progress = await self._progress(tool_context)
-        result = await self._sessions.ask(
-            await self._headers(tool_context),
+        progress = await _progress(self, tool_context)
+        result = await self._mcp_session_manager.ask(
+            await self._toolset_headers(tool_context),
             lambda client: client.call_tool(self._mcp_tool.name, args, progress_callback=progress),
         )
         found = as_told(result)
         found.pop("resultType", None)
         if self.propagate_grounding_metadata:
-            self._keep_sources(found, tool_context)
+            _keep_told_sources(self, found, tool_context)
         if (uri := self.mcp_app_resource_uri) and tool_context.function_call_id:
             shown = {"resource_uri": uri, "tool": as_told(self._mcp_tool), "tool_args": args}
             widget = UiWidget(id=tool_context.function_call_id, provider="mcp", payload=shown)
             tool_context.render_ui_widget(widget)
         return found
-
-    def _keep_sources(self, found: dict[str, Any], tool_context: "Context") -> None:
-        """Keep what the server says of the sources of its result, for this invocation."""
-        meta = found.get("meta")
-        sources = meta.get("adk_grounding_metadata") if isinstance(meta, dict) else None
-        if sources is None:
-            return
-        try:
-            kept = types.GroundingMetadata.model_validate(sources)
-        except ValidationError as error:
-            logger.warning("The MCP tool %r tells of its sources wrongly: %s", self.name, error)
-            return
-        keep_sources(tool_context.state, kept)
-
-    async def _progress(self, tool_context: "Context") -> Any:
-        """Who is told of this call's progress: the callback, or the one that it makes."""
-        given: Any = self._progress_callback
-        if given is None or is_async_callable(given):
-            return given
-        return await call(given, self.name, callback_context=tool_context)
 
     @property
     def visibility(self) -> list[str]:
@@ -209,6 +180,38 @@ def _unsendable(args: dict[str, Any]) -> str | None:
     except (ValueError, RecursionError):
         return None  # it refers to itself, which is told when it is sent
     return None
+
+
+async def _progress(tool: McpTool, tool_context: "Context") -> Any:
+    """Who is told of this call's progress: the callback, or the one that it makes."""
+    given: Any = tool._progress_callback
+    if given is None or is_async_callable(given):
+        return given
+    return await call(given, tool.name, callback_context=tool_context)
+
+
+def _keep_told_sources(tool: McpTool, found: dict[str, Any], tool_context: "Context") -> None:
+    """Keep what the server says of the sources of its result, for this invocation."""
+    meta = found.get("meta")
+    sources = meta.get("adk_grounding_metadata") if isinstance(meta, dict) else None
+    if sources is None:
+        return
+    try:
+        kept = types.GroundingMetadata.model_validate(sources)
+    except ValidationError as error:
+        logger.warning("The MCP tool %r tells of its sources wrongly: %s", tool.name, error)
+        return
+    keep_sources(tool_context.state, kept)
+
+
+def _fence(name: str, tools: list[Any]) -> None:
+    """Fence the latest declaration of the name: another tool may have had it before."""
+    for tool in reversed(tools):
+        declared = (isinstance(tool, types.Tool) and tool.function_declarations) or []
+        for place in reversed(range(len(declared))):
+            if declared[place].name == name:
+                declared[place] = fenced_declaration(declared[place])
+                return
 
 
 def as_told(model: BaseModel) -> dict[str, Any]:

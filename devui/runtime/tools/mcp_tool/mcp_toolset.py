@@ -5,6 +5,7 @@ import sys
 import time
 import warnings
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import mcp.types
@@ -131,21 +132,23 @@ class McpToolset(BaseToolset):
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
         self.connection_params = connection_params
         self.auth_scheme, self.auth_credential = auth_scheme, auth_credential
-        self._sessions = MCPSessionManager(
+        self._mcp_session_manager = MCPSessionManager(
             connection_params,
             errlog,
             sampling_callback=sampling_callback,
             sampling_capabilities=sampling_capabilities,
             elicitation_callback=elicitation_callback,
         )
-        self._access = HeaderAccess(auth_scheme, auth_credential, credential_key)
+        self._header_access = HeaderAccess(auth_scheme, auth_credential, credential_key)
         self.require_confirmation = requirement(require_confirmation)
         self.header_provider = header_provider
         self._use_mcp_resources = use_mcp_resources
         self._propagate_grounding_metadata = propagate_grounding_metadata
         self._progress_callback = progress_callback
-        self._ttl = tool_list_cache_ttl_seconds
-        self._lists: dict[frozenset[tuple[str, str]], tuple[float, list[mcp.types.Tool]]] = {}
+        self._tool_list_cache_ttl_seconds = tool_list_cache_ttl_seconds
+        self._tool_list_cache: dict[
+            frozenset[tuple[str, str]], tuple[float, list[mcp.types.Tool]]
+        ] = {}
 
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
         """The server's tools that were chosen.
@@ -155,14 +158,14 @@ class McpToolset(BaseToolset):
             mcp.MCPError: it refuses to list its tools.
         """
         found = []
-        for described in await self._list(await self._headers(readonly_context)):
+        for described in await _listed(self, await _headers_for(self, readonly_context)):
             if described.name in _RESERVED:
                 logger.warning("The MCP tool %r has a reserved name: left out.", described.name)
                 continue
             tool = McpTool(
                 mcp_tool=described,
-                mcp_session_manager=self._sessions,
-                headers=self._headers,
+                mcp_session_manager=self._mcp_session_manager,
+                headers=partial(_headers_for, self),
                 require_confirmation=self.require_confirmation,
                 progress_callback=self._progress_callback,
                 propagate_grounding_metadata=self._propagate_grounding_metadata,
@@ -174,13 +177,13 @@ class McpToolset(BaseToolset):
 
     async def list_resources(self, readonly_context: "ReadonlyContext | None" = None) -> list[str]:
         """The names of the server's resources; raises what `get_tools` raises."""
-        return [each.name for each in await self._resources(readonly_context)]
+        return [each.name for each in await _resources(self, readonly_context)]
 
     async def get_resource_info(
         self, name: str, readonly_context: "ReadonlyContext | None" = None
     ) -> dict[str, Any]:
         """What the server tells of a resource; ValueError if it has none of that name."""
-        listed = await self._resources(readonly_context)
+        listed = await _resources(self, readonly_context)
         for each in listed:
             if each.name == name:
                 return as_told(each)
@@ -193,47 +196,57 @@ class McpToolset(BaseToolset):
     ) -> list[Any]:
         """The contents of a resource; raises what `get_resource_info` raises."""
         uri = (await self.get_resource_info(name, readonly_context))["uri"]
-        found = await self._asked(readonly_context, lambda client: client.read_resource(uri))
+        found = await _asked(self, readonly_context, lambda client: client.read_resource(uri))
         return list(found.contents)
-
-    async def _resources(self, context: "ReadonlyContext | None") -> list[mcp.types.Resource]:
-        return await self._asked(context, _all_resources)
-
-    async def _asked(
-        self, context: "ReadonlyContext | None", question: Callable[[mcp.Client], Awaitable[T]]
-    ) -> T:
-        headers = await self._headers(context)
-        return await self._sessions.ask(headers, question, changes_nothing=True)
 
     def get_auth_config(self) -> AuthConfig | None:
         """How the server is authorised; None without an auth_scheme."""
-        return self._access.config
+        return self._header_access.config
 
     async def close(self) -> None:
         """Close the connections; a server that was started as a child process ends."""
-        self._lists.clear()
-        await self._sessions.close()
+        self._tool_list_cache.clear()
+        await self._mcp_session_manager.close()
 
-    async def _list(self, headers: dict[str, str]) -> list[mcp.types.Tool]:
-        if self._ttl is None:
-            return await self._sessions.ask(headers, _all_tools, changes_nothing=True)
-        long_ago = time.monotonic() - self._ttl
-        # With each new token of a user comes a new list.
-        self._lists = {key: each for key, each in self._lists.items() if each[0] > long_ago}
-        key = frozenset(headers.items())
-        _, tools = self._lists.get(key, (0.0, []))
-        if not tools:
-            tools = await self._sessions.ask(headers, _all_tools, changes_nothing=True)
-            self._lists[key] = (time.monotonic(), tools)
-        return tools
 
-    async def _headers(self, context: "ReadonlyContext | None") -> dict[str, str]:
-        own = await self._access.headers(context)
-        if self.header_provider is None or context is None:
-            return own
-        given: dict[str, str] = await call(self.header_provider, context) or {}
-        taken = {name.lower() for name in own}
-        return {**{k: v for k, v in given.items() if k.lower() not in taken}, **own}
+async def _headers_for(toolset: McpToolset, context: "ReadonlyContext | None") -> dict[str, str]:
+    own = await toolset._header_access.headers(context)
+    if toolset.header_provider is None or context is None:
+        return own
+    given: dict[str, str] = await call(toolset.header_provider, context) or {}
+    taken = {name.lower() for name in own}
+    return {**{k: v for k, v in given.items() if k.lower() not in taken}, **own}
+
+
+async def _listed(toolset: McpToolset, headers: dict[str, str]) -> list[mcp.types.Tool]:
+    if toolset._tool_list_cache_ttl_seconds is None:
+        return await toolset._mcp_session_manager.ask(headers, _all_tools, changes_nothing=True)
+    long_ago = time.monotonic() - toolset._tool_list_cache_ttl_seconds
+    # With each new token of a user comes a new list.
+    toolset._tool_list_cache = {
+        key: each for key, each in toolset._tool_list_cache.items() if each[0] > long_ago
+    }
+    key = frozenset(headers.items())
+    _, tools = toolset._tool_list_cache.get(key, (0.0, []))
+    if not tools:
+        tools = await toolset._mcp_session_manager.ask(headers, _all_tools, changes_nothing=True)
+        toolset._tool_list_cache[key] = (time.monotonic(), tools)
+    return tools
+
+
+async def _asked(
+    toolset: McpToolset,
+    context: "ReadonlyContext | None",
+    question: Callable[[mcp.Client], Awaitable[T]],
+) -> T:
+    headers = await _headers_for(toolset, context)
+    return await toolset._mcp_session_manager.ask(headers, question, changes_nothing=True)
+
+
+async def _resources(
+    toolset: McpToolset, context: "ReadonlyContext | None"
+) -> list[mcp.types.Resource]:
+    return await _asked(toolset, context, _all_resources)
 
 
 class MCPToolset(McpToolset):

@@ -57,7 +57,7 @@ class RestApiTool(BaseTool):
         """Make the tool of an operation."""
         super().__init__(name=operation.name, description=operation.description)
         self.operation = operation
-        self._settings = settings or RestSettings()
+        self._rest_settings = settings or RestSettings()
         self._default_headers: dict[str, str] = {}
 
     @classmethod
@@ -86,12 +86,12 @@ class RestApiTool(BaseTool):
     @property
     def auth_scheme(self) -> AuthScheme | None:
         """How the service wants to be authorised: as was said, else as its description has it."""
-        return self._settings.auth_scheme or self.operation.auth_scheme
+        return self._rest_settings.auth_scheme or self.operation.auth_scheme
 
     @property
     def auth_credential(self) -> AuthCredential | None:
         """The key, password or token that is sent; without one, the user is asked."""
-        return self._settings.auth_credential
+        return self._rest_settings.auth_credential
 
     def configure_auth_scheme(self, auth_scheme: AuthScheme | Mapping[str, Any]) -> None:
         """Say how this operation wants to be authorised, as an object or as a description has it.
@@ -102,7 +102,7 @@ class RestApiTool(BaseTool):
         scheme = (
             dict_to_auth_scheme(auth_scheme) if isinstance(auth_scheme, Mapping) else auth_scheme
         )
-        self._settings = replace(self._settings, auth_scheme=scheme)
+        self._rest_settings = replace(self._rest_settings, auth_scheme=scheme)
 
     def configure_auth_credential(
         self, auth_credential: AuthCredential | str | None = None
@@ -114,15 +114,15 @@ class RestApiTool(BaseTool):
         """
         if isinstance(auth_credential, str):
             auth_credential = AuthCredential.model_validate_json(auth_credential)
-        self._settings = replace(self._settings, auth_credential=auth_credential)
+        self._rest_settings = replace(self._rest_settings, auth_credential=auth_credential)
 
     def configure_credential_key(self, credential_key: str | None = None) -> None:
         """Set the name under which the user's answer is kept."""
-        self._settings = replace(self._settings, credential_key=credential_key)
+        self._rest_settings = replace(self._rest_settings, credential_key=credential_key)
 
     def configure_ssl_verify(self, ssl_verify: bool | str | ssl.SSLContext | None = None) -> None:
         """Say whether and how the service's certificate is checked: yes by default."""
-        self._settings = replace(self._settings, ssl_verify=ssl_verify)
+        self._rest_settings = replace(self._rest_settings, ssl_verify=ssl_verify)
 
     def set_default_headers(self, headers: Mapping[str, str]) -> None:
         """Send these with every call that does not set them itself."""
@@ -142,59 +142,64 @@ class RestApiTool(BaseTool):
             ValueError: scheme and credential do not tell enough, or do not fit each other.
             CredentialExchangeError: the agent's own client or account is refused.
         """
-        config = self._auth_config()
+        config = _auth_config(self)
         access = Access(config, tool_context) if config else None
         try:
             request = build(self.operation, args)
-            await self._add_headers(request, tool_context)
+            await _add_headers(self, request, tool_context)
         except ValueError as error:
-            return self._failed(error)
+            return _failed(self, error)
         if access is not None and not await access.authorise(request):
             return dict(_PENDING)
         try:
-            return await self._answer(request, access)
+            return await _answer(self, request, access)
         except (ValueError, httpx.HTTPError, httpx.InvalidURL) as error:
-            return self._failed(error)
+            return _failed(self, error)
 
-    def _failed(self, error: Exception) -> dict[str, str]:
-        return {"error": f"{self.name} failed: {_words(error)}"}
 
-    async def _answer(self, request: Request, access: Access | None) -> Any:
-        """The answer; a token that the service refuses is renewed, or the user asked for one."""
-        response = await self._send(request)
-        is_refused = response.status_code == httpx.codes.UNAUTHORIZED
-        if is_refused and access is not None and access.is_renewable:
-            if not await access.renew(request):
-                return dict(_PENDING)
-            response = await self._send(request)
-        return _read(response)
+async def _send(tool: RestApiTool, request: Request) -> Any:
+    settings = tool._rest_settings
+    return await send(
+        request,
+        verify=True if settings.ssl_verify is None else settings.ssl_verify,
+        make_client=settings.httpx_client_factory,
+        private=settings.allow_private_network_access,
+    )
 
-    def _auth_config(self) -> AuthConfig | None:
-        scheme = self.auth_scheme
-        if scheme is None:
-            return None
-        return AuthConfig(
-            auth_scheme=scheme,
-            raw_auth_credential=self.auth_credential,
-            credential_key=self._settings.credential_key,
-        )
 
-    async def _add_headers(self, request: Request, context: "Context | None") -> None:
-        request.headers.setdefault("User-Agent", f"devui (tool: {self.name})")
-        for name, value in self._default_headers.items():
-            request.headers.setdefault(name, value)
-        provide = self._settings.header_provider
-        if provide is not None and context is not None:
-            request.headers.update(await call(provide, context) or {})
+async def _add_headers(tool: RestApiTool, request: Request, context: "Context | None") -> None:
+    request.headers.setdefault("User-Agent", f"devui (tool: {tool.name})")
+    for name, value in tool._default_headers.items():
+        request.headers.setdefault(name, value)
+    provide = tool._rest_settings.header_provider
+    if provide is not None and context is not None:
+        request.headers.update(await call(provide, context) or {})
 
-    async def _send(self, request: Request) -> Any:
-        settings = self._settings
-        return await send(
-            request,
-            verify=True if settings.ssl_verify is None else settings.ssl_verify,
-            make_client=settings.httpx_client_factory,
-            private=settings.allow_private_network_access,
-        )
+
+def _auth_config(tool: RestApiTool) -> AuthConfig | None:
+    scheme = tool.auth_scheme
+    if scheme is None:
+        return None
+    return AuthConfig(
+        auth_scheme=scheme,
+        raw_auth_credential=tool.auth_credential,
+        credential_key=tool._rest_settings.credential_key,
+    )
+
+
+async def _answer(tool: RestApiTool, request: Request, access: Access | None) -> Any:
+    """The answer; a token that the service refuses is renewed, or the user asked for one."""
+    response = await _send(tool, request)
+    is_refused = response.status_code == httpx.codes.UNAUTHORIZED
+    if is_refused and access is not None and access.is_renewable:
+        if not await access.renew(request):
+            return dict(_PENDING)
+        response = await _send(tool, request)
+    return _read(response)
+
+
+def _failed(tool: RestApiTool, error: Exception) -> dict[str, str]:
+    return {"error": f"{tool.name} failed: {_words(error)}"}
 
 
 def _words(error: Exception) -> str:
