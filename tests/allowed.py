@@ -99,8 +99,7 @@ BROAD_EXCEPT = {
     "devui/runtime/plugins/plugin_manager.py:PluginManager._tell_all": (
         "users' plugins; telling them of an error must not hide that error"
     ),
-    "devui/runtime/plugins/save_files_as_artifacts_plugin.py"
-    ":SaveFilesAsArtifactsPlugin._saved_parts": (
+    "devui/runtime/plugins/save_files_as_artifacts_plugin.py:_saved_parts": (
         "users' artifact services; a file that cannot be saved stays in the message"
     ),
     "devui/runtime/sessions/copies.py:deep_copy": (
@@ -118,7 +117,7 @@ BROAD_EXCEPT = {
     "devui/runtime/tools/skill_script_tool.py:RunSkillCommandTool._run": (
         "users' environments; the model is told why a command did not run"
     ),
-    "devui/runtime/tools/skill_toolset.py:SkillToolset._refreshed": (
+    "devui/runtime/tools/skill_toolset.py:_refreshed": (
         "users' environments; the model is told what a skill says now, whatever they raise"
     ),
     "devui/runtime/tools/skill_script_tool.py:RunSkillScriptTool._run": (

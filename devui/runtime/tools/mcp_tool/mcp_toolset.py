@@ -56,6 +56,8 @@ HeaderProvider = (
 
 T = TypeVar("T")
 P = TypeVar("P", bound=mcp.types.PaginatedResult)
+_ToolLists = dict[frozenset[tuple[str, str]], tuple[float, list[mcp.types.Tool]]]
+"""By the headers they were asked with: when, by `time.monotonic`, and what the server listed."""
 
 _RESERVED = frozenset(
     {
@@ -146,9 +148,7 @@ class McpToolset(BaseToolset):
         self._propagate_grounding_metadata = propagate_grounding_metadata
         self._progress_callback = progress_callback
         self._tool_list_cache_ttl_seconds = tool_list_cache_ttl_seconds
-        self._tool_list_cache: dict[
-            frozenset[tuple[str, str]], tuple[float, list[mcp.types.Tool]]
-        ] = {}
+        self._tool_list_cache: _ToolLists = {}
 
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
         """The server's tools that were chosen.
