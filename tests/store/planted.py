@@ -32,14 +32,14 @@ def _share_state(patch: pytest.MonkeyPatch) -> None:
 
 def _forget_the_app(patch: pytest.MonkeyPatch) -> None:
     """Of a delta with keys of the user and of the app, those of the app are lost."""
-    write = InMemorySessionService._write
+    write = in_memory_session_service._write
 
-    def wrong(self: InMemorySessionService, session: Any, delta: Any) -> None:
+    def wrong(service: InMemorySessionService, session: Any, delta: Any) -> None:
         scoped = ScopedState.of(delta)
         kept = {k: v for k, v in delta.items() if not (scoped.user and k.startswith("app:"))}
-        write(self, session, kept)
+        write(service, session, kept)
 
-    patch.setattr(InMemorySessionService, "_write", wrong)
+    patch.setattr(in_memory_session_service, "_write", wrong)
 
 
 def _append_twice(patch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def _append_twice(patch: pytest.MonkeyPatch) -> None:
     append = InMemorySessionService.append_event
 
     async def wrong(self: InMemorySessionService, session: Any, event: Any) -> Any:
-        self._ids.clear()
+        self._event_ids_by_session.clear()
         return await append(self, session, event)
 
     patch.setattr(InMemorySessionService, "append_event", wrong)
