@@ -17,6 +17,7 @@ from devui.runtime.models.openai_llm import ChatCompletionError
 from devui.runtime.runners import InMemoryRunner
 from tests.kit.chat_server import ChatServer, calls, says
 from tests.kit.litellm_warnings import LITELLM_WARNINGS
+from tests.kit.patience import PATIENCE
 
 if find_spec("litellm"):
     from openai import AsyncOpenAI
@@ -334,7 +335,7 @@ async def test_who_leaves_in_the_middle_of_an_answer_hangs_up(server, model):
     said = runner.run_async(user_id="u", session_id="s", new_message=user("go"), run_config=how)
     async with aclosing(said) as events:
         assert (await anext(events)).partial
-    assert await asyncio.to_thread(server.left.wait, 5), "while the model is still held"
+    assert await asyncio.to_thread(server.left.wait, PATIENCE), "while the model is still held"
 
 
 @pytest.mark.parametrize(

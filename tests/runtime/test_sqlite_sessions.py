@@ -511,6 +511,19 @@ async def test_a_session_made_anew_begins_without_events(service):
     assert told(await reread(service)) == ["at 2"]
 
 
+async def test_a_new_session_and_its_next_event_ask_for_no_rows_that_are_known(sqlite_service):
+    statements: list[str] = []
+    session = await sqlite_service.create_session(**WHERE, session_id="s")
+    await sqlite_service._sessions_database.read(
+        lambda connection: connection.set_trace_callback(statements.append)
+    )
+    await reread(sqlite_service)
+    assert not [each for each in statements if " FROM events " in each]
+    statements.clear()
+    await sqlite_service.append_event(session, at(1))
+    assert not [each for each in statements if "SELECT" in each]
+
+
 async def test_a_file_that_was_closed_is_read_anew():
     service = SqliteSessionService(":memory:")
     for _ in range(2):

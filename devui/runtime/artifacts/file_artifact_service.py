@@ -1,9 +1,9 @@
 """`FileArtifactService`: artifacts in a folder, in the layout of ADK (adk-runtime 10.1)."""
 
 import asyncio
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from google.genai import types
 
@@ -17,6 +17,8 @@ from devui.runtime.artifacts.base_artifact_service import (
     ensure_part,
 )
 from devui.runtime.errors.input_validation_error import InputValidationError
+
+T = TypeVar("T")
 
 
 class FileArtifactService(BaseArtifactService):
@@ -59,8 +61,8 @@ class FileArtifactService(BaseArtifactService):
             file_name=filename,
             display_name=blob.display_name if blob else None,
         )
-        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
-        return await asyncio.to_thread(lambda: artifact_versions.write(where(), part, about))
+        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        return await _in_folder(where, lambda folder: artifact_versions.write(folder, part, about))
 
     async def load_artifact(
         self,
@@ -72,8 +74,8 @@ class FileArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> types.Part | None:
         """That version, or the newest; None if there is none."""
-        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
-        return await asyncio.to_thread(lambda: _load(where(), version))
+        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        return await _in_folder(where, lambda folder: _load(folder, version))
 
     async def list_artifact_keys(
         self, *, app_name: str, user_id: str, session_id: str | None = None
@@ -87,23 +89,23 @@ class FileArtifactService(BaseArtifactService):
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> None:
         """Delete all versions; does nothing if there are none."""
-        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
+        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
         scope = user_folder(self.root_dir, app_name, user_id)
-        await asyncio.to_thread(lambda: artifact_versions.remove(where(), scope))
+        await _in_folder(where, lambda folder: artifact_versions.remove(folder, scope))
 
     async def list_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
         """The numbers of the versions, ascending; a failed save may leave a gap."""
-        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
-        return await asyncio.to_thread(lambda: artifact_versions.numbers(where()))
+        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        return await _in_folder(where, artifact_versions.numbers)
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[ArtifactVersion]:
         """What is known about each version, ascending."""
-        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
-        return await asyncio.to_thread(lambda: _describe_all(where()))
+        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        return await _in_folder(where, _describe_all)
 
     async def get_artifact_version(
         self,
@@ -115,13 +117,28 @@ class FileArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> ArtifactVersion | None:
         """What is known about that version, or the newest; None if there is none."""
-        where = partial(_folder, self.root_dir, app_name, user_id, filename, session_id)
-        return await asyncio.to_thread(lambda: _describe(where(), version))
+        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        return await _in_folder(where, lambda folder: _describe(folder, version))
 
 
-def _folder(root: Path, app_name: str, user_id: str, filename: str, session_id: str | None) -> Path:
-    """The folder of a file; to be called in a thread, as it follows links."""
-    return artifact_folder(user_folder(root, app_name, user_id), filename, session_id)
+class _Where(NamedTuple):
+    """Where the versions of a file are."""
+
+    root: Path
+    app_name: str
+    user_id: str
+    filename: str
+    session_id: str | None
+
+
+async def _in_folder(where: _Where, work: Callable[[Path], T]) -> T:
+    """Do it in the folder of a file, all in a thread: finding the folder follows links."""
+
+    def work_there() -> T:
+        user = user_folder(where.root, where.app_name, where.user_id)
+        return work(artifact_folder(user, where.filename, where.session_id))
+
+    return await asyncio.to_thread(work_there)
 
 
 def _load(folder: Path, version: int | None) -> types.Part | None:

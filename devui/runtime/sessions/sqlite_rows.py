@@ -275,7 +275,7 @@ def _existing(connection: sqlite3.Connection, key: Key) -> Any:
 def _touched(
     connection: sqlite3.Connection, key: Key, moment: float | str, *, last_seen: float
 ) -> bool:
-    """Set the time of change if it is the one last seen, which a file of texts does not tell."""
+    """Set the time of change if it is still the one last seen; of times kept as texts none is."""
     values = (moment, *key, last_seen)
     return connection.execute(_TOUCH_SESSION, values).rowcount == 1
 

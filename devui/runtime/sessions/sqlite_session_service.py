@@ -101,15 +101,14 @@ class SqliteSessionService(BaseSessionService):
             return session
 
         def read_little(connection: sqlite3.Connection) -> Session | None:
+            if config is not None:
+                return None
             key = _key(self, connection, app_name, user_id, session_id)
-            is_little = self._events_of_file.keeps(connection, key) or sqlite_rows.is_short(
-                connection, key
-            )
-            return read(connection) if is_little and config is None else None
+            is_kept = self._events_of_file.keeps(connection, key)
+            return read(connection) if is_kept or sqlite_rows.is_short(connection, key) else None
 
-        return await self._sessions_database.peek(
-            read_little
-        ) or await self._sessions_database.read(read)
+        database = self._sessions_database
+        return await database.peek(read_little) or await database.read(read)
 
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None
