@@ -7,7 +7,7 @@ its end").
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from google.genai import types
@@ -32,7 +32,7 @@ from devui.runtime.events import Event, EventActions, RequestInput
 from devui.runtime.events.event_actions import EventCompaction
 from devui.runtime.planners import PlanReActPlanner
 from devui.runtime.runners import Runner
-from devui.runtime.sessions import InMemorySessionService
+from devui.runtime.sessions import InMemorySessionService, Session
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.sqlite_session_service import SqliteSessionService
 from devui.runtime.tools import FunctionTool, LongRunningFunctionTool, ToolContext
@@ -311,3 +311,55 @@ async def test_nor_does_one_where_the_session_is_ahead_of_the_clock(service, cou
     long = await work_of(Turn(looker()), service, counter, LONG, AHEAD)
     assert long.calls < 1.1 * short.calls
     assert long.reads <= short.reads + SHORT
+
+
+class Walked(list[Event]):
+    """Events that count how many of them are gone through, or copied."""
+
+    count: ClassVar[int] = 0
+
+    def __iter__(self) -> Iterator[Event]:
+        for event in super().__iter__():
+            Walked.count += 1
+            yield event
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        Walked.count += len(found) if isinstance(place, slice) else 1
+        return found
+
+
+class Walking(InMemorySessionService):
+    async def get_session(self, **where: Any) -> Session | None:
+        session = await super().get_session(**where)
+        assert session is not None
+        session.events = Walked(session.events)
+        return session
+
+
+def looks(last: types.Part) -> types.Part:
+    """Look so many times, one after another, as the question asks for."""
+    response = last.function_response
+    left = int(response.response["seen"]) - 1 if response else int(last.text)
+    return call("look", what=str(left)) if left else say("done")
+
+
+async def walked(events: int, steps: int, began: float) -> int:
+    service = Walking()
+    session = await grown(service, events, author="root", began=began)
+    runner = Runner(
+        app_name=WHO["app_name"], agent=agent("root", looks, tools=[look]), session_service=service
+    )
+    for _ in range(2):
+        Walked.count = 0
+        where = {"user_id": WHO["user_id"], "session_id": session.id}
+        async for _event in runner.run_async(**where, new_message=_text(str(steps))):
+            pass
+    return Walked.count
+
+
+@pytest.mark.parametrize("began", [HISTORY_BEGAN, AHEAD])
+async def test_a_further_step_of_a_turn_goes_through_no_old_events(began):
+    short = await walked(SHORT, 9, began) - await walked(SHORT, 2, began)
+    long = await walked(LONG, 9, began) - await walked(LONG, 2, began)
+    assert long <= short

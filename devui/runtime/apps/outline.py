@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Self
 
 from devui.runtime.events.compactions import CompactedEvents
@@ -52,7 +51,7 @@ class Outline:
 
     def among(self, events: Sequence[Event]) -> Self:
         """This outline, after a look at those events of the session that are new."""
-        new: Sequence[Event] = list(self._looked_at.new(events))
+        new = self._looked_at.new(events)
         if not self._looked_at.goes_on(events) or any(
             event.actions.rewind_before_invocation_id is not None for event in new
         ):
@@ -93,7 +92,7 @@ class Outline:
         """Characters that a model reads of the events, with summaries in their places."""
         if self.is_summed_up:
             return sum(map(_size, self.compacted().shown()))
-        self._size += sum(map(_size, islice(self.events, self._sized, None)))
+        self._size += sum(map(_size, self.events[self._sized :]))
         self._sized = len(self.events)
         return self._size
 

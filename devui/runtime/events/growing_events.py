@@ -3,8 +3,7 @@
 A session only grows at its end, so what was made of its events goes on with those that are new.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from devui.runtime.events.event import Event
 
@@ -35,9 +34,9 @@ class GrowingEvents:
             return self.count == 0 or events[self.count - 1] is self._last
         return events[: self.count] == self._events[: self.count]
 
-    def new(self, events: Sequence[Event]) -> Iterator[Event]:
+    def new(self, events: Sequence[Event]) -> Sequence[Event]:
         """Those that have not been looked at."""
-        return islice(events, self.count, None)
+        return events[self.count :]  # not `islice`, which walks through all before them
 
     def look(self, events: Sequence[Event]) -> None:
         """Note that all of these have been looked at."""

@@ -6,7 +6,6 @@ would stand amid what was said before.
 """
 
 from collections.abc import Sequence
-from itertools import islice
 
 from devui.runtime.copying import filled
 from devui.runtime.events.event import Event
@@ -47,6 +46,6 @@ class CommitOrder:
 
     def _is_committed(self, event: Event, events: Sequence[Event]) -> bool:
         """Whether the run has committed it; who tries one again changes nothing."""
-        self._known.update([each.id for each in islice(events, self._count, None)])
+        self._known.update([each.id for each in events[self._count :]])
         self._count = len(events)
         return event.id in self._known

@@ -46,9 +46,10 @@ class Contents:
             return self._of_one_answer(ctx, view)
         if agent_of(ctx).include_contents == "none":
             return self._kept.of(ctx.session, view, CurrentTurn, view).contents(events)
-        return self._kept.of(ctx.session, view, History, view).contents(
-            events[_task_begins(ctx, view) :]
-        )
+        history = self._kept.of(ctx.session, view, History, view)
+        begin = _task_begins(ctx, view)
+        # The session's own list, which grows, and is known again without a look into it.
+        return history.contents(events[begin:] if begin else events)
 
     def _of_one_answer(self, ctx: InvocationContext, view: View) -> list[types.Content]:
         """What an agent that answers once was asked, and what it did since.

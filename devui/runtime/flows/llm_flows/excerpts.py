@@ -6,7 +6,6 @@ They grow at their ends as the session does, so each event is looked at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.node_paths import is_in_line
@@ -38,7 +37,7 @@ class CurrentTurn:
 
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
         """What the turn is of these events, as contents."""
-        new = list(islice(events, self._count, None))
+        new = events[self._count :]
         known = events is self._events and len(events) >= self._count
         if known and all(map(self._goes_on, new)):
             self._turn += new
@@ -76,7 +75,7 @@ class OwnRun:
         """What the run did of these events of its invocation, as contents; `start`: begin there."""
         if events is not self._events:
             self.events, self._calls, self._events, self._count = [], set(), events, start
-        for event in islice(events, self._count, None):
+        for event in events[self._count :]:
             if (event.node_info.path, event.branch) == self._place:
                 self._calls.update([call.id for call in event.get_function_calls()])
                 self.events.append(event)
@@ -134,7 +133,7 @@ class InLine:
 
     def _take(self, events: Sequence[Event], own: Sequence[Event]) -> bool:
         """Look at the events that are new; whether all new ones of the own are among them."""
-        left_out = set(map(id, islice(own, self._own_count, None)))
+        left_out = set(map(id, own[self._own_count :]))
         self._own_count = len(own)
         for place, event in enumerate(self._looked_at.new(events), len(self)):
             if id(event) in left_out:
