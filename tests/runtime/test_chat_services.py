@@ -60,6 +60,8 @@ async def test_an_answer_that_is_none_is_an_error(server, model, media, body, sa
     ("media", "body", "said"),
     [
         (EVENTS, b"", "before the answer was complete"),
+        (EVENTS, DONE, "before the answer was complete"),
+        (EVENTS, b'data: {"choices": []}\n\n' + DONE, "before the answer was complete"),
         (EVENTS, HALF, "before the answer was complete"),
         (EVENTS, CALL, "before the answer was complete"),
         ("text/html", b"<html>Log in</html>", "text/html"),

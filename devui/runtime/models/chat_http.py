@@ -40,19 +40,22 @@ def completion(response: Any, body: bytes, url: str) -> Json:
 async def chunks(response: Any, url: str) -> AsyncIterator[Json]:
     """The chunks of a stream of server-sent events, up to its end mark.
 
-    Raises ChatCompletionError if the stream tells an error, or ends without its mark and before
-    the service has said why the answer ends: half of an answer must not pass for the whole.
+    Raises ChatCompletionError if the stream tells an error or holds no answer, or ends without
+    its mark and before the service has said why the answer ends: half of an answer must not pass
+    for the whole.
     """
-    ended = False
+    began = ended = False
     async for line in response.aiter_lines():
         data = line.removeprefix("data:").strip()
         if data == line or not data:  # a comment, another field, or the end of an event
             continue
         if data == "[DONE]":
-            return
+            ended = ended or began
+            break
         chunk = _parsed(data.encode(), url, 0)
         if error := chunk.get("error"):
             raise ChatCompletionError(0, f"The service broke off its answer: {_reason(error)}")
+        began = began or bool(chunk.get("choices"))
         ended = ended or has_ended(chunk)
         yield chunk
     if not ended:
