@@ -37,6 +37,7 @@ def toolset(url: str, **how) -> OpenAPIToolset:
         "paths": {
             "/pets": {"get": {"operationId": "find", "parameters": PARAMETERS}},
             "/slow": {"get": {"operationId": "slow"}},
+            "/page": {"get": {"operationId": "page"}},
             "/json": posted("send_json", "application/json"),
             "/form": posted("send_form", "application/x-www-form-urlencoded"),
             "/parts": posted("send_parts", "multipart/form-data"),
@@ -58,10 +59,16 @@ class Internet(httpx.AsyncBaseTransport):
 
     def __init__(self, down: tuple[str, ...] = (), leads_to: str | None = None) -> None:
         self.reached: list[str] = []
+        self.addresses: list[str] = []
+        """The same, with port, path and query."""
+        self.heard: dict[str, str] = {}
+        """The headers of the last request."""
         self._down, self._leads_to = down, leads_to
 
     async def handle_async_request(self, request):
         self.reached.append(request.url.host)
+        self.addresses.append(str(request.url))
+        self.heard = dict(request.headers)
         if request.url.host in self._down:
             raise httpx.ConnectError("nobody is there", request=request)
         if self._leads_to and len(self.reached) == 1:
@@ -107,6 +114,42 @@ def test_a_client_of_ones_own_goes_to_the_address_that_was_checked():
     found = asked_in(Resolving(["8.8.8.8"], ["127.0.0.1"]), tools)
     assert internet.reached == ["8.8.8.8"]
     assert found == {"host": "pets.test:8443", "certified": "pets.test"}
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "[2606:4700::1111]"])
+def test_port_path_query_and_password_stay_with_the_address(address):
+    internet = Internet()
+    server = "https://ann:p%40ss@pets.test:8443/a%2Fb"
+    tools = toolset(server, httpx_client_factory=internet.client)
+    found = asked_in(Resolving([address.strip("[]")]), tools)
+    assert internet.addresses == [f"https://ann:p%40ss@{address}:8443/a%2Fb/pets"]
+    assert internet.heard["authorization"] == "Basic YW5uOnBAc3M="
+    assert found == {"host": "pets.test:8443", "certified": "pets.test"}
+
+
+def test_a_proxy_of_ones_own_client_finds_the_host_by_itself(url):
+    tools = toolset(
+        "http://pets.test",
+        httpx_client_factory=lambda: httpx.AsyncClient(proxy=url, trust_env=False),
+    )
+    for addresses in ([["8.8.8.8"]], []):
+        found = asked_in(Resolving(*addresses), tools)
+        assert found["path"] == "http://pets.test/pets"
+    assert "private network" in asked_in(Resolving(["10.0.0.1"]), tools)["error"]
+
+
+def test_a_client_that_uses_no_proxy_goes_to_the_address_that_was_checked(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    internet = Internet()
+    tools = toolset("http://pets.test", httpx_client_factory=internet.client)
+    asked_in(Resolving(["8.8.8.8"]), tools)
+    assert internet.reached == ["8.8.8.8"]
+
+
+async def test_of_a_long_error_the_model_is_told_the_beginning(url):
+    told = (await ask(inside(url), "page"))["error"]
+    assert told.endswith("... (5000 characters more were left out)")
+    assert len(told) < 10_200
 
 
 def test_a_host_is_looked_for_at_each_of_its_addresses():
