@@ -232,3 +232,53 @@ async def test_an_object_without_any_of_its_fields_is_sent(url):
     assert (found["body"], found["headers"]["content-length"]) == ("", "0")
     assert found["headers"]["content-type"] == "application/x-www-form-urlencoded"
     assert (await ask(tools, "send_parts"))["body"] == ""
+
+
+COLORS, SHADES = ["blue", "a/b", None], {"R": 100, "G": "x,y", "B": None}
+IN_PATHS = {
+    ("simple", False): ("blue", "blue%2Ca%2Fb", "R%2C100%2CG%2Cx%2Cy"),
+    ("simple", True): ("blue", "blue%2Ca%2Fb", "R=100,G=x%2Cy"),
+    ("label", False): (".blue", ".blue,a%2Fb", ".R,100,G,x%2Cy"),
+    ("label", True): (".blue", ".blue.a%2Fb", ".R=100.G=x%2Cy"),
+    ("matrix", False): (";c=blue", ";c=blue,a%2Fb", ";c=R,100,G,x%2Cy"),
+    ("matrix", True): (";c=blue", ";c=blue;c=a%2Fb", ";R=100;G=x%2Cy"),
+}
+
+
+def styled(url: str, where: str, **told) -> OpenAPIToolset:
+    parameter = {"name": "c", "in": where, **({} if "content" in told else {"schema": {}}), **told}
+    path = "/at/{c}" if where == "path" else "/at"
+    paths = {path: {"get": {"operationId": "find", "parameters": [parameter]}}}
+    described = {"openapi": "3.0.3", "servers": [{"url": url}], "paths": paths}
+    return OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+
+
+@pytest.mark.parametrize("style", IN_PATHS, ids=str)
+async def test_values_stand_in_a_path_as_the_description_says(url, style):
+    tools = styled(url, "path", style=style[0], explode=style[1])
+    sent = [(await ask(tools, c=value))["path"] for value in ("blue", COLORS, SHADES)]
+    assert sent == [f"/at/{each}" for each in IN_PATHS[style]]
+
+
+@pytest.mark.parametrize("value", [".", "..", "../x", "", []])
+@pytest.mark.parametrize("style", ["label", "matrix"])
+async def test_no_style_leads_to_another_path(url, style, value):
+    found = await ask(styled(url, "path", style=style, explode=True), c=value)
+    assert "error" in found
+
+
+async def test_no_label_goes_up(url):
+    assert "error" in await ask(styled(url, "path", style="label", explode=True), c=["", ""])
+
+
+async def test_fields_stand_in_a_header_as_the_description_says(url):
+    for explode, sent in ((False, "R,100,G,x,y"), (True, "R=100,G=x,y")):
+        found = await ask(styled(url, "header", explode=explode), c=SHADES)
+        assert found["headers"]["c"] == sent
+    content = {"application/json": {"schema": {"type": "object"}}}
+    found = await ask(styled(url, "header", content=content), c={"x": [1]})
+    assert found["headers"]["c"] == '{"x": [1]}'
+
+
+async def test_fields_stand_in_a_cookie_with_commas(url):
+    assert (await ask(styled(url, "cookie"), c=SHADES))["headers"]["cookie"] == "c=R,100,G,x,y"
