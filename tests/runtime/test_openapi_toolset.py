@@ -295,6 +295,25 @@ async def test_arguments_that_cannot_be_sent_are_told_to_the_model(url, args, sa
     assert said in (await ask(toolset(url), "get_pet_by_id", **args))["error"]
 
 
+def test_schemas_that_all_refer_to_each_other_are_read(url):
+    names = [f"S{number}" for number in range(10)]
+    refer = {name: {"$ref": f"#/components/schemas/{name}"} for name in names}
+    described = spec(url)
+    described["components"]["schemas"] = {
+        name: {"type": "object", "properties": refer} for name in names
+    }
+    described["paths"] = {
+        "/first": posted("first", "application/json", refer["S0"]),
+        "/last": posted("last", "application/json", refer["S9"]),
+    }
+    tools = OpenAPIToolset(spec_dict=described)
+    for name, own, other in (("first", "S0", "S9"), ("last", "S9", "S0")):
+        told = tools.get_tool(name)._get_declaration().parameters_json_schema["properties"]
+        told = {key.upper(): value for key, value in told.items()}
+        assert told[own] == {}
+        assert list(told[other]["properties"]) == names
+
+
 async def test_an_argument_adds_no_cookie(url):
     described = spec(url)
     cookie = {"name": "sess", "in": "cookie", "schema": {}}
