@@ -281,4 +281,6 @@ async def test_fields_stand_in_a_header_as_the_description_says(url):
 
 
 async def test_fields_stand_in_a_cookie_with_commas(url):
-    assert (await ask(styled(url, "cookie"), c=SHADES))["headers"]["cookie"] == "c=R,100,G,x,y"
+    for told in ({}, {"style": "form"}, {"explode": True}):
+        found = await ask(styled(url, "cookie", **told), c=SHADES)
+        assert found["headers"]["cookie"] == "c=R,100,G,x,y"

@@ -45,7 +45,8 @@ def simple(parameter: Parameter, value: Any) -> str:
     plain = to_jsonable_python(value)
     if parameter.style == JSON_STYLE:
         return text(plain)
-    if isinstance(plain, dict) and parameter.explode:
+    # One cookie holds no other, which is what fields by themselves would be there.
+    if isinstance(plain, dict) and parameter.explode and parameter.where != "cookie":
         return ",".join(f"{key}={_listed(one)}" for key, one in _told(plain))
     return _listed(plain)
 
