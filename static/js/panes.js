@@ -1,9 +1,11 @@
-// Narrow pages: the inspector is a drawer, and below that one pane at a time is shown.
+// Narrow pages: the inspector is a drawer, and below that one pane at a time is shown. A click on the tab that is shown
+// asks for nothing anew, which would be without what was typed there.
 import { each } from "./connected.js";
 
 const phone = matchMedia("(max-width: 700px)");
 
 export function start() {
+  document.addEventListener("click", stay, true);
   document.addEventListener("click", (event) => {
     const tab = event.target.closest("[data-pane-tab]");
     if (tab) { event.preventDefault(); show(tab.dataset.paneTab); }
@@ -13,10 +15,21 @@ export function start() {
   document.addEventListener("htmx:after:swap", (event) => {
     const { target } = event.detail.ctx;
     const query = new URLSearchParams(location.search);
-    if (target?.id !== "inspector" || !(query.has("event") || query.has("tab"))) return;
-    drawer("open");
-    if (phone.matches) show("inspector");
+    if (target?.id === "inspector" && (query.has("event") || query.has("tab"))) reveal();
   });
+}
+
+function stay(event) {
+  const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  if (elsewhere || !event.target.closest?.("#inspector [data-tab][aria-current]")) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  reveal();
+}
+
+function reveal() {
+  drawer("open");
+  if (phone.matches) show("inspector");
 }
 
 export function connect(root) {

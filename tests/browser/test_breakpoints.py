@@ -394,3 +394,16 @@ def test_shift_f8_goes_back_from_hit_to_hit_also_while_a_choice_is_on_its_way(se
     press(session, "Shift+F9")
     expect(session.page.locator("#break-said")).to_have_text("No breakpoint hit after this")
     expect(session.row(last)).to_have_attribute("aria-selected", "true")
+
+
+def test_a_click_on_the_tab_that_is_shown_keeps_what_was_typed(visit, session):
+    session.tab("breaks")
+    page, condition = session.page, session.page.locator("#break-condition")
+    condition.fill("tokens > 5")
+    visit.requests.clear()
+    page.locator("#tab-breaks").click()
+    page.keyboard.press("5")
+    page.evaluate("() => fetch('/')")  # what was asked for before it is known when it is answered
+    assert visit.requests == ["GET /"]
+    expect(condition).to_have_value("tokens > 5")
+    session.tab("log")

@@ -106,6 +106,9 @@ def test_the_inspector_of_a_narrow_window_is_a_drawer(filled, width):
     expect(inspector).to_be_in_viewport(ratio=0.9)
     page.keyboard.press("Escape")
     expect(inspector).to_be_hidden()
+    page.keyboard.press("1")  # the tab that is shown already
+    expect(inspector).to_be_in_viewport(ratio=0.9)
+    page.keyboard.press("Escape")
     filled.composer.fill("The page can be used")
     page.goto(f"{filled.page.url.split('?')[0]}?tab=state")
     expect(inspector).to_be_in_viewport(ratio=0.9)

@@ -79,3 +79,9 @@ BROKEN_CALLS = Difference(
     why="An answer has one form, however it came.",
     without=_without_form_of_broken_calls,
 )
+STREAMS_WITHOUT_ANSWER = Difference(
+    "Streams of LiteLlm without an answer",
+    here="What holds no answer, such as the page of a gateway, is an error, as without streaming.",
+    there="It is an answer that says nothing and ends well, as litellm makes it up.",
+    why="Whoever waits for the answer should hear that there will be none.",
+)

@@ -107,6 +107,12 @@ QUERY_STYLES = Difference(
     there="A list has its name before each item, and an object is written as Python shows it.",
     why="A service reads what its description says.",
 )
+PATH_STYLES = Difference(
+    "Lists and objects in paths and headers of a service",
+    here="They are written as the description says: `label`, `matrix`, `explode`, or JSON.",
+    there="All have commas between their pieces, whatever the description says.",
+    why="A service reads what its description says.",
+)
 COOKIES_APART = Difference(
     "Semicolons in cookies of a service",
     here="The call is refused, and the model told why.",

@@ -270,13 +270,9 @@ class SessionPage:
         expect(self.row(number)).to_have_attribute("aria-selected", "true")
 
     def tab(self, key: str) -> None:
-        """Change to a tab of the inspector, unless it is shown.
-
-        What a click on it would bring anew could come over what the test does next.
-        """
+        """Change to a tab of the inspector."""
         tab = self.page.locator(f"#tab-{key}")
-        if tab.get_attribute("aria-current") != "true":
-            tab.click()
+        tab.click()
         expect(tab).to_have_attribute("aria-current", "true")
 
     def cell(self, cell: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 `python -m tests.kit.pets_server` listens on a free port and prints its address first. Some paths
 answer otherwise: `/text` with a text, `/list` with a list, `/nothing` with 204, `/moved` with a
-redirect, `/broken` with 500, `/slow` after six seconds.
+redirect, `/broken` with 500, `/page` with 500 and much to read, `/slow` after six seconds.
 """
 
 import json
@@ -27,6 +27,7 @@ class Handler(BaseHTTPRequestHandler):
             "/nothing": (204, ""),
             "/moved": (302, ""),
             "/broken": (500, "out of order"),
+            "/page": (500, "<p>" * 5_000),
         }
         if self.path == "/slow":
             time.sleep(6)

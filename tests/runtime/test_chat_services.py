@@ -1,5 +1,7 @@
 """What `OpenAILlm` says of services that answer with HTTP 200 and yet not as they should."""
 
+import json
+
 import pytest
 from google.genai import types
 
@@ -60,6 +62,8 @@ async def test_an_answer_that_is_none_is_an_error(server, model, media, body, sa
     ("media", "body", "said"),
     [
         (EVENTS, b"", "before the answer was complete"),
+        (EVENTS, DONE, "before the answer was complete"),
+        (EVENTS, b'data: {"choices": []}\n\n' + DONE, "before the answer was complete"),
         (EVENTS, HALF, "before the answer was complete"),
         (EVENTS, CALL, "before the answer was complete"),
         ("text/html", b"<html>Log in</html>", "text/html"),
@@ -79,6 +83,18 @@ async def test_a_stream_that_does_not_come_to_its_end_is_an_error(server, model,
 async def test_a_stream_ends_by_its_mark_or_by_a_reason(server, model, end):
     server.send(EVENTS, HALF + end)
     assert (await ask(model, stream=True))[-1].content.parts[0].text == "half"
+
+
+async def test_only_data_of_a_stream_are_read(server, model):
+    server.send(EVENTS, b": ping \n\nevent: message \nid: 1 \n" + HALF + STOP)
+    assert (await ask(model, stream=True))[-1].content.parts[0].text == "half"
+
+
+async def test_a_line_of_a_stream_ends_at_a_line_feed_alone(server, model):
+    said = "one\u2028two\x85three"
+    chunk = json.dumps({"choices": [{"delta": {"content": said}}]}, ensure_ascii=False)
+    server.send(EVENTS, f"data: {chunk}\r\n\r\n".encode() + STOP)
+    assert (await ask(model, stream=True))[-1].content.parts[0].text == said
 
 
 async def test_no_tool_is_called_by_an_answer_that_broke_off(server, model):

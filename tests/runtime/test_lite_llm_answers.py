@@ -6,6 +6,7 @@ import pytest
 from google.genai import types
 
 from devui.runtime.models import LlmRequest
+from devui.runtime.models.chat_http import ChatCompletionError
 from tests.kit.chat_server import ChatServer, says
 from tests.kit.litellm_warnings import LITELLM_WARNINGS
 
@@ -44,6 +45,37 @@ async def test_thoughts_that_nobody_counted_are_no_number(stream):
         asked = model.generate_content_async(LlmRequest(contents=QUESTION), stream=stream)
         *_, found = [one async for one in asked]
     assert found.usage_metadata.thoughts_token_count is None
+
+
+@pytest.mark.parametrize("name", ["openai/m", "ollama_chat/m", "anthropic/m"])
+@pytest.mark.parametrize(
+    ("media", "body"), [("text/html", b"<html>Log in</html>"), ("text/event-stream", b"")]
+)
+async def test_a_stream_without_an_answer_is_an_error(name, media, body):
+    with ChatServer() as server:
+        server.send(media, body)
+        model = LiteLlm(name, api_base=server.url, api_key="k")
+        asked = model.generate_content_async(LlmRequest(contents=QUESTION), stream=True)
+        with pytest.raises(ChatCompletionError, match=f"{name} gave no answer.*{media}"):
+            [one async for one in asked]
+
+
+async def test_an_answer_without_choices_is_an_error():
+    with ChatServer() as server:
+        server.send("application/json", b'{"id": "1", "choices": []}')
+        model = LiteLlm("openai/m", api_base=server.url, api_key="k")
+        with pytest.raises(ChatCompletionError, match=r"gave no answer.*'choices'"):
+            [one async for one in model.generate_content_async(LlmRequest(contents=QUESTION))]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_answer_that_says_nothing_is_one(stream):
+    with ChatServer() as server:
+        server.answer(says("", finish="stop"))
+        model = LiteLlm("openai/m", api_base=server.url, api_key="k")
+        asked = model.generate_content_async(LlmRequest(contents=QUESTION), stream=stream)
+        [found] = [one async for one in asked]
+    assert found.finish_reason == types.FinishReason.STOP
 
 
 def calls_of(response):

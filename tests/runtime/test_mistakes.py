@@ -199,6 +199,9 @@ IGNORED = {
     "GetSessionConfig(num_recent_event=3)": (
         "GetSessionConfig has no `num_recent_event`; did you mean `num_recent_events`?"
     ),
+    "from devui.runtime.models import LlmRequest\nLlmRequest(content=[])": (
+        "LlmRequest has no `content`; did you mean `contents`?"
+    ),
     "\nEvent(author='agent', contents=types.Content())": (
         "Event has no `contents`; did you mean `content`?"
     ),

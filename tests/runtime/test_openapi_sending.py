@@ -37,6 +37,7 @@ def toolset(url: str, **how) -> OpenAPIToolset:
         "paths": {
             "/pets": {"get": {"operationId": "find", "parameters": PARAMETERS}},
             "/slow": {"get": {"operationId": "slow"}},
+            "/page": {"get": {"operationId": "page"}},
             "/json": posted("send_json", "application/json"),
             "/form": posted("send_form", "application/x-www-form-urlencoded"),
             "/parts": posted("send_parts", "multipart/form-data"),
@@ -58,10 +59,16 @@ class Internet(httpx.AsyncBaseTransport):
 
     def __init__(self, down: tuple[str, ...] = (), leads_to: str | None = None) -> None:
         self.reached: list[str] = []
+        self.addresses: list[str] = []
+        """The same, with port, path and query."""
+        self.heard: dict[str, str] = {}
+        """The headers of the last request."""
         self._down, self._leads_to = down, leads_to
 
     async def handle_async_request(self, request):
         self.reached.append(request.url.host)
+        self.addresses.append(str(request.url))
+        self.heard = dict(request.headers)
         if request.url.host in self._down:
             raise httpx.ConnectError("nobody is there", request=request)
         if self._leads_to and len(self.reached) == 1:
@@ -107,6 +114,42 @@ def test_a_client_of_ones_own_goes_to_the_address_that_was_checked():
     found = asked_in(Resolving(["8.8.8.8"], ["127.0.0.1"]), tools)
     assert internet.reached == ["8.8.8.8"]
     assert found == {"host": "pets.test:8443", "certified": "pets.test"}
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "[2606:4700::1111]"])
+def test_port_path_query_and_password_stay_with_the_address(address):
+    internet = Internet()
+    server = "https://ann:p%40ss@pets.test:8443/a%2Fb"
+    tools = toolset(server, httpx_client_factory=internet.client)
+    found = asked_in(Resolving([address.strip("[]")]), tools)
+    assert internet.addresses == [f"https://ann:p%40ss@{address}:8443/a%2Fb/pets"]
+    assert internet.heard["authorization"] == "Basic YW5uOnBAc3M="
+    assert found == {"host": "pets.test:8443", "certified": "pets.test"}
+
+
+def test_a_proxy_of_ones_own_client_finds_the_host_by_itself(url):
+    tools = toolset(
+        "http://pets.test",
+        httpx_client_factory=lambda: httpx.AsyncClient(proxy=url, trust_env=False),
+    )
+    for addresses in ([["8.8.8.8"]], []):
+        found = asked_in(Resolving(*addresses), tools)
+        assert found["path"] == "http://pets.test/pets"
+    assert "private network" in asked_in(Resolving(["10.0.0.1"]), tools)["error"]
+
+
+def test_a_client_that_uses_no_proxy_goes_to_the_address_that_was_checked(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    internet = Internet()
+    tools = toolset("http://pets.test", httpx_client_factory=internet.client)
+    asked_in(Resolving(["8.8.8.8"]), tools)
+    assert internet.reached == ["8.8.8.8"]
+
+
+async def test_of_a_long_error_the_model_is_told_the_beginning(url):
+    told = (await ask(inside(url), "page"))["error"]
+    assert told.endswith("... (5000 characters more were left out)")
+    assert len(told) < 10_200
 
 
 def test_a_host_is_looked_for_at_each_of_its_addresses():
@@ -189,3 +232,55 @@ async def test_an_object_without_any_of_its_fields_is_sent(url):
     assert (found["body"], found["headers"]["content-length"]) == ("", "0")
     assert found["headers"]["content-type"] == "application/x-www-form-urlencoded"
     assert (await ask(tools, "send_parts"))["body"] == ""
+
+
+COLORS, SHADES = ["blue", "a/b", None], {"R": 100, "G": "x,y", "B": None}
+IN_PATHS = {
+    ("simple", False): ("blue", "blue%2Ca%2Fb", "R%2C100%2CG%2Cx%2Cy"),
+    ("simple", True): ("blue", "blue%2Ca%2Fb", "R=100,G=x%2Cy"),
+    ("label", False): (".blue", ".blue,a%2Fb", ".R,100,G,x%2Cy"),
+    ("label", True): (".blue", ".blue.a%2Fb", ".R=100.G=x%2Cy"),
+    ("matrix", False): (";c=blue", ";c=blue,a%2Fb", ";c=R,100,G,x%2Cy"),
+    ("matrix", True): (";c=blue", ";c=blue;c=a%2Fb", ";R=100;G=x%2Cy"),
+}
+
+
+def styled(url: str, where: str, **told) -> OpenAPIToolset:
+    parameter = {"name": "c", "in": where, **({} if "content" in told else {"schema": {}}), **told}
+    path = "/at/{c}" if where == "path" else "/at"
+    paths = {path: {"get": {"operationId": "find", "parameters": [parameter]}}}
+    described = {"openapi": "3.0.3", "servers": [{"url": url}], "paths": paths}
+    return OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+
+
+@pytest.mark.parametrize("style", IN_PATHS, ids=str)
+async def test_values_stand_in_a_path_as_the_description_says(url, style):
+    tools = styled(url, "path", style=style[0], explode=style[1])
+    sent = [(await ask(tools, c=value))["path"] for value in ("blue", COLORS, SHADES)]
+    assert sent == [f"/at/{each}" for each in IN_PATHS[style]]
+
+
+@pytest.mark.parametrize("value", [".", "..", "../x", "", []])
+@pytest.mark.parametrize("style", ["label", "matrix"])
+async def test_no_style_leads_to_another_path(url, style, value):
+    found = await ask(styled(url, "path", style=style, explode=True), c=value)
+    assert "error" in found
+
+
+async def test_no_label_goes_up(url):
+    assert "error" in await ask(styled(url, "path", style="label", explode=True), c=["", ""])
+
+
+async def test_fields_stand_in_a_header_as_the_description_says(url):
+    for explode, sent in ((False, "R,100,G,x,y"), (True, "R=100,G=x,y")):
+        found = await ask(styled(url, "header", explode=explode), c=SHADES)
+        assert found["headers"]["c"] == sent
+    content = {"application/json": {"schema": {"type": "object"}}}
+    found = await ask(styled(url, "header", content=content), c={"x": [1]})
+    assert found["headers"]["c"] == '{"x": [1]}'
+
+
+async def test_fields_stand_in_a_cookie_with_commas(url):
+    for told in ({}, {"style": "form"}, {"explode": True}):
+        found = await ask(styled(url, "cookie", **told), c=SHADES)
+        assert found["headers"]["cookie"] == "c=R,100,G,x,y"

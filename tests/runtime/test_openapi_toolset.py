@@ -23,8 +23,7 @@ from devui.runtime.runners import InMemoryRunner
 from devui.runtime.tools.openapi_tool import OpenAPIToolset
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import (
     BlockedHost,
-    PinnedHost,
-    public_hosts,
+    public_addresses,
 )
 from tests.kit.oracle import needs_adk, run_adk
 from tests.source import ROOT
@@ -296,6 +295,25 @@ async def test_arguments_that_cannot_be_sent_are_told_to_the_model(url, args, sa
     assert said in (await ask(toolset(url), "get_pet_by_id", **args))["error"]
 
 
+def test_schemas_that_all_refer_to_each_other_are_read(url):
+    names = [f"S{number}" for number in range(10)]
+    refer = {name: {"$ref": f"#/components/schemas/{name}"} for name in names}
+    described = spec(url)
+    described["components"]["schemas"] = {
+        name: {"type": "object", "properties": refer} for name in names
+    }
+    described["paths"] = {
+        "/first": posted("first", "application/json", refer["S0"]),
+        "/last": posted("last", "application/json", refer["S9"]),
+    }
+    tools = OpenAPIToolset(spec_dict=described)
+    for name, own, other in (("first", "S0", "S9"), ("last", "S9", "S0")):
+        told = tools.get_tool(name)._get_declaration().parameters_json_schema["properties"]
+        told = {key.upper(): value for key, value in told.items()}
+        assert told[own] == {}
+        assert list(told[other]["properties"]) == names
+
+
 async def test_an_argument_adds_no_cookie(url):
     described = spec(url)
     cookie = {"name": "sess", "in": "cookie", "schema": {}}
@@ -403,15 +421,10 @@ async def test_private_networks_are_out_of_reach_unless_allowed(url):
     tunnels = ("[64:ff9b::a9fe:a9fe]", "[2002:7f00:1::]", "[::127.0.0.1]", "[::ffff:0:127.0.0.1]")
     for address in (*inside, *tunnels):
         with pytest.raises(BlockedHost, match="private"):
-            await public_hosts(f"http://{address}:80/x")
+            await public_addresses(f"http://{address}:80/x")
     for address in ("8.8.8.8", "64:ff9b::808:808", "2606:4700::1111"):
         url = f"https://[{address}]/x" if ":" in address else f"https://{address}/x"
-        assert await public_hosts(url) == [PinnedHost(address, address)]
-
-
-def test_a_pinned_host_keeps_port_path_and_query():
-    assert PinnedHost("h", "1.2.3.4").url("http://u@h:8/p?q=1") == "http://1.2.3.4:8/p?q=1"
-    assert PinnedHost("h", "2001:db8::1").url("https://h/p") == "https://[2001:db8::1]/p"
+        assert await public_addresses(url) == [address]
 
 
 async def test_a_client_of_ones_own_is_used(url):

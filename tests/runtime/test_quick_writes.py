@@ -12,7 +12,7 @@ from devui.runtime.databases import Database, DatabasePath
 from devui.runtime.errors import SessionNotFoundError
 from devui.runtime.events import Event
 from devui.runtime.plain_threads import Call
-from devui.runtime.sessions import SqliteSessionService
+from devui.runtime.sessions import Session, SqliteSessionService
 
 WHERE = {"app_name": "app", "user_id": "u"}
 ENOUGH = 500
@@ -213,3 +213,29 @@ async def test_sessions_are_read_as_they_are_on_the_spot_too(tmp_path):
             await service.append_event(read, Event(author="a", message="late"))
     await service.close()
     await other.close()
+
+
+async def parses_here(service: SqliteSessionService, session: Session) -> bool:
+    """Whether events are parsed by the loop's own thread, while the session is read."""
+    called = set()
+    sys.setprofile(lambda frame, *_: called.add(frame.f_code.co_name))
+    try:
+        assert await service.get_session(**WHERE, session_id=session.id)
+    finally:
+        sys.setprofile(None)
+    return "read_event" in called
+
+
+async def test_a_large_event_is_not_read_on_the_spot(tmp_path):
+    service = SqliteSessionService(tmp_path / "sessions.db")
+    small = await service.create_session(**WHERE)
+    large = await service.create_session(**WHERE)
+    await service.append_event(large, Event(author="a", message=200_000 * "x"))
+    for _ in range(ENOUGH):
+        await service.append_event(small, Event(author="a", message="small"))
+        if await parses_here(service, small):
+            break
+    else:
+        pytest.fail("Nothing was read on the spot.")
+    assert not await parses_here(service, large)
+    await service.close()

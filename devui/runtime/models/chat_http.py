@@ -1,11 +1,14 @@
 """Answers of chat completions as they come over HTTP (adk-runtime 9.5)."""
 
 import json
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 from devui.runtime.models.chat_dialect import Json
 
+_LINE_END = re.compile(rb"[\r\n]")
 _SHOWN = 500
 """Characters of a body to show."""
 
@@ -40,24 +43,46 @@ def completion(response: Any, body: bytes, url: str) -> Json:
 async def chunks(response: Any, url: str) -> AsyncIterator[Json]:
     """The chunks of a stream of server-sent events, up to its end mark.
 
-    Raises ChatCompletionError if the stream tells an error, or ends without its mark and before
-    the service has said why the answer ends: half of an answer must not pass for the whole.
+    Raises ChatCompletionError if the stream tells an error or holds no answer, or ends without
+    its mark and before the service has said why the answer ends: half of an answer must not pass
+    for the whole.
     """
-    ended = False
-    async for line in response.aiter_lines():
-        data = line.removeprefix("data:").strip()
-        if data == line or not data:  # a comment, another field, or the end of an event
-            continue
-        if data == "[DONE]":
-            return
-        chunk = _parsed(data.encode(), url, 0)
-        if error := chunk.get("error"):
-            raise ChatCompletionError(0, f"The service broke off its answer: {_reason(error)}")
-        ended = ended or has_ended(chunk)
-        yield chunk
+    began = ended = False
+    async with aclosing(_data(response)) as pieces:
+        async for data in pieces:
+            if data == b"[DONE]":
+                ended = ended or began
+                break
+            chunk = _parsed(data, url, 0)
+            if error := chunk.get("error"):
+                raise ChatCompletionError(0, f"The service broke off its answer: {_reason(error)}")
+            began = began or bool(chunk.get("choices"))
+            ended = ended or has_ended(chunk)
+            yield chunk
     if not ended:
         media = response.headers.get("content-type", "of no type")
         raise broken_off(f"{url} ended its answer ({media})")
+
+
+async def _data(response: Any) -> AsyncGenerator[bytes, None]:
+    """What the events of a stream hold, which is a line of each.
+
+    The client's own lines end at characters of Unicode too, which may stand in an answer.
+    """
+    rest = b""
+    async for piece in response.aiter_bytes():
+        *lines, rest = _LINE_END.split(rest + piece)
+        for line in lines:
+            if data := _data_of(line):
+                yield data
+    if data := _data_of(rest):
+        yield data
+
+
+def _data_of(line: bytes) -> bytes:
+    """What follows `data:`; nothing for a comment, another field, or the end of an event."""
+    field, _, told = line.partition(b":")
+    return told.strip() if field == b"data" else b""
 
 
 def has_ended(chunk: Json) -> bool:

@@ -11,6 +11,7 @@ from pydantic import Field, PrivateAttr
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
 from devui.runtime.models.chat_answer import ChatAnswer
 from devui.runtime.models.chat_dialect import Json
+from devui.runtime.models.chat_http import ChatCompletionError
 from devui.runtime.models.chat_request import chat_request
 from devui.runtime.models.lite_route import Route, route
 from devui.runtime.models.lite_thinking import Thinker, without_refused
@@ -39,6 +40,8 @@ _INSTEAD = {
 }
 """Arguments of a request, and those given at construction that mean the same."""
 _MILLISECONDS = 1000
+_SHOWN = 500
+"""Characters to show of what is no answer."""
 _HOUR = 3600
 """Seconds; the longer of the two times that Claude keeps a cache."""
 
@@ -102,7 +105,11 @@ class LiteLlm(BaseLlm):
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
-        """Ask through litellm; its exceptions pass through."""
+        """Ask through litellm; its exceptions pass through.
+
+        Raises:
+            ChatCompletionError: what the service sent holds no answer.
+        """
         self._maybe_append_user_content(llm_request)
         arguments = _call(self, llm_request)
         wish = llm_request.config.thinking_config
@@ -114,7 +121,10 @@ class LiteLlm(BaseLlm):
         )
         if not stream:
             completion = await self.llm_client.acompletion(**arguments)
-            answer.add_whole(completion.model_dump())
+            found = completion.model_dump()
+            if not found.get("choices"):
+                raise _no_answer(arguments["model"], str(found)[:_SHOWN])
+            answer.add_whole(found)
             yield answer.whole()
             return
         chunks = await self.llm_client.acompletion(
@@ -125,7 +135,19 @@ class LiteLlm(BaseLlm):
                 fragment = answer.add(chunk.model_dump())
                 if fragment is not None:
                     yield fragment
+        # Of what it cannot read, such as a page, litellm makes an answer that says nothing and ends
+        # well; then it has kept no chunk of the service's.
+        if isinstance(chunks, litellm.CustomStreamWrapper) and not chunks.chunks:
+            told = chunks._hidden_params.get("additional_headers") or {}
+            media = told.get("llm_provider-content-type", "nothing of any type")
+            raise _no_answer(arguments["model"], media)
         yield answer.whole()
+
+
+def _no_answer(model: str, sent: str) -> ChatCompletionError:
+    return ChatCompletionError(
+        0, f"The service of {model} gave no answer, but sent: {sent}. Is api_base right?"
+    )
 
 
 def _way(llm: LiteLlm, model: str) -> Route:

@@ -6,10 +6,11 @@ import logging
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from google.genai import types
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.copying import altered, blank, exchanged
+from devui.runtime.ignored import Spelt
 from devui.runtime.mistakes import given, place
 from devui.runtime.models.cache_metadata import CacheMetadata
 from devui.runtime.models.own_contents import taken_out
@@ -27,7 +28,7 @@ _NO_LIVE_CONFIG = types.LiveConnectConfig()
 """To be copied: each request needs one, and validating nothing takes ten times as long."""
 
 
-class LlmRequest(BaseModel):
+class LlmRequest(Spelt):
     """One request to a model (adk-runtime 9.1).
 
     Its contents are the session's own `Content` objects, not copies: a model that

@@ -13,7 +13,13 @@ from typing import NamedTuple
 from devui.runtime.events.event import Event
 from devui.runtime.events.reading import read_event
 from devui.runtime.sessions.sqlite_layouts import Layout
-from devui.runtime.sessions.sqlite_rows import Key, StoredEvent, select_events
+from devui.runtime.sessions.sqlite_rows import (
+    SMALL,
+    Key,
+    StoredEvent,
+    is_short,
+    select_events,
+)
 
 _TICK = 1e-6
 """Seconds between two events below which a file may order them by something else."""
@@ -29,6 +35,8 @@ class _History:
         self._events = events
         self._unread: list[str] = []
         self._last = events[-1].timestamp if events else -math.inf
+        self.unread = 0
+        """How many characters have to be parsed yet."""
 
     def __len__(self) -> int:
         return len(self._events) + len(self._unread)
@@ -37,6 +45,7 @@ class _History:
         """All of them, in a list of the caller's own."""
         self._events += [read_event(data) for data in self._unread]
         self._unread.clear()
+        self.unread = 0
         return list(self._events)
 
     def append(self, event: StoredEvent) -> bool:
@@ -47,6 +56,7 @@ class _History:
         if event.timestamp - self._last < _TICK:
             return False
         self._unread.append(event.data)
+        self.unread += len(event.data)
         self._last = event.timestamp
         return True
 
@@ -74,11 +84,12 @@ class EventCache:
         self._writes = 0
         self._version: int | None = None
 
-    def keeps(self, connection: sqlite3.Connection, key: Key) -> bool:
-        """Whether the session's events need not be read from the file; in a transaction."""
+    def is_quick(self, connection: sqlite3.Connection, key: Key) -> bool:
+        """Whether `read` takes no time: little is to be parsed; in a transaction."""
         with self._lock:
             self._check(connection)
-            return key in self._kept
+            history = self._kept.get(key)
+        return is_short(connection, key) if history is None else history.unread <= SMALL
 
     def read(self, connection: sqlite3.Connection, layout: Layout, key: Key) -> list[Event]:
         """All events of the session, in a list of the caller's own; in a transaction."""

@@ -55,7 +55,7 @@ _SIZES = (
 )
 _FEW = 20
 """So many events are read in no time, if all are small."""
-_SMALL = 100_000
+SMALL = 100_000
 """So many bytes of events are."""
 _SET_APP = (
     "INSERT INTO app_states (app_name, state, update_time) VALUES (?, ?, ?) ON CONFLICT"
@@ -173,7 +173,7 @@ def is_short(connection: sqlite3.Connection, key: Key) -> bool:
     total = 0
     for count, (size,) in enumerate(connection.execute(_SIZES, (*key, _FEW + 1)), start=1):
         total += size or 0
-        if count > _FEW or total > _SMALL:
+        if count > _FEW or total > SMALL:
             return False
     return True
 

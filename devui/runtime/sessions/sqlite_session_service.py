@@ -104,8 +104,7 @@ class SqliteSessionService(BaseSessionService):
             if config is not None:
                 return None
             key = _key(self, connection, app_name, user_id, session_id)
-            is_kept = self._events_of_file.keeps(connection, key)
-            return read(connection) if is_kept or sqlite_rows.is_short(connection, key) else None
+            return read(connection) if self._events_of_file.is_quick(connection, key) else None
 
         database = self._sessions_database
         return await database.peek(read_little) or await database.read(read)

@@ -7,6 +7,7 @@ names of state keys) are spelled out, and what refers to itself is told by its r
 
 from typing import Any
 
+from google.genai import types
 from pydantic_core import to_json
 
 from devui.runtime.events.event import Event
@@ -20,16 +21,25 @@ def make_storable(event: Event) -> None:
         if isinstance(text := getattr(event, name), str):
             setattr(event, name, sendable(text))
     for part in (event.content.parts if event.content else None) or []:
-        part.text = sendable(part.text) if part.text is not None else None
-        if part.function_call is not None:
-            part.function_call.args = _plain(part.function_call.args)
-        if part.function_response is not None:
-            part.function_response.response = _plain(part.function_response.response)
+        _make_part_storable(part)
+    event.output = _plain(event.output)
     event.custom_metadata = _plain(event.custom_metadata)
     delta = event.actions.state_delta  # in place: contexts that are open write to the same one
     kept = {_spelled(key): _plain(value) for key, value in delta.items()}
     delta.clear()
     delta.update(kept)
+
+
+def _make_part_storable(part: types.Part) -> None:
+    part.text = _plain(part.text)
+    if part.function_call is not None:
+        part.function_call.args = _plain(part.function_call.args)
+    if part.function_response is not None:
+        part.function_response.response = _plain(part.function_response.response)
+    if part.executable_code is not None:
+        part.executable_code.code = _plain(part.executable_code.code)
+    if part.code_execution_result is not None:
+        part.code_execution_result.output = _plain(part.code_execution_result.output)
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,11 @@ import os
 from functools import partial
 
 from tests.differential.case import Case, Difference, add
-from tests.differential.differing_streams import BROKEN_CALLS, FRAGMENTS_OF_CALLS
+from tests.differential.differing_streams import (
+    BROKEN_CALLS,
+    FRAGMENTS_OF_CALLS,
+    STREAMS_WITHOUT_ANSWER,
+)
 from tests.kit.chat_server import ChatServer, Json, calls, says
 
 OFFLINE = {"LITELLM_MODE": "PRODUCTION", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
@@ -88,6 +92,16 @@ async def _asked(stage, chunks, play):
             stage.note("sent", _sent(received.body))
 
 
+async def _streamed_by_a_page(stage):
+    os.environ.update(OFFLINE)
+    with ChatServer() as server:
+        server.send("text/html", b"<html>Log in</html>")
+        arguments = {"api_base": server.url, "api_key": "none", "max_retries": 0}
+        model = stage.ns.LiteLlm("openai/test-model", **arguments)
+        await stage.open(stage.ns.LlmAgent(name="agent", model=model))
+        await stage.stream("one")
+
+
 def differs_in(chunks: list[Json], play: str) -> Difference | None:
     """In what an answer with calls differs, if it is streamed."""
     pieces = [call for one in chunks for call in one["delta"].get("tool_calls", [])]
@@ -106,3 +120,11 @@ for _name, _chunks in STREAMS.items():
     _asking = partial(_asked, chunks=_chunks, play="stream")
     _differs = differs_in(_chunks, "stream")
     add(Case(f"litellm gives {_name}, streamed", _asking, _differs, needs="litellm"))
+add(
+    Case(
+        "a page answers litellm, streamed",
+        _streamed_by_a_page,
+        STREAMS_WITHOUT_ANSWER,
+        needs="litellm",
+    )
+)

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from tests.differential.case import Case, add, case
+from tests.differential.case import Case, Difference, add, case
 from tests.differential.differing_tasks import MISSING_FIELDS
-from tests.differential.differing_tools import FORM_FILES, QUERY_STYLES
+from tests.differential.differing_tools import FORM_FILES, PATH_STYLES, QUERY_STYLES
 from tests.differential.script import Call
 
 NAMED = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
@@ -207,6 +207,27 @@ for _name, _value in {
 }.items():
     _play = partial(served, calls=[Call("find", {_name: _value})], spec=STYLED_SPEC)
     add(Case(f"a service is called with a query of the style {_name}", _play, QUERY_STYLES))
+
+
+def placed(where: str, **style: Any) -> dict[str, Any]:
+    """A description of a service with one parameter of that style."""
+    parameter = {"name": "v", "in": where, "required": True, "schema": _FIELDS} | style
+    path = "/pets/{v}" if where == "path" else "/pets"
+    find = {"operationId": "find", "parameters": [parameter], "responses": {}}
+    return SPEC | {"paths": {path: {"get": find}}}
+
+
+_PLACES: dict[str, tuple[dict[str, Any], Difference | None]] = {
+    "a path": (placed("path"), None),
+    "a path of the style simple": (placed("path", style="simple"), None),
+    "a path of the style simple, exploded": (placed("path", explode=True), PATH_STYLES),
+    "a path of the style label": (placed("path", style="label"), PATH_STYLES),
+    "a path of the style matrix": (placed("path", style="matrix", explode=True), PATH_STYLES),
+    "a cookie": (placed("cookie"), None),
+}
+for _name, (_spec, _differs) in _PLACES.items():
+    _play = partial(served, calls=[Call("find", {"v": {"x": 1, "y": "b"}})], spec=_spec)
+    add(Case(f"a service is called with fields in {_name}", _play, _differs))
 
 
 @case()

@@ -20,6 +20,8 @@ Json = dict[str, Any]
 
 _METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
 _BODY = "body"
+_STYLES = {"query": "form"}
+"""The styles of parameters whose description names none, where it is another than `simple`."""
 JSON_STYLE = "json"
 """For a parameter that is described by a `content`, which is written as JSON as a whole."""
 _scheme: TypeAdapter[AuthScheme] = TypeAdapter(AuthScheme)
@@ -38,9 +40,9 @@ class Parameter:
     schema: Json
     required: bool = False
     style: str = "form"
-    """How a query holds lists and objects: OpenAPI's name for it, or JSON_STYLE."""
+    """How the request holds lists and objects: OpenAPI's name for it, or JSON_STYLE."""
     explode: bool = True
-    """Whether each item has a name of its own in a query."""
+    """Whether each item stands by itself, in a query with a name of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +149,9 @@ def _outer(item: Json, described: Json) -> Iterator[Parameter]:
         if one.get("description"):
             schema["description"] = one["description"]
         required = bool(one.get("required")) or one["in"] == "path"
-        style = one.get("style") or (
-            "form" if "schema" in one or not one.get("content") else JSON_STYLE
-        )
+        style = one.get("style") or _STYLES.get(one["in"], "simple")
+        if "schema" not in one and one.get("content"):
+            style = JSON_STYLE
         explode = bool(one.get("explode", style == "form"))
         yield Parameter(one["name"], "", one["in"], schema, required, style, explode)
 

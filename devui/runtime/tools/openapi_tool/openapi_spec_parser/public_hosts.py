@@ -7,7 +7,6 @@ network that the agent runs in.
 import asyncio
 import ipaddress
 import socket
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -24,23 +23,10 @@ class UnknownHost(ValueError):
     """The host has no address."""
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedHost:
-    """A host and the address it was found at; going there leaves no time to change it."""
+async def public_addresses(url: str) -> list[str]:
+    """The addresses of a URL's host, which are to be tried in this order.
 
-    name: str
-    address: str
-
-    def url(self, url: str) -> str:
-        """The URL with the address in place of the host's name."""
-        parts = urlsplit(url)
-        address = f"[{self.address}]" if ":" in self.address else self.address
-        port = f":{parts.port}" if parts.port else ""
-        return parts._replace(netloc=address + port).geturl()
-
-
-async def public_hosts(url: str) -> list[PinnedHost]:
-    """The host of a URL at each of its addresses, which are to be tried in this order.
+    Going to one of them, and not to the host by its name, leaves no time to change it.
 
     Raises:
         BlockedHost: any of its addresses is not public.
@@ -56,7 +42,7 @@ async def public_hosts(url: str) -> list[PinnedHost]:
                 " service is meant to be, its developer allows it with"
                 " OpenAPIToolset(allow_private_network_access=True)."
             )
-    return [PinnedHost(name, address) for address in addresses]
+    return addresses
 
 
 async def _addresses(name: str, port: int | str) -> list[str]:

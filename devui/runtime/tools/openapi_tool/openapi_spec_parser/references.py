@@ -11,22 +11,45 @@ def resolved(spec: dict[str, Any]) -> dict[str, Any]:
     A reference back into itself becomes `{}`, which allows anything. Raises ValueError for one
     that leads nowhere or out of the description.
     """
-    found = _resolved(spec, spec, ())
+    found = _Resolver(spec).resolved(spec)
     assert isinstance(found, dict)  # noqa: S101  a dict without $ref stays one
     return found
 
 
-def _resolved(node: Any, spec: dict[str, Any], within: tuple[str, ...]) -> Any:
-    if isinstance(node, list):
-        return [_resolved(item, spec, within) for item in node]
-    if not isinstance(node, dict):
-        return node
-    reference = node.get("$ref")
-    if not isinstance(reference, str):
-        return {key: _resolved(value, spec, within) for key, value in node.items()}
-    if reference in within:
-        return {}
-    return _resolved(_target(reference, spec), spec, (*within, reference))
+class _Resolver:
+    """Follows references. What is found for one may stand in several places."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._spec = spec
+        self._whole: dict[str, Any] = {}
+        """What stands for references that are in no other."""
+        self._parts: dict[str, Any] = {}
+        """What stands for those in the one that is followed: made once, for where all refer to all
+        there are more ways through them than anybody could go."""
+        self._within: list[str] = []
+
+    def resolved(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self.resolved(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        reference = node.get("$ref")
+        if not isinstance(reference, str):
+            return {key: self.resolved(value) for key, value in node.items()}
+        if reference in self._within:
+            return {}
+        return self._referred(reference)
+
+    def _referred(self, reference: str) -> Any:
+        known = self._parts if self._within else self._whole
+        if reference not in known:
+            self._within.append(reference)
+            found = self.resolved(_target(reference, self._spec))
+            self._within.pop()
+            known[reference] = found
+            if not self._within:
+                self._parts.clear()
+        return known[reference]
 
 
 def _target(reference: str, spec: dict[str, Any]) -> Any:

@@ -1,16 +1,14 @@
 """From the arguments a model wrote to an HTTP request (adk-runtime 8.9)."""
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
 
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Operation, Parameter
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.paths import segment, simple
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.query import many, query_pairs, text
 
-_SLASH = re.compile(r"[/\\]")
 _FORM = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
 
@@ -47,11 +45,11 @@ def build(operation: Operation, args: dict[str, Any]) -> Request:
     for parameter, value in values:
         match parameter.where:
             case "path":
-                path = path.replace(f"{{{parameter.name}}}", _segment(parameter, value))
+                path = path.replace(f"{{{parameter.name}}}", segment(parameter, value))
             case "query":
                 request.query += query_pairs(parameter, value)
             case "header":
-                request.headers[parameter.name] = _simple(value)
+                request.headers[parameter.name] = simple(parameter, value)
             case "cookie":
                 request.cookies[parameter.name] = _cookie(parameter, value)
             case _:
@@ -90,37 +88,11 @@ def _values(operation: Operation, args: dict[str, Any]) -> list[tuple[Parameter,
     return [(one, value) for one, value in values if value is not None or one.where in kept]
 
 
-def _segment(parameter: Parameter, value: Any) -> str:
-    text = _simple(value)
-    if not text:
-        raise ValueError(f"{parameter.argument!r} cannot be empty: it stands in the path.")
-    # A service may read an encoded slash as a slash, and then go up.
-    if not {".", ".."}.isdisjoint(_SLASH.split(text)):
-        raise ValueError(
-            f"{parameter.argument!r} stands in the path, so what is between its slashes or"
-            " backslashes cannot be a single or a double dot."
-        )
-    return quote(text, safe="")
-
-
 def _cookie(parameter: Parameter, value: Any) -> str:
-    text = _simple(value)
+    text = simple(parameter, value)
     if ";" in text:  # behind which another cookie would begin
         raise ValueError(f"{parameter.argument!r} is a cookie, so it cannot have a semicolon.")
     return text
-
-
-def _simple(value: Any) -> str:
-    """A value where one text has to hold it: items, or names and values, with commas between.
-
-    OpenAPI, "Style Values", `simple`, which is what paths and headers have by default.
-    """
-    plain = to_jsonable_python(value)
-    if isinstance(plain, dict):
-        plain = [one for pair in plain.items() if pair[1] is not None for one in pair]
-    if isinstance(plain, list):
-        return ",".join(_simple(one) for one in plain if one is not None)
-    return text(plain)
 
 
 def _content(media_type: str, body: Any, schemas: dict[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,8 @@ from devui.runtime.tools.openapi_tool.openapi_spec_parser.sending import HttpxCl
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
 
+_SHOWN = 10_000
+"""Characters of an error's body for the model: long lists of mistakes are whole, pages are not."""
 _PENDING = {
     "pending": True,
     "message": "The user was asked for permission to use the service. Wait for the answer.",
@@ -215,10 +217,14 @@ def _read(response: Any) -> Any:
     if response.status_code >= httpx.codes.MULTIPLE_CHOICES:
         where = response.headers.get("location")
         more = f" (it leads to {where}; redirects are not followed)" if where else ""
-        raise ValueError(
-            f"the service answered with HTTP {response.status_code}{more}: {response.text}"
-        )
+        told = _beginning(response.text)
+        raise ValueError(f"the service answered with HTTP {response.status_code}{more}: {told}")
     try:
         return response.json()
     except ValueError:
         return {"text": response.text}
+
+
+def _beginning(told: str) -> str:
+    rest = len(told) - _SHOWN
+    return told if rest <= 0 else f"{told[:_SHOWN]}... ({rest} characters more were left out)"

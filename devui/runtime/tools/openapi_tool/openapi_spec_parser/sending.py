@@ -7,9 +7,8 @@ from urllib.request import getproxies, proxy_bypass
 
 from devui.runtime.http_client import httpx
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import (
-    PinnedHost,
     UnknownHost,
-    public_hosts,
+    public_addresses,
 )
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.requests import Request
 
@@ -49,9 +48,11 @@ async def send(
     _check(headers)
     asked = {"method": request.method, "headers": headers, **request.content}
     proxy = _proxy(url)
+    through_proxy = proxy is not None
     if make_client is not None:
         client = make_client()
-        proxy = proxy if client.trust_env else None
+        # A client's proxies, also those of the environment, are transports beside its first.
+        through_proxy = client._transport_for_url(url) is not client._transport
     elif private:
         client = httpx.AsyncClient(verify=verify, timeout=_PATIENCE)
     else:
@@ -61,7 +62,7 @@ async def send(
     async with client:
         if private:
             return await client.request(url=url, **asked)
-        return await _send_to_public(client, url, asked, through_proxy=proxy is not None)
+        return await _send_to_public(client, url, asked, through_proxy=through_proxy)
 
 
 async def _send_to_public(
@@ -72,27 +73,27 @@ async def _send_to_public(
     A proxy finds the host by itself, and may know names that are not known here.
     """
     try:
-        hosts = await public_hosts(str(url))
+        addresses = await public_addresses(str(url))
     except UnknownHost:
         if not through_proxy:
             raise
-        hosts = []
+        addresses = []
     if through_proxy:
         return await client.request(url=url, follow_redirects=False, **asked)
-    for host in hosts[:-1]:
+    for address in addresses[:-1]:
         try:
-            return await _send_to(client, host, url, asked)
+            return await _send_to(client, address, url, asked)
         except (httpx.ConnectError, httpx.ConnectTimeout):
             continue  # nothing was sent yet
-    return await _send_to(client, hosts[-1], url, asked)
+    return await _send_to(client, addresses[-1], url, asked)
 
 
-async def _send_to(client: Any, host: PinnedHost, url: Any, asked: dict[str, Any]) -> Any:
+async def _send_to(client: Any, address: str, url: Any, asked: dict[str, Any]) -> Any:
     headers = {**asked["headers"], "Host": url.netloc.decode()}
     return await client.request(
-        url=httpx.URL(host.url(str(url))),
+        url=url.copy_with(host=address),
         follow_redirects=False,
-        extensions={"sni_hostname": host.name},
+        extensions={"sni_hostname": url.raw_host.decode()},
         **{**asked, "headers": headers},
     )
 
