@@ -222,8 +222,8 @@ class MCPSessionManager:
 
     def _give_up(self, loop: asyncio.AbstractEventLoop, connection: Connection) -> None:
         """Keep hold of one that came to nothing while its server may still be there."""
-        left = [each for each in self._given_up if not each[1].has_ended]
-        self._given_up = [*left, (loop, connection)]
+        known = [*self._given_up, (loop, connection)]
+        self._given_up = [each for each in known if not (each[0].is_closed() or each[1].has_ended)]
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
