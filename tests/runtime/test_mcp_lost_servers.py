@@ -63,6 +63,24 @@ async def test_a_call_over_http_is_given_as_long_as_events_are(kind):
     assert hung["error"].startswith("The MCP tool 'rest' failed:")
 
 
+async def test_a_server_that_was_given_up_is_gone_when_its_toolset_is_closed():
+    def left() -> list[psutil.Process]:
+        children = psutil.Process().children(recursive=True)
+        return [each for each in children if each.is_running() and mark in each.cmdline()]
+
+    mark = "deaf"
+    deaf = mcp.StdioServerParameters(
+        command=sys.executable, args=["-c", "import time; time.sleep(60)", mark]
+    )
+    params = StdioConnectionParams(server_params=deaf, timeout=0.2)
+    toolset = McpToolset(connection_params=params)
+    with pytest.raises(ConnectionError, match=r"within 0\.2 seconds"):
+        await toolset.get_tools()
+    assert left()
+    await toolset.close()
+    assert not left()
+
+
 def port_of(url: str) -> str:
     return str(urlsplit(url).port)
 

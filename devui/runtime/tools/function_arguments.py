@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
 
 def convert(signature: FunctionSignature, args: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that the function knows, in the types it asks for; the others are dropped."""
+    """The arguments that the function knows, in the types it asks for; the others are dropped.
+
+    Known are also the names of a `*` and a `**` parameter, where there is the latter (as in ADK).
+    """
     converters = signature.converters
     return {
         name: converters[name](name, value) if name in converters else value
         for name, value in args.items()
-        if name in signature.parameters
+        if name in signature.parameters or name in signature.collecting
     }
 
 

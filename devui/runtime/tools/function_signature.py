@@ -25,6 +25,8 @@ _FILLABLE = (
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
     inspect.Parameter.KEYWORD_ONLY,
 )
+_SEVERAL = inspect.Parameter.VAR_POSITIONAL
+_ANY = inspect.Parameter.VAR_KEYWORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,9 @@ class FunctionSignature:
     """Whether it is an `async def` that returns."""
     takes_any: bool
     """Whether it has a `**` parameter, which a model is not told of."""
+    collecting: frozenset[str]
+    """The names of its `*` and `**` parameters, if it has the latter: what a model calls so is an
+    argument like any other, and goes into the `**` parameter."""
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> "FunctionSignature":
@@ -69,7 +74,7 @@ class FunctionSignature:
             if key != context and parameter.kind in _FILLABLE
         }
         doc = inspect.cleandoc(_doc(target))
-        kinds = {parameter.kind for parameter in parameters.values()}
+        takes_any = any(each.kind is _ANY for each in parameters.values())
         return cls(
             name,
             doc,
@@ -80,7 +85,8 @@ class FunctionSignature:
             resolved,
             is_generator=_is_generator(target),
             is_async=_is_async(target),
-            takes_any=inspect.Parameter.VAR_KEYWORD in kinds,
+            takes_any=takes_any,
+            collecting=frozenset(_collecting(parameters) if takes_any else ()),
         )
 
     def without(self, names: Collection[str]) -> "FunctionSignature":
@@ -108,13 +114,17 @@ def warn_of_wrappers(signature: FunctionSignature, function: Callable[..., Any])
     if signature.parameters or not signature.takes_any:
         return
     taken = inspect.signature(function).parameters.values()
-    if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in taken):
+    if any(parameter.kind is _SEVERAL for parameter in taken):
         logger.warning(
             "Tool %r: the model is told of no parameters, since %s takes whatever it is given. If a"
             " decorator has made it, put @functools.wraps(function) above it there.",
             signature.name,
             place(function),
         )
+
+
+def _collecting(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    return [key for key, each in parameters.items() if each.kind in (_SEVERAL, _ANY)]
 
 
 def _without_default(parameters: Mapping[str, inspect.Parameter]) -> tuple[str, ...]:

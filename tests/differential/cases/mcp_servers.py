@@ -69,6 +69,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "a prefix": {"tool_name_prefix": "calc"},
     "a list and a prefix": {"tool_filter": ["add"], "tool_name_prefix": "calc"},
     "a list of nothing that is there": {"tool_filter": ["gone"]},
+    "an empty list": {"tool_filter": []},
 }
 for _name, _how in CHOICES.items():
     _answers = [call("calc_add", a=1, b=2), call("add", a=1, b=2)]

@@ -42,6 +42,24 @@ async def a_call_that_names_no_tool(stage):
 
 
 @case()
+async def tools_that_take_anything_are_called_with_the_names_of_that(stage):
+    def collect(a: int = 0, *args, **kwargs) -> str:
+        return f"{a} {args} {kwargs}"
+
+    def several(*args) -> str:
+        return f"{args}"
+
+    answers = [
+        call("collect", a=1, b=2),
+        call("collect", a=1, kwargs={"b": 2}),
+        call("collect", args=[1], kwargs={"b": 2}),
+        call("several", a=1),
+    ]
+    await stage.open(stage.agent("agent", *answers, "Done.", tools=[collect, several]))
+    await stage.say()
+
+
+@case()
 async def a_tool_that_raises_ends_the_run(stage):
     def fall() -> None:
         raise Boom("boom")

@@ -71,6 +71,11 @@ class Connection:
         """Whether the server has gone, or the client is closed or closing."""
         return self._ended or self._task.done() or self._leave.is_set()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing of it is left, such as the process of a server."""
+        return self._task.done()
+
     async def close(self) -> None:
         """Say goodbye; a server that does not answer in time is left without."""
         self._leave.set()

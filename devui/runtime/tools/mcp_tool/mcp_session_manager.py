@@ -113,6 +113,7 @@ class MCPSessionManager:
         self._errlog = errlog
         self._options = client_options
         self._connections: dict[_Key, Connection] = {}
+        self._given_up: list[tuple[asyncio.AbstractEventLoop, Connection]] = []
 
     async def client(self, headers: Mapping[str, str] | None = None) -> Client:
         """An open client, new or used before; ConnectionError names the server."""
@@ -215,14 +216,24 @@ class MCPSessionManager:
         except ConnectionError as error:
             if self._connections.get(key) is connection:
                 del self._connections[key]
+                self._give_up(key[0], connection)
             raise ConnectionError(f"No connection to the MCP server {self}: {error}") from error
         return connection
+
+    def _give_up(self, loop: asyncio.AbstractEventLoop, connection: Connection) -> None:
+        """Keep hold of one that came to nothing while its server may still be there."""
+        known = [*self._given_up, (loop, connection)]
+        self._given_up = [each for each in known if not (each[0].is_closed() or each[1].has_ended)]
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
         here = asyncio.get_running_loop()
         for key in [key for key in self._connections if key[0] is here]:
             await self._connections.pop(key).close()
+        # A loop that ends under a server that is being ended waits for as long as that server.
+        given_up = [connection for loop, connection in self._given_up if loop is here]
+        self._given_up = [each for each in self._given_up if each[0] is not here]
+        await asyncio.gather(*(connection.close() for connection in given_up))
 
     def __str__(self) -> str:
         params = self.connection_params
