@@ -54,8 +54,8 @@ class BaseToolset(ABC):
         """Choose and rename tools.
 
         Args:
-            tool_filter: The names of the tools to offer, or a predicate; subclasses
-                apply it through `_is_tool_selected`.
+            tool_filter: The names of the tools to offer, or a predicate; all of them if
+                it is None or empty. Subclasses apply it through `_is_tool_selected`.
             tool_name_prefix: Put before each name, with an underscore.
         """
         self.tool_filter = tool_filter
@@ -98,7 +98,7 @@ class BaseToolset(ABC):
         """Release what the toolset holds; called when its runner closes."""
 
     def _is_tool_selected(self, tool: BaseTool, readonly_context: "ReadonlyContext | None") -> bool:
-        if self.tool_filter is None:
+        if not self.tool_filter:
             return True
         if isinstance(self.tool_filter, list):
             return tool.name in self.tool_filter

@@ -340,3 +340,8 @@ async def a_description_refers_to_what_it_does_not_hold(stage):
         "paths": {"/pets/{name}": {"parameters": [NAMED], "get": one}, "/gone": {"$ref": "#/gone"}},
     }
     await served(stage, [Call("get_pet", {"name": "Tom"})], spec=spec)
+
+
+@case()
+async def a_toolset_has_an_empty_filter(stage):
+    await served(stage, [Call("text")], tool_filter=[])
