@@ -53,6 +53,9 @@ PARAMETERS = [
 ]
 
 
+GONE = {"$ref": "#/x/y"}
+
+
 def posted(operation: str, media_type: str, schema: dict) -> dict:
     content = {media_type: {"schema": schema}}
     return {"post": {"operationId": operation, "requestBody": {"content": content}}}
@@ -457,6 +460,16 @@ async def test_a_description_may_be_yaml(url):
             OpenAPIToolset(spec_str=text, spec_str_type="yaml")
 
 
+async def test_anything_is_allowed_where_a_reference_leads_nowhere(url, caplog):
+    body = {**OBJECT, "properties": {"a": STRING, "b": GONE, "c": GONE}}
+    described = spec(url) | {"paths": {"/form": posted("form", "application/json", body)}}
+    (tool,) = await OpenAPIToolset(spec_dict=described).get_tools()
+    schema = tool._get_declaration().parameters_json_schema
+    assert schema["properties"] == {"a": STRING, "b": {}, "c": {}}
+    (warning,) = [one for one in caplog.messages if "does not hold" in one]
+    assert warning.count("#/x/y") == 1
+
+
 async def test_a_service_without_an_address_is_told_to_the_model():
     assert "no server" in (await ask(OpenAPIToolset(spec_dict=spec("/api")), "text"))["error"]
 
@@ -467,7 +480,11 @@ async def test_a_service_without_an_address_is_told_to_the_model():
         ({}, "spec_dict or spec_str"),
         ({"spec_str": "[]"}, "no object"),
         ({"spec_dict": {"swagger": "2.0"}}, "Swagger 2"),
-        ({"spec_dict": {"openapi": "3.1.0", "paths": {"$ref": "#/x/y"}}}, "'#/x/y', which is"),
+        ({"spec_dict": {"openapi": "3.1.0", "paths": GONE}}, "'#/x/y', which is"),
+        (
+            {"spec_dict": {"openapi": "3.1.0", "paths": {"/a": {"post": {"requestBody": GONE}}}}},
+            "'#/x/y', which is",
+        ),
         ({"spec_dict": {"openapi": "3.1.0", "paths": {"$ref": "other.json"}}}, "outside"),
     ],
 )

@@ -149,7 +149,8 @@ def _name(target: Callable[..., Any]) -> str:
 
 def _doc(target: Callable[..., Any]) -> str:
     """The docstring; of a callable object, its own or else that of its class's `__call__`."""
-    if inspect.isroutine(target):  # type(target).__call__ is Python's own then, and says nothing
+    # Of routines and classes, type(target).__call__ is Python's own, and says nothing.
+    if inspect.isroutine(target) or inspect.isclass(target):
         return target.__doc__ or ""
     return target.__doc__ or getattr(type(target).__call__, "__doc__", None) or ""
 

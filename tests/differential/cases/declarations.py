@@ -45,6 +45,17 @@ def texts(a: list[str], b: dict[str, list[int]], c: str | None = None) -> list[s
     return a
 
 
+class Ticket:
+    def __init__(self, seat: int) -> None:
+        self.seat = seat
+
+
+@case()
+async def declarations_of_classes(stage):
+    await stage.open(stage.agent("agent", "Done.", tools=[Ticket]))
+    await stage.say()
+
+
 @case()
 async def declarations_of_tools(stage):
     tools = [typed, located, either, later, bare, anything, order, no_doc, texts]

@@ -345,3 +345,24 @@ async def an_operation_has_two_parameters_of_one_name(stage):
     spec = SPEC | {"paths": {"/pets/{name}": {"parameters": [NAMED, size], "get": one}}}
     calls = [Call("get_pet", {"name": "Tom", "name_0": "Jerry", "size": 1})]
     await served(stage, calls, spec=spec)
+
+
+@case()
+async def a_description_refers_to_what_it_does_not_hold(stage):
+    nowhere = {"$ref": "#/components/schemas/Nothing"}
+    answers = {"200": {"description": "It.", "content": {"application/json": {"schema": nowhere}}}}
+    one = {
+        "operationId": "getPet",
+        "parameters": [{"$ref": "#/components/parameters/Nothing"}],
+        "responses": answers,
+    }
+    spec = SPEC | {
+        "components": {"schemas": {"Unused": {"type": "object", "properties": {"a": nowhere}}}},
+        "paths": {"/pets/{name}": {"parameters": [NAMED], "get": one}, "/gone": {"$ref": "#/gone"}},
+    }
+    await served(stage, [Call("get_pet", {"name": "Tom"})], spec=spec)
+
+
+@case()
+async def a_toolset_has_an_empty_filter(stage):
+    await served(stage, [Call("text")], tool_filter=[])

@@ -73,8 +73,8 @@ def operations(spec: Json, *, preserve_property_names: bool = False) -> list[Ope
     """All operations of a description in OpenAPI 3, in its order.
 
     Raises:
-        ValueError: it is no such description, refers to what it does not hold, or has a parameter
-            without a name.
+        ValueError: it is no such description, its paths or a body refer to what it does not hold,
+            or a parameter has no name.
     """
     if not str(spec.get("openapi", "")).startswith("3"):
         raise ValueError(
@@ -135,7 +135,9 @@ def _outer(item: Json, described: Json) -> Iterator[Parameter]:
 
     The first of two with one name has it for models, too.
     """
-    own, common = described.get("parameters") or [], item.get("parameters") or []
+    # One that is empty was referred to and is not there.
+    own = [one for one in described.get("parameters") or [] if one]
+    common = [one for one in item.get("parameters") or [] if one]
     for one in [*own, *common]:
         if not {"name", "in"} <= one.keys():
             raise ValueError(
