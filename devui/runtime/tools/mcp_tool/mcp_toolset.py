@@ -132,8 +132,10 @@ class McpToolset(BaseToolset):
         if tool_list_cache_ttl_seconds is not None and tool_list_cache_ttl_seconds <= 0:
             raise ValueError("tool_list_cache_ttl_seconds must be more than 0; None lists anew.")
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
-        self.connection_params = connection_params
-        self.auth_scheme, self.auth_credential = auth_scheme, auth_credential
+        # By google-adk's names: plugins look at these, put headers into the settings, and set
+        # `_header_provider` of toolsets that somebody else has made.
+        self._connection_params, self._errlog = connection_params, errlog
+        self._auth_scheme, self._auth_credential = auth_scheme, auth_credential
         self._mcp_session_manager = MCPSessionManager(
             connection_params,
             errlog,
@@ -142,8 +144,8 @@ class McpToolset(BaseToolset):
             elicitation_callback=elicitation_callback,
         )
         self._header_access = HeaderAccess(auth_scheme, auth_credential, credential_key)
-        self.require_confirmation = requirement(require_confirmation)
-        self.header_provider = header_provider
+        self._require_confirmation = requirement(require_confirmation)
+        self._header_provider = header_provider
         self._use_mcp_resources = use_mcp_resources
         self._propagate_grounding_metadata = propagate_grounding_metadata
         self._progress_callback = progress_callback
@@ -166,7 +168,7 @@ class McpToolset(BaseToolset):
                 mcp_tool=described,
                 mcp_session_manager=self._mcp_session_manager,
                 headers=partial(_headers_for, self),
-                require_confirmation=self.require_confirmation,
+                require_confirmation=self._require_confirmation,
                 progress_callback=self._progress_callback,
                 propagate_grounding_metadata=self._propagate_grounding_metadata,
             )
@@ -211,9 +213,9 @@ class McpToolset(BaseToolset):
 
 async def _headers_for(toolset: McpToolset, context: "ReadonlyContext | None") -> dict[str, str]:
     own = await toolset._header_access.headers(context)
-    if toolset.header_provider is None or context is None:
+    if toolset._header_provider is None or context is None:
         return own
-    given: dict[str, str] = await call(toolset.header_provider, context) or {}
+    given: dict[str, str] = await call(toolset._header_provider, context) or {}
     taken = {name.lower() for name in own}
     return {**{k: v for k, v in given.items() if k.lower() not in taken}, **own}
 
