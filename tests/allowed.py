@@ -180,9 +180,6 @@ BROAD_EXCEPT = {
 }
 
 LITERAL_GETATTR = {
-    "devui/runtime/tools/function_signature.py:_name": "callables of users need not have a name",
-    "devui/runtime/tools/function_signature.py:_doc": "nor a docstring on __call__",
-    "devui/runtime/tools/function_signature.py:_hints": "an object with __call__ has no __name__",
     "devui/worker/engines/native.py:_tool_names": "tools of users: objects, functions or toolsets",
 }
 

@@ -28,6 +28,7 @@ PUBLIC = {
     "runners.runner": "runners",
     "sessions._session_util": "sessions.storing",
     "skills._utils": "skills",
+    "tools._forwarding_artifact_service": "tools.forwarding_artifact_service",
     "tools._node_tool": "tools.node_tool",
     "utils._debug_output": "invocations.transcript",
     "utils._schema_utils": "models.output_schema",

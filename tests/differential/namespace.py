@@ -77,7 +77,8 @@ _WHERE = {
     " service_account_dict_to_scheme_credential token_to_scheme_credential",
     "tools.skill_toolset": "SkillDiscoveryMode SkillLifecycleConfig SkillLifecycleMode"
     " SkillToolset",
-    "tools.agent_tool": "AgentTool _get_input_schema _get_output_schema",
+    "tools.agent_tool": "AgentTool _get_input_schema _get_output_schema _part_to_text",
+    "tools._forwarding_artifact_service": "ForwardingArtifactService",
     "tools.authenticated_function_tool": "AuthenticatedFunctionTool",
     "tools.base_tool": "BaseTool",
     "tools.base_toolset": "BaseToolset",

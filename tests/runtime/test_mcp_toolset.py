@@ -281,6 +281,7 @@ def test_a_toolset_tells_what_it_was_given():
     credential = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k")
     given = {
         "connection_params": STDIO,
+        "errlog": sys.stdout,
         "auth_scheme": scheme,
         "auth_credential": credential,
         "require_confirmation": True,

@@ -81,11 +81,12 @@ def misfit(error: ValueError) -> dict[str, str]:
 def as_text(content: types.Content | None, between: str = "\n") -> str:
     """What a content tells, with `between` its parts: texts without thoughts, results, code."""
     parts = (content.parts if content else None) or []
-    texts = [_part_text(part) for part in parts if not part.thought]
+    texts = [part_text(part) for part in parts if not part.thought]
     return between.join(text for text in texts if text)
 
 
-def _part_text(part: types.Part) -> str:
+def part_text(part: types.Part) -> str:
+    """What a part tells: its text, or the output of code, or the code; else an empty text."""
     if part.text:
         return part.text
     if part.code_execution_result and part.code_execution_result.output:

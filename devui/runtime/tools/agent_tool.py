@@ -20,6 +20,7 @@ from devui.runtime.tools.agent_schemas import (
     input_schema,
     misfit,
     output_schema,
+    part_text,
 )
 from devui.runtime.tools.answer_sources import keep_sources
 from devui.runtime.tools.base_tool import BaseTool
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERNAL_STATE = "_adk"
-_get_input_schema, _get_output_schema = input_schema, output_schema
+_get_input_schema, _get_output_schema, _part_to_text = input_schema, output_schema, part_text
 """google-adk's names, by which tools of one's own ask."""
 
 
@@ -126,14 +127,11 @@ async def _heard(tool: AgentTool, message: types.Content, tool_context: Context)
 
 def _runner(tool: AgentTool, tool_context: Context) -> Runner:
     ctx = tool_context.get_invocation_context()
-    artifacts = ctx.artifact_service
     runner = Runner(
         app_name=ctx.app_name,
         agent=tool.agent,
         plugins=list(ctx.plugin_manager.plugins) if tool.include_plugins else None,
-        artifact_service=(
-            ForwardingArtifactService(tool_context, artifacts) if artifacts else None
-        ),
+        artifact_service=ForwardingArtifactService(tool_context) if ctx.artifact_service else None,
         session_service=InMemorySessionService(),
         memory_service=InMemoryMemoryService(),
         credential_service=ctx.credential_service,

@@ -3,7 +3,6 @@
 See adk-runtime 8.2.
 """
 
-import functools
 import inspect
 import logging
 from collections.abc import Callable, Collection, Mapping
@@ -12,6 +11,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from devui.runtime.agents.context import Context
+from devui.runtime.callables import annotated, doc_of, name_of, unpartialled
 from devui.runtime.mistakes import given, place
 from devui.runtime.tools.argument_converters import Converter, converter
 
@@ -64,8 +64,8 @@ class FunctionSignature:
         Raises:
             ValueError: the signature cannot be read.
         """
-        target = _unwrap(function)
-        name = _name(target)
+        target = unpartialled(function)
+        name = name_of(function) or type(target).__name__
         parameters, resolved = _parameters(function, target, name)
         context = _context_parameter(parameters)
         fillable = {
@@ -73,11 +73,10 @@ class FunctionSignature:
             for key, parameter in parameters.items()
             if key != context and parameter.kind in _FILLABLE
         }
-        doc = inspect.cleandoc(_doc(target))
         takes_any = any(each.kind is _ANY for each in parameters.values())
         return cls(
             name,
-            doc,
+            doc_of(function),
             fillable,
             context,
             _without_default(fillable),
@@ -137,24 +136,6 @@ def _converters(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Conver
     return {name: convert for name, convert in made.items() if convert is not None}
 
 
-def _unwrap(function: Callable[..., Any]) -> Callable[..., Any]:
-    while isinstance(function, functools.partial):
-        function = function.func
-    return function
-
-
-def _name(target: Callable[..., Any]) -> str:
-    return getattr(target, "__name__", None) or type(target).__name__
-
-
-def _doc(target: Callable[..., Any]) -> str:
-    """The docstring; of a callable object, its own or else that of its class's `__call__`."""
-    # Of routines and classes, type(target).__call__ is Python's own, and says nothing.
-    if inspect.isroutine(target) or inspect.isclass(target):
-        return target.__doc__ or ""
-    return target.__doc__ or getattr(type(target).__call__, "__doc__", None) or ""
-
-
 def _is_generator(target: Callable[..., Any]) -> bool:
     kinds = (inspect.isgeneratorfunction, inspect.isasyncgenfunction)
     return any(kind(target) or kind(type(target).__call__) for kind in kinds)
@@ -195,13 +176,13 @@ def _hints(
     target: Callable[..., Any], name: str, asked: Collection[str]
 ) -> tuple[dict[str, Any], bool]:
     """What the annotations stand for, and whether all are known that a model is told of."""
-    annotated = target if hasattr(target, "__name__") else type(target).__call__
+    source = annotated(target)
     try:
-        return get_type_hints(annotated, include_extras=True), True
+        return get_type_hints(source, include_extras=True), True
     except (NameError, AttributeError, TypeError):
         pass
     try:
-        return _hints_of(annotated, asked), True
+        return _hints_of(source, asked), True
     except (NameError, AttributeError, TypeError) as error:
         logger.warning(
             "Tool %r has an annotation that cannot be resolved (%s): its parameters are not"
@@ -212,15 +193,15 @@ def _hints(
         return {}, False
 
 
-def _hints_of(annotated: Any, asked: Collection[str]) -> dict[str, Any]:
+def _hints_of(source: Any, asked: Collection[str]) -> dict[str, Any]:
     """The hints of some parameters: many import under TYPE_CHECKING what the others are."""
 
     def stand_in() -> None:
         """Has the annotations that are asked for, and no others."""
 
-    annotations = {key: hint for key, hint in annotated.__annotations__.items() if key in asked}
+    annotations = {key: hint for key, hint in source.__annotations__.items() if key in asked}
     stand_in.__annotations__ = annotations
-    known = inspect.unwrap(annotated).__globals__
+    known = inspect.unwrap(source).__globals__
     return get_type_hints(stand_in, globalns=known, include_extras=True)
 
 

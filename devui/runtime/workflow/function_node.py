@@ -11,6 +11,7 @@ from google.genai import types
 from pydantic import BaseModel, PrivateAttr, PydanticUserError, TypeAdapter
 
 from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.callables import doc_of, name_of, unpartialled
 from devui.runtime.calling import call, stepped_in_threads
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
@@ -19,12 +20,7 @@ from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.confirming import REJECTED, consent_request, take_consent
 from devui.runtime.workflow.credentials import credential_request
 from devui.runtime.workflow.errors import WorkflowConfigurationError
-from devui.runtime.workflow.function_parameters import (
-    NODE_INPUT,
-    FunctionParameters,
-    name_of,
-    unpartialled,
-)
+from devui.runtime.workflow.function_parameters import NODE_INPUT, FunctionParameters
 from devui.runtime.workflow.retry_config import RetryConfig
 
 if TYPE_CHECKING:
@@ -88,7 +84,7 @@ class FunctionNode(BaseNode):
         }
         super().__init__(
             name=found,
-            description=inspect.getdoc(unpartialled(func)) or "",
+            description=doc_of(func),
             rerun_on_resume=rerun_on_resume,
             retry_config=retry_config,
             timeout=timeout,

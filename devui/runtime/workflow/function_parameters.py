@@ -13,6 +13,7 @@ from google.genai import types
 from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
 from devui.runtime.agents.context import Context
+from devui.runtime.callables import annotated, unpartialled
 from devui.runtime.sessions.state import State
 from devui.runtime.tools.function_declaration import parameters_schema
 from devui.runtime.workflow.errors import WorkflowDataError
@@ -140,13 +141,6 @@ class FunctionParameters:
         )
 
 
-def unpartialled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that a partial, or several of them, calls."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return function
-
-
 def _has(source: Any, key: str) -> bool:
     if isinstance(source, BaseModel):
         return key in type(source).model_fields
@@ -172,16 +166,9 @@ def _adapter(hint: Any) -> TypeAdapter[Any] | None:
         return TypeAdapter(hint)
 
 
-def name_of(function: Callable[..., Any]) -> str | None:
-    """The name of a function or a class; None for an object that has none."""
-    target = unpartialled(function)
-    return target.__name__ if inspect.isroutine(target) or inspect.isclass(target) else None
-
-
 def _hints(target: Callable[..., Any]) -> dict[str, Any]:
-    annotated = target if name_of(target) else type(target).__call__
     try:
-        return get_type_hints(annotated, include_extras=True)
+        return get_type_hints(annotated(target), include_extras=True)
     except (NameError, AttributeError, TypeError):
         return {}
 

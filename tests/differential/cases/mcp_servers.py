@@ -225,6 +225,29 @@ async def headers_for_an_mcp_server_are_missing_or_cannot_be_had(stage):
     await _told(stage, header_provider=lambda context: given.pop(0))
 
 
+@case(needs="mcp")
+async def headers_for_an_mcp_server_are_changed_from_outside(stage):
+    """By a callback for each turn, and by somebody who gives a toolset another provider."""
+    tokens = ["t1", "t2"]
+
+    def renew(callback_context):
+        params = toolset._connection_params
+        stage.note(params.url == url, toolset._auth_scheme, toolset._auth_credential)
+        params.headers = {}
+        params.headers["Authorization"] = f"Bearer {tokens.pop(0)}"
+
+    with _served("http") as url:
+        params = stage.ns.StreamableHTTPConnectionParams(url=url, timeout=60)
+        toolset = stage.ns.McpToolset(connection_params=params)
+        answers = (*ASKED[:2], "First.", *ASKED[:2], "Second.")
+        agent = stage.agent("agent", *answers, tools=[toolset], before_agent_callback=renew)
+        await stage.open(agent)
+        await stage.say()
+        toolset._header_provider = lambda context: {"X-User": context.user_id}
+        await stage.say()
+        await stage.runner.close()
+
+
 @case(differs=CREDENTIALS_ALONE, needs="mcp")
 async def an_mcp_server_is_sent_a_credential_without_a_scheme(stage):
     await _told(stage, asked=ASKED[:1], auth_credential=_bearer(stage)[1])

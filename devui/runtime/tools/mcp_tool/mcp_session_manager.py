@@ -109,7 +109,7 @@ class MCPSessionManager:
             )
         if isinstance(connection_params, StdioServerParameters):
             connection_params = StdioConnectionParams(server_params=connection_params)
-        self.connection_params = connection_params
+        self._connection_params = connection_params
         self._errlog = errlog
         self._options = client_options
         self._connections: dict[_Key, Connection] = {}
@@ -138,7 +138,7 @@ class MCPSessionManager:
             ConnectionError: the server cannot be reached or does not answer in time.
             mcp.MCPError: what the server says instead of an answer.
         """
-        limit = self.connection_params.timeout if changes_nothing else None
+        limit = self._connection_params.timeout if changes_nothing else None
         connection = await self._connected(headers)
         try:
             return await self._answer(connection, question, limit)
@@ -198,16 +198,22 @@ class MCPSessionManager:
 
     async def _connected(self, headers: Mapping[str, str] | None) -> Connection:
         try:
-            return await self._open(headers or {})
+            return await self._open(self._merged(headers))
         except ConnectionError:  # nothing was asked yet, so that nothing can happen twice
-            return await self._open(headers or {})
+            return await self._open(self._merged(headers))
 
-    async def _open(self, headers: Mapping[str, str]) -> Connection:
+    def _merged(self, headers: Mapping[str, str] | None) -> dict[str, str]:
+        """The headers of a connection; those of the settings may have been changed meanwhile."""
+        params = self._connection_params
+        own = {} if isinstance(params, StdioConnectionParams) else params.headers or {}
+        return {**own, **(headers or {})}
+
+    async def _open(self, headers: dict[str, str]) -> Connection:
         key = (asyncio.get_running_loop(), frozenset(headers.items()))
         await self._drop_idle(key)
         connection = former = self._connections.get(key)
         if connection is None or connection.is_over:
-            connection = self._connections[key] = self._connection(dict(headers))
+            connection = self._connections[key] = self._connection(headers)
             if former is not None:
                 await former.close()
         connection.last_used = time.monotonic()
@@ -236,13 +242,13 @@ class MCPSessionManager:
         await asyncio.gather(*(connection.close() for connection in given_up))
 
     def __str__(self) -> str:
-        params = self.connection_params
+        params = self._connection_params
         if isinstance(params, StdioConnectionParams):
             return repr(" ".join([params.server_params.command, *params.server_params.args]))
         return params.url
 
     def _connection(self, headers: dict[str, str]) -> Connection:
-        params = self.connection_params
+        params = self._connection_params
         limit = params.timeout
         if isinstance(params, SseConnectionParams):
             limit = params.sse_read_timeout
@@ -251,15 +257,14 @@ class MCPSessionManager:
         )
 
     def _transport(self, headers: dict[str, str]) -> Any:
-        params = self.connection_params
+        params = self._connection_params
         if isinstance(params, StdioConnectionParams):
             return stdio_client(params.server_params, errlog=self._errlog)
-        merged = {**(params.headers or {}), **headers}
         if isinstance(params, StreamableHTTPConnectionParams):
-            return _streamable_http(params, merged)
+            return _streamable_http(params, headers)
         return sse_client(
             params.url,
-            headers=merged,
+            headers=headers,
             timeout=params.timeout,
             sse_read_timeout=params.sse_read_timeout,
             httpx_client_factory=params.httpx_client_factory,

@@ -132,8 +132,9 @@ class McpToolset(BaseToolset):
         if tool_list_cache_ttl_seconds is not None and tool_list_cache_ttl_seconds <= 0:
             raise ValueError("tool_list_cache_ttl_seconds must be more than 0; None lists anew.")
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
-        self.connection_params = connection_params
-        self.auth_scheme, self.auth_credential = auth_scheme, auth_credential
+        # By google-adk's names: plugins set them in toolsets that somebody else has made.
+        self._connection_params, self._errlog = connection_params, errlog
+        self._auth_scheme, self._auth_credential = auth_scheme, auth_credential
         self._mcp_session_manager = MCPSessionManager(
             connection_params,
             errlog,
@@ -142,13 +143,42 @@ class McpToolset(BaseToolset):
             elicitation_callback=elicitation_callback,
         )
         self._header_access = HeaderAccess(auth_scheme, auth_credential, credential_key)
-        self.require_confirmation = requirement(require_confirmation)
-        self.header_provider = header_provider
-        self._use_mcp_resources = use_mcp_resources
+        self._require_confirmation = requirement(require_confirmation)
+        self._header_provider = header_provider
+        self._use_mcp_resources, self._progress_callback = use_mcp_resources, progress_callback
         self._propagate_grounding_metadata = propagate_grounding_metadata
-        self._progress_callback = progress_callback
         self._tool_list_cache_ttl_seconds = tool_list_cache_ttl_seconds
         self._tool_list_cache: _ToolLists = {}
+
+    @property
+    def connection_params(self) -> ConnectionParams:
+        """How the server is reached."""
+        return self._connection_params
+
+    @property
+    def errlog(self) -> TextIO:
+        """Where the stderr of a child process goes."""
+        return self._errlog
+
+    @property
+    def auth_scheme(self) -> AuthScheme | None:
+        """How the server wants to be authorised."""
+        return self._auth_scheme
+
+    @property
+    def auth_credential(self) -> AuthCredential | None:
+        """What to send with every request, or what gets a token."""
+        return self._auth_credential
+
+    @property
+    def require_confirmation(self) -> bool | Callable[..., Any]:
+        """Whether the user must agree to each call first, or a function that tells."""
+        return self._require_confirmation
+
+    @property
+    def header_provider(self) -> HeaderProvider | None:
+        """What gives more HTTP headers for an invocation."""
+        return self._header_provider
 
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
         """The server's tools that were chosen.
@@ -166,7 +196,7 @@ class McpToolset(BaseToolset):
                 mcp_tool=described,
                 mcp_session_manager=self._mcp_session_manager,
                 headers=partial(_headers_for, self),
-                require_confirmation=self.require_confirmation,
+                require_confirmation=self._require_confirmation,
                 progress_callback=self._progress_callback,
                 propagate_grounding_metadata=self._propagate_grounding_metadata,
             )
@@ -211,9 +241,9 @@ class McpToolset(BaseToolset):
 
 async def _headers_for(toolset: McpToolset, context: "ReadonlyContext | None") -> dict[str, str]:
     own = await toolset._header_access.headers(context)
-    if toolset.header_provider is None or context is None:
+    if toolset._header_provider is None or context is None:
         return own
-    given: dict[str, str] = await call(toolset.header_provider, context) or {}
+    given: dict[str, str] = await call(toolset._header_provider, context) or {}
     taken = {name.lower() for name in own}
     return {**{k: v for k, v in given.items() if k.lower() not in taken}, **own}
 
