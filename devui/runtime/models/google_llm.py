@@ -179,12 +179,34 @@ async def _stream(client: Client, arguments: dict[str, Any]) -> AsyncGenerator[L
         "AsyncGenerator[types.GenerateContentResponse, None]",
         await client.aio.models.generate_content_stream(**arguments),
     )
-    async with aclosing(chunks):
+    try:
         async for chunk in chunks:
             fragment = aggregator.add(chunk)
             if fragment is not None:
                 yield fragment
+    except BaseException:
+        await _hang_up(chunks)
+        raise
     yield _explained(aggregator.whole())
+
+
+async def _hang_up(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> None:
+    """End the connection of an answer that nobody hears any more.
+
+    To close google-genai's generator leaves the connection open, and the model at work, until
+    garbage is collected. A read that is cancelled ends it; what has arrived is read before that.
+    """
+    ended = False
+    while not ended:
+        read = asyncio.create_task(_has_ended(chunks))
+        await asyncio.sleep(0)
+        read.cancel()
+        await asyncio.wait({read})
+        ended = read.cancelled() or read.exception() is not None or read.result()
+
+
+async def _has_ended(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> bool:
+    return await anext(chunks, None) is None
 
 
 def _told_of(response: LlmResponse, cache: CacheMetadata | None) -> LlmResponse:
