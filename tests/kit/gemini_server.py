@@ -8,6 +8,7 @@ It speaks `models/{model}:generateContent` (the first chunk is the answer) and
 `models/{model}:streamGenerateContent?alt=sse` (each chunk is one SSE message),
 so the real google-genai client stands between it and what is tested. To make a cache is a request
 like any other, with `cache` as its answer; what is deleted needs none.
+Used as a proxy, it stands in for any host of plain HTTP.
 """
 
 import json
@@ -35,6 +36,7 @@ class Received:
 class _Answer:
     status: int
     chunks: tuple[Json, ...]
+    ends: bool = True
 
 
 class GeminiServer:
@@ -42,6 +44,7 @@ class GeminiServer:
 
     def __init__(self) -> None:
         self.received: list[Received] = []
+        self.left = threading.Event()
         self._answers: deque[_Answer] = deque()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
@@ -54,6 +57,10 @@ class GeminiServer:
     def answer(self, *chunks: Json) -> None:
         """Queue the answer to one request; see `chunk`."""
         self._answers.append(_Answer(200, chunks))
+
+    def fall_silent(self, *chunks: Json) -> None:
+        """Queue a stream that stays open until its client has left, which sets `left`."""
+        self._answers.append(_Answer(200, chunks, ends=False))
 
     def fail(self, code: int, status: str, message: str) -> None:
         """Queue an HTTP error in Google's form, for example 429 RESOURCE_EXHAUSTED."""
@@ -95,6 +102,8 @@ class GeminiServer:
                     for message in answer.chunks:
                         self.wfile.write(b"data: " + json.dumps(message).encode() + b"\r\n\r\n")
                         self.wfile.flush()
+                    if not answer.ends and not self.rfile.read(1):
+                        server.left.set()
                 else:
                     self.wfile.write(json.dumps(answer.chunks[0]).encode())
 

@@ -1,11 +1,14 @@
 """Gemini, through the real google-genai client, against a local server."""
 
+import asyncio
+
 import pytest
 from google.genai import types
 from google.genai.errors import ClientError, ServerError
 
 from devui.runtime.models import Gemini, LLMRegistry, LlmRequest, registry
 from tests.kit.gemini_server import GeminiServer, call, chunk, text
+from tests.kit.patience import PATIENCE
 
 USAGE = {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
 
@@ -220,6 +223,27 @@ async def test_too_many_requests_raise_with_advice(server, gemini, stream):
 
     assert caught.value.status == "RESOURCE_EXHAUSTED"
     assert "retry_options" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("how", ["closed", "cancelled"])
+async def test_an_answer_that_nobody_hears_any_more_ends_its_connection(server, gemini, how):
+    server.fall_silent(chunk(text("Once")), chunk(text(" upon")), chunk(text(" a time")))
+    answers = gemini.generate_content_async(request(), stream=True)
+    assert texts(await anext(answers)) == [("Once", None)]
+
+    if how == "closed":
+        await answers.aclose()
+    else:
+        listener = asyncio.create_task(_all(answers))
+        await asyncio.sleep(0.05)
+        listener.cancel()
+        await asyncio.wait({listener})
+
+    assert await asyncio.to_thread(server.left.wait, PATIENCE)
+
+
+async def _all(answers):
+    return [answer async for answer in answers]
 
 
 async def test_a_failing_service_raises(server, gemini):

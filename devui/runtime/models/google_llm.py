@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, cast
@@ -18,10 +19,13 @@ from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.response_aggregator import ResponseAggregator
 from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
+from devui.runtime.utils.model_name_utils import is_gemini_model
 
 _API_VERSION = "GOOGLE_GENAI_API_VERSION"
 _BACKENDS = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
 """Variables that choose Vertex AI, the older one last."""
+_VERSION_AT_END = re.compile(r"(https?://[^/?#]+\.googleapis\.com)/(v\d[a-z\d.-]*)/?")
+"""An address at Google that names a version of the API, which google-genai adds by itself."""
 _TOO_MANY_REQUESTS = 429
 _SOME_FILE = "inline file"
 """What a file is called that can be shown neither as it is nor as text."""
@@ -43,7 +47,10 @@ class Gemini(BaseLlm):
     client_kwargs: dict[str, Any] | None = Field(default=None, exclude=True, repr=False)
     """More arguments for `google.genai.Client`, such as `api_key` or `location`."""
     base_url: str | None = None
-    """Where the service is, for proxies and stand-ins."""
+    """Where the service is, for proxies and stand-ins.
+
+    At Google's own addresses it may end with the version of the API, which then counts.
+    """
     api_version: str | None = None
     """The version of the API; else `GOOGLE_GENAI_API_VERSION`, else google-genai's own."""
     retry_options: types.HttpRetryOptions | None = None
@@ -97,11 +104,12 @@ class Gemini(BaseLlm):
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """Only Vertex AI takes an output schema together with tools.
+        """Only a Gemini model of Vertex AI takes an output schema together with tools.
 
         It is told without a client, which needs a key: callbacks may answer in the model's place.
         """
-        return LlmCapabilities(output_schema_and_tools=self._asks_vertex())
+        takes_both = is_gemini_model(self.model) and self._asks_vertex()
+        return LlmCapabilities(output_schema_and_tools=takes_both)
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
@@ -148,9 +156,11 @@ def _http_options(
     llm: Gemini, given: types.HttpOptions | dict[str, Any] | None
 ) -> types.HttpOptions:
     """What is given for the client, with the model's own where that says nothing."""
+    versioned = _VERSION_AT_END.fullmatch(llm.base_url or "")
+    base_url, version = versioned.groups() if versioned else (llm.base_url, None)
     own = {
-        "base_url": llm.base_url,
-        "api_version": llm.api_version or os.environ.get(_API_VERSION) or None,
+        "base_url": base_url,
+        "api_version": version or llm.api_version or os.environ.get(_API_VERSION) or None,
         "retry_options": llm.retry_options,
     }
     options = types.HttpOptions.model_validate(given or {})
@@ -179,12 +189,34 @@ async def _stream(client: Client, arguments: dict[str, Any]) -> AsyncGenerator[L
         "AsyncGenerator[types.GenerateContentResponse, None]",
         await client.aio.models.generate_content_stream(**arguments),
     )
-    async with aclosing(chunks):
+    try:
         async for chunk in chunks:
             fragment = aggregator.add(chunk)
             if fragment is not None:
                 yield fragment
+    except BaseException:
+        await _hang_up(chunks)
+        raise
     yield _explained(aggregator.whole())
+
+
+async def _hang_up(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> None:
+    """End the connection of an answer that nobody hears any more.
+
+    To close google-genai's generator leaves the connection open, and the model at work, until
+    garbage is collected. A read that is cancelled ends it; what has arrived is read before that.
+    """
+    ended = False
+    while not ended:
+        read = asyncio.create_task(_has_ended(chunks))
+        await asyncio.sleep(0)
+        read.cancel()
+        await asyncio.wait({read})
+        ended = read.cancelled() or read.exception() is not None or read.result()
+
+
+async def _has_ended(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> bool:
+    return await anext(chunks, None) is None
 
 
 def _told_of(response: LlmResponse, cache: CacheMetadata | None) -> LlmResponse:

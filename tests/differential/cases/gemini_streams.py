@@ -1,5 +1,6 @@
 """Gemini's answers, chunk by chunk over HTTP: fragments, whole answers, tokens, reasons to end."""
 
+import asyncio
 import os
 import random
 from collections.abc import Iterator, Sequence
@@ -186,6 +187,18 @@ for _name in ("one chunk", "a call", "nothing at all", "a blocked question", "a 
 for _leave in (1, 2, 3):
     _play = partial(_played, streams=[STREAMS["thoughts and a text"]], leave=_leave)
     add(Case(f"the user leaves after fragment {_leave} of Gemini's answer", _play))
+
+
+async def _left_in_the_middle(stage):
+    with GeminiServer() as server:
+        server.fall_silent(chunk(text("Once upon")))
+        model = stage.ns.Gemini(base_url=server.url, client_kwargs={"api_key": "any"})
+        await stage.open(stage.agent("agent", model=model))
+        await stage.stream(leave=1)
+        stage.note("the line is closed", await asyncio.to_thread(server.left.wait, 10))
+
+
+add(Case("the user leaves, and Gemini is not heard any more", _left_in_the_middle))
 for _name in ("a text in pieces", "a text and a call", "thoughts and a text", "a call"):
     _play = partial(_played, streams=[STREAMS[_name]], env=LATE_OFF)
     _differs = WHOLE_FRAGMENTS if "call" in _name else None
