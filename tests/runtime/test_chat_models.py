@@ -1,6 +1,7 @@
 """Models behind OpenAI's chat completions: `OpenAILlm`, and `LiteLlm` if installed."""
 
 import asyncio
+import copy
 import json
 import sys
 from contextlib import aclosing
@@ -325,6 +326,20 @@ async def test_an_agent_calls_its_tool_through_the_service(server, model, stream
         "tool_call_id": "a",
         "content": '{"result": "Rain in Oslo."}',
     }
+
+
+async def test_a_copy_of_a_model_that_has_answered_asks_by_itself(server):
+    server.answer(says("One.", finish="stop"))
+    server.answer(says("Two.", finish="stop"))
+    first = OpenAILlm(model="test-model", base_url=server.url, api_key="test-key")
+    said = [part.text for part in (await ask(first))[-1].content.parts]
+    second = copy.deepcopy(first)
+    await first.aclose()
+
+    said += [part.text for part in (await ask(second))[-1].content.parts]
+
+    assert said == ["One.", "Two."]
+    await second.aclose()
 
 
 async def test_who_leaves_in_the_middle_of_an_answer_hangs_up(server, model):

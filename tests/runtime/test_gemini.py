@@ -1,6 +1,7 @@
 """Gemini, through the real google-genai client, against a local server."""
 
 import asyncio
+import pickle
 
 import pytest
 from google.genai import types
@@ -313,6 +314,19 @@ async def test_the_environment_names_the_version_of_the_api(server, monkeypatch)
         await gemini.api_client.aio.aclose()
 
     assert [got.path.split("/")[1] for got in server.received] == ["v1alpha", "v1"]
+
+
+async def test_a_model_that_has_answered_goes_to_another_process(server, gemini):
+    for _ in range(2):
+        server.answer(chunk(text("ok"), finish="STOP"))
+    await ask(gemini)
+    there = pickle.loads(pickle.dumps(gemini))
+
+    [answer] = await ask(there)
+
+    assert texts(answer) == [("ok", None)]
+    assert there.api_client is not gemini.api_client
+    await there.api_client.aio.aclose()
 
 
 def test_a_client_can_be_had_outside_of_a_run():

@@ -6,7 +6,6 @@ import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 from google.genai import Client, types
 from google.genai.errors import ClientError
@@ -14,6 +13,7 @@ from pydantic import Field, PrivateAttr, field_validator
 
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
 from devui.runtime.models.cache_metadata import CacheMetadata
+from devui.runtime.models.clients import Clients
 from devui.runtime.models.gemini_cache import with_cache
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
@@ -60,9 +60,7 @@ class Gemini(BaseLlm):
     speech_config: types.SpeechConfig | None = None
     """For models that speak live; not used."""
 
-    _client_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = PrivateAttr(
-        default_factory=WeakKeyDictionary
-    )
+    _client_by_loop: Clients[Client] = PrivateAttr(default_factory=Clients)
 
     @field_validator("use_interactions_api")
     @classmethod

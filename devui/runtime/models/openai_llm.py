@@ -7,7 +7,6 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from pydantic import Field, PrivateAttr
 
@@ -28,6 +27,7 @@ from devui.runtime.models.chat_http import (
 )
 from devui.runtime.models.chat_request import chat_request
 from devui.runtime.models.chat_retries import NOT_ANSWERED, may_pass, pause
+from devui.runtime.models.clients import Clients
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 
@@ -65,9 +65,7 @@ class OpenAILlm(BaseLlm):
     """An `openai.AsyncOpenAI`, or one for Azure, to ask through in place of all that, with retries
     of its own."""
 
-    _client_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = PrivateAttr(
-        default_factory=WeakKeyDictionary
-    )
+    _client_by_loop: Clients[httpx.AsyncClient] = PrivateAttr(default_factory=Clients)
 
     @classmethod
     def supported_models(cls) -> list[str]:

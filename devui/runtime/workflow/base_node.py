@@ -166,5 +166,18 @@ def yields_of(
     return yielding(items, implementation, f"node {name!r}", "the output, or Events")
 
 
-START = BaseNode(name="__START__")
+class _Start(BaseNode):
+    """One object, in copies of a graph and in other processes too: it is told by its identity."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self
+
+    def __reduce__(self) -> str:
+        return "START"
+
+
+START = _Start(name="__START__")
 """Where a graph begins; its outputs are the input of the workflow. It is never run."""

@@ -1,5 +1,6 @@
-"""Where Gemini is asked, and what the service there takes."""
+"""Where Gemini is asked, what the service there takes, and who else asks it."""
 
+import copy
 from functools import partial
 from typing import Any
 
@@ -75,3 +76,24 @@ for _model in (
 ):
     _play = partial(_answering_in_a_shape, model=_model)
     add(Case(f"{_model} of Vertex AI has tools, and answers in a shape", _play))
+
+
+COPIES = {"deeply": copy.deepcopy, "as models are": lambda agent: agent.model_copy(deep=True)}
+
+
+async def _copied(stage: Any, copied: Any) -> None:
+    with GeminiServer() as server:
+        for _ in range(2):
+            server.answer(chunk(text("Yes."), finish="STOP"))
+        gemini = stage.ns.Gemini(base_url=server.url, client_kwargs={"api_key": "any"})
+        agent = stage.agent("agent", model=gemini)
+        await stage.open(agent)
+        await stage.say()
+        await stage.open(copied(agent))
+        await stage.say()
+        stage.note(len(server.received))
+
+
+for _name, _copying in COPIES.items():
+    _play = partial(_copied, copied=_copying)
+    add(Case(f"an agent that has asked Gemini is copied {_name}", _play))

@@ -1,5 +1,6 @@
 """Nodes of a graph: what they give, and what they get."""
 
+import copy
 from functools import partial
 from typing import Any
 
@@ -270,6 +271,25 @@ async def _object(stage):
         await run(stage, ("START", Twice()))
     except ValueError as error:
         stage.note(type(error).__name__)
+
+
+async def _graph_copied(stage, copying):
+    def double(node_input: str) -> str:
+        return node_input * 2
+
+    def shout(node_input: str) -> str:
+        return node_input.upper()
+
+    graph = stage.ns.Workflow(name="wf", edges=[(stage.ns.START, double, shout)])
+    await stage.open(copying(graph))
+    await stage.say()
+    await stage.open(copying(graph))
+    await stage.say()
+
+
+COPIES = {"deeply": copy.deepcopy, "as models are": lambda graph: graph.model_copy(deep=True)}
+for _name, _copying in COPIES.items():
+    add(Case(f"graph: a workflow is copied {_name}", partial(_graph_copied, copying=_copying)))
 
 
 @case("graph: a plugin looks at the answer of an agent", differs=SEEN_OUTPUTS)

@@ -1,6 +1,7 @@
 """Tools and resources of a real MCP server, which runs in a process of its own."""
 
 import asyncio
+import copy
 import json
 import subprocess
 import sys
@@ -251,6 +252,19 @@ async def headers_for_an_mcp_server_are_changed_from_outside(stage):
 @case(differs=CREDENTIALS_ALONE, needs="mcp")
 async def an_mcp_server_is_sent_a_credential_without_a_scheme(stage):
     await _told(stage, asked=ASKED[:1], auth_credential=_bearer(stage)[1])
+
+
+@case("an agent that has called an MCP server is copied", needs="mcp")
+async def _copied(stage):
+    call_it = call("add", a=1, b=2)
+    agent = stage.agent("agent", call_it, "Done.", call_it, "Done.", tools=[server(stage)])
+    await stage.open(agent)
+    await stage.say()
+    copied = agent.model_copy(update={"tools": copy.deepcopy(agent.tools)})
+    await stage.runner.close()
+    await stage.open(copied)
+    await stage.say()
+    await stage.runner.close()
 
 
 async def _confirmed(stage, confirmed, needed):

@@ -1,11 +1,12 @@
 """Connections to MCP servers that stay open between calls (adk-runtime 8.9)."""
 
 import asyncio
+import copy
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, TextIO, TypeVar
+from typing import Any, Self, TextIO, TypeVar
 
 from pydantic import ConfigDict
 
@@ -114,6 +115,11 @@ class MCPSessionManager:
         self._options = client_options
         self._connections: dict[_Key, Connection] = {}
         self._given_up: list[tuple[asyncio.AbstractEventLoop, Connection]] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """The same server without its connections, which belong to this one."""
+        params = copy.deepcopy(self._connection_params, memo)
+        return type(self)(params, self._errlog, **self._options)
 
     async def client(self, headers: Mapping[str, str] | None = None) -> Client:
         """An open client, new or used before; ConnectionError names the server."""
