@@ -1,4 +1,4 @@
-"""The clients that a model has made, one for each event loop."""
+"""The clients that a model has made, one for each event loop (devui's own)."""
 
 import asyncio
 from typing import Any, Self, TypeVar
