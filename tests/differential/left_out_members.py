@@ -72,8 +72,7 @@ MEMBERS = (
         "Tools that toolsets make, made by hand",
         _of("tools.mcp_tool.mcp_tool.McpTool", "(auth_credential)", "(auth_scheme)")
         + " tools.mcp_tool.mcp_tool.McpTool(header_provider)"
-        " tools.mcp_tool.mcp_session_manager.MCPSessionManager.create_session"
-        " tools.mcp_tool.mcp_toolset.McpToolset.errlog "
+        " tools.mcp_tool.mcp_session_manager.MCPSessionManager.create_session "
         + _of(_PARSED, "additional_context", "parameters", "return_value")
         + " "
         + _of(
