@@ -2,6 +2,8 @@
 
 import asyncio
 import pickle
+import subprocess
+import sys
 
 import pytest
 from google.genai import types
@@ -241,6 +243,30 @@ async def test_an_answer_that_nobody_hears_any_more_ends_its_connection(server, 
         await asyncio.wait({listener})
 
     assert await asyncio.to_thread(server.left.wait, PATIENCE)
+
+
+LEFT = """
+import asyncio, sys
+from google.genai import types
+from devui.runtime.models import Gemini, LlmRequest
+
+model = Gemini(base_url=sys.argv[1], client_kwargs={"api_key": "any"})
+
+async def main():
+    asked = LlmRequest(contents=[types.UserContent("go")])
+    async for answer in model.generate_content_async(asked, stream=True):
+        raise KeyError(answer.content.parts[0].text)
+
+asyncio.run(main())
+"""
+
+
+def test_a_program_that_ends_in_the_middle_of_an_answer_tells_its_own_error_alone(server):
+    server.fall_silent(chunk(text("Once upon")))
+    command = [sys.executable, "-W", "ignore", "-c", LEFT, server.url]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert ended.stderr.endswith("KeyError: 'Once upon'\n")
+    assert ended.stderr.count("Traceback") == 1
 
 
 async def _all(answers):

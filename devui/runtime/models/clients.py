@@ -1,4 +1,4 @@
-"""The clients that a model has made, one for each event loop (devui's own)."""
+"""The clients that a model has made, one for each event loop (adk-runtime 9.3)."""
 
 import asyncio
 from typing import Any, Self, TypeVar
@@ -8,7 +8,7 @@ Client = TypeVar("Client")
 
 
 class Clients(WeakKeyDictionary[asyncio.AbstractEventLoop, Client]):
-    """Clients by the event loop that their connections belong to.
+    """Clients by the event loop that their connections belong to (adk-runtime 9.3).
 
     A copy is empty: connections cannot be copied, and a copy of the model makes its own.
     """

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from types import AsyncGeneratorType
 from typing import Any, cast
 
 from google.genai import Client, types
@@ -29,6 +30,8 @@ _VERSION_AT_END = re.compile(r"(https?://[^/?#]+\.googleapis\.com)/(v\d[a-z\d.-]
 _TOO_MANY_REQUESTS = 429
 _SOME_FILE = "inline file"
 """What a file is called that can be shown neither as it is nor as text."""
+_hanging_up: set[asyncio.Task[None]] = set()
+"""Keeps the tasks that end connections."""
 _NO_AUTOMATIC_CALLS = types.AutomaticFunctionCallingConfig(disable=True)
 
 
@@ -192,29 +195,38 @@ async def _stream(client: Client, arguments: dict[str, Any]) -> AsyncGenerator[L
             fragment = aggregator.add(chunk)
             if fragment is not None:
                 yield fragment
-    except BaseException:
-        await _hang_up(chunks)
-        raise
+    finally:
+        _let_go(chunks)
     yield _explained(aggregator.whole())
 
 
-async def _hang_up(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> None:
+def _let_go(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> None:
     """End the connection of an answer that nobody hears any more.
 
-    To close google-genai's generator leaves the connection open, and the model at work, until
-    garbage is collected. A read that is cancelled ends it; what has arrived is read before that.
+    It is done aside: generators that have to wait for something cannot be closed together, as they
+    are when an event loop ends.
     """
-    ended = False
-    while not ended:
-        read = asyncio.create_task(_has_ended(chunks))
+    if not _has_ended(chunks):
+        hanging_up = asyncio.create_task(_hang_up(chunks))
+        _hanging_up.add(hanging_up)
+        hanging_up.add_done_callback(_hanging_up.discard)
+
+
+async def _hang_up(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> None:
+    """Break off the reading of an answer.
+
+    To close its generator leaves the connection open, and the model at work, until garbage is
+    collected. A read that is cancelled ends it; what has arrived is read before that.
+    """
+    while not _has_ended(chunks):
+        read = asyncio.ensure_future(anext(chunks, None))
         await asyncio.sleep(0)
         read.cancel()
-        await asyncio.wait({read})
-        ended = read.cancelled() or read.exception() is not None or read.result()
+        await asyncio.gather(read, return_exceptions=True)
 
 
-async def _has_ended(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> bool:
-    return await anext(chunks, None) is None
+def _has_ended(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> bool:
+    return not isinstance(chunks, AsyncGeneratorType) or chunks.ag_frame is None
 
 
 def _told_of(response: LlmResponse, cache: CacheMetadata | None) -> LlmResponse:
