@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from urllib.parse import urlsplit
 
 import psutil
@@ -65,8 +65,11 @@ async def test_a_call_over_http_is_given_as_long_as_events_are(kind):
 
 async def test_a_server_that_was_given_up_is_gone_when_its_toolset_is_closed():
     def left() -> list[psutil.Process]:
-        children = psutil.Process().children(recursive=True)
-        return [each for each in children if each.is_running() and mark in each.cmdline()]
+        found = []
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):  # it has just ended
+                found += [child] if mark in child.cmdline() else []
+        return found
 
     mark = "deaf"
     deaf = mcp.StdioServerParameters(

@@ -20,8 +20,6 @@ Json = dict[str, Any]
 
 _METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
 _BODY = "body"
-_STYLES = {"query": "form"}
-"""The styles of parameters whose description names none, where it is another than `simple`."""
 JSON_STYLE = "json"
 """For a parameter that is described by a `content`, which is written as JSON as a whole."""
 _scheme: TypeAdapter[AuthScheme] = TypeAdapter(AuthScheme)
@@ -151,7 +149,8 @@ def _outer(item: Json, described: Json) -> Iterator[Parameter]:
         if one.get("description"):
             schema["description"] = one["description"]
         required = bool(one.get("required")) or one["in"] == "path"
-        style = one.get("style") or _STYLES.get(one["in"], "simple")
+        # Cookies, too, though OpenAPI has `form` for them: as one text, as in google-adk.
+        style = one.get("style") or ("form" if one["in"] == "query" else "simple")
         if "schema" not in one and one.get("content"):
             style = JSON_STYLE
         explode = bool(one.get("explode", style == "form"))
