@@ -111,7 +111,7 @@ class MCPSessionManager:
         if isinstance(connection_params, StdioServerParameters):
             connection_params = StdioConnectionParams(server_params=connection_params)
         self._connection_params = connection_params
-        self._errlog = errlog
+        self.errlog = errlog
         self._options = client_options
         self._connections: dict[_Key, Connection] = {}
         self._given_up: list[tuple[asyncio.AbstractEventLoop, Connection]] = []
@@ -119,7 +119,7 @@ class MCPSessionManager:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """The same server without its connections, which belong to this one."""
         params = copy.deepcopy(self._connection_params, memo)
-        return type(self)(params, self._errlog, **self._options)
+        return type(self)(params, self.errlog, **self._options)
 
     async def client(self, headers: Mapping[str, str] | None = None) -> Client:
         """An open client, new or used before; ConnectionError names the server."""
@@ -265,7 +265,7 @@ class MCPSessionManager:
     def _transport(self, headers: dict[str, str]) -> Any:
         params = self._connection_params
         if isinstance(params, StdioConnectionParams):
-            return stdio_client(params.server_params, errlog=self._errlog)
+            return stdio_client(params.server_params, errlog=self.errlog)
         if isinstance(params, StreamableHTTPConnectionParams):
             return _streamable_http(params, headers)
         return sse_client(

@@ -133,7 +133,7 @@ class McpToolset(BaseToolset):
             raise ValueError("tool_list_cache_ttl_seconds must be more than 0; None lists anew.")
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
         # By google-adk's names: plugins set them in toolsets that somebody else has made.
-        self._connection_params, self._errlog = connection_params, errlog
+        self._connection_params = connection_params
         self._auth_scheme, self._auth_credential = auth_scheme, auth_credential
         self._mcp_session_manager = MCPSessionManager(
             connection_params,
@@ -158,7 +158,7 @@ class McpToolset(BaseToolset):
     @property
     def errlog(self) -> TextIO:
         """Where the stderr of a child process goes."""
-        return self._errlog
+        return self._mcp_session_manager.errlog
 
     @property
     def auth_scheme(self) -> AuthScheme | None:
