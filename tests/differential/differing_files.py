@@ -31,6 +31,16 @@ DOCUMENTS = Difference(
     there="They stay as XML has them: `Tom &amp; Jerry`.",
     why="A model, and who is shown its answer, reads text.",
 )
+HIDDEN_FILES = Difference(
+    "Files that are asked for beside other contents of the request",
+    here="What `load_artifacts` is asked for is shown, wherever the response stands.",
+    there=(
+        "It is shown only if the response is the last content: not behind memories of"
+        " `preload_memory`, nor behind an instruction beside a static one, nor beside another such"
+        " tool."
+    ),
+    why="The model has been told that it is shown, and would ask again or make it up.",
+)
 NAMELESS = Difference(
     "Files without a name in FileArtifactService",
     here="InputValidationError.",

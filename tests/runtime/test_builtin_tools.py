@@ -87,7 +87,7 @@ def reader(*names, tool=load_artifacts):
     return agent(
         Rule(user="save", then=Call("save")),
         Rule(after="save", then=Say("saved")),
-        Rule(user="^Artifact .* is:", then=Say("seen")),
+        Rule(after="load_artifacts", then=Say("seen")),
         Rule(then=Call("load_artifacts", artifact_names=list(names))),
         tools=[save, tool],
     )

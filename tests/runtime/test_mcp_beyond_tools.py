@@ -1,10 +1,12 @@
 """What MCP servers have besides tools: resources, prompts, progress, questions."""
 
 import pytest
+from google.genai import types
 
 from devui.runtime.agents import LlmAgent
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
+from devui.runtime.tools import ToolContext, load_artifacts
 
 mcp = pytest.importorskip("mcp")
 from devui.runtime.agents.mcp_instruction_provider import McpInstructionProvider  # noqa: E402
@@ -15,7 +17,6 @@ from tests.runtime.test_mcp_toolset import STDIO, responses, text  # noqa: E402
 async def asked(toolset, *calls, instruction="", state=None):
     """The requests and the events of a turn in which the model makes these calls."""
     rules = [Rule(after=calls[0].name, then=Say("done"))] if calls else []
-    rules.append(Rule(user="^Resource .* is:", then=Say("seen")))
     model = ScriptedLlm(rules=[*rules, Rule(then=list(calls) or Say("hello"))])
     tools = [toolset] if toolset else []
     agent = LlmAgent(name="a", model=model, tools=tools, instruction=instruction)
@@ -40,6 +41,28 @@ async def test_a_model_reads_resources_for_one_request():
     assert shown[0][1].text == "Buy milk."
     assert shown[1][1].inline_data.data == b"\x89PNG"
     assert shown[1][1].inline_data.mime_type == "image/png"
+
+
+async def test_resources_and_artifacts_are_asked_for_at_once():
+    async def save(tool_context: ToolContext) -> None:
+        await tool_context.save_artifact("note.txt", types.Part(text="Call Ann."))
+
+    both = (
+        Call("load_artifacts", artifact_names=["note.txt"]),
+        Call("load_mcp_resource", resource_names=["today"]),
+    )
+    rules = [
+        Rule(after="load_artifacts", then=Say("done")),
+        Rule(after="save", then=list(both)),
+        Rule(then=Call("save")),
+    ]
+    toolset = McpToolset(connection_params=STDIO, use_mcp_resources=True)
+    model = ScriptedLlm(rules=rules)
+    agent = LlmAgent(name="a", model=model, tools=[save, load_artifacts, toolset])
+    async with InMemoryRunner(agent=agent) as runner:
+        await runner.run_debug("go", quiet=True)
+    shown = [part.text for content in model.requests[-1].contents[-2:] for part in content.parts]
+    assert shown == ["Artifact note.txt is:", "Call Ann.", "Resource today is:", "Buy milk."]
 
 
 async def test_resources_are_listed_and_read_by_name():

@@ -185,7 +185,7 @@ async def test_tools_that_a_skill_names_come_when_it_has_been_read():
 async def test_a_file_that_is_no_text_is_put_into_the_next_request():
     toolset = SkillToolset([a_skill(assets={"logo.png": b"\x89PNG\xff"})])
     call = Call("load_skill_resource", skill_name="report", file_path="assets/logo.png")
-    rules = [Rule(user="The file", then=Say("I see.")), Rule(then=call)]
+    rules = [Rule(after="load_skill_resource", then=Say("I see.")), Rule(then=call)]
     writer = LlmAgent(name="writer", model=ScriptedLlm(rules=rules), tools=[toolset])
     runner = runner_of(writer)
     [(_, told)] = responses(await run(runner))

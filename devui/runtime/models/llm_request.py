@@ -12,6 +12,7 @@ from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.copying import altered, blank, exchanged
 from devui.runtime.ignored import Spelt
 from devui.runtime.mistakes import given, place
+from devui.runtime.models.asides import Aside
 from devui.runtime.models.cache_metadata import CacheMetadata
 from devui.runtime.models.own_contents import taken_out
 from devui.runtime.models.system_instruction import appended
@@ -221,7 +222,7 @@ def _split_instruction(content: types.Content) -> tuple[list[str], list[types.Co
         name = f"{kind}_{len(extra)}"
         texts.append(f"[See {name}{described}]")
         label = types.Part(text=f"This is {name}:")
-        extra.append(types.Content(role="user", parts=[label, part]))
+        extra.append(Aside(role="user", parts=[label, part]))
     return texts, extra
 
 

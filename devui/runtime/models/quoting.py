@@ -8,6 +8,8 @@ text are elided, so that the text cannot close its own fence (adk-runtime 7.3, 6
 
 from google.genai import types
 
+from devui.runtime.models.asides import Aside
+
 BEGIN_AGENT = "<<<BEGIN_QUOTED_AGENT_CONTENT>>>"
 END_AGENT = "<<<END_QUOTED_AGENT_CONTENT>>>"
 BEGIN_INSTRUCTION = "<<<BEGIN_SYSTEM_INSTRUCTION>>>"
@@ -33,7 +35,7 @@ def quote_agent(text: str) -> str:
 def instruction_content(text: str) -> types.Content:
     """An instruction as a user content that says where it comes from."""
     fenced = f"{INSTRUCTION_PREAMBLE}\n{BEGIN_INSTRUCTION}\n{_without_markers(text)}\n"
-    return types.Content(role="user", parts=[types.Part(text=fenced + END_INSTRUCTION)])
+    return Aside(role="user", parts=[types.Part(text=fenced + END_INSTRUCTION)])
 
 
 def is_quoted(content: types.Content) -> bool:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,15 +27,17 @@ class Turn:
     """How often each tool has answered since the user spoke."""
 
     @classmethod
-    def read(cls, contents: list[types.Content]) -> "Turn":
-        """Read the turn from the end of a request's contents."""
+    def read(cls, newest_first: Iterable[types.Content]) -> "Turn":
+        """Read the turn from a conversation's contents, the last one first."""
         calls: Counter[str] = Counter()
-        for content in reversed(contents):
+        results = None
+        for content in newest_first:
+            results = _results(content) if results is None else results
             text = _user_text(content)
             if text:
-                return cls(text, _results(contents[-1]), calls)
+                return cls(text, results, calls)
             calls.update(_responses(content))
-        return cls("", _results(contents[-1]) if contents else {}, calls)
+        return cls("", results or {}, calls)
 
 
 def fill(template: Any, values: Mapping[str, Any], *, embedded: bool = False) -> Any:

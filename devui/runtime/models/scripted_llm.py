@@ -24,6 +24,7 @@ from google.genai import types
 from pydantic import Field, InstanceOf
 
 from devui.runtime.mistakes import given
+from devui.runtime.models.asides import newest_first
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
@@ -165,7 +166,7 @@ class ScriptedLlm(BaseLlm):
             BaseException: whatever a matching `Fail(raises=...)` holds.
         """
         self._record(llm_request)
-        rule, values = self._find_rule(Turn.read(llm_request.contents))
+        rule, values = self._find_rule(Turn.read(newest_first(llm_request.contents)))
         said: list[types.Part] = []
         for step in rule.steps:
             if isinstance(step, Say):

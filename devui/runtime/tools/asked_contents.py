@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from devui.runtime.models.asides import Aside, newest_first
 from devui.runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ class AskedContentsTool(BaseTool):
         }
 
     def _asked_for(self, llm_request: LlmRequest) -> list[str]:
-        """The names in the tool's responses that the request ends with."""
-        last = llm_request.contents[-1] if llm_request.contents else None
+        """The names in the tool's responses that the conversation ends with."""
+        last = next(newest_first(llm_request.contents), None)
         found: list[str] = []
         for part in (last.parts if last else None) or []:
             response = part.function_response
@@ -65,4 +66,4 @@ class AskedContentsTool(BaseTool):
 
 def labelled(what: str, part: types.Part) -> types.Content:
     """A content that shows the part, and says what it is."""
-    return types.Content(role="user", parts=[types.Part(text=f"{what} is:"), part])
+    return Aside(role="user", parts=[types.Part(text=f"{what} is:"), part])

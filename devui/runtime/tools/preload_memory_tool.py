@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from google.genai import types
 
 from devui.runtime.memory.memory_entry import MemoryEntry
+from devui.runtime.models.asides import Aside
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.tool_context import ToolContext
@@ -43,7 +44,7 @@ class PreloadMemoryTool(BaseTool):
         if not lines:
             return
         text = _TEMPLATE.format(memories="\n".join(lines))
-        told = types.Content(role="user", parts=[types.Part(text=text)])
+        told = Aside(role="user", parts=[types.Part(text=text)])
         llm_request.insert_before_user_turn([told])
 
 

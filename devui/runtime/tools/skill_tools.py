@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from google.genai import types
 
+from devui.runtime.models.asides import Aside, newest_first
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.skills.models import Skill
 from devui.runtime.skills.prompt import format_skills_as_xml
@@ -215,8 +216,8 @@ class LoadSkillResourceTool(SkillTool):
     ) -> None:
         """Declare the tool; put in files that the model has just asked for."""
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
-        latest = llm_request.contents[-1] if llm_request.contents else types.Content()
-        for part in latest.parts or []:
+        last = next(newest_first(llm_request.contents), None)
+        for part in (last.parts if last else None) or []:
             response = part.function_response
             if response is None or response.name != self.name:
                 continue
@@ -237,7 +238,7 @@ class LoadSkillResourceTool(SkillTool):
             kind = mimetypes.guess_type(told["file_path"])[0] or "application/octet-stream"
             said = types.Part(text=f"The file '{told['file_path']}' of the skill {skill.name}:")
             blob = types.Part(inline_data=types.Blob(data=data, mime_type=kind))
-            llm_request.contents.append(types.Content(role="user", parts=[said, blob]))
+            llm_request.contents.append(Aside(role="user", parts=[said, blob]))
 
 
 def resource(skill: Skill, path: str) -> str | bytes | None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing import PLUGIN_STATE
-from tests.differential.differing_files import DOCUMENTS
+from tests.differential.differing_files import DOCUMENTS, HIDDEN_FILES
 from tests.differential.differing_tasks import ARGUMENTS_OF_TASKS
 from tests.differential.script import Boom, Call, Raise, Say, call
 
@@ -162,6 +162,28 @@ async def artifacts_are_loaded_on_demand(stage):
     await stage.open(stage.agent("agent", *answers, tools=tools))
     await stage.say()
     await stage.say("next")
+
+
+async def _saved_and_asked_for(stage, *tools, **settings) -> None:
+    async def save(tool_context) -> int:
+        await tool_context.add_session_to_memory()
+        return await tool_context.save_artifact("note.txt", types.Part(text="the note"))
+
+    answers = call("save"), Call("load_artifacts", {"artifact_names": ["note.txt"]}), "Read."
+    tools = [save, stage.ns.load_artifacts_tool, *tools]
+    await stage.open(stage.agent("agent", *answers, "Next.", tools=tools, **settings))
+    await stage.say("The sky is blue")
+    await stage.say("next")
+
+
+@case(differs=HIDDEN_FILES)
+async def artifacts_are_shown_behind_memories(stage):
+    await _saved_and_asked_for(stage, stage.ns.preload_memory_tool)
+
+
+@case(differs=HIDDEN_FILES)
+async def artifacts_are_shown_behind_an_instruction(stage):
+    await _saved_and_asked_for(stage, static_instruction="Always.", instruction="Now.")
 
 
 async def _asked_wrongly(stage, names) -> None:
