@@ -201,6 +201,30 @@ def test_copies_that_a_process_forks_write_the_same_file(tmp_path):
     connection.close()
 
 
+FORGETTING = """
+import asyncio, gc, sys
+from devui.runtime.sessions import SqliteSessionService
+
+async def use():
+    service = SqliteSessionService(sys.argv[1])
+    await service.create_session(app_name="app", user_id="u")
+    return service
+
+asyncio.run(use())
+gc.collect()
+kept = asyncio.run(use())
+"""
+
+
+def test_a_service_that_nobody_closes_warns_of_nothing(tmp_path):
+    """Python 3.13 tells of connections that are still open."""
+    command = [sys.executable, "-W", "always::ResourceWarning", "-c", FORGETTING]
+    done = subprocess.run(
+        [*command, str(tmp_path / "sessions.db")], cwd=ROOT, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 async def test_memories_are_added_and_found_at_the_same_time(tmp_path):
     service = SqliteMemoryService(tmp_path / "below" / "sessions.db")
 
