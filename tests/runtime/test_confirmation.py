@@ -270,3 +270,16 @@ async def test_a_call_that_asks_once_more_runs_once_for_each_answer(resumable):
         assert given == [None, 1, 2][: count + 1]
         request = requests(events)[0] if count == 1 else None
     assert responses(events)[0] == ("send", {"result": "sent"})
+
+
+async def test_a_task_that_waits_for_words_does_not_go_on_when_a_consent_is_repeated():
+    rules = [Rule(after="pay", then=Say("Anything else?")), Rule(then=Call("pay", amount=5))]
+    tools = [FunctionTool(pay, require_confirmation=True)]
+    model = ScriptedLlm(rules=rules)
+    below = Agent(name="payer", mode="task", description="Pays.", model=model, tools=tools)
+    asks = ScriptedLlm(rules=[Rule(then=Call("payer", request="Pay."))])
+    agent = Agent(name="chief", model=asks, sub_agents=[below])
+    runner, _, request = await asked(agent, resumable=True)
+    agreed = (request, {"confirmed": True})
+    assert said_by("payer", await answer(runner, agreed)) == ["Anything else?"]
+    assert await answer(runner, agreed) == []
