@@ -5,9 +5,9 @@ the clients `app` and `short` with their secret, the public client `open`, which
 (PKCE), and the account of `key_file`. Codes, refresh tokens and proofs are good once.
 
 `/authorize` is the page on which the user would agree: it sends them on at once. `/token` gives
-tokens, `/api/…` answers those who have one, `/tokens` tells who got what, `/expire` ends all
-tokens, `/moved/…` sends on to `/token`, `/null/…` gives a token that is null, and `/.well-known/…`
-tells the endpoints.
+tokens, `/api/…` answers those who have one, though none is good enough for `/api/scoped`,
+`/tokens` tells who got what, `/expire` ends all tokens, `/moved/…` sends on to `/token`, `/null/…`
+gives a token that is null, and `/.well-known/…` tells the endpoints.
 """
 
 import base64
@@ -122,8 +122,13 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(302, {}, Location=state.authorize(dict(parse_qsl(where.query))))
         elif where.path.startswith("/api/"):
             token = self.headers.get("Authorization", "").removeprefix("Bearer ")
-            known = token in state.tokens
-            self._answer(200 if known else 401, {"page": where.path, "with": token})
+            found = {"page": where.path, "with": token}
+            if where.path == "/api/scoped":
+                self._answer(
+                    401, found, **{"WWW-Authenticate": 'Bearer error="insufficient_scope"'}
+                )
+            else:
+                self._answer(200 if token in state.tokens else 401, found)
         elif where.path == "/tokens":
             self._answer(200, state.given)
         elif where.path == "/expire":

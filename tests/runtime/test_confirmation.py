@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.agents import Agent, RunConfig, SequentialAgent
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.tools import FunctionTool, ToolContext
 from tests.kit.stages import run, runner_of, stored
@@ -241,3 +241,45 @@ async def test_a_request_that_does_not_fit_the_history_is_refused(change, match)
         await answer(runner, (call, {"confirmed": True}))
     assert RAN == {}
     assert (await stored(runner)).events[-1].error_code == "ValueError"
+
+
+@BOTH
+async def test_a_call_that_asks_once_more_runs_once_for_each_answer(resumable):
+    given = []
+
+    def send(tool_context: ToolContext) -> str:
+        """Send, if the user agrees twice."""
+        consent = tool_context.tool_confirmation
+        given.append(consent and consent.payload)
+        if consent is None or consent.payload == 1:
+            tool_context.request_confirmation(hint=f"{len(given)}?", payload=len(given))
+            return "waits"
+        return "sent"
+
+    rules = [
+        Rule(after="look", then=Say("I looked.")),
+        Rule(after="send", then=Call("look")),
+        Rule(then=Call("send")),
+    ]
+    agent = Agent(name="sender", model=ScriptedLlm(rules=rules), tools=[send, look])
+    runner, _, request = await asked(agent, resumable=resumable)
+    limited = RunConfig(max_llm_calls=5)
+    for count in (1, 2):
+        answered = (request, {"confirmed": True, "payload": count})
+        events = await answer(runner, answered, run_config=limited)
+        assert given == [None, 1, 2][: count + 1]
+        request = requests(events)[0] if count == 1 else None
+    assert responses(events)[0] == ("send", {"result": "sent"})
+
+
+async def test_a_task_that_waits_for_words_does_not_go_on_when_a_consent_is_repeated():
+    rules = [Rule(after="pay", then=Say("Anything else?")), Rule(then=Call("pay", amount=5))]
+    tools = [FunctionTool(pay, require_confirmation=True)]
+    model = ScriptedLlm(rules=rules)
+    below = Agent(name="payer", mode="task", description="Pays.", model=model, tools=tools)
+    asks = ScriptedLlm(rules=[Rule(then=Call("payer", request="Pay."))])
+    agent = Agent(name="chief", model=asks, sub_agents=[below])
+    runner, _, request = await asked(agent, resumable=True)
+    agreed = (request, {"confirmed": True})
+    assert said_by("payer", await answer(runner, agreed)) == ["Anything else?"]
+    assert await answer(runner, agreed) == []

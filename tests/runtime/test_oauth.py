@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from devui.runtime.apps import ResumabilityConfig
 from devui.runtime.auth import (
     AuthConfig,
     AuthCredential,
@@ -148,6 +149,19 @@ async def test_a_code_that_was_used_is_refused_and_the_user_asked_again(url, mak
     back = f"{BACK}?code={old['code']}&state={state}"
     assert requests(await answer(runner, (request, login(request, authResponseUri=back))))
     assert f"{url}/token gave no token: invalid_grant" in caplog.text
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+@pytest.mark.parametrize("make", [by_hand, authenticated])
+async def test_a_request_can_be_answered_rightly_after_a_wrong_answer(url, make, resumable):
+    runner = runner_with(make(url, config_of(code_flow(url))))
+    runner.resumability_config = ResumabilityConfig(is_resumable=resumable)
+    request = await ask(runner)
+    assert requests(await answer(runner, (request, {"result": "yes"})))
+    answered = login(request)
+    [(_, read)] = responses(await answer(runner, (request, answered)))
+    assert read["status"] == 200
+    assert await answer(runner, (request, answered)) == []
 
 
 async def test_calls_at_the_same_time_use_the_code_of_their_login_once(url, caplog):

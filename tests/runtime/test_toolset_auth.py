@@ -12,6 +12,7 @@ from devui.runtime.models import Call
 from devui.runtime.tools import BaseToolset, FunctionTool
 from devui.runtime.tools.openapi_tool import OpenAPIToolset
 from tests.kit.oauth import (
+    CALL,
     ask,
     child,
     client,
@@ -84,6 +85,51 @@ async def test_a_refused_token_that_cannot_be_renewed_leads_to_a_new_login(url):
     [again] = requests(await run(runner))
     [(_, read)] = responses(await answer(runner, (again, login(again))))
     assert read["page"] == "/api/1"
+
+
+async def test_calls_at_the_same_time_renew_a_refused_token_once(url):
+    tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
+    runner = runner_with(tools, CALL, Call("read", page="2"), service=InMemoryCredentialService())
+    first, *others = requests(await run(runner))
+    await answer(runner, *((each, login(first)) for each in (first, *others)))
+    get(f"{url}/expire")
+    before = len(given_by(url, "app"))
+    read = [response for _, response in responses(await run(runner))]
+    assert [each["page"] for each in read] == ["/api/1", "/api/2"]
+    assert len(given_by(url, "app")) == before + 1
+
+
+async def test_a_user_who_has_just_logged_in_is_not_asked_again(url):
+    tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
+    runner = runner_with(tools, service=InMemoryCredentialService())
+    wrong = {"authType": "oauth2", "oauth2": {"accessToken": "of somebody else"}}
+    for _ in range(2):  # in a later turn they may be able to
+        request = await ask(runner)
+        config = {**request.args["authConfig"], "exchangedAuthCredential": wrong}
+        [(_, read)] = responses(await answer(runner, (request, config)))
+        assert "HTTP 401" in read["error"]
+
+
+async def test_a_token_for_other_scopes_is_kept_and_the_user_not_asked(url):
+    tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
+    runner = runner_with(
+        tools, CALL, Call("read", page="scoped"), service=InMemoryCredentialService()
+    )
+    first, *others = requests(await run(runner))
+    await answer(runner, *((each, login(first)) for each in (first, *others)))
+    (_, read), (_, scoped) = responses(await run(runner))
+    assert "HTTP 401" in scoped["error"]
+    assert read["with"] == given_by(url, "app")[-1]["token"]
+
+
+async def test_a_clients_token_that_the_service_refuses_is_got_anew(url):
+    tools = service(url, auth_scheme=client_flow(url), auth_credential=client())
+    runner = runner_with(tools, service=InMemoryCredentialService())
+    [(_, before)] = responses(await run(runner))
+    get(f"{url}/expire")
+    [(_, after)] = responses(await run(runner))
+    assert after["page"] == "/api/1"
+    assert after["with"] != before["with"]
 
 
 async def test_an_openapi_client_that_is_refused_ends_the_run(url):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 TASK_ID, CONTEXT_ID = "a2a:task_id", "a2a:context_id"
 REQUEST, RESPONSE, ERROR = "a2a:request", "a2a:response", "a2a:error"
 """Keys of an event's custom metadata."""
+_OUTCOMES = frozenset({RESPONSE, ERROR})
+"""Those of what came of a message; events of callbacks, or of a run without one, have neither."""
 ASKS_USER = "mock_function_call_for_required_user_input"
 ASKS_LOGIN = "mock_function_call_for_required_user_auth"
 """Calls that stand for a question of an agent that does not ask by calls."""
@@ -109,8 +111,10 @@ class Sender:
 
     def _has_failed_since(self) -> bool:
         """Whether nobody knows if the other side took the message after its last answer."""
-        latest = next((e for e in self.newest_first if e.author == self.view.agent), None)
-        return latest is not None and RESPONSE not in _told(latest)
+        for event in self.newest_first:
+            if event.author == self.view.agent and not _told(event).keys().isdisjoint(_OUTCOMES):
+                return ERROR in _told(event)
+        return False
 
     def _since(self, last: Event | None, *, stateless: bool) -> Iterator[Event]:
         for event in self.newest_first:

@@ -223,9 +223,7 @@ class InvocationContext(LikeModel):
 
     @property
     def spoken_to_at(self) -> int | None:
-        """How many events it had when the user said something to the agent; None if it is new, or
-        nothing was said to it.
-        """
+        """How many events it had when the user spoke to the agent; None if nobody has."""
         return self._shared.begun_at if self.is_spoken_to else None
 
     @property
@@ -312,6 +310,10 @@ class InvocationContext(LikeModel):
     def ignore(self, repeated: Event | None) -> None:
         """Note that the user has said nothing new by that event."""
         self._shared.latest_answer.ignored = repeated
+
+    def is_ignored(self, event: Event) -> bool:
+        """Whether the user has said nothing new by the event."""
+        return event is self._shared.latest_answer.ignored
 
     def mark_spoken_to(self, scope: str) -> None:
         """Note that the user says something to the agent of the task with that scope."""

@@ -50,8 +50,7 @@ def what_is_left(agent: LlmAgent, ctx: InvocationContext) -> tuple[Left, str]:
         return (Left.WAIT if _has_yet_to_hear(agent, ctx) else Left.TURN), ""
     if ctx.agent_state_key(agent.name) in ctx.callbacks_left:
         return Left.NOTHING, ""
-    events = own_events(ctx)
-    said = [event for event in events if event.content or event.error_code]
+    said = _said(ctx)
     own = [event for event in said if event.author == agent.name]
     if agent.mode == "task" and not awaits_words(ctx, agent):
         return Left.NOTHING, ""
@@ -69,8 +68,14 @@ def _has_yet_to_hear(agent: LlmAgent, ctx: InvocationContext) -> bool:
     """Whether it has a task, and nobody has told it more since it spoke, as no checkpoint tells."""
     if agent.mode != "task" or not ctx.has_begun:
         return False
-    said = [event for event in own_events(ctx) if event.content or event.error_code]
+    said = _said(ctx)
     return bool(said) and _is_over(said[-1], agent.name) and not lost_calls(ctx, agent.name)
+
+
+def _said(ctx: InvocationContext) -> list[Event]:
+    """What was said so far; an answer that was only repeated says nothing."""
+    said = [event for event in own_events(ctx) if event.content or event.error_code]
+    return [event for event in said if not ctx.is_ignored(event)]
 
 
 def _is_over(last: Event, agent: str) -> bool:

@@ -47,6 +47,10 @@ class AuthHandler:
         missing = object()
         return state.get(self._key, missing) is not missing
 
+    def is_given(self, state: StateLike) -> bool:
+        """Whether this run has the credential from the user."""
+        return bool(state.get(self._key))
+
     def stored(self, state: StateLike) -> AuthCredential | None:
         """The answer in the state as it is, with the configured client; None if there is none."""
         for key in (self._key, self.auth_config.credential_key or ""):

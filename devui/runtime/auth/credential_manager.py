@@ -112,19 +112,32 @@ class CredentialManager:
             )
 
     async def replace(self, context: "Context", refused: AuthCredential) -> AuthCredential | None:
-        """Another credential for one that a service refused, or None if the user has to be asked.
+        """Another credential for one that a service refused, or None if there is none.
 
-        A token that can be renewed is renewed; any other one is forgotten.
+        That is the one that another call has got meanwhile, a renewed one, or the client's next
+        token. Any other one is forgotten, so that the user can be asked; but not while it is new
+        (`is_new`).
+
+        Raises:
+            CredentialExchangeError: the agent's own client is refused.
         """
         async with self._lock(context):
+            kept = await self._kept(context)
+            if kept is not None and _token(kept) != _token(refused):
+                return kept
             if refused.oauth2 and refused.oauth2.refresh_token:
                 ended = refused.oauth2.model_copy(update={"expires_at": 0})
                 renewed = await self._renewed(context, refused.model_copy(update={"oauth2": ended}))
                 if renewed is not None:
                     return renewed
-            await self._keep(context, None)
-            AuthHandler(self._auth_config).keep(context.state, None)
-            return None
+            if not self.is_new(context):
+                await self._keep(context, None)
+                AuthHandler(self._auth_config).keep(context.state, None)
+            return await self._own(context) if self._is_clients else None
+
+    def is_new(self, context: "Context") -> bool:
+        """Whether the user has given it in this very run, so that asking again gets no other."""
+        return AuthHandler(self._auth_config).is_given(context.state)
 
     async def _from_provider(
         self, scheme: CustomAuthScheme, context: "Context"
@@ -188,8 +201,7 @@ class CredentialManager:
         if raw is None:
             return None
         is_account = raw.auth_type == AuthCredentialTypes.SERVICE_ACCOUNT
-        by_client = grant_of(self._auth_config.auth_scheme) == OAuthGrantType.CLIENT_CREDENTIALS
-        if is_account or by_client:
+        if is_account or self._is_clients:
             credential = await self._exchanged(raw)
             if not is_account:
                 await self._keep(context, credential)
@@ -231,6 +243,11 @@ class CredentialManager:
             await invocation.credential_service.save_credential(config, context)
 
     @property
+    def _is_clients(self) -> bool:
+        """Whether it is a token that the agent's own client asks for."""
+        return grant_of(self._auth_config.auth_scheme) == OAuthGrantType.CLIENT_CREDENTIALS
+
+    @property
     def _key(self) -> str:
         return self._auth_config.credential_key or ""
 
@@ -248,3 +265,7 @@ def _is_plain(raw: AuthCredential) -> bool:
 
 def _is_told(raw: AuthCredential) -> bool:
     return raw.oauth2 is not None or raw.service_account is not None
+
+
+def _token(credential: AuthCredential) -> str | None:
+    return credential.oauth2.access_token if credential.oauth2 else None

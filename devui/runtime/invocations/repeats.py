@@ -31,7 +31,10 @@ def has_come_of(question: str, asked: int, history: Sequence[Event]) -> bool:
     asking = history[asked]
     about = set(subjects([call for call in asking.get_function_calls() if call.id == question]))
     later = [event for event in history[answer + 1 :] if event.author != "user"]
-    told = {response.id for event in later for response in event.get_function_responses()}
+    told: set[str | None] = set()
+    for event in later:
+        told.update(response.id for response in event.get_function_responses())
+        told.difference_update(event.actions.requested_auth_configs)  # it was no good: ask anew
     if not told.isdisjoint(about | calls_around(asking)):
         return True
     made = {call.id for event in history[:asked] for call in event.get_function_calls()}

@@ -84,6 +84,25 @@ for _name, (_act, _call, _response) in ANSWERS.items():
 
 
 @case(needs="a2a")
+async def an_agent_of_another_server_goes_on_behind_a_login(stage):
+    await stage.open(helper(stage))
+    await stage.say("login")
+    asked = stage.call("mock_function_call_for_required_user_auth")
+    await stage.say(stage.answer(asked, result="done"))
+    await stage.say("I have signed in.")
+
+
+@case(needs="a2a")
+async def a_callback_adds_to_the_question_of_an_agent_of_another_server(stage):
+    def after(callback_context):
+        return stage.ns.content("That was a question.")
+
+    await stage.open(helper(stage, after_agent_callback=after))
+    await stage.say("ask")
+    await stage.say("blue")
+
+
+@case(needs="a2a")
 async def an_agent_of_another_server_gets_files(stage):
     await stage.open(helper(stage))
     picture = types.Blob(data=b"\x89PNG", mime_type="image/png", display_name="dot.png")

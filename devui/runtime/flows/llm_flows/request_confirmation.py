@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.invocation_events import own_events
-from devui.runtime.agents.open_calls import settled_calls, unheeded_answers
+from devui.runtime.agents.open_calls import settled_calls, subjects, unheeded_answers
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.flows.llm_flows.decisions import decisions, originals
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
@@ -33,7 +33,7 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     events = own_events(ctx)
     decided = _unheeded(events, agent_of(ctx).name) | decisions(answer)
     asked = originals(events, agent_of(ctx).name, decided) if decided else {}
-    settled = settled_calls(events) if asked else set()
+    settled = settled_calls(events) | _asked_since(events, answer) if asked else set()
     done = [key for key, call in asked.items() if call.id in settled]
     calls = {key: call for key, call in asked.items() if key not in done}
     if not calls:
@@ -63,6 +63,12 @@ def _unheeded(events: Sequence[Event], agent: str) -> dict[str, ToolConfirmation
             with suppress(ValueError, TypeError):  # which has been told when it came
                 decided |= decisions(event)
     return {each: decided[each] for each in decided.keys() & unheeded}
+
+
+def _asked_since(events: Sequence[Event], answer: Event | None) -> set[str]:
+    """The calls that have asked once more when they were run: this answer is used up for them."""
+    begun = next((i for i, event in enumerate(events) if event is answer), len(events))
+    return {each for event in events[begun:] for each in subjects(event.get_function_calls())}
 
 
 def _answers_only(answer: Event, questions: Sequence[str]) -> bool:

@@ -34,11 +34,23 @@ class Access:
         return await self._put(request, raw if raw is not None and is_sendable(raw) else None)
 
     async def renew(self, request: Request) -> bool:
-        """Put another token in the place of one that was refused; False as above."""
+        """Put another token in the place of one that was refused; False if there is none."""
         if self._context is None or self._credential is None:
             return False
         found = await self._manager.replace(self._context, self._credential)
-        return await self._put(request, found)
+        if found is not None:
+            put(request, self._manager.auth_config.auth_scheme, found)
+        return found is not None
+
+    async def ask_anew(self) -> bool:
+        """Ask the user for another token; False if they have just given it, or cannot log in."""
+        if self._context is None or self._manager.is_new(self._context):
+            return False
+        try:
+            await self._manager.request_credential(self._context)
+        except ValueError:  # a token of the config: what the service says is what helps
+            return False
+        return True
 
     @property
     def is_renewable(self) -> bool:

@@ -192,12 +192,17 @@ def _auth_config(tool: RestApiTool) -> AuthConfig | None:
 async def _answer(tool: RestApiTool, request: Request, access: Access | None) -> Any:
     """The answer; a token that the service refuses is renewed, or the user asked for one."""
     response = await _send(tool, request)
-    is_refused = response.status_code == httpx.codes.UNAUTHORIZED
-    if is_refused and access is not None and access.is_renewable:
-        if not await access.renew(request):
-            return dict(_PENDING)
-        response = await _send(tool, request)
-    return _read(response)
+    if access is None or not access.is_renewable or not _is_refusal(response):
+        return _read(response)
+    if await access.renew(request):
+        return _read(await _send(tool, request))
+    return dict(_PENDING) if await access.ask_anew() else _read(response)
+
+
+def _is_refusal(response: Any) -> bool:
+    """Whether another token may help: it would be for the same scopes (RFC 6750, 3.1)."""
+    told = response.headers.get("www-authenticate", "")
+    return response.status_code == httpx.codes.UNAUTHORIZED and "insufficient_scope" not in told
 
 
 def _failed(tool: RestApiTool, error: Exception) -> dict[str, str]:
