@@ -18,6 +18,7 @@ PUBLIC = {
     "apps._configs": "apps.app",
     "environment._base_environment": "environment",
     "environment._local_environment": "environment",
+    "features._feature_registry": "features",
     "errors._invocation_not_found_error": "errors",
     "errors._stale_session_error": "errors",
     "memory._sqlite_memory_service": "memory",

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from importlib import import_module
 
 import pytest
 
@@ -11,6 +12,7 @@ from devui.runtime.features import (
     is_feature_enabled,
     override_feature_enabled,
     stable,
+    temporary_feature_override,
     working_in_progress,
 )
 from tests.kit.oracle import needs_adk, run_adk
@@ -49,7 +51,14 @@ def test_asking_for_what_is_done_is_silent():
 def test_asking_for_anything_else_is_answered_with_a_warning(feature, enabled, told):
     with pytest.warns(UserWarning, match=told):
         override_feature_enabled(feature, enabled)
+    with pytest.warns(UserWarning, match=told), temporary_feature_override(feature, enabled):
+        pass
     assert is_feature_enabled(feature) is not enabled
+
+
+def test_features_are_found_where_google_adk_registers_them():
+    registry = import_module("devui.runtime.features._feature_registry")
+    assert registry.override_feature_enabled is override_feature_enabled
 
 
 def test_a_feature_that_nobody_knows_is_a_mistake():

@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+from google.genai.errors import ClientError
 
 from devui.runtime.agents import LlmAgent, RunConfig
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
@@ -158,3 +159,32 @@ async def test_without_a_cache_the_whole_request_is_sent(talk, caplog):
 
     assert (path, "cachedContent" in body, len(body["contents"])) == ("cachedContents", False, 3)
     assert "Too small to be kept." in caplog.text
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("code", [403, 404])
+async def test_a_cache_that_gemini_has_lost_is_made_anew(talk, caplog, code, stream):
+    await talk.say(ANSWER)
+    await talk.say(cache("one"), ANSWER)
+    talk.server.fail(code, "NOT_HERE", "CachedContent not found (or permission denied)")
+
+    with caplog.at_level(logging.WARNING):
+        (_, refused), (_, body) = await talk.say(ANSWER, stream=stream)
+
+    assert refused["cachedContent"] == "cachedContents/one"
+    assert ("cachedContent" in body, len(body["contents"])) == (False, 5)
+    assert "CachedContent not found" in caplog.text
+    assert talk.told.cache_name is None
+
+    (path, _), (_, body) = await talk.say(cache("two"), ANSWER, stream=stream)
+    assert (path, body["cachedContent"]) == ("cachedContents", "cachedContents/two")
+
+
+async def test_a_refusal_that_has_nothing_to_do_with_the_cache_is_told(talk):
+    await talk.say(ANSWER)
+    await talk.say(cache("one"), ANSWER)
+    for _ in range(2):
+        talk.server.fail(403, "PERMISSION_DENIED", "This key is blocked.")
+
+    with pytest.raises(ClientError, match="This key is blocked"):
+        await talk.say()

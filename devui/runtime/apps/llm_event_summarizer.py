@@ -50,8 +50,8 @@ class LlmEventSummarizer(BaseEventsSummarizer):
         """A summary of the events; None if there are none or the model says nothing."""
         if not events:
             return None
-        history = "\n".join(line for event in events for line in _lines(event))
-        prompt = self._prompt_template.replace(_HISTORY, history)
+        told = self._format_events_for_prompt(events)
+        prompt = self._prompt_template.replace(_HISTORY, told)
         request = LlmRequest(
             model=self._llm.model,
             contents=[types.Content(role="user", parts=[types.Part(text=prompt)])],
@@ -61,6 +61,10 @@ class LlmEventSummarizer(BaseEventsSummarizer):
                 if response.content and response.content.parts:
                     return _event(events, response.content, response.usage_metadata)
         return None
+
+    def _format_events_for_prompt(self, events: list[Event]) -> str:
+        """What the model is told of the events; there to be overridden."""
+        return "\n".join(line for event in events for line in _lines(event))
 
 
 def _event(

@@ -5,7 +5,11 @@ Nothing is switched: what google-adk does by default is what is done.
 
 from devui.runtime.features.feature_marks import experimental, stable, working_in_progress
 from devui.runtime.features.feature_name import FeatureName
-from devui.runtime.features.feature_switches import is_feature_enabled, override_feature_enabled
+from devui.runtime.features.feature_switches import (
+    is_feature_enabled,
+    override_feature_enabled,
+    temporary_feature_override,
+)
 
 __all__ = [
     "FeatureName",
@@ -13,5 +17,6 @@ __all__ = [
     "is_feature_enabled",
     "override_feature_enabled",
     "stable",
+    "temporary_feature_override",
     "working_in_progress",
 ]

@@ -1,6 +1,8 @@
 """What is done of google-adk's features, which nothing changes (devui's own)."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from devui.runtime.features.feature_name import FeatureName
 
@@ -42,3 +44,14 @@ def override_feature_enabled(feature_name: FeatureName, enabled: bool) -> None:
         f" {name} switches in google-adk. Leave the line out if the agent is well without it.",
         stacklevel=2,
     )
+
+
+@contextmanager
+def temporary_feature_override(feature_name: FeatureName, enabled: bool) -> Iterator[None]:
+    """Ask for a feature, or to be without it, for the block; warns as above (devui's own).
+
+    Raises:
+        ValueError: there is no such feature.
+    """
+    override_feature_enabled(feature_name, enabled)
+    yield

@@ -8,15 +8,18 @@ it; so it is found again after a restart.
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from google.genai import Client, types
+from google.genai.errors import ClientError
 from pydantic_core import to_json
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.models.cache_metadata import CacheMetadata
 from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.platform.time import get_time
 
 Arguments = dict[str, Any]
@@ -24,10 +27,52 @@ Arguments = dict[str, Any]
 
 _SMALLEST = {"gemini-2.5-": 2048, "gemini-3": 4096}
 """Tokens below which Gemini refuses to keep something, by the beginning of a model's name."""
+_LOST = (403, 404)
+"""The codes for a cache that is not there: Google does not tell whether there has been one."""
 logger = logging.getLogger(__name__)
 
 
-async def with_cache(
+async def answers_with_cache(
+    client: Client,
+    ask: Callable[[Arguments], AsyncGenerator[LlmResponse, None]],
+    llm_request: LlmRequest,
+    arguments: Arguments,
+) -> AsyncGenerator[LlmResponse, None]:
+    """What is answered to the arguments; complete responses tell of the cache.
+
+    A cache that Gemini has lost, or that another key has made, is asked for once: then the whole
+    request is sent, and the next one makes another.
+
+    Raises:
+        google.genai.errors.APIError: the service refused the request, or failed.
+    """
+    short, cache = await _with_cache(client, llm_request, arguments)
+    is_answered = False
+    try:
+        async with aclosing(ask(short)) as responses:
+            async for response in responses:
+                is_answered = True
+                yield _told_of(response, cache)
+    except ClientError as error:
+        if is_answered or cache is None or short is arguments or error.code not in _LOST:
+            raise
+        name = cache.cache_name
+        logger.warning("Gemini has lost its cache %r; the whole request is sent: %s", name, error)
+    else:
+        return
+    noted = _noted(client, arguments, cache.contents_count)
+    async with aclosing(ask(arguments)) as responses:
+        async for response in responses:
+            yield _told_of(response, noted)
+
+
+def _told_of(response: LlmResponse, cache: CacheMetadata | None) -> LlmResponse:
+    if cache is not None and not response.partial:
+        response.cache_metadata = cache
+    return response
+
+
+async def _with_cache(
     client: Client, llm_request: LlmRequest, arguments: Arguments
 ) -> tuple[Arguments, CacheMetadata | None]:
     """The arguments with a cache in the place of what it holds, and what the answer says of it.

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from types import AsyncGeneratorType
 from typing import Any, cast
 
@@ -13,9 +14,8 @@ from google.genai.errors import ClientError
 from pydantic import Field, PrivateAttr, field_validator
 
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
-from devui.runtime.models.cache_metadata import CacheMetadata
 from devui.runtime.models.clients import Clients
-from devui.runtime.models.gemini_cache import with_cache
+from devui.runtime.models.gemini_cache import Arguments, answers_with_cache
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.response_aggregator import ResponseAggregator
@@ -123,16 +123,13 @@ class Gemini(BaseLlm):
         """
         self._maybe_append_user_content(llm_request)
         client = self.api_client
+        ask = partial(_stream if stream else _answer, client)
         arguments = _arguments(llm_request, self.model, for_vertex=bool(client.vertexai))
-        arguments, cache = await with_cache(client, llm_request, arguments)
         try:
-            if stream:
-                async with aclosing(_stream(client, arguments)) as responses:
-                    async for response in responses:
-                        yield response if response.partial else _told_of(response, cache)
-            else:
-                answer = await client.aio.models.generate_content(**arguments)
-                yield _told_of(_explained(LlmResponse.create(answer)), cache)
+            responses = answers_with_cache(client, ask, llm_request, arguments)
+            async with aclosing(responses):
+                async for response in responses:
+                    yield response
         except ClientError as error:
             if error.code == _TOO_MANY_REQUESTS:
                 error.add_note(
@@ -184,7 +181,12 @@ def _new_client(llm: Gemini) -> Client:
         ) from error
 
 
-async def _stream(client: Client, arguments: dict[str, Any]) -> AsyncGenerator[LlmResponse, None]:
+async def _answer(client: Client, arguments: Arguments) -> AsyncGenerator[LlmResponse, None]:
+    answer = await client.aio.models.generate_content(**arguments)
+    yield _explained(LlmResponse.create(answer))
+
+
+async def _stream(client: Client, arguments: Arguments) -> AsyncGenerator[LlmResponse, None]:
     aggregator = ResponseAggregator()
     chunks = cast(
         "AsyncGenerator[types.GenerateContentResponse, None]",
@@ -229,12 +231,6 @@ def _has_ended(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> b
     return not isinstance(chunks, AsyncGeneratorType) or chunks.ag_frame is None
 
 
-def _told_of(response: LlmResponse, cache: CacheMetadata | None) -> LlmResponse:
-    if cache is not None:
-        response.cache_metadata = cache
-    return response
-
-
 def _explained(response: LlmResponse) -> LlmResponse:
     """The service often gives a code alone; people need a sentence."""
     if response.error_code and not response.error_message:
@@ -245,7 +241,7 @@ def _explained(response: LlmResponse) -> LlmResponse:
     return response
 
 
-def _arguments(llm_request: LlmRequest, model: str, *, for_vertex: bool) -> dict[str, Any]:
+def _arguments(llm_request: LlmRequest, model: str, *, for_vertex: bool) -> Arguments:
     """What google-genai is called with; the runtime calls functions itself."""
     update: dict[str, Any] = {"automatic_function_calling": _NO_AUTOMATIC_CALLS}
     contents = [_with_readable_files(content) for content in llm_request.contents]

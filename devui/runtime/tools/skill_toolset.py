@@ -227,7 +227,7 @@ class SkillToolset(BaseToolset):
         """The tools of skills, and those that the active ones name."""
         runs = self._runs_scripts(readonly_context)
         own: list[BaseTool] = [t for t in self._tools if runs or t.name != RUN_SKILL_SCRIPT]
-        named = await self._named_by_active(readonly_context)
+        named = await self._resolve_additional_tools_from_state(readonly_context)
         taken = {tool.name for tool in self._tools}
         tools = [*own, *(tool for tool in named if tool.name not in taken)]
         return [tool for tool in tools if self._is_tool_selected(tool, readonly_context)]
@@ -302,7 +302,11 @@ class SkillToolset(BaseToolset):
                 )
         return told
 
-    async def _named_by_active(self, context: "ReadonlyContext | None") -> list[BaseTool]:
+    async def _resolve_additional_tools_from_state(
+        self, readonly_context: "ReadonlyContext | None"
+    ) -> list[BaseTool]:
+        """The tools that active skills name; there to be overridden."""
+        context = readonly_context
         if context is None:
             return []
         names: dict[str, None] = {}

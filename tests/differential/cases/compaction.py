@@ -168,6 +168,21 @@ async def a_model_sums_up_what_was_said(stage):
         await stage.say(word)
 
 
+@case()
+async def a_summarizer_tells_events_in_its_own_words(stage):
+    class Brief(stage.ns.LlmEventSummarizer):
+        def _format_events_for_prompt(self, events):
+            return ", ".join(event.author for event in events)
+
+    summarizer = Brief(stage.model("Summed up.", label="summarizer"), "{conversation_history}")
+    await stage.open(
+        stage.agent("agent", "One.", "Two.", "Three."),
+        compaction={"summarizer": summarizer, "compaction_interval": 2, "overlap_size": 0},
+    )
+    for word in ("a", "b", "c"):
+        await stage.say(word)
+
+
 @case(differs=SUMMARY_PROMPT)
 async def the_model_of_the_root_sums_up_by_default(stage):
     settings = {"compaction_interval": 2, "overlap_size": 0}

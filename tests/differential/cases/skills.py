@@ -64,6 +64,22 @@ async def a_skill_brings_its_tools(stage):
 
 
 @case()
+async def a_toolset_finds_the_tools_of_active_skills_itself(stage):
+    def publish(text: str):
+        return f"published {text}"
+
+    class Shelf(stage.ns.SkillToolset):
+        async def _resolve_additional_tools_from_state(self, readonly_context):
+            active = self.list_active_skills(readonly_context) if readonly_context else []
+            return [stage.ns.FunctionTool(publish)] if active else []
+
+    answers = (call("load_skill", skill_name="report"), call("publish", text="it"), "Done.")
+    toolset = Shelf([_skill(stage)])
+    await stage.open(stage.agent("agent", *answers, tools=[toolset]))
+    await stage.say()
+
+
+@case()
 async def a_skill_is_loaded_by_code(stage):
     def publish(text: str):
         return f"published {text}"
