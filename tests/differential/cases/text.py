@@ -251,16 +251,24 @@ WANTED_BACK = {
         types.Part(text="It is a tree."),
     ],
     "an unsigned thought": [types.Part(text="Hm.", thought=True)],
+    "a picture in thoughts": [
+        types.Part(inline_data=types.Blob(data=b"x", mime_type="image/png"), thought=True)
+    ],
 }
 """What a model may say that it wants to have back, whether others are told of it or not."""
 
 
 async def _wanted_back(stage, parts, reason):
     answer = Raw({"content": types.Content(role="model", parts=parts), "finish_reason": reason})
-    agents = [stage.agent("a", answer, "A2.", "A3."), stage.agent("b", "B1.", "B2.", "B3.")]
+    agents = [
+        stage.agent("a", answer, "A2.", "A3."),
+        stage.agent("b", "B1.", "B2.", "B3."),
+        stage.agent("c", "C1.", "C2.", [Say("Hm.", thought=True), "C3."]),
+        stage.agent("d", "D1.", "D2.", "D3.", include_contents="none"),
+    ]
     await stage.open(stage.ns.SequentialAgent(name="seq", sub_agents=agents))
     await stage.say()
-    await stage.say("more")
+    await stage.say([types.Part(text="Hm.", thought=True)])
     shown = stage.ns.RunConfig(include_thoughts_from_other_agents=True)
     await stage.say("thoughts", run_config=shown)
 

@@ -49,8 +49,12 @@ def is_visible(event: Event, view: View) -> bool:
             or (is_on_path(branch, view.branch) and not _is_progress(branch, view.branch))
         )
         and content is not None
-        and _tells_model(content, thoughts=view.foreign_thoughts and event.author != view.agent)
+        and _tells_model(content, thoughts=_shows_thoughts(event, view))
     )
+
+
+def _shows_thoughts(event: Event, view: View) -> bool:
+    return view.foreign_thoughts and event.author not in (USER, view.agent)
 
 
 def _is_progress(branch: str | None, own: str | None) -> bool:
@@ -91,9 +95,11 @@ def _is_sent(part: types.Part, *, thoughts: bool) -> bool:
 
     Those are signatures, which may come alone, and tools that the model runs on its own side.
     """
-    wanted_back = part.thought_signature or part.tool_call or part.tool_response
-    thought = part.text if thoughts and part.thought else None
-    return bool(wanted_back or (thought and thought.strip())) or _says_something(part)
+    if part.thought_signature or part.tool_call or part.tool_response:
+        return True
+    if part.thought:
+        return thoughts and bool(part.text and part.text.strip())
+    return _says_something(part)
 
 
 def _tells_model(content: types.Content, *, thoughts: bool) -> bool:
