@@ -30,17 +30,17 @@ def bound(
 ) -> tuple[list[Any], dict[str, Any]]:
     """What the function is called with, by position and by name."""
     named = convert(signature, args)
-    positional = _take_positional(signature, named)
     if signature.context:
         named[signature.context] = tool_context
-    return positional, named
+    return _take_positional(signature, named), named
 
 
 def _take_positional(signature: FunctionSignature, named: dict[str, Any]) -> list[Any]:
     """Move the arguments of positional-only parameters out of `named`, in order."""
     positional = []
-    for name, parameter in signature.parameters.items():
-        if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY:
-            break
-        positional.append(named.pop(name, parameter.default))
+    for name, parameter in signature.by_position.items():
+        value = named.pop(name, parameter.default)
+        if value is inspect.Parameter.empty:
+            break  # the function says itself that it misses one
+        positional.append(value)
     return positional

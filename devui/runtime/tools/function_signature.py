@@ -20,8 +20,9 @@ logger = logging.getLogger(__name__)
 CONTEXT_NAME = "tool_context"
 """The parameter that gets the context if none is annotated as one."""
 _LIKE_CONTEXTS = frozenset({"ctx", "context", "toolcontext", "callback_context"})
+_BY_POSITION = inspect.Parameter.POSITIONAL_ONLY
 _FILLABLE = (
-    inspect.Parameter.POSITIONAL_ONLY,
+    _BY_POSITION,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
     inspect.Parameter.KEYWORD_ONLY,
 )
@@ -39,6 +40,8 @@ class FunctionSignature:
     """The docstring, unindented; empty without one."""
     parameters: Mapping[str, inspect.Parameter]
     """What the model fills; annotations are resolved where they can be."""
+    by_position: Mapping[str, inspect.Parameter]
+    """The positional-only parameters in their order, the one of the context among them."""
     context: str | None
     """The parameter that gets the context and that the model does not see."""
     mandatory: tuple[str, ...]
@@ -78,6 +81,7 @@ class FunctionSignature:
             name,
             doc_of(function),
             fillable,
+            {key: each for key, each in parameters.items() if each.kind is _BY_POSITION},
             context,
             _without_default(fillable),
             _converters(fillable),

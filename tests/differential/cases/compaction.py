@@ -227,6 +227,47 @@ async def a_call_that_was_open_for_long_is_answered(stage):
 
 
 @case()
+async def a_question_that_was_passed_over_is_summed_up(stage):
+    async def pay(tool_context) -> str:
+        """Pays."""
+        if not tool_context.tool_confirmation:
+            tool_context.request_confirmation(hint="Pay?")
+            return "asked"
+        return "paid"
+
+    answers = ["One.", call("pay"), "Two.", "Three.", call("pay"), "Four.", "Five.", "Six."]
+    root = stage.agent("root", *answers, tools=[pay])
+    summaries = {"summarizer": counting(stage), "compaction_interval": 1, "overlap_size": 0}
+    await stage.open(root, compaction=summaries)
+    for turn in range(6):
+        await stage.say(f"turn {turn}")
+    await stage.say(stage.answer(stage.call("adk_request_confirmation"), confirmed=True))
+    await stage.say("and then")
+
+
+@case()
+async def a_credential_that_was_passed_over_is_summed_up(stage):
+    config = stage.ns.AuthConfig.model_validate(
+        {
+            "auth_scheme": {"type": "apiKey", "in": "header", "name": "X-Key"},
+            "raw_auth_credential": {"auth_type": "apiKey", "api_key": "raw"},
+            "credential_key": "key",
+        }
+    )
+
+    async def knock(tool_context) -> str | None:
+        """Knocks."""
+        tool_context.request_credential(config)
+        return None
+
+    answers = ["One.", call("knock"), "Two.", "Three.", "Four."]
+    summaries = {"summarizer": counting(stage), "compaction_interval": 2, "overlap_size": 1}
+    await stage.open(stage.agent("root", *answers, tools=[knock]), compaction=summaries)
+    for turn in range(5):
+        await stage.say(f"turn {turn}")
+
+
+@case()
 async def what_was_taken_back_is_not_summed_up(stage):
     settings = {"compaction_interval": 2, "overlap_size": 0}
     await stage.open(

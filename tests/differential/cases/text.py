@@ -233,3 +233,48 @@ async def the_last_text_of_a_run_is_empty(stage):
     answers = [[Say("Let me see."), call("look")], Raw({"content": content})]
     await stage.open(stage.agent("agent", *answers, tools=[look], output_key="said"))
     await stage.say()
+
+
+SEARCH = types.ToolCall(id="t", tool_type=types.ToolType.GOOGLE_SEARCH_WEB, args={"q": "trees"})
+FOUND = types.ToolResponse(id="t", tool_type=types.ToolType.GOOGLE_SEARCH_WEB, response={"n": 1})
+SIGNED = {"thought_signature": b"sign"}
+WANTED_BACK = {
+    "a signed thought": [types.Part(text="Hm.", thought=True, **SIGNED)],
+    "a signed empty text": [types.Part(text="", **SIGNED)],
+    "a signature alone": [types.Part(**SIGNED)],
+    "a thought and a signature": [types.Part(text="Hm.", thought=True), types.Part(**SIGNED)],
+    "a tool of its own": [types.Part(tool_call=SEARCH), types.Part(tool_response=FOUND)],
+    "words around a tool of its own": [
+        types.Part(text="Let me see.", **SIGNED),
+        types.Part(tool_call=SEARCH),
+        types.Part(tool_response=FOUND),
+        types.Part(text="It is a tree."),
+    ],
+    "an unsigned thought": [types.Part(text="Hm.", thought=True)],
+    "a picture in thoughts": [
+        types.Part(inline_data=types.Blob(data=b"x", mime_type="image/png"), thought=True)
+    ],
+}
+"""What a model may say that it wants to have back, whether others are told of it or not."""
+
+
+async def _wanted_back(stage, parts, reason):
+    answer = Raw({"content": types.Content(role="model", parts=parts), "finish_reason": reason})
+    agents = [
+        stage.agent("a", answer, "A2.", "A3."),
+        stage.agent("b", "B1.", "B2.", "B3."),
+        stage.agent("c", "C1.", "C2.", [Say("Hm.", thought=True), "C3."]),
+        stage.agent("d", "D1.", "D2.", "D3.", include_contents="none"),
+    ]
+    await stage.open(stage.ns.SequentialAgent(name="seq", sub_agents=agents))
+    await stage.say()
+    await stage.say([types.Part(text="Hm.", thought=True)])
+    shown = stage.ns.RunConfig(include_thoughts_from_other_agents=True)
+    await stage.say("thoughts", run_config=shown)
+
+
+for _name, _parts in WANTED_BACK.items():
+    for _reason in (None, types.FinishReason.STOP):
+        _play = partial(_wanted_back, parts=_parts, reason=_reason)
+        _ended = "" if _reason is None else " and ends"
+        add(Case(f"a model wants {_name} back{_ended}", _play))

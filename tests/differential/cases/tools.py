@@ -130,6 +130,21 @@ async def the_context_is_found_by_its_annotation(stage):
 
 
 @case()
+async def the_context_is_taken_by_position(stage):
+    async def first(tool_context, n: int = 0, /, *, m: int) -> dict[str, Any]:
+        """Takes it first."""
+        return {"n": n, "m": m, "agent": tool_context.agent_name}
+
+    async def last(n: int, where: stage.ns.ToolContext, /) -> dict[str, Any]:
+        """Takes it last."""
+        return {"n": n, "agent": where.agent_name}
+
+    calls = [call("first", n=1, m=2), call("first", m=3), call("last", n=4)]
+    await stage.open(stage.agent("agent", *calls, "Done.", tools=[first, last]))
+    await stage.say()
+
+
+@case()
 async def an_object_with_call_is_a_tool(stage):
     class Look:
         """Looks around."""

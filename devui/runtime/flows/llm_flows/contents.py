@@ -45,6 +45,7 @@ class Contents:
         if gives_one_answer(ctx):
             return self._of_one_answer(ctx, view)
         if agent_of(ctx).include_contents == "none":
+            view = view._replace(foreign_thoughts=False)  # as in ADK
             return self._kept.of(ctx.session, view, CurrentTurn, view).contents(events)
         history = self._kept.of(ctx.session, view, History, view)
         begin = _task_begins(ctx, view)

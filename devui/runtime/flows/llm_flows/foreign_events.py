@@ -27,7 +27,8 @@ def _told(part: types.Part, author: str, *, thoughts: bool) -> types.Part | None
     if response := part.function_response:
         said = f"[{author}] got this from the tool `{response.name}`:"
         return _quotation(said, str(response.response))
-    return part
+    told = (part.inline_data, part.file_data, part.executable_code, part.code_execution_result)
+    return part if any(told) else None  # the rest is between the other agent and its model
 
 
 def _quotation(said: str, text: str | None) -> types.Part | None:

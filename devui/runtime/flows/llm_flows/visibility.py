@@ -49,8 +49,12 @@ def is_visible(event: Event, view: View) -> bool:
             or (is_on_path(branch, view.branch) and not _is_progress(branch, view.branch))
         )
         and content is not None
-        and _tells_model(content)
+        and _tells_model(content, thoughts=_shows_thoughts(event, view))
     )
+
+
+def _shows_thoughts(event: Event, view: View) -> bool:
+    return view.foreign_thoughts and event.author not in (USER, view.agent)
 
 
 def _is_progress(branch: str | None, own: str | None) -> bool:
@@ -86,7 +90,19 @@ def _says_something(part: types.Part) -> bool:
     )
 
 
-def _tells_model(content: types.Content) -> bool:
+def _is_sent(part: types.Part, *, thoughts: bool) -> bool:
+    """Whether a model is to get a part: also what it wants back as it is, though it says nothing.
+
+    Those are signatures, which may come alone, and tools that the model runs on its own side.
+    """
+    if part.thought_signature or part.tool_call or part.tool_response:
+        return True
+    if part.thought:
+        return thoughts and bool(part.text and part.text.strip())
+    return _says_something(part)
+
+
+def _tells_model(content: types.Content, *, thoughts: bool) -> bool:
     """Whether a content says something, and not only what runtime and clients say to each other.
 
     Requests for credentials are such talk. A message of the user may hold more than their answers.
@@ -97,7 +113,7 @@ def _tells_model(content: types.Content) -> bool:
     for part in content.parts or ():
         call = part.function_call or part.function_response
         if call is None:
-            says = says or _says_something(part)
+            says = says or _is_sent(part, thoughts=thoughts)
         elif call.name in _INTERNAL_CALLS:
             is_internal = True
         else:
