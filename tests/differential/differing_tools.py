@@ -27,6 +27,12 @@ def _without_calls(path: str) -> str:
     return "/".join(each for each in segments if each.rpartition("@")[2].isdigit())
 
 
+MISSING_RESULTS = Difference(
+    "Calls without a result, sent to Gemini",
+    here="Gemini is told of each that there is none, such as of a job that waits.",
+    there="The call is sent alone.",
+    why="Gemini refuses a conversation in which not each call is followed by its response.",
+)
 ODD_RESULTS = Difference(
     "Tool results that JSON cannot hold",
     here="What JSON cannot hold becomes its `repr`, and keys become texts; the event is stored. A"

@@ -11,8 +11,7 @@ from devui.runtime.models.call_ids import CallIds
 from devui.runtime.models.chat_dialect import Dialect, Json
 from devui.runtime.models.chat_media import media, piece
 from devui.runtime.models.chat_thoughts import blocks, written
-
-_NO_RESULT = "There is no result: the call was not finished."
+from devui.runtime.models.missing_results import NO_RESULT
 
 
 def messages(contents: list[types.Content], dialect: Dialect) -> list[Json]:
@@ -117,7 +116,7 @@ def _answered(found: list[Json], tool_role: str) -> list[Json]:
         missing = [one["id"] for one in message.get("tool_calls", ()) if one["id"] not in answered]
         whole.append(message)
         whole += [
-            {"role": tool_role, "tool_call_id": call_id, "content": _NO_RESULT}
+            {"role": tool_role, "tool_call_id": call_id, "content": NO_RESULT}
             for call_id in missing
         ]
     return whole

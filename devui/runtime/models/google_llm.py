@@ -18,6 +18,7 @@ from devui.runtime.models.clients import Clients
 from devui.runtime.models.gemini_cache import Arguments, answers_with_cache
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.models.missing_results import with_all_results
 from devui.runtime.models.response_aggregator import ResponseAggregator
 from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
 from devui.runtime.utils.model_name_utils import is_gemini_model
@@ -244,7 +245,7 @@ def _explained(response: LlmResponse) -> LlmResponse:
 def _arguments(llm_request: LlmRequest, model: str, *, for_vertex: bool) -> Arguments:
     """What google-genai is called with; the runtime calls functions itself."""
     update: dict[str, Any] = {"automatic_function_calling": _NO_AUTOMATIC_CALLS}
-    contents = [_with_readable_files(content) for content in llm_request.contents]
+    contents = [_with_readable_files(each) for each in with_all_results(llm_request.contents)]
     if not for_vertex:  # the Gemini API refuses both
         update["labels"] = None
         contents = [_without_display_names(content) for content in contents]

@@ -9,6 +9,7 @@ from google.genai import types
 from tests.differential.case import Case, add
 from tests.differential.differing import ARGUMENTS_AT_ONCE, EXPLAINED_ENDS
 from tests.differential.differing_nodes import EMPTY_STREAMS
+from tests.differential.differing_tools import MISSING_RESULTS
 from tests.kit.gemini_server import GeminiServer
 
 Json = dict[str, Any]
@@ -205,6 +206,26 @@ async def _with_a_file(stage: Any, mime_type: str, data: bytes) -> None:
 
 for _name, (_mime_type, _data) in FILES.items():
     add(Case(f"Gemini is shown {_name}", partial(_with_a_file, mime_type=_mime_type, data=_data)))
+
+
+async def _asked_while_a_job_waits(stage: Any) -> None:
+    def job() -> None:
+        """A job that takes long."""
+
+    with GeminiServer() as server:
+        server.answer(chunk({"functionCall": {"name": "job", "args": {}}}, finish="STOP"))
+        server.answer(*DONE)
+        model = stage.ns.Gemini(
+            model="gemini-2.5-flash", base_url=server.url, client_kwargs={"api_key": "any"}
+        )
+        tools = [stage.ns.LongRunningFunctionTool(func=job)]
+        await stage.open(stage.agent("agent", model=model, tools=tools))
+        await stage.say("Begin.")
+        await stage.say("And now?")
+        stage.note([received.body["contents"] for received in server.received])
+
+
+add(Case("Gemini is asked while a job waits", _asked_while_a_job_waits, MISSING_RESULTS))
 
 PATHS = ("$.a", "$.b[0]", "$.b[1].c", "$.b['x y']", "$['k']", "$.d.e", "$.d.f[2]")
 VALUES = ("s", "té", 2, 1.5, False, None)

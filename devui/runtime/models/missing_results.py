@@ -1,0 +1,61 @@
+"""Stand-ins for results that calls do not have, as those of jobs that wait (adk-runtime 9.3, 9.4).
+
+Services refuse a conversation in which a call of the model has no result.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
+
+from google.genai import types
+
+from devui.runtime.copying import altered
+
+NO_RESULT = "There is no result: the call was not finished."
+"""What the model is told."""
+
+
+def with_all_results(contents: Iterable[types.Content]) -> list[types.Content]:
+    """The contents, with a response for each call in what comes right behind the calls.
+
+    Gemini looks for responses nowhere else.
+    """
+    whole: list[types.Content] = []
+    calls: list[types.FunctionCall] = []
+    for is_models, turn in groupby(contents, lambda content: content.role == "model"):
+        said = list(turn)
+        whole += said if is_models else _completed(said, calls)
+        calls = [call for each in said for call in _calls(each)] if is_models else []
+    return whole + _completed([], calls)
+
+
+def _calls(content: types.Content) -> list[types.FunctionCall]:
+    return [part.function_call for part in content.parts or () if part.function_call]
+
+
+def _responses(content: types.Content) -> list[types.FunctionResponse]:
+    return [part.function_response for part in content.parts or () if part.function_response]
+
+
+def _completed(said: list[types.Content], calls: list[types.FunctionCall]) -> list[types.Content]:
+    """What was said to the model after these calls, their responses among it."""
+    given = Counter(told.id or told.name for each in said for told in _responses(each))
+    missing = []
+    for call in calls:
+        key = call.id if given[call.id] else call.name
+        if given[key]:
+            given[key] -= 1
+        else:
+            missing.append(_unfinished(call))
+    if not missing:
+        return said
+    place = next((i for i in reversed(range(len(said))) if _responses(said[i])), None)
+    if place is None:
+        return [types.Content(role="user", parts=missing), *said]
+    told = altered(said[place], parts=[*(said[place].parts or ()), *missing])
+    return [*said[:place], told, *said[place + 1 :]]
+
+
+def _unfinished(call: types.FunctionCall) -> types.Part:
+    response = types.FunctionResponse(id=call.id, name=call.name, response={"error": NO_RESULT})
+    return types.Part(function_response=response)
