@@ -306,19 +306,18 @@ class SkillToolset(BaseToolset):
         self, readonly_context: "ReadonlyContext | None"
     ) -> list[BaseTool]:
         """The tools that active skills name; there to be overridden."""
-        context = readonly_context
-        if context is None:
+        if readonly_context is None:
             return []
         names: dict[str, None] = {}
-        for name in self.list_active_skills(context):
-            skill = await self.find(name, context.invocation_id)
+        for name in self.list_active_skills(readonly_context):
+            skill = await self.find(name, readonly_context.invocation_id)
             if skill is not None:
                 names.update(
                     dict.fromkeys(skill.frontmatter.metadata.get("adk_additional_tools") or [])
                 )
         if not names:
             return []
-        known = {tool.name: tool for tool in await self._additional_tools(context)}
+        known = {tool.name: tool for tool in await self._additional_tools(readonly_context)}
         return [known[name] for name in names if name in known]
 
     async def _additional_tools(self, context: "ReadonlyContext") -> list[BaseTool]:
