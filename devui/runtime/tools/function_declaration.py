@@ -32,7 +32,7 @@ def declare(signature: FunctionSignature, description: str) -> types.FunctionDec
 
 
 def declare_model(model: type[BaseModel], description: str) -> types.FunctionDeclaration:
-    """Declare a pydantic class as the function that makes one: with the limits of its fields."""
+    """Declare a pydantic class by its fields, with their limits (adk-runtime 8.2)."""
     return types.FunctionDeclaration(
         name=model.__name__,
         description=description or None,

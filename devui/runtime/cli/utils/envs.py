@@ -1,4 +1,4 @@
-"""The `.env` file of an agent, for programs of one's own that run it (google-adk's names)."""
+"""The `.env` file of an agent, for programs that run it (devui's own, at ADK's path)."""
 
 import os
 from functools import cache

@@ -1,4 +1,4 @@
-"""Where logs go, for programs of one's own that run agents (google-adk's names)."""
+"""Where logs go, for programs of one's own that run agents (devui's own, at ADK's path)."""
 
 import logging
 import sys
