@@ -245,6 +245,34 @@ async def test_an_answer_that_nobody_hears_any_more_ends_its_connection(server, 
     assert await asyncio.to_thread(server.left.wait, PATIENCE)
 
 
+class Traced:
+    """What libraries that trace put around the stream of a client."""
+
+    def __init__(self, chunks):
+        self._chunks = chunks
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        return await anext(self._chunks)
+
+
+async def test_the_connection_of_a_stream_that_is_traced_is_ended(server, gemini):
+    models = gemini.api_client.aio.models
+    ask_stream = models.generate_content_stream
+
+    async def traced(**asked):
+        return Traced(await ask_stream(**asked))
+
+    models.generate_content_stream = traced
+    server.fall_silent(chunk(text("Once")), chunk(text(" upon")))
+    answers = gemini.generate_content_async(request(), stream=True)
+    assert texts(await anext(answers)) == [("Once", None)]
+    await answers.aclose()
+    assert await asyncio.to_thread(server.left.wait, PATIENCE)
+
+
 LEFT = """
 import asyncio, sys
 from google.genai import types
