@@ -98,14 +98,20 @@ class GeminiServer:
                 media = "text/event-stream" if streams else "application/json"
                 self.send_header("Content-Type", media)
                 self.end_headers()
-                if streams:
+                if not streams:
+                    self.wfile.write(json.dumps(answer.chunks[0]).encode())
+                elif not self._streamed(answer):
+                    server.left.set()
+
+            def _streamed(self, answer: _Answer) -> bool:
+                """Send a stream; whether the client is there until its end."""
+                try:
                     for message in answer.chunks:
                         self.wfile.write(b"data: " + json.dumps(message).encode() + b"\r\n\r\n")
                         self.wfile.flush()
-                    if not answer.ends and not self.rfile.read(1):
-                        server.left.set()
-                else:
-                    self.wfile.write(json.dumps(answer.chunks[0]).encode())
+                    return answer.ends or bool(self.rfile.read(1))
+                except ConnectionError:  # it has hung up while there was more to read
+                    return False
 
             def do_DELETE(self) -> None:
                 url = urlsplit(self.path)
