@@ -297,6 +297,29 @@ def test_a_program_that_ends_in_the_middle_of_an_answer_tells_its_own_error_alon
     assert ended.stderr.count("Traceback") == 1
 
 
+DROPPED = """
+import asyncio, sys
+from google.genai import types
+from devui.runtime.models import Gemini, LlmRequest
+
+model = Gemini(base_url=sys.argv[1], client_kwargs={"api_key": "any"})
+asked = LlmRequest(contents=[types.UserContent("go")])
+loop = asyncio.new_event_loop()
+answers = model.generate_content_async(asked, stream=True)
+loop.run_until_complete(anext(answers))
+loop.close()
+del answers
+"""
+
+
+def test_an_answer_that_is_dropped_after_its_loop_leaves_no_task_behind(server):
+    server.fall_silent(chunk(text("Once upon")))
+    command = [sys.executable, "-c", DROPPED, server.url]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert "devui" not in ended.stderr
+    assert "never awaited" not in ended.stderr
+
+
 async def _all(answers):
     return [answer async for answer in answers]
 

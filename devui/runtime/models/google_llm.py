@@ -206,8 +206,12 @@ def _let_go(chunks: AsyncIterator[types.GenerateContentResponse]) -> None:
     It is done aside: generators that have to wait for something cannot be closed together, as they
     are when an event loop ends.
     """
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:  # it was dropped after its loop, which has ended the connection
+        return
     if not isinstance(chunks, AsyncGeneratorType) or chunks.ag_frame is not None:
-        hanging_up = asyncio.create_task(_hang_up(chunks))
+        hanging_up = loop.create_task(_hang_up(chunks))
         _hanging_up.add(hanging_up)
         hanging_up.add_done_callback(_hanging_up.discard)
 
