@@ -100,18 +100,8 @@ class GeminiServer:
                 self.end_headers()
                 if not streams:
                     self.wfile.write(json.dumps(answer.chunks[0]).encode())
-                elif not self._streamed(answer):
+                elif not _streamed(self, answer):
                     server.left.set()
-
-            def _streamed(self, answer: _Answer) -> bool:
-                """Send a stream; whether the client is there until its end."""
-                try:
-                    for message in answer.chunks:
-                        self.wfile.write(b"data: " + json.dumps(message).encode() + b"\r\n\r\n")
-                        self.wfile.flush()
-                    return answer.ends or bool(self.rfile.read(1))
-                except ConnectionError:  # it has hung up while there was more to read
-                    return False
 
             def do_DELETE(self) -> None:
                 url = urlsplit(self.path)
@@ -126,6 +116,17 @@ class GeminiServer:
                 pass
 
         return Handler
+
+
+def _streamed(handler: BaseHTTPRequestHandler, answer: _Answer) -> bool:
+    """Send a stream; whether the client is there until its end."""
+    try:
+        for message in answer.chunks:
+            handler.wfile.write(b"data: " + json.dumps(message).encode() + b"\r\n\r\n")
+            handler.wfile.flush()
+        return answer.ends or bool(handler.rfile.read(1))
+    except ConnectionError:  # it has hung up while there was more to read
+        return False
 
 
 def cache(name: str, ends: str = "2999-01-01T00:00:00Z") -> Json:
