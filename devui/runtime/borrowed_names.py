@@ -4,6 +4,7 @@
 much code has it. Such a name is fetched from where it is at home, when it is asked for.
 """
 
+import logging
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -144,6 +145,9 @@ BORROWED = {
 }
 """Modules of google-adk, and what can be imported from them that they import themselves."""
 
+_OUTSIDE = {"override": "typing_extensions", "types": "google.genai"}
+"""What any module may be asked for, since most of google-adk's have it; at home elsewhere."""
+
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
@@ -164,7 +168,13 @@ class Borrowed:
         """Never a module: what is lent is no module."""
         where, _, name = fullname.removeprefix(f"{self._root}.").rpartition(".")
         borrower = modules.get(f"{self._root}.{where}")
-        if borrower is not None and name in BORROWED.get(where, "").split():
+        if borrower is None:
+            return None
+        if name in BORROWED.get(where, "").split():
             home = import_module(f"{self._root}.{_HOME_OF[name]}")
             setattr(borrower, name, getattr(home, name))
+        elif name in _OUTSIDE:
+            setattr(borrower, name, getattr(import_module(_OUTSIDE[name]), name))
+        elif name == "logger":
+            vars(borrower)[name] = logging.getLogger(borrower.__name__)
         return None

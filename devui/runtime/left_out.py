@@ -179,7 +179,14 @@ TABLE = (
         " cli.agent_test_runner cli.api_server cli.browser cli.built_in_agents cli.cli"
         " cli.cli_create cli.cli_deploy cli.cli_eval cli.cli_tools_click cli.conformance"
         " cli.deployers cli.dev_server cli.plugins cli.service_registry cli.trigger_routes"
-        " cli.utils",
+        " cli.utils.DotAdkFolder cli.utils.create_empty_state"
+        " cli.utils._nested_agent_loader cli.utils._onboarding"
+        " cli.utils.agent_change_handler cli.utils.agent_loader"
+        " cli.utils.base_agent_loader cli.utils.cleanup cli.utils.common"
+        " cli.utils.dot_adk_folder cli.utils.evals cli.utils.gcp_utils"
+        " cli.utils.graph_serialization cli.utils.graph_visualization"
+        " cli.utils.local_storage cli.utils.service_factory cli.utils.shared_value"
+        " cli.utils.state",
         "devui has commands of its own.",
         "`devui AGENTS_DIR` on the command line; `cli.fast_api.get_fast_api_app` is here, too.",
     ),

@@ -34,7 +34,7 @@ PUBLIC = {
     "utils._debug_output": "invocations.transcript",
     "utils._schema_utils": "models.output_schema",
     "workflow._base_node": "workflow",
-    "workflow._errors": "workflow",
+    "workflow._errors": "workflow.errors",
     "workflow._function_node": "workflow",
     "workflow._graph": "workflow",
     "workflow._join_node": "workflow",

@@ -18,6 +18,7 @@ from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from devui.runtime.auth.credential_service.base_credential_service import BaseCredentialService
 from devui.runtime.closing import take_all
+from devui.runtime.errors.already_exists_error import AlreadyExistsError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
@@ -257,18 +258,17 @@ class Runner:
 
     async def _run_session(self, user_id: str, session_id: str, config: RunConfig) -> Session:
         check_session_id(session_id)
-        session = await self.session_service.get_session(
-            app_name=self.app_name,
-            user_id=user_id,
-            session_id=session_id,
-            config=config.get_session_config,
-        )
+        where: dict[str, Any] = {"app_name": self.app_name, "user_id": user_id}
+        where["session_id"] = session_id
+        sessions, wanted = self.session_service, config.get_session_config
+        session = await sessions.get_session(**where, config=wanted)
+        if session is None and self.auto_create_session:
+            try:
+                return await sessions.create_session(**where)
+            except AlreadyExistsError:  # another runner was quicker
+                session = await sessions.get_session(**where, config=wanted)
         if session is not None:
             return session
-        if self.auto_create_session:
-            return await self.session_service.create_session(
-                app_name=self.app_name, user_id=user_id, session_id=session_id
-            )
         raise SessionNotFoundError(
             f"App {self.app_name!r} has no session {session_id!r} of user {user_id!r}; "
             "create it first, or let the Runner do so with auto_create_session=True."

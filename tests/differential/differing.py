@@ -111,6 +111,12 @@ ORDER_OF_ANSWERS = Difference(
     there="They stand in the order in which they came.",
     why="Models pair calls and responses by position: they do not see ids that were made up.",
 )
+NAMELESS_TARGET = Difference(
+    "A call of `transfer_to_agent` whose `agent_name` is no text",
+    here="The model is told so, and may call it again.",
+    there="The turn ends without an answer.",
+    why="A model can mend the call that it has written.",
+)
 FAILED_TRANSFER = Difference(
     "Transfers that are not allowed",
     here="An agent that hands over to itself, to a stranger or past its own parent, peers and"

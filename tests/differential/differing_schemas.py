@@ -50,6 +50,13 @@ VERTEX = Difference(
     why="They are JSON schemas, in which a union with null is the usual form; and what a tool"
     " returns is seen when it does.",
 )
+VERTEX_BY_CLIENT = Difference(
+    "A schema of the answer beside tools, where `client_kwargs` choose Vertex AI",
+    here="Both are sent: `Gemini(client_kwargs={'vertexai': True})` asks Vertex AI.",
+    there="That is done only if GOOGLE_GENAI_USE_VERTEXAI chooses it; else the model answers with a"
+    " call of `set_model_response`.",
+    why="It is the service that is asked that takes both, whatever chose it.",
+)
 PRIVATE_PARAMETERS = Difference(
     "Parameters with an underscore and without a default",
     here="They are declared to the model. One that has a default is not.",

@@ -27,6 +27,19 @@ def _without_calls(path: str) -> str:
     return "/".join(each for each in segments if each.rpartition("@")[2].isdigit())
 
 
+SWAGGER_2 = Difference(
+    "Descriptions of services in Swagger 2",
+    here="ValueError says that they need to be converted to OpenAPI 3.",
+    there="Tools are made of them that have no server, so that each call fails; a parameter in the"
+    " body is a validation error.",
+    why="Each call would fail.",
+)
+OTHER_FILTERS = Difference(
+    "A `tool_filter` that is a tuple, a set or one name",
+    here="The tools with these names are offered.",
+    there="No tool is offered, and nobody is told.",
+    why="They say as clearly as a list which tools are meant.",
+)
 MISSING_RESULTS = Difference(
     "Calls without a result, sent to Gemini",
     here="Gemini is told of each that there is none, such as of a job that waits.",

@@ -71,8 +71,7 @@ MEMBERS = (
     LeftOut(
         "Tools that toolsets make, made by hand",
         _of("tools.mcp_tool.mcp_tool.McpTool", "(auth_credential)", "(auth_scheme)")
-        + " tools.mcp_tool.mcp_tool.McpTool(header_provider)"
-        " tools.mcp_tool.mcp_session_manager.MCPSessionManager.create_session "
+        + " tools.mcp_tool.mcp_tool.McpTool(header_provider) "
         + _of(_PARSED, "additional_context", "parameters", "return_value")
         + " "
         + _of(
@@ -91,7 +90,6 @@ MEMBERS = (
             "call",
             "credential_exchanger",
             "credential_key",
-            "endpoint",
             "from_parsed_operation_str",
         ),
         "The toolset knows the server and how it is authorised; its tools share that.",

@@ -98,14 +98,10 @@ class GeminiServer:
                 media = "text/event-stream" if streams else "application/json"
                 self.send_header("Content-Type", media)
                 self.end_headers()
-                if streams:
-                    for message in answer.chunks:
-                        self.wfile.write(b"data: " + json.dumps(message).encode() + b"\r\n\r\n")
-                        self.wfile.flush()
-                    if not answer.ends and not self.rfile.read(1):
-                        server.left.set()
-                else:
+                if not streams:
                     self.wfile.write(json.dumps(answer.chunks[0]).encode())
+                elif not _streamed(self, answer):
+                    server.left.set()
 
             def do_DELETE(self) -> None:
                 url = urlsplit(self.path)
@@ -120,6 +116,17 @@ class GeminiServer:
                 pass
 
         return Handler
+
+
+def _streamed(handler: BaseHTTPRequestHandler, answer: _Answer) -> bool:
+    """Send a stream; whether the client is there until its end."""
+    try:
+        for message in answer.chunks:
+            handler.wfile.write(b"data: " + json.dumps(message).encode() + b"\r\n\r\n")
+            handler.wfile.flush()
+        return answer.ends or bool(handler.rfile.read(1))
+    except ConnectionError:  # it has hung up while there was more to read
+        return False
 
 
 def cache(name: str, ends: str = "2999-01-01T00:00:00Z") -> Json:

@@ -13,7 +13,8 @@ from pathlib import Path
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.types import CallToolResult, SamplingMessage, TextContent, ToolAnnotations
+from mcp.server.mcpserver.prompts.base import UserMessage
+from mcp.types import CallToolResult, ImageContent, SamplingMessage, TextContent, ToolAnnotations
 from pydantic import BaseModel
 
 server = MCPServer("test-server")
@@ -108,6 +109,12 @@ def dot() -> bytes:
 def persona(name: str, mood: str) -> str:
     """Who to be."""
     return f"You are {name}, and you feel {mood}."
+
+
+@server.prompt()
+def portrait() -> UserMessage:
+    """Who to be, without words."""
+    return UserMessage(content=ImageContent(type="image", data="iVBO", mime_type="image/png"))
 
 
 @server.tool(name="transfer_to_agent")

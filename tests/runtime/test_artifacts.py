@@ -48,6 +48,15 @@ async def test_a_version_may_be_a_number_of_another_library():
     assert await service.load_artifact(**WHERE, filename="a", version=Int64(0)) == part("x")
 
 
+async def test_metadata_in_memory_may_have_any_keys():
+    service = InMemoryArtifactService()
+    await service.save_artifact(
+        **WHERE, filename="a", artifact=part("x"), custom_metadata={1: "a", ("x", 2): None}
+    )
+    about = await service.get_artifact_version(**WHERE, filename="a")
+    assert about.custom_metadata == {1: "a", ("x", 2): None}
+
+
 async def test_a_version_is_described():
     service = InMemoryArtifactService()
     blob = types.Blob(data=b"x", mime_type="image/png")

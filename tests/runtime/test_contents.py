@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from devui.runtime.agents import LlmAgent, RunConfig
 from devui.runtime.events import Event, EventActions
+from devui.runtime.flows.llm_flows.contents import _get_contents
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.visibility import View
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
@@ -47,6 +48,11 @@ def test_a_plain_conversation_is_told_as_it_was():
         ("user", ["find={'result': 1}"]),
         ("model", ["found"]),
     ]
+
+
+def test_contents_of_any_events_can_be_asked_for_by_google_adks_name():
+    events = [user("hi"), model("yes", author="other"), model("aside", branch="b")]
+    assert outline(_get_contents("a", events, "me")) == seen(*events[:2])
 
 
 def test_contents_are_the_events_own_objects_unless_they_change():

@@ -152,6 +152,7 @@ def test_model_calls_are_counted_over_all_copies():
     ctx = invocation(run_config=RunConfig(max_llm_calls=2))
     ctx.increment_llm_call_count()
     ctx.model_copy().increment_llm_call_count()
+    assert ctx.model_copy()._invocation_cost_manager._number_of_llm_calls == 2
     with pytest.raises(LlmCallsLimitExceededError, match="more than 2"):
         ctx.increment_llm_call_count()
 

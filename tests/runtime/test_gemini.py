@@ -245,6 +245,34 @@ async def test_an_answer_that_nobody_hears_any_more_ends_its_connection(server, 
     assert await asyncio.to_thread(server.left.wait, PATIENCE)
 
 
+class Traced:
+    """What libraries that trace put around the stream of a client."""
+
+    def __init__(self, chunks):
+        self._chunks = chunks
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        return await anext(self._chunks)
+
+
+async def test_the_connection_of_a_stream_that_is_traced_is_ended(server, gemini):
+    models = gemini.api_client.aio.models
+    ask_stream = models.generate_content_stream
+
+    async def traced(**asked):
+        return Traced(await ask_stream(**asked))
+
+    models.generate_content_stream = traced
+    server.fall_silent(chunk(text("Once")), chunk(text(" upon")))
+    answers = gemini.generate_content_async(request(), stream=True)
+    assert texts(await anext(answers)) == [("Once", None)]
+    await answers.aclose()
+    assert await asyncio.to_thread(server.left.wait, PATIENCE)
+
+
 LEFT = """
 import asyncio, sys
 from google.genai import types
@@ -267,6 +295,29 @@ def test_a_program_that_ends_in_the_middle_of_an_answer_tells_its_own_error_alon
     ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert ended.stderr.endswith("KeyError: 'Once upon'\n")
     assert ended.stderr.count("Traceback") == 1
+
+
+DROPPED = """
+import asyncio, sys
+from google.genai import types
+from devui.runtime.models import Gemini, LlmRequest
+
+model = Gemini(base_url=sys.argv[1], client_kwargs={"api_key": "any"})
+asked = LlmRequest(contents=[types.UserContent("go")])
+loop = asyncio.new_event_loop()
+answers = model.generate_content_async(asked, stream=True)
+loop.run_until_complete(anext(answers))
+loop.close()
+del answers
+"""
+
+
+def test_an_answer_that_is_dropped_after_its_loop_leaves_no_task_behind(server):
+    server.fall_silent(chunk(text("Once upon")))
+    command = [sys.executable, "-c", DROPPED, server.url]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert "devui" not in ended.stderr
+    assert "never awaited" not in ended.stderr
 
 
 async def _all(answers):

@@ -111,6 +111,45 @@ def test_a_borrowed_name_is_the_class_itself():
     assert told.stdout == "True devui.runtime.models.llm_request\n"
 
 
+def test_what_most_modules_import_can_be_imported_from_them():
+    code = (
+        "from google.genai import types as at_home\n"
+        "from devui.runtime.agents.llm_agent import logger, types\n"
+        "from devui.runtime.tools.base_toolset import override, types as other\n"
+        "from devui.runtime.workflow._errors import WorkflowConfigurationError\n"
+        "print(types is at_home is other, logger.name, WorkflowConfigurationError.__module__)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "True devui.runtime.agents.llm_agent devui.runtime.workflow.errors\n"
+
+
+LOGGED = """
+import logging, os, sys, tempfile
+from devui.runtime.cli.utils import envs, logs
+
+tempfile.tempdir = folder = sys.argv[1]
+path = logs.log_to_tmp_folder(log_file_timestamp="now")
+logging.getLogger("devui.runtime").info("for the file")
+os.makedirs(folder + "/agents/one")
+for place, text in (("agents/one", "DEVUI_A=one"), ("agents", "DEVUI_A=other\\nDEVUI_B=env\\n")):
+    open(f"{folder}/{place}/.env", "w").write(text)
+os.environ["DEVUI_B"] = "given"
+envs.load_dotenv_for_agent("one", folder + "/agents")
+first = os.environ["DEVUI_A"]
+envs.load_dotenv_for_agent("two", folder + "/agents")
+print(first, os.environ["DEVUI_A"], os.environ["DEVUI_B"])
+print(path, open(path).read().count("for the file"))
+"""
+
+
+def test_logs_and_variables_can_be_set_up_as_in_google_adks_samples(tmp_path):
+    command = [sys.executable, "-c", LOGGED, str(tmp_path)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    path = tmp_path / "agents_log" / "agent.now.log"
+    assert told.stdout == f"Logs go to {path}\none other given\n{path} 1\n"
+    assert not told.stderr
+
+
 def test_every_package_can_be_imported_first():
     names = [*packages(), "devui.runtime.agents.llm_agent", "devui.runtime.runners"]
     command = [sys.executable, "-c", IMPORT_EACH, *names]

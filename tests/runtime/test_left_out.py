@@ -177,7 +177,7 @@ def test_a_package_that_is_asked_for_a_name_says_which_may_be_meant(name):
         ),
         ("import devui.runtime.nothing.such", "docs/guide/runtime.md"),
         ("from devui.runtime.workflow._node_state import NodeState", "google-adk's own"),
-        ("from devui.runtime.workflow._errors import GraphValidationError", "google-adk's own"),
+        ("from devui.runtime.workflow._errors import WorkflowInvariantError", "google-adk's own"),
     ],
 )
 def test_an_import_of_what_is_not_there_says_what_to_do(line, said):

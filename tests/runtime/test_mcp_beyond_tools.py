@@ -86,6 +86,12 @@ async def test_an_instruction_is_a_prompt_filled_from_the_state():
     assert not provider._mcp_session_manager._connections, "closed with the runner"
 
 
+async def test_a_prompt_without_words_is_no_instruction():
+    provider = McpInstructionProvider(STDIO, "portrait")
+    requests, _ = await asked(None, instruction=provider)
+    assert requests[0].contents[0].parts[0].text == "go"
+
+
 async def test_progress_is_told_to_a_callback_or_to_one_made_for_the_call():
     told = []
 

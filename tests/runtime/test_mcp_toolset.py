@@ -25,6 +25,7 @@ from devui.runtime.tools.mcp_tool import (  # noqa: E402  only where mcp is inst
     StdioConnectionParams,
     StreamableHTTPConnectionParams,
 )
+from devui.runtime.tools.mcp_tool.mcp_session_manager import MCPSessionManager  # noqa: E402
 
 COMMAND = [sys.executable, "-m", "tests.kit.mcp_server"]
 SERVER = mcp.StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "stdio"], cwd=ROOT)
@@ -137,6 +138,15 @@ async def test_a_server_is_started_once_and_ended_with_the_runner():
     [first, second] = await responses(toolset, Call("who_am_i"), Call("who_am_i"))
     assert text(first) == text(second)
     assert not psutil.pid_exists(int(text(first)))
+
+
+async def test_the_session_of_a_server_can_be_had():
+    manager = MCPSessionManager(connection_params=STDIO)
+    session = await manager.create_session()
+    listed = await session.list_tools()
+    assert "who_am_i" in [tool.name for tool in listed.tools]
+    assert await manager.create_session() is session
+    await manager.close()
 
 
 async def test_a_server_that_dies_is_an_error_and_started_anew():

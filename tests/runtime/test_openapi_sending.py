@@ -146,6 +146,25 @@ def test_a_client_that_uses_no_proxy_goes_to_the_address_that_was_checked(monkey
     assert internet.reached == ["8.8.8.8"]
 
 
+def test_a_transport_for_some_hosts_goes_to_the_address_that_was_checked():
+    internet = Internet()
+    nobody = httpx.AsyncHTTPTransport(proxy="http://127.0.0.1:9")
+    mounts = {"all://pets.test": internet, "all://": nobody}
+    tools = toolset(
+        "http://pets.test", httpx_client_factory=lambda: httpx.AsyncClient(mounts=mounts)
+    )
+    asked_in(Resolving(["8.8.8.8"]), tools)
+    assert internet.reached == ["8.8.8.8"]
+
+
+def test_a_proxy_that_is_a_clients_only_transport_finds_the_host_by_itself(url):
+    def client():
+        return httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(proxy=url))
+
+    found = asked_in(Resolving(), toolset("http://pets.test", httpx_client_factory=client))
+    assert found["path"] == "http://pets.test/pets"
+
+
 async def test_of_a_long_error_the_model_is_told_the_beginning(url):
     told = (await ask(inside(url), "page"))["error"]
     assert told.endswith("... (5000 characters more were left out)")

@@ -14,7 +14,7 @@ from devui.runtime.errors import InvocationNotFoundError, SessionNotFoundError
 from devui.runtime.events import Event
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner, Runner
-from devui.runtime.sessions import InMemorySessionService
+from devui.runtime.sessions import InMemorySessionService, SqliteSessionService
 from devui.runtime.sessions.base_session_service import GetSessionConfig
 from tests.kit.patience import PATIENCE
 from tests.kit.stages import Scripted, Stage, said
@@ -75,6 +75,28 @@ async def test_a_missing_session_is_an_error_unless_it_may_be_created():
     stage.runner.auto_create_session = True
     assert len([event async for event in stage.events()]) == 1
     assert len((await stage.stored()).events) == 2
+
+
+async def test_a_session_that_another_runner_has_made_meanwhile_is_used(tmp_path):
+    class Slow(SqliteSessionService):
+        async def create_session(self, **what):
+            other = SqliteSessionService(tmp_path / "sessions.db")
+            await other.create_session(**what, state={"by": "another"})
+            await other.close()
+            return await super().create_session(**what)
+
+    root = LlmAgent(name="root", model=ScriptedLlm(rules=[Rule(then=Say("so"))]))
+    service = Slow(tmp_path / "sessions.db")
+    async with Runner(
+        agent=root, app_name="app", session_service=service, auto_create_session=True
+    ) as runner:
+        where = {"user_id": "u", "session_id": "s"}
+        message = types.UserContent("hi")
+        heard = [event async for event in runner.run_async(**where, new_message=message)]
+        session = await service.get_session(app_name="app", **where)
+    assert [event.content.parts[0].text for event in heard] == ["so"]
+    assert (len(session.events), session.state) == (2, {"by": "another"})
+    await service.close()
 
 
 async def test_an_unknown_invocation_cannot_be_resumed():

@@ -292,6 +292,14 @@ async def test_failures_are_counted_by_run_or_all_together(scope, count):
     assert failure["retry_count"] == count
 
 
+@pytest.mark.parametrize("scope", [None, "invocation"])
+async def test_a_scope_that_is_none_is_told(scope):
+    plugin = ReflectAndRetryToolPlugin(tracking_scope=scope)
+    root = agent(Rule(then=Call("flaky")), tools=[Flaky(2)])
+    with pytest.raises(RuntimeError, match=r"`tracking_scope` is .*; give a TrackingScope"):
+        await Conversation(root, plugins=[plugin]).say("go")
+
+
 class Reading(ReflectAndRetryToolPlugin):
     async def extract_error_from_result(self, *, tool, tool_args, tool_context, result):
         return result if result == "rain" else None

@@ -108,6 +108,20 @@ async def test_thoughts_are_not_searched_and_long_texts_in_part(tmp_path):
     await service.close()
 
 
+async def test_halves_of_characters_are_remembered_spelled_out(tmp_path):
+    service = SqliteMemoryService(tmp_path / "memory.db")
+    file = types.Part(file_data=types.FileData(file_uri="f\ud83d"))
+    message = types.Content(parts=[types.Part(text="word \ud83d"), file])
+    event = Event(id="1\ud83d", author="a\ud83d", message=message)
+    await service.add_events_to_memory(**USER, events=[event])
+    [memory] = (await service.search_memory(**USER, query="word \ud83d")).memories
+    text, kept = memory.content.parts
+    assert (text.text, kept.file_data.file_uri) == ("word \\ud83d", "f\\ud83d")
+    assert memory.author == "a\\ud83d"
+    assert event.content.parts[0].text == "word \ud83d"
+    await service.close()
+
+
 async def test_impossible_settings_and_files_are_refused(tmp_path):
     with pytest.raises(ValueError, match="positive"):
         SqliteMemoryService(":memory:", max_results=0)

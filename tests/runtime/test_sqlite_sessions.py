@@ -177,32 +177,6 @@ async def test_values_without_a_json_form_are_kept_as_their_repr(service, caplog
     assert "no JSON form" in caplog.text
 
 
-async def test_texts_that_are_none_are_spelled_out(service):
-    session = await service.create_session(**WHERE, session_id="s")
-    half = "half \ud83d"
-    response = types.FunctionResponse(name="t", response={"said": half})
-    code = types.ExecutableCode(code=half, language="PYTHON")
-    result = types.CodeExecutionResult(outcome="OUTCOME_OK", output=half)
-    message = [
-        half,
-        types.Part(function_response=response),
-        types.Part(executable_code=code),
-        types.Part(code_execution_result=result),
-    ]
-    event = at(1, author="a", message=message, state={"k": half})
-    event.output = [half]
-    await service.append_event(session, event)
-
-    read = await reread(service)
-    spelled = "half \\ud83d"
-    assert read.events == session.events
-    assert read.state == session.state == {"k": spelled}
-    [text, told, run, printed] = read.events[0].content.parts
-    assert text.text == run.executable_code.code == printed.code_execution_result.output == spelled
-    assert told.function_response.response == {"said": spelled}
-    assert read.events[0].output == [spelled]
-
-
 async def test_numbers_are_kept_exactly(service):
     numbers = {"big": 2**80, "float": 0.1 + 0.2, "user:big": -(2**70), "app:float": 1e-300}
     await service.create_session(**WHERE, session_id="s", state=numbers)

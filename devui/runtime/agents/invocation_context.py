@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from devui.runtime.agents.abort_switch import AbortSwitch, Signal
 from devui.runtime.agents.agent_progress import restore
+from devui.runtime.agents.invocation_costs import InvocationCosts
+from devui.runtime.agents.invocation_costs import (
+    LlmCallsLimitExceededError as LlmCallsLimitExceededError,
+)
 from devui.runtime.agents.invocation_events import LatestAnswer, events_of
 from devui.runtime.agents.invocation_history import InvocationHistory
 from devui.runtime.agents.like_model import LikeModel
@@ -40,15 +44,11 @@ INTERNAL_METADATA = "__adk_internal_"
 """Keys of custom metadata that begin so are the runtime's own (adk-runtime 1.4)."""
 
 
-class LlmCallsLimitExceededError(Exception):
-    """The invocation made more model calls than `RunConfig.max_llm_calls` allows."""
-
-
 @dataclass(slots=True)
 class _Shared:
     """What all copies of a context have in common and change."""
 
-    llm_calls: int = 0
+    costs: InvocationCosts = field(default_factory=InvocationCosts)
     abort_switch: AbortSwitch = field(default_factory=AbortSwitch)
     begun_at: int | None = None
     begun_with: int = 0
@@ -362,17 +362,11 @@ class InvocationContext(LikeModel):
 
     def increment_llm_call_count(self) -> None:
         """Count a model call; raises LlmCallsLimitExceededError beyond the run's limit."""
-        self._shared.llm_calls += 1
-        limit = self.run_config.max_llm_calls if self.run_config else 0
-        if 0 < limit < self._shared.llm_calls:
-            circle = (
-                f" {self.hand_overs} times in a row an agent has handed over to another: if they"
-                " go in a circle, say in their instructions who has the last word."
-            )
-            raise LlmCallsLimitExceededError(
-                f"Invocation {self.invocation_id} would make more than {limit} model calls; "
-                f"raise RunConfig.max_llm_calls if that is meant.{circle * (self.hand_overs > 1)}"
-            )
+        self._shared.costs.count(self.run_config, self.invocation_id, self.hand_overs)
+
+    @property
+    def _invocation_cost_manager(self) -> InvocationCosts:
+        return self._shared.costs  # google-adk's name, for code that looks there
 
     def should_pause_invocation(self, event: Event) -> bool:
         """Whether the event calls something that is answered later, by a human or a job."""

@@ -24,7 +24,7 @@ class McpInstructionProvider:
         self._mcp_session_manager = MCPSessionManager(connection_params, errlog)
 
     async def __call__(self, context: ReadonlyContext) -> str:
-        """The texts of the prompt's messages.
+        """The texts of the prompt's messages; "" if it consists of pictures and the like.
 
         Raises:
             ConnectionError: the server cannot be reached.
@@ -36,7 +36,7 @@ class McpInstructionProvider:
         )
         contents = [message.content for message in found.messages]
         texts = [each.text for each in contents if isinstance(each, mcp.types.TextContent)]
-        if not texts:
+        if not contents:
             raise ValueError(
                 f"The MCP prompt {self.prompt_name!r} of {self._mcp_session_manager} is empty."
             )

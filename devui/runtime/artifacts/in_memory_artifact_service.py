@@ -62,9 +62,9 @@ class InMemoryArtifactService(BaseArtifactService):
             version=len(versions),
             canonical_uri=f"memory://apps/{app_name}/users/{user_id}{scope}"
             f"/artifacts/{filename}/versions/{len(versions)}",
-            custom_metadata=copy.deepcopy(custom_metadata or {}),
             mime_type=_mime_type(part, app_name, user_id, session_id),
         )
+        about.custom_metadata = copy.deepcopy(custom_metadata or {})  # keys may be anything here
         versions.append(_Stored(part, about))
         return about.version
 

@@ -12,11 +12,13 @@ from google.genai import types
 
 from devui.runtime.databases import Database, DatabasePath
 from devui.runtime.events.event import Event
+from devui.runtime.halves import sendable
 from devui.runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
 from devui.runtime.memory.memory_entry import MemoryEntry
 from devui.runtime.memory.search_text import has_marks, is_unspaced, search_text, words
 from devui.runtime.memory.sqlite_memory_schema import Fts, open_schema
 from devui.runtime.sessions.session import Session
+from devui.runtime.sessions.storable import spelled_out
 
 _NO_SESSION = "__unknown_session_id__"
 _INSERT = (
@@ -101,7 +103,14 @@ class SqliteMemoryService(BaseMemoryService):
         """Remember those events that have text; known ones are renewed."""
         where = (app_name, user_id, session_id or _NO_SESSION)
         rows = [
-            (*where, event.id, event.author, event.timestamp, _json(event), text)
+            (
+                *where,
+                sendable(event.id),
+                sendable(event.author),
+                event.timestamp,
+                _json(event),
+                text,
+            )
             for event in events
             if (text := search_text(event, self._max_event_bytes))
         ]
@@ -178,7 +187,10 @@ def _delete(connection: sqlite3.Connection, which: tuple[str, str, str]) -> None
 
 def _json(event: Event) -> str:
     assert event.content is not None  # noqa: S101  only events with text are remembered
-    return event.content.model_dump_json(exclude_none=True)
+    try:
+        return event.content.model_dump_json(exclude_none=True)
+    except ValueError:  # half of a character
+        return spelled_out(event.content).model_dump_json(exclude_none=True)
 
 
 def _entry(row: Any) -> MemoryEntry:

@@ -3,11 +3,11 @@
 import asyncio
 import os
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from functools import partial
 from types import AsyncGeneratorType
-from typing import Any, cast
+from typing import Any
 
 from google.genai import Client, types
 from google.genai.errors import ClientError
@@ -189,10 +189,7 @@ async def _answer(client: Client, arguments: Arguments) -> AsyncGenerator[LlmRes
 
 async def _stream(client: Client, arguments: Arguments) -> AsyncGenerator[LlmResponse, None]:
     aggregator = ResponseAggregator()
-    chunks = cast(
-        "AsyncGenerator[types.GenerateContentResponse, None]",
-        await client.aio.models.generate_content_stream(**arguments),
-    )
+    chunks = aiter(await client.aio.models.generate_content_stream(**arguments))
     try:
         async for chunk in chunks:
             fragment = aggregator.add(chunk)
@@ -203,33 +200,34 @@ async def _stream(client: Client, arguments: Arguments) -> AsyncGenerator[LlmRes
     yield _explained(aggregator.whole())
 
 
-def _let_go(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> None:
+def _let_go(chunks: AsyncIterator[types.GenerateContentResponse]) -> None:
     """End the connection of an answer that nobody hears any more.
 
     It is done aside: generators that have to wait for something cannot be closed together, as they
     are when an event loop ends.
     """
-    if not _has_ended(chunks):
-        hanging_up = asyncio.create_task(_hang_up(chunks))
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:  # it was dropped after its loop, which has ended the connection
+        return
+    if not isinstance(chunks, AsyncGeneratorType) or chunks.ag_frame is not None:
+        hanging_up = loop.create_task(_hang_up(chunks))
         _hanging_up.add(hanging_up)
         hanging_up.add_done_callback(_hanging_up.discard)
 
 
-async def _hang_up(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> None:
+async def _hang_up(chunks: AsyncIterator[types.GenerateContentResponse]) -> None:
     """Break off the reading of an answer.
 
     To close its generator leaves the connection open, and the model at work, until garbage is
     collected. A read that is cancelled ends it; what has arrived is read before that.
     """
-    while not _has_ended(chunks):
+    got: object = chunks
+    while got is not None and not isinstance(got, BaseException):
         read = asyncio.ensure_future(anext(chunks, None))
         await asyncio.sleep(0)
         read.cancel()
-        await asyncio.gather(read, return_exceptions=True)
-
-
-def _has_ended(chunks: AsyncGenerator[types.GenerateContentResponse, None]) -> bool:
-    return not isinstance(chunks, AsyncGeneratorType) or chunks.ag_frame is None
+        [got] = await asyncio.gather(read, return_exceptions=True)
 
 
 def _explained(response: LlmResponse) -> LlmResponse:

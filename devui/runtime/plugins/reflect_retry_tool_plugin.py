@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from devui.runtime.mistakes import given
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.failure_counts import (
     REFLECT_AND_RETRY_RESPONSE_TYPE,
@@ -82,7 +83,10 @@ class ReflectAndRetryToolPlugin(BasePlugin):
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
     ) -> dict[str, Any] | None:
-        """Forget the tool's failures; or count one more, if the result tells of one."""
+        """Forget the tool's failures; or count one more, if the result tells of one.
+
+        Raises ValueError if `tracking_scope` is none.
+        """
         if isinstance(result, dict) and (
             result.get("response_type") == REFLECT_AND_RETRY_RESPONSE_TYPE
         ):
@@ -109,6 +113,11 @@ class ReflectAndRetryToolPlugin(BasePlugin):
 
     def _get_scope_key(self, tool_context: Context) -> str:
         """Which failures are counted together; override it to count by user or session."""
+        if not isinstance(self.scope, TrackingScope):
+            raise ValueError(  # noqa: TRY004  ADK raises it, too
+                f"`tracking_scope` is {given(self.scope)}; give a TrackingScope, or override"
+                " `_get_scope_key`."
+            )
         return self.scope.key(tool_context.invocation_id)
 
 

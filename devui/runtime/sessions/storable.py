@@ -5,49 +5,73 @@ and a resume would make these again. So texts that are none (halves of surrogate
 names of state keys) are spelled out, and what refers to itself is told by its repr.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
-from google.genai import types
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from devui.runtime.events.event import Event
 from devui.runtime.halves import sendable
 from devui.runtime.jsonable import walked
 
+M = TypeVar("M", bound=BaseModel)
+
+_REPLACED = "\ufffd" * 3
+"""What pydantic writes for half of a character in a key."""
+
+
+def is_whole(text: str) -> bool:
+    """Whether nothing was lost when the text was made, as JSON of an event."""
+    return _REPLACED not in text
+
 
 def make_storable(event: Event) -> None:
     """Change the event in place, where it has no form in JSON; the rest stays as it is."""
-    for name in ("author", "branch", "error_code", "error_message"):
-        if isinstance(text := getattr(event, name), str):
-            setattr(event, name, sendable(text))
-    for part in (event.content.parts if event.content else None) or []:
-        _make_part_storable(part)
     event.output = _plain(event.output)
     event.custom_metadata = _plain(event.custom_metadata)
     delta = event.actions.state_delta  # in place: contexts that are open write to the same one
     kept = {_spelled(key): _plain(value) for key, value in delta.items()}
     delta.clear()
     delta.update(kept)
+    _spell_out(event)
+    event.actions.state_delta = delta
 
 
-def _make_part_storable(part: types.Part) -> None:
-    part.text = _plain(part.text)
-    if part.function_call is not None:
-        part.function_call.args = _plain(part.function_call.args)
-    if part.function_response is not None:
-        part.function_response.response = _plain(part.function_response.response)
-    if part.executable_code is not None:
-        part.executable_code.code = _plain(part.executable_code.code)
-    if part.code_execution_result is not None:
-        part.code_execution_result.output = _plain(part.code_execution_result.output)
+def spelled_out(model: M) -> M:
+    """A copy whose texts can be kept, whatever is in the model."""
+    copied = model.model_copy(deep=True)
+    _spell_out(copied)
+    return copied
+
+
+def _spell_out(model: BaseModel) -> None:
+    """Make the values of a model's fields storable, whatever depth they are at."""
+    fields = vars(model)
+    for name, value in fields.items():
+        fields[name] = _storable(value)  # as it was checked when the model was made
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        _spell_out(value)
+    elif isinstance(value, list) and any(isinstance(each, BaseModel) for each in value):
+        value[:] = map(_storable, value)
+    elif isinstance(value, dict) and any(isinstance(each, BaseModel) for each in value.values()):
+        return {_spelled(key): _storable(each) for key, each in value.items()}
+    elif isinstance(value, set):
+        return {_plain(each) for each in value}
+    elif not isinstance(value, bytes):
+        return _plain(value)
+    return value
 
 
 def _plain(value: Any) -> Any:
     try:
-        to_json(value, by_alias=True)
+        if is_whole(to_json(value, by_alias=True).decode()):
+            return value
     except (ValueError, RecursionError):
-        return walked(value, _told, _spelled)
-    return value
+        pass
+    return walked(value, _told, _spelled)
 
 
 def _told(value: Any) -> Any:

@@ -2,11 +2,15 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from google.genai import types
+
 from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.copying import altered
 from devui.runtime.mistakes import check_takes, given, not_awaited, place
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
@@ -24,7 +28,7 @@ class ToolPredicate(Protocol):
     ) -> bool: ...
 
 
-ToolFilter = list[str] | Callable[[BaseTool, "ReadonlyContext | None"], bool]
+ToolFilter = Collection[str] | Callable[[BaseTool, "ReadonlyContext | None"], bool]
 
 
 class ToolsetError(TypeError):
@@ -58,7 +62,7 @@ class BaseToolset(ABC):
                 empty. Subclasses apply it through `_is_tool_selected`.
             tool_name_prefix: Put before each name, with an underscore.
         """
-        self.tool_filter = tool_filter
+        self.tool_filter = [tool_filter] if isinstance(tool_filter, str) else tool_filter
         self.tool_name_prefix = tool_name_prefix
 
     @abstractmethod
@@ -100,9 +104,9 @@ class BaseToolset(ABC):
     def _is_tool_selected(self, tool: BaseTool, readonly_context: "ReadonlyContext | None") -> bool:
         if not self.tool_filter:  # an empty list, too
             return True
-        if isinstance(self.tool_filter, list):
-            return tool.name in self.tool_filter
-        return self.tool_filter(tool, readonly_context)
+        if callable(self.tool_filter):
+            return self.tool_filter(tool, readonly_context)
+        return tool.name in self.tool_filter
 
 
 def toolsets_of(tools: Iterable[Any]) -> list[BaseToolset]:
@@ -119,10 +123,16 @@ def toolsets_of(tools: Iterable[Any]) -> list[BaseToolset]:
 def _prefixed(tool: BaseTool, prefix: str | None) -> BaseTool:
     if not prefix:
         return tool
-    # Requests declare a tool by its `name`, whatever its own declaration says.
     renamed = copy.copy(tool)
     renamed.name = f"{prefix}_{tool.name}"
+    vars(renamed)["_get_declaration"] = partial(_declaration, tool, renamed.name)
     return renamed
+
+
+def _declaration(tool: BaseTool, name: str) -> types.FunctionDeclaration | None:
+    """The tool's own under another name, for code that does not go by the tool's."""
+    declared = tool._get_declaration()
+    return declared and altered(declared, name=name)
 
 
 async def _tools_of(toolset: BaseToolset, ctx: "ReadonlyContext | None") -> Iterable[BaseTool]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.agent_progress import forget
 from devui.runtime.agents.branches import branch_below, is_within
-from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
+from devui.runtime.agents.invocation_costs import LlmCallsLimitExceededError
 from devui.runtime.agents.invocation_events import with_answers
 from devui.runtime.agents.settled_runs import settled_run
 from devui.runtime.models.output_schema import parsed

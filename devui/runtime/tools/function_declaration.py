@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from google.genai import types
-from pydantic import Field, create_model
+from pydantic import BaseModel, Field, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
@@ -28,6 +28,15 @@ def declare(signature: FunctionSignature, description: str) -> types.FunctionDec
         parameters_json_schema=parameters_schema(signature.name, signature.parameters)
         if signature.resolved
         else None,
+    )
+
+
+def declare_model(model: type[BaseModel], description: str) -> types.FunctionDeclaration:
+    """Declare a pydantic class by its fields, with their limits (adk-runtime 8.2)."""
+    return types.FunctionDeclaration(
+        name=model.__name__,
+        description=description or None,
+        parameters_json_schema=model.model_json_schema(schema_generator=_Schema),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
+from pydantic import BaseModel
 
 from devui.runtime.calling import call
 from devui.runtime.copying import altered
@@ -11,7 +12,7 @@ from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import is_required, requirement, withheld
 from devui.runtime.tools.effect import effect_of
 from devui.runtime.tools.function_arguments import bound
-from devui.runtime.tools.function_declaration import declare
+from devui.runtime.tools.function_declaration import declare, declare_model
 from devui.runtime.tools.function_signature import (
     CONTEXT_NAME,
     FunctionSignature,
@@ -73,6 +74,8 @@ class FunctionTool(BaseTool):
             warn_of_wrappers(signature, func)
 
     def _get_declaration(self) -> types.FunctionDeclaration:
+        if isinstance(self.func, type) and issubclass(self.func, BaseModel):
+            return declare_model(self.func, self.description)
         hidden = tuple(self._ignore_params)
         if hidden not in self._declaration_cache:
             told = self._function_signature.without(hidden)

@@ -4,6 +4,7 @@ from typing import Any
 
 from google.genai import types
 
+from devui.runtime.mistakes import given
 from devui.runtime.tools.function_tool import FunctionTool
 from devui.runtime.tools.tool_context import ToolContext
 
@@ -12,7 +13,7 @@ _REASON = "transfer_reason"
 
 def transfer_to_agent(
     agent_name: str, tool_context: ToolContext, *, transfer_reason: str = ""
-) -> None:
+) -> dict[str, str] | None:
     """Hand the conversation over to another agent.
 
     Use it when another agent is better suited, by its description, to answer the user.
@@ -21,8 +22,11 @@ def transfer_to_agent(
         agent_name: The name of the agent that takes over.
         transfer_reason: Why that agent is to take over.
     """
+    if agent_name is not None and not isinstance(agent_name, str):
+        return {"error": f"`agent_name` is {given(agent_name)}; give the name of one agent."}
     tool_context.actions.transfer_to_agent = agent_name
     tool_context.actions.transfer_reason = transfer_reason or None
+    return None
 
 
 class TransferToAgentTool(FunctionTool):

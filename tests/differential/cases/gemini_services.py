@@ -8,8 +8,9 @@ import httpx
 from google.genai import types
 from pydantic import BaseModel
 
-from tests.differential.case import Case, add
+from tests.differential.case import Case, add, case
 from tests.differential.cases.gemini_streams import settings
+from tests.differential.differing_schemas import VERTEX_BY_CLIENT
 from tests.kit.gemini_server import GeminiServer, chunk, text
 
 GOOGLE = "http://generativelanguage.googleapis.com"
@@ -97,3 +98,9 @@ async def _copied(stage: Any, copied: Any) -> None:
 for _name, _copying in COPIES.items():
     _play = partial(_copied, copied=_copying)
     add(Case(f"an agent that has asked Gemini is copied {_name}", _play))
+
+
+@case(differs=VERTEX_BY_CLIENT)
+async def vertex_ai_is_chosen_by_the_arguments_of_the_client(stage):
+    model = stage.ns.Gemini(model="gemini-2.5-flash", client_kwargs={"vertexai": True})
+    stage.note("schema and tools", model.capabilities.output_schema_and_tools)

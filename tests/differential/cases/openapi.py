@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.differential.case import Case, Difference, add, case
 from tests.differential.differing_tasks import MISSING_FIELDS
-from tests.differential.differing_tools import FORM_FILES, PATH_STYLES, QUERY_STYLES
+from tests.differential.differing_tools import FORM_FILES, PATH_STYLES, QUERY_STYLES, SWAGGER_2
 from tests.differential.script import Call
 
 NAMED = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
@@ -228,6 +228,23 @@ _PLACES: dict[str, tuple[dict[str, Any], Difference | None]] = {
 for _name, (_spec, _differs) in _PLACES.items():
     _play = partial(served, calls=[Call("find", {"v": {"x": 1, "y": "b"}})], spec=_spec)
     add(Case(f"a service is called with fields in {_name}", _play, _differs))
+
+
+@case(differs=SWAGGER_2)
+async def a_service_is_described_in_swagger_2(stage):
+    query = {"name": "kind", "in": "query", "type": "string"}
+    spec = {
+        "swagger": "2.0",
+        "info": {"title": "Pets", "version": "1"},
+        "host": "pets.test",
+        "paths": {"/pets": {"get": {"operationId": "listPets", "parameters": [query]}}},
+    }
+    try:
+        toolset = stage.ns.OpenAPIToolset(spec_dict=spec)
+    except ValueError:
+        stage.note("refused")
+    else:
+        stage.note("tools", [tool.name for tool in await toolset.get_tools()])
 
 
 @case()

@@ -5,9 +5,11 @@ from functools import partial
 from typing import Any
 
 from google.genai import types
+from pydantic import BaseModel, Field
 
 from tests.differential.case import case
 from tests.differential.differing import OFF_THE_LOOP
+from tests.differential.differing_tools import OTHER_FILTERS
 from tests.differential.script import Boom, Call, Raw, Say, call
 
 
@@ -222,6 +224,51 @@ async def a_toolset_gives_its_tools_a_prefix(stage):
 
     eyes = Eyes(tool_name_prefix="eyes")
     await stage.open(stage.agent("agent", call("eyes_look", a=1), "Done.", tools=[eyes]))
+    await stage.say()
+
+
+@case()
+async def tools_with_a_prefix_say_so_in_their_declarations(stage):
+    class Fixed(stage.ns.BaseTool):
+        def _get_declaration(self):
+            return types.FunctionDeclaration(name="theirs")
+
+    def look(a: int) -> int:
+        """Looks."""
+        return a
+
+    class Eyes(stage.ns.BaseToolset):
+        async def get_tools(self, readonly_context=None):
+            return [stage.ns.FunctionTool(look), Fixed(name="mine", description="Mine.")]
+
+    for tool in await Eyes(tool_name_prefix="eyes").get_tools_with_prefix():
+        stage.note(tool.name, tool._get_declaration().name)
+
+
+@case(differs=OTHER_FILTERS)
+async def tools_are_chosen_by_a_tuple_of_names(stage):
+    def look() -> str:
+        return "ok"
+
+    class Eyes(stage.ns.BaseToolset):
+        async def get_tools(self, readonly_context=None):
+            tools = [stage.ns.FunctionTool(look), stage.ns.FunctionTool(print)]
+            return [tool for tool in tools if self._is_tool_selected(tool, readonly_context)]
+
+    tools = await Eyes(tool_filter=("look",)).get_tools()
+    stage.note("offered", [tool.name for tool in tools])
+
+
+@case()
+async def a_model_as_a_tool_is_declared_with_the_limits_of_its_fields(stage):
+    class Point(BaseModel):
+        """A point."""
+
+        x: int = Field(ge=1, le=5, description="The first.")
+        y: str = Field("a", max_length=3)
+
+    answers = call("Point", x=2), call("Point", y="b"), "Done."
+    await stage.open(stage.agent("agent", *answers, tools=[Point]))
     await stage.say()
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from google.genai import types
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import FAILED_TRANSFER, WHO_FAILED
+from tests.differential.differing import FAILED_TRANSFER, NAMELESS_TARGET, WHO_FAILED
 from tests.differential.differing_sharing import HANDS_OVER_WITH_OPEN_CALL
 from tests.differential.script import Boom, Call, Raise, Say, call, transfer
 
@@ -42,6 +42,14 @@ async def a_child_hands_back_to_its_parent(stage):
     await stage.say()
     await stage.say("back")
     await stage.say("more")
+
+
+@case(differs=NAMELESS_TARGET)
+async def a_transfer_to_what_is_no_name(stage):
+    child = stage.agent("child", "Hello.")
+    answers = Call("transfer_to_agent", {"agent_name": ["child"]}), transfer("child")
+    await stage.open(stage.agent("root", *answers, sub_agents=[child]))
+    await stage.say()
 
 
 @case()

@@ -18,9 +18,12 @@ from devui.runtime.flows.llm_flows.visibility import View
 from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from google.genai import types
 
     from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
     from devui.runtime.models.llm_request import LlmRequest
 
 
@@ -79,6 +82,27 @@ def contents() -> RequestProcessor:
 
 request_processor = contents()
 """For flows of one's own, which may share it."""
+
+
+def _get_contents(
+    current_branch: str | None,
+    events: Sequence[Event],
+    agent_name: str = "",
+    *,
+    isolation_scope: str | None = None,
+    include_thoughts_from_other_agents: bool = False,
+) -> list[types.Content]:
+    """The contents of these events as an agent sees them: google-adk's name, for code that uses it.
+
+    Args:
+        current_branch: Where the agent is at work.
+        events: Those of the session.
+        agent_name: Whose events are its own words.
+        isolation_scope: The task that it carries out.
+        include_thoughts_from_other_agents: Whether those are shown.
+    """
+    view = View(agent_name, current_branch, isolation_scope, include_thoughts_from_other_agents)
+    return History(view).contents(events)
 
 
 def _view(ctx: InvocationContext) -> View:

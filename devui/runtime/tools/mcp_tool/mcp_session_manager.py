@@ -15,7 +15,7 @@ from devui.runtime.ignored import Spelt
 from devui.runtime.mistakes import given
 
 try:
-    from mcp import Client, MCPError, StdioServerParameters
+    from mcp import Client, ClientSession, MCPError, StdioServerParameters
     from mcp.client.sse import sse_client
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client
@@ -124,6 +124,10 @@ class MCPSessionManager:
     async def client(self, headers: Mapping[str, str] | None = None) -> Client:
         """An open client, new or used before; ConnectionError names the server."""
         return await (await self._connected(headers)).client()
+
+    async def create_session(self, headers: Mapping[str, str] | None = None) -> ClientSession:
+        """The session of `client`, for code that speaks with the server itself."""
+        return (await self.client(headers)).session
 
     async def ask(
         self,

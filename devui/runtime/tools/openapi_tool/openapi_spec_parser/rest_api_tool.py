@@ -17,6 +17,7 @@ from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.openapi_tool.auth.auth_helpers import dict_to_auth_scheme
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.credentials import Access
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.openapi_spec_parser import (
+    OperationEndpoint,
     ParsedOperation,
 )
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Operation
@@ -84,6 +85,11 @@ class RestApiTool(BaseTool):
                 allow_private_network_access=allow_private_network_access,
             ),
         )
+
+    @property
+    def endpoint(self) -> OperationEndpoint:
+        """Where the operation is."""
+        return ParsedOperation(self.operation).endpoint
 
     @property
     def auth_scheme(self) -> AuthScheme | None:

@@ -47,22 +47,30 @@ async def send(
         headers["Cookie"] = "; ".join(f"{name}={text}" for name, text in request.cookies.items())
     _check(headers)
     asked = {"method": request.method, "headers": headers, **request.content}
-    proxy = _proxy(url)
-    through_proxy = proxy is not None
     if make_client is not None:
         client = make_client()
-        # A client's proxies, also those of the environment, are transports beside its first.
-        through_proxy = client._transport_for_url(url) is not client._transport
     elif private:
         client = httpx.AsyncClient(verify=verify, timeout=_PATIENCE)
     else:
         # With a transport of its own it knows no proxies but the one that was looked up here.
-        transport = httpx.AsyncHTTPTransport(verify=verify, proxy=proxy)
+        transport = httpx.AsyncHTTPTransport(verify=verify, proxy=_proxy(url))
         client = httpx.AsyncClient(transport=transport, timeout=_PATIENCE)
     async with client:
         if private:
             return await client.request(url=url, **asked)
-        return await _send_to_public(client, url, asked, through_proxy=through_proxy)
+        return await _send_to_public(client, url, asked, through_proxy=_keep_transport(client, url))
+
+
+def _keep_transport(client: Any, url: Any) -> bool:
+    """Let a client send by the transport that it has for a host, also to an address of that.
+
+    Returns:
+        Whether that is a proxy, of the client's own or of the environment.
+    """
+    transport = client._transport_for_url(url)
+    vars(client)["_transport_for_url"] = lambda _: transport
+    is_known = isinstance(transport, httpx.AsyncHTTPTransport)
+    return is_known and "_proxy_url" in vars(transport._pool)
 
 
 async def _send_to_public(

@@ -1,0 +1,1 @@
+"""Helpers that programs around agents import from google-adk's command line."""

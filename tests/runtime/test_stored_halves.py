@@ -1,0 +1,83 @@
+"""Halves of characters in what is stored: nothing is lost of them, and no turn ends by them."""
+
+import pytest
+from google.genai import types
+
+from devui.runtime.events import Event, EventActions
+from devui.runtime.events.tool_confirmation import ToolConfirmation
+
+WHERE = {"app_name": "app", "user_id": "u"}
+
+
+async def test_texts_that_are_none_are_spelled_out(service):
+    session = await service.create_session(**WHERE, session_id="s")
+    half = "half \ud83d"
+    response = types.FunctionResponse(name="t", response={"said": half})
+    code = types.ExecutableCode(code=half, language="PYTHON")
+    result = types.CodeExecutionResult(outcome="OUTCOME_OK", output=half)
+    message = [
+        half,
+        types.Part(function_response=response),
+        types.Part(executable_code=code),
+        types.Part(code_execution_result=result),
+    ]
+    event = Event(author="a", message=message, state={"k": half})
+    event.output = [half]
+    await service.append_event(session, event)
+
+    read = await service.get_session(**WHERE, session_id="s")
+    spelled = "half \\ud83d"
+    assert read.events == session.events
+    assert read.state == session.state == {"k": spelled}
+    [text, told, run, printed] = read.events[0].content.parts
+    assert text.text == run.executable_code.code == printed.code_execution_result.output == spelled
+    assert told.function_response.response == {"said": spelled}
+    assert read.events[0].output == [spelled]
+
+
+HALF = "a\ud83d"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        types.Part(function_call=types.FunctionCall(name=HALF, id=HALF, args={HALF: [HALF]})),
+        types.Part(function_response=types.FunctionResponse(name=HALF, id=HALF, response={})),
+        types.Part(file_data=types.FileData(file_uri=HALF, mime_type=HALF)),
+        types.Part(inline_data=types.Blob(data=b"\xff", mime_type=HALF, display_name=HALF)),
+        types.Part(text="x", part_metadata={HALF: HALF}),
+    ],
+    ids=["call", "response", "file", "blob", "metadata"],
+)
+async def test_halves_of_characters_are_spelled_out_in_whatever_a_message_holds(service, parts):
+    session = await service.create_session(**WHERE, session_id="s")
+    await service.append_event(session, Event(author="a", message=types.Content(parts=[parts])))
+
+    read = await service.get_session(**WHERE, session_id="s")
+    assert read.events == session.events
+    [kept] = read.events[0].content.parts
+    assert repr(kept) == repr(parts).replace(repr(HALF), repr("a\\ud83d"))
+
+
+async def test_halves_of_characters_are_spelled_out_in_the_rest_of_an_event(service):
+    session = await service.create_session(**WHERE, session_id="s")
+    actions = EventActions(
+        state_delta={HALF: 1, "temp:live": object()},
+        artifact_delta={HALF: 2},
+        transfer_to_agent=HALF,
+        agent_state={"at": [HALF]},
+        requested_tool_confirmations={"1": ToolConfirmation(hint=HALF)},
+    )
+    event = Event(author="a", actions=actions, long_running_tool_ids={HALF}, model_version=HALF)
+    event.grounding_metadata = types.GroundingMetadata(web_search_queries=[HALF])
+    await service.append_event(session, event)
+
+    [kept] = (await service.get_session(**WHERE, session_id="s")).events
+    whole = "a\\ud83d"
+    assert kept.actions.state_delta == {whole: 1}
+    assert kept.actions.artifact_delta == {whole: 2}
+    assert kept.actions.transfer_to_agent == kept.model_version == whole
+    assert kept.actions.agent_state == {"at": [whole]}
+    assert kept.actions.requested_tool_confirmations["1"].hint == whole
+    assert kept.long_running_tool_ids == {whole}
+    assert kept.grounding_metadata.web_search_queries == [whole]
