@@ -26,8 +26,6 @@ from tests.kit.stormy_trees import ABORTED, Hooks, StormyTree
 WHERE = {"user_id": "user", "session_id": "s"}
 MANY = 400
 """Model calls that no run of these trees makes."""
-BOUND = 20
-"""Seconds after which a run hangs; each takes a part of one."""
 
 
 class Weather:
@@ -150,7 +148,7 @@ class Weather:
         config = RunConfig(max_llm_calls=budget, streaming_mode=mode)
         task = asyncio.create_task(self._consume(runner, run_config=config, **what))
         self.storm.caller = task
-        done, _ = await asyncio.wait([task], timeout=BOUND)
+        done, _ = await asyncio.wait([task], timeout=PATIENCE)
         if not done:
             stacks = [str(each.get_stack()) for each in asyncio.all_tasks()]
             task.cancel()

@@ -146,14 +146,14 @@ async def test_what_a_schema_allows_is_committed():
 
 async def test_a_caller_that_is_slow_does_not_make_an_agent_late():
     model = scripted(call_part("write", key="hours", value=1), "Done.")
-    talk = Conversation(LlmAgent(name="agent", model=model, tools=[write], timeout=0.5))
+    talk = Conversation(LlmAgent(name="agent", model=model, tools=[write], timeout=LONG))
     await talk.runner.session_service.create_session(app_name="app", user_id="user", session_id="s")
     async for event in talk.runner.run_async(
         user_id="user", session_id="s", new_message=types.UserContent("go")
     ):
         talk.heard.append(event)
         if len(talk.heard) == 1:
-            await asyncio.sleep(0.6)
+            await asyncio.sleep(LONG + 0.1)
     assert told(talk.heard)[-1] == "Done."
 
 

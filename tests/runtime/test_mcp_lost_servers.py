@@ -38,7 +38,7 @@ def odd(timeout: float = 60) -> McpToolset:
 
 
 async def test_a_call_that_is_not_answered_in_time_is_an_error_for_the_model():
-    hung, mumbled = await responses(odd(timeout=3), Call("hang"), Call("mumble"))
+    hung, mumbled = await responses(odd(timeout=8), Call("hang"), Call("mumble"))
     assert "timed out" in hung["error"]
     assert text(mumbled) == "well", "the server is still there"
 

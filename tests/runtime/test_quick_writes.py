@@ -14,6 +14,7 @@ from devui.runtime.errors import SessionNotFoundError
 from devui.runtime.events import Event
 from devui.runtime.plain_threads import Call
 from devui.runtime.sessions import Session, SqliteSessionService
+from tests.kit.patience import PATIENCE
 
 WHERE = {"app_name": "app", "user_id": "u"}
 MOMENT = "devui.runtime.databases._MOMENT"
@@ -120,7 +121,7 @@ async def written_while_held(database: Database, other: sqlite3.Connection) -> N
     loop.call_soon(goes_on.set)
 
     def let_go() -> bool:
-        went_on = goes_on.wait(5)
+        went_on = goes_on.wait(PATIENCE)
         other.execute("COMMIT")
         return went_on
 
@@ -162,7 +163,7 @@ async def test_nobody_waits_on_the_spot_for_another_job(database):
 
     def long(_: sqlite3.Connection) -> bool:
         begun.set()
-        return go_on.wait(5)
+        return go_on.wait(PATIENCE)
 
     await hurry(database)
     reading = asyncio.create_task(database.read(long))
