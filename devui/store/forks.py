@@ -33,7 +33,8 @@ _SESSION = """
                           own_scope, user_scope, app_scope)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
 """
-# Event n gets the seq born + 2n; what others wrote to shared keys after it, the one above that.
+# Event n gets the seq born + 2n; what others wrote to shared keys after it, or after the parent was
+# made, the one above that.
 _EVENTS = """
     INSERT INTO events (seq, number, session, run, id, invocation_id, author, branch, timestamp,
                         kind, final, summary, chunks, size, data, held)
@@ -58,7 +59,7 @@ _WRITES = """
             SELECT 2 * events.number + (events.seq < writes.seq) FROM events
             WHERE events.session = ?2 AND events.seq <= writes.seq
             ORDER BY events.seq DESC LIMIT 1
-        ), 0) AS place
+        ), ?6 < writes.seq) AS place
         FROM writes WHERE writes.scope = ?4 AND writes.seq <= ?5
         GROUP BY writes.key, place
     )
@@ -69,7 +70,7 @@ _FILES = """
         SELECT 2 * events.number + (events.seq < artifacts.seq) FROM events
         WHERE events.session = ?2 AND events.seq <= artifacts.seq
         ORDER BY events.seq DESC LIMIT 1
-    ), 0), content
+    ), ?6 < artifacts.seq), content
     FROM artifacts WHERE artifacts.scope = ?4 AND artifacts.seq <= ?5
 """
 _USAGE = """
@@ -187,8 +188,8 @@ def _make(connection: sqlite3.Connection, parent: SessionRow, fork: NewFork, now
     connection.execute(_REWINDS, (key, parent.key, fork.number))
     connection.execute(_TOTALS, (key,))
     for new, old in zip(scopes, Scopes(*then), strict=True):
-        connection.execute(_WRITES, (born, parent.key, new, old, cut))
-        connection.execute(_FILES, (born, parent.key, new, old, cut))
+        connection.execute(_WRITES, (born, parent.key, new, old, cut, born_then))
+        connection.execute(_FILES, (born, parent.key, new, old, cut, born_then))
     here = fork.number + (fork.reason == "event")  # with what stands in the place of an event
     through = connection.execute(_THROUGH, (parent.key, here)).fetchall()
     invocation = through[0][0] if through else None

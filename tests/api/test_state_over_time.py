@@ -157,6 +157,7 @@ def own(state: dict[str, Any]) -> dict[str, Any]:
 @given(start=DELTAS, steps=st.lists(STEPS, max_size=9))
 @example(start={"a": 0}, steps=[("patch", 0, {"a": None}), ("rewind", 0, 1)])
 @example(start={"a": 0}, steps=[("patch", 0, {"a": "x"}), ("fork", 0, 1), ("rewind", 1, 1)])
+@example(start={}, steps=[("create", 0, {"user:a": 0}), ("patch", 0, {}), ("fork", 0, 1)])
 def test_the_state_as_of_n_is_the_fold_of_the_first_n_deltas(client, app_state, start, steps):
     history = History(client, app_state)
     history.create(start)
