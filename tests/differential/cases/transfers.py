@@ -5,7 +5,12 @@ from functools import partial
 from google.genai import types
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import FAILED_TRANSFER, NAMELESS_TARGET, WHO_FAILED
+from tests.differential.differing import (
+    FAILED_TRANSFER,
+    MISNAMED_TARGET,
+    NAMELESS_TARGET,
+    WHO_FAILED,
+)
 from tests.differential.differing_sharing import HANDS_OVER_WITH_OPEN_CALL
 from tests.differential.script import Boom, Call, Raise, Say, call, transfer
 
@@ -80,7 +85,7 @@ async def a_grandchild_takes_over(stage):
     await stage.say("up")
 
 
-@case(differs=FAILED_TRANSFER)
+@case(differs=MISNAMED_TARGET)
 async def a_transfer_to_nobody(stage):
     child = stage.agent("child", "Hello.")
     root = stage.agent("root", transfer("stranger"), "Sorry.", sub_agents=[child])
@@ -90,6 +95,19 @@ async def a_transfer_to_nobody(stage):
 
 
 @case(differs=FAILED_TRANSFER)
+async def a_tool_hands_over_to_nobody(stage):
+    def leave(tool_context) -> str:
+        tool_context.actions.transfer_to_agent = "stranger"
+        return "Left."
+
+    child = stage.agent("child", "Hello.")
+    root = stage.agent("root", call("leave"), "Sorry.", tools=[leave], sub_agents=[child])
+    await stage.open(root)
+    await stage.say()
+    await stage.say("again")
+
+
+@case(differs=MISNAMED_TARGET)
 async def a_transfer_to_oneself(stage):
     child = stage.agent("child", "Hello.")
     root = stage.agent("root", transfer("root"), "Sorry.", sub_agents=[child])
@@ -98,7 +116,7 @@ async def a_transfer_to_oneself(stage):
     await stage.say("again")
 
 
-@case(differs=FAILED_TRANSFER)
+@case(differs=MISNAMED_TARGET)
 async def a_transfer_past_a_level(stage):
     leaf = stage.agent("leaf", "Leaf.")
     middle = stage.agent("middle", "Middle.", sub_agents=[leaf])
@@ -123,7 +141,7 @@ async def a_child_that_may_not_hand_back(stage):
     await stage.say("back")
 
 
-@case(differs=FAILED_TRANSFER)
+@case(differs=MISNAMED_TARGET)
 async def a_child_without_peers(stage):
     one = stage.agent("one", transfer("two"), disallow_transfer_to_peers=True)
     two = stage.agent("two", "Two speaks.")
