@@ -11,6 +11,7 @@ from tests.differential.differing import (
     NAMELESS_TARGET,
     WHO_FAILED,
 )
+from tests.differential.differing_resume import ENDS_OF_TEAMS
 from tests.differential.differing_sharing import HANDS_OVER_WITH_OPEN_CALL
 from tests.differential.script import Boom, Call, Raise, Say, call, transfer
 
@@ -92,6 +93,31 @@ async def a_transfer_to_nobody(stage):
     await stage.open(root)
     await stage.say()
     await stage.say("again")
+
+
+def _asks_first(tool, args, tool_context):
+    decision = tool_context.tool_confirmation
+    if tool.name != "transfer_to_agent" or decision:
+        return None if not decision or decision.confirmed else {"status": "refused"}
+    tool_context.request_confirmation(hint="Hand over?")
+    return {"status": "waiting"}
+
+
+async def _decided(stage, confirmed, resumable):
+    child = stage.agent("child", "Hello.", "Still me.")
+    answers = [transfer("child"), "Mine."] if resumable else [transfer("child"), "Wait.", "Mine."]
+    root = stage.agent("root", *answers, before_tool_callback=_asks_first, sub_agents=[child])
+    await stage.open(root, resumable=resumable)
+    await stage.say()
+    await stage.say(stage.answer(stage.call("adk_request_confirmation"), confirmed=confirmed))
+    await stage.say("more")
+
+
+for _confirmed, _word in {True: "agrees to", False: "refuses"}.items():
+    for _resumable, _where in {False: "", True: " of a resumable app"}.items():
+        _play = partial(_decided, confirmed=_confirmed, resumable=_resumable)
+        _differs = ENDS_OF_TEAMS if _confirmed and _resumable else None
+        add(Case(f"the user {_word} a transfer{_where}", _play, _differs))
 
 
 @case(differs=FAILED_TRANSFER)
