@@ -117,9 +117,15 @@ NAMELESS_TARGET = Difference(
     there="The turn ends without an answer.",
     why="A model can mend the call that it has written.",
 )
+MISNAMED_TARGET = Difference(
+    "Calls of `transfer_to_agent` with a name that is not offered",
+    here="The model is told so, and which names are valid; it may call again.",
+    there="The run ends with ValueError or WorkflowDataError.",
+    why="A model can mend the call that it has written, as it can one of a tool that is not there.",
+)
 FAILED_TRANSFER = Difference(
     "Transfers that are not allowed",
-    here="An agent that hands over to itself, to a stranger or past its own parent, peers and"
+    here="Code that hands over to an agent itself, to a stranger or past its own parent, peers and"
     " children ends the run with ValueError, and the history says so in an error event.",
     there="ValueError or WorkflowDataError is raised, and the history says nothing.",
     why="Whoever looks at the history must see why the run ended (events seed).",

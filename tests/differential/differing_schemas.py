@@ -27,6 +27,12 @@ SHAPES_OF_ANSWERS = Difference(
     why="The model must know what to fill in.",
     without=_without_shapes,
 )
+ANSWER_LEFT_OUT = Difference(
+    "Calls of `set_model_response` without `response`, where the schema is a dict",
+    here="The model is told that the parameter is missing, and may call again.",
+    there="The result is null, and what the model has answered in other parameters is lost.",
+    why="A model can mend the call that it has written.",
+)
 UNCHECKED_ANSWER = Difference(
     "Answers that do not fit an output schema that is a type",
     here="They are checked against types such as `list[int]`, `dict[str, int]` and `Literal`, as"

@@ -138,3 +138,15 @@ COOKIES_APART = Difference(
     there="What is behind the semicolon is sent as another cookie.",
     why="An argument, which a model may have taken from a page, must not add a cookie.",
 )
+UNTOLD_PLACES = Difference(
+    "Places in the path of a service that are not described",
+    here="A parameter of the path that the description forgets is a mandatory text.",
+    there="Every call of the operation ends the run with KeyError.",
+    why="The path says that it is there, and without it nothing can be called.",
+)
+MEDIA_RANGES = Difference(
+    "Bodies of a service that may be of any type",
+    here="For `*/*` and `application/*` JSON is sent, for `text/*` a plain text.",
+    there="The range itself is sent as the type, and nothing of the body.",
+    why="Services read a body by its type, and a range is none.",
+)

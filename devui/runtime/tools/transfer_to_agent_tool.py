@@ -46,6 +46,14 @@ class TransferToAgentTool(FunctionTool):
             # Without the parameter, the description must not speak of it either.
             self.description = self.description.partition(f"\n    {_REASON}:")[0]
 
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Hand over, or tell the model which names are valid if it has made one up."""
+        name = args.get("agent_name")
+        if isinstance(name, str) and name not in self._agent_names:
+            valid = ", ".join(self._agent_names)
+            return {"error": f"There is no agent {name!r} to hand over to. Valid names: {valid}."}
+        return await super().run_async(args=args, tool_context=tool_context)
+
     def _get_declaration(self) -> types.FunctionDeclaration:
         declaration = super()._get_declaration()
         schema: dict[str, Any] = {**(declaration.parameters_json_schema or {})}

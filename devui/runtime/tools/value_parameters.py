@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from google.genai import types
+
 from devui.runtime.models.output_schema import conformed, json_schema
 
 
@@ -34,7 +36,14 @@ class ValueParameters:
         Raises:
             ValueError: it does not fit the schema.
         """
-        return conformed(self.schema, args.get(self.wrapped_in) if self.wrapped_in else args)
+        if not self.wrapped_in:
+            return conformed(self.schema, args)
+        if self.wrapped_in not in args and isinstance(self.schema, dict | types.Schema):
+            # Nothing is checked against a JSON schema, so that the answer would be null.
+            raise ValueError(
+                f"The parameter {self.wrapped_in!r}, which holds all of it, is missing."
+            )
+        return conformed(self.schema, args.get(self.wrapped_in))
 
 
 def _with_properties(schema: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from tests.differential.case import Case, add, case
 from tests.differential.differing import BAD_ANSWER
 from tests.differential.differing_files import PICTURES
 from tests.differential.differing_schemas import (
+    ANSWER_LEFT_OUT,
     SHAPES_OF_ANSWERS,
     TEXTS_ASKED_FOR,
     TYPES_OF_ANSWERS,
@@ -322,6 +323,18 @@ for _name, (_schema, _args) in CALLED.items():
     _play = partial(_called, schema=_schema, args=_args)
     _differs = SHAPES_OF_ANSWERS if "schema" in _name else None
     add(Case(f"an output schema with tools gets {_name}", _play, _differs))
+
+
+@case(differs=ANSWER_LEFT_OUT)
+async def an_output_schema_with_tools_is_answered_without_the_parameter(stage):
+    def look() -> str:
+        """Looks."""
+        return "ok"
+
+    answers = Call("set_model_response", {"name": "Bern"}), '{"name": "Basel"}'
+    agent = stage.agent("agent", *answers, tools=[look], output_schema=CITY, output_key="out")
+    await stage.open(agent)
+    await stage.say()
 
 
 @case()

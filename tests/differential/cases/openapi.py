@@ -10,7 +10,14 @@ from typing import Any
 
 from tests.differential.case import Case, Difference, add, case
 from tests.differential.differing_tasks import MISSING_FIELDS
-from tests.differential.differing_tools import FORM_FILES, PATH_STYLES, QUERY_STYLES, SWAGGER_2
+from tests.differential.differing_tools import (
+    FORM_FILES,
+    MEDIA_RANGES,
+    PATH_STYLES,
+    QUERY_STYLES,
+    SWAGGER_2,
+    UNTOLD_PLACES,
+)
 from tests.differential.script import Call
 
 NAMED = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
@@ -362,6 +369,31 @@ async def an_operation_has_two_parameters_of_one_name(stage):
     spec = SPEC | {"paths": {"/pets/{name}": {"parameters": [NAMED, size], "get": one}}}
     calls = [Call("get_pet", {"name": "Tom", "name_0": "Jerry", "size": 1})]
     await served(stage, calls, spec=spec)
+
+
+@case(differs=UNTOLD_PLACES)
+async def a_description_forgets_a_parameter_of_the_path(stage):
+    one = {"operationId": "feedPet", "parameters": [NAMED], "responses": {}}
+    spec = SPEC | {"paths": {"/pets/{name}/{foodKind}": {"post": one}}}
+    calls = [
+        Call("feed_pet", {"name": "Tom", "food_kind": "fish"}),
+        Call("feed_pet", {"name": "T"}),
+    ]
+    await served(stage, calls, spec=spec)
+
+
+def _ranged(media_type):
+    """A description of a service whose body may be of any type in a range."""
+    fields = {"type": "object", "properties": {"petName": {"type": "string"}}}
+    schema = {"type": "string"} if media_type.startswith("text/") else fields
+    body = {"content": {media_type: {"schema": schema}}}
+    one = {"operationId": "addPet", "requestBody": body, "responses": {}}
+    return SPEC | {"paths": {"/pets": {"post": one}}}
+
+
+for _name, _args in {"*/*": {"pet_name": "Tom"}, "text/*": {"body": "Tom"}}.items():
+    _play = partial(served, calls=[Call("add_pet", _args)], spec=_ranged(_name))
+    add(Case(f"a service takes a body of any type in {_name}", _play, MEDIA_RANGES))
 
 
 @case()

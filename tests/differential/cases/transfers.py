@@ -5,7 +5,13 @@ from functools import partial
 from google.genai import types
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import FAILED_TRANSFER, NAMELESS_TARGET, WHO_FAILED
+from tests.differential.differing import (
+    FAILED_TRANSFER,
+    MISNAMED_TARGET,
+    NAMELESS_TARGET,
+    WHO_FAILED,
+)
+from tests.differential.differing_resume import ENDS_OF_TEAMS
 from tests.differential.differing_sharing import HANDS_OVER_WITH_OPEN_CALL
 from tests.differential.script import Boom, Call, Raise, Say, call, transfer
 
@@ -80,7 +86,7 @@ async def a_grandchild_takes_over(stage):
     await stage.say("up")
 
 
-@case(differs=FAILED_TRANSFER)
+@case(differs=MISNAMED_TARGET)
 async def a_transfer_to_nobody(stage):
     child = stage.agent("child", "Hello.")
     root = stage.agent("root", transfer("stranger"), "Sorry.", sub_agents=[child])
@@ -89,7 +95,45 @@ async def a_transfer_to_nobody(stage):
     await stage.say("again")
 
 
+def _asks_first(tool, args, tool_context):
+    decision = tool_context.tool_confirmation
+    if tool.name != "transfer_to_agent" or decision:
+        return None if not decision or decision.confirmed else {"status": "refused"}
+    tool_context.request_confirmation(hint="Hand over?")
+    return {"status": "waiting"}
+
+
+async def _decided(stage, confirmed, resumable):
+    child = stage.agent("child", "Hello.", "Still me.")
+    answers = [transfer("child"), "Mine."] if resumable else [transfer("child"), "Wait.", "Mine."]
+    root = stage.agent("root", *answers, before_tool_callback=_asks_first, sub_agents=[child])
+    await stage.open(root, resumable=resumable)
+    await stage.say()
+    await stage.say(stage.answer(stage.call("adk_request_confirmation"), confirmed=confirmed))
+    await stage.say("more")
+
+
+for _confirmed, _word in {True: "agrees to", False: "refuses"}.items():
+    for _resumable, _where in {False: "", True: " of a resumable app"}.items():
+        _play = partial(_decided, confirmed=_confirmed, resumable=_resumable)
+        _differs = ENDS_OF_TEAMS if _confirmed and _resumable else None
+        add(Case(f"the user {_word} a transfer{_where}", _play, _differs))
+
+
 @case(differs=FAILED_TRANSFER)
+async def a_tool_hands_over_to_nobody(stage):
+    def leave(tool_context) -> str:
+        tool_context.actions.transfer_to_agent = "stranger"
+        return "Left."
+
+    child = stage.agent("child", "Hello.")
+    root = stage.agent("root", call("leave"), "Sorry.", tools=[leave], sub_agents=[child])
+    await stage.open(root)
+    await stage.say()
+    await stage.say("again")
+
+
+@case(differs=MISNAMED_TARGET)
 async def a_transfer_to_oneself(stage):
     child = stage.agent("child", "Hello.")
     root = stage.agent("root", transfer("root"), "Sorry.", sub_agents=[child])
@@ -98,7 +142,7 @@ async def a_transfer_to_oneself(stage):
     await stage.say("again")
 
 
-@case(differs=FAILED_TRANSFER)
+@case(differs=MISNAMED_TARGET)
 async def a_transfer_past_a_level(stage):
     leaf = stage.agent("leaf", "Leaf.")
     middle = stage.agent("middle", "Middle.", sub_agents=[leaf])
@@ -123,7 +167,7 @@ async def a_child_that_may_not_hand_back(stage):
     await stage.say("back")
 
 
-@case(differs=FAILED_TRANSFER)
+@case(differs=MISNAMED_TARGET)
 async def a_child_without_peers(stage):
     one = stage.agent("one", transfer("two"), disallow_transfer_to_peers=True)
     two = stage.agent("two", "Two speaks.")

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.agents.llm_agent import LlmAgent
     from devui.runtime.models.llm_request import LlmRequest
+    from devui.runtime.tools.base_tool import BaseTool
+
+
+def transfer_tools(agent: LlmAgent) -> list[BaseTool]:
+    """The tool by which the agent hands over; none if there is nobody."""
+    targets = agent.may_hand_over_to
+    return [TransferToAgentTool([target.name for target in targets])] if targets else []
 
 
 def _has_targets(ctx: InvocationContext) -> bool:
@@ -25,8 +32,8 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     targets = agent.may_hand_over_to
     descriptions = {target.name: await target.described_for_models() for target in targets}
     llm_request.append_instructions([_instruction(agent, targets, descriptions)])
-    tool = TransferToAgentTool([target.name for target in targets])
-    await tool.process_llm_request(tool_context=Context(ctx), llm_request=llm_request)
+    for tool in transfer_tools(agent):
+        await tool.process_llm_request(tool_context=Context(ctx), llm_request=llm_request)
 
 
 def _instruction(agent: LlmAgent, targets: list[BaseAgent], descriptions: Mapping[str, str]) -> str:

@@ -260,8 +260,9 @@ def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall
 
 
 def _is_last_answer(event: Event) -> bool:
-    """Whether a step before the model has run a call whose result needs no more words."""
-    return bool(event.get_function_responses()) and event.is_final_response()
+    """Whether a step before the model has run a call after which this agent says no more."""
+    hands_over = event.actions.transfer_to_agent is not None
+    return bool(event.get_function_responses()) and (hands_over or event.is_final_response())
 
 
 def _ends_loop(last: Event) -> bool:

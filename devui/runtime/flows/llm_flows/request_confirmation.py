@@ -10,6 +10,7 @@ from devui.runtime.agents.context import Context
 from devui.runtime.agents.invocation_events import own_events
 from devui.runtime.agents.open_calls import settled_calls, subjects, unheeded_answers
 from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.flows.llm_flows.agent_transfer import transfer_tools
 from devui.runtime.flows.llm_flows.decisions import decisions, originals
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
@@ -41,7 +42,9 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
         if asked and answer and _answers_only(answer, done) and not _acted_on(events, answer):
             ctx.end_invocation = True  # the same answer once more: there is nothing to add
         return
-    tools = {tool.name: tool for tool in await agent_of(ctx).canonical_tools(ReadonlyContext(ctx))}
+    agent = agent_of(ctx)
+    own = await agent.canonical_tools(ReadonlyContext(ctx))
+    tools = {tool.name: tool for tool in [*own, *transfer_tools(agent)]}
     for call in calls.values():
         await _check(ctx, events, call, tools)
     confirmations: dict[str, ToolConfirmation] = {}

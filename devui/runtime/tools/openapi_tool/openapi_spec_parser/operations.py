@@ -1,5 +1,6 @@
 """The operations of an OpenAPI description (adk-runtime 8.9)."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,8 @@ Json = dict[str, Any]
 
 _METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
 _BODY = "body"
+_JSON = "application/json"
+_PLACE = re.compile(r"\{([^{}]+)\}")
 JSON_STYLE = "json"
 """For a parameter that is described by a `content`, which is written as JSON as a whole."""
 _scheme: TypeAdapter[AuthScheme] = TypeAdapter(AuthScheme)
@@ -97,7 +100,8 @@ class _Reader:
     def operation(self, path: str, item: Json, method: str) -> Operation:
         described = item[method]
         media_type, body = _body(described.get("requestBody") or {})
-        found = [*_outer(item, described), *body]
+        outer = [*_outer(item, described)]
+        found = [*outer, *_untold(path, outer), *body]
         names = unique([self._argument(one) for one in found])
         name = snake_case(described.get("operationId") or f"{path}_{method}")[:MAX_NAME]
         return Operation(
@@ -157,13 +161,25 @@ def _outer(item: Json, described: Json) -> Iterator[Parameter]:
         yield Parameter(one["name"], "", one["in"], schema, required, style, explode)
 
 
+def _untold(path: str, told: list[Parameter]) -> Iterator[Parameter]:
+    """What a path has a place for, and the description forgets to describe.
+
+    Nothing could be called without it: an address with braces in it leads nowhere.
+    """
+    known = {one.name for one in told if one.where == "path"}
+    for name in dict.fromkeys(_PLACE.findall(path)):
+        if name not in known:
+            yield Parameter(name, "", "path", {"type": "string"}, True, "simple", False)
+
+
 def _body(described: Json) -> tuple[str | None, list[Parameter]]:
     """The body's media type and its parameters: an object's properties, or the whole."""
     content = described.get("content") or {}
     if not content:
         return None, []
-    media_type = "application/json" if "application/json" in content else next(iter(content))
-    schema = content[media_type].get("schema") or {}
+    named = _JSON if _JSON in content else next(iter(content))
+    schema = content[named].get("schema") or {}
+    media_type = _one_type(named)
     properties = schema.get("properties")
     if properties:
         required = schema.get("required") or []
@@ -172,6 +188,13 @@ def _body(described: Json) -> tuple[str | None, list[Parameter]]:
         ]
     name = "array" if schema.get("type") == "array" else _BODY
     return media_type, [Parameter("", name, _BODY, schema, bool(described.get("required")))]
+
+
+def _one_type(named: str) -> str:
+    """The type to send where a range of them, such as `*/*`, is named: no body is a range."""
+    if "*" not in named:
+        return named
+    return "text/plain" if named.startswith("text/") else _JSON
 
 
 def _schemas(content: Json | None) -> Iterator[Json]:
