@@ -30,6 +30,7 @@ from devui.worker.awaits import Awaited, awaited, has_entered, run_of, thread_fr
 from devui.worker.calls import Call, CallKind, Calls
 from devui.worker.faults import sendable
 from devui.worker.gates import Gates
+from devui.worker.jsontext import unread
 from devui.worker.link import Link
 from devui.worker.output import current_run
 from devui.worker.places import innermost, places_of
@@ -278,7 +279,7 @@ def _about(given: Any) -> str:
         count = len(given.contents)
         return f"{count} message{'s' if count != 1 else ''}"
     try:
-        text = to_json(given, inf_nan_mode="strings", serialize_unknown=True).decode()
+        text = to_json(unread(given), inf_nan_mode="strings", serialize_unknown=True).decode()
     except Exception:  # noqa: BLE001  arguments may be any object of anybody's, changing meanwhile
         return ""
     return sendable(text[:_CHARACTERS] + ("…" if len(text) > _CHARACTERS else ""))

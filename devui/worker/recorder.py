@@ -24,7 +24,7 @@ from devui.wire.framing import FrameTooLarge
 from devui.wire.messages import ToServer
 from devui.wire.spans import CANCELLED, SpanBegan, SpanEnded
 from devui.worker.faults import sendable
-from devui.worker.jsontext import as_json
+from devui.worker.jsontext import as_json, read
 from devui.worker.output import current_run
 from devui.worker.prompts import Prompts
 from devui.worker.replaying.effects import actions_now, changed_since
@@ -174,7 +174,7 @@ class Recorder(BasePlugin):
         before = actions_now(tool_context)
         with self._inside(span):
             try:
-                result = await proceed()
+                result = read(await proceed())
             finally:  # what a tool did before it raised counts, too
                 span.effects = changed_since(tool_context, before)
             span.results.append(as_json(result))

@@ -5,6 +5,7 @@ and a resume would make these again. So texts that are none (halves of surrogate
 names of state keys) are spelled out, and what refers to itself is told by its repr.
 """
 
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -13,6 +14,7 @@ from pydantic_core import to_json
 from devui.runtime.events.event import Event
 from devui.runtime.halves import sendable
 from devui.runtime.jsonable import walked
+from devui.runtime.sessions.state import State
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -23,6 +25,16 @@ _REPLACED = "\ufffd" * 3
 def is_whole(text: str) -> bool:
     """Whether nothing was lost when the text was made, as JSON of an event."""
     return _REPLACED not in text
+
+
+def read_iterators(delta: dict[str, Any]) -> None:
+    """Put what they hold in the place of iterators, such as `map(...)`: they can be read but once.
+
+    The event and the state are both written of a delta, and the second would be empty.
+    """
+    for key, value in delta.items():
+        if isinstance(value, Iterator) and not key.startswith(State.TEMP_PREFIX):
+            delta[key] = list(value)
 
 
 def make_storable(event: Event) -> None:
