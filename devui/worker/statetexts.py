@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
+from devui.runtime.iterators import with_reprs
 from devui.runtime.sessions import state
 from devui.worker.faults import sendable
-from devui.worker.jsontext import unread
 
 _LONGEST: Final = 100_000
 """Characters of a value that are told."""
@@ -27,7 +27,7 @@ def json_of(value: Any) -> str:
     """The value as JSON text; of what JSON cannot hold its repr, of a huge one the start."""
     try:
         text = to_json(
-            unread(value),
+            with_reprs(value),
             by_alias=True,
             bytes_mode="base64",
             inf_nan_mode="strings",

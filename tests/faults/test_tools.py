@@ -59,7 +59,7 @@ def test_every_call_has_one_outcome_and_what_ended_is_not_made_again(client, ser
     ("tool", "state", "response"),
     [
         ("half", {}, {"half of a pair": ["\\udfff"]}),
-        ("once", {"steps": ["2"]}, {"caf\\udce9": ["3"]}),
+        ("once", {"steps": ["2"], "plan": {"days": [[4]]}}, {"caf\\udce9": {"sizes": ["3"]}}),
         ("ring", {"ring": {"n": 1, "self": "{'n': 1, 'self': {...}}"}}, {"result": None}),
         ("key", {"a\\x00b": "\\ud800"}, {"result": None}),
     ],

@@ -82,8 +82,9 @@ def key(tool_context):
 def once(tool_context):
     note("once")
     tool_context.state["steps"] = map(str, [1, 2])
-    tool_context.state["steps"].__next__()
-    return {"caf\\udce9": map(str, [3])}
+    next(tool_context.state["steps"])
+    tool_context.state["plan"] = {"days": [iter([4])]}
+    return {"caf\\udce9": {"sizes": map(str, [3])}}
 
 def raises():
     note("raises")

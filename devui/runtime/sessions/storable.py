@@ -5,7 +5,6 @@ and a resume would make these again. So texts that are none (halves of surrogate
 names of state keys) are spelled out, and what refers to itself is told by its repr.
 """
 
-from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -13,6 +12,7 @@ from pydantic_core import to_json
 
 from devui.runtime.events.event import Event
 from devui.runtime.halves import sendable
+from devui.runtime.iterators import with_lists
 from devui.runtime.jsonable import walked
 from devui.runtime.sessions.state import State
 
@@ -33,8 +33,8 @@ def read_iterators(delta: dict[str, Any]) -> None:
     The event and the state are both written of a delta, and the second would be empty.
     """
     for key, value in delta.items():
-        if isinstance(value, Iterator) and not key.startswith(State.TEMP_PREFIX):
-            delta[key] = list(value)
+        if not key.startswith(State.TEMP_PREFIX):
+            delta[key] = with_lists(value)
 
 
 def make_storable(event: Event) -> None:
