@@ -7,7 +7,7 @@ from devui.runtime.sessions.storable import is_whole, make_storable, read_iterat
 def wire_text(event: Event) -> str:
     """The event in ADK's wire form; one that has none is made to have one."""
     try:
-        read_iterators(event.actions.state_delta)
+        read_iterators(event)
         text = event.model_dump_json(by_alias=True, exclude_none=True)
     except (ValueError, RecursionError):
         text = None

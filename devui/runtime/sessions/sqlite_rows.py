@@ -108,7 +108,7 @@ class StoredEvent(NamedTuple):
     def of(cls, event: Event) -> "StoredEvent":
         """Take the event down, without its `temp:` keys; one that has no form in JSON gets one."""
         try:
-            read_iterators(event.actions.state_delta)
+            read_iterators(event)
             stored = cls._as_it_is(event)
         except (ValueError, RecursionError):
             stored = None

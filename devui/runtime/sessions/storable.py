@@ -27,11 +27,17 @@ def is_whole(text: str) -> bool:
     return _REPLACED not in text
 
 
-def read_iterators(delta: dict[str, Any]) -> None:
-    """Put what they hold in the place of iterators, such as `map(...)`: they can be read but once.
+def read_iterators(event: Event) -> None:
+    """Put lists in the place of the iterators in an event's output and state.
 
-    The event and the state are both written of a delta, and the second would be empty.
+    An output is also the input of the next node, and a delta also becomes state.
     """
+    event.output = with_lists(event.output)
+    read_delta(event.actions.state_delta)
+
+
+def read_delta(delta: dict[str, Any]) -> None:
+    """Put lists in the place of the iterators in what is kept of a delta."""
     for key, value in delta.items():
         if not key.startswith(State.TEMP_PREFIX):
             delta[key] = with_lists(value)

@@ -6,7 +6,7 @@ from typing import Any
 from devui.runtime.agents.context import Context
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.sessions.storable import read_iterators
+from devui.runtime.sessions.storable import read_delta
 from devui.worker.jsontext import as_json
 
 _BY_KEY = ("stateDelta", "requestedAuthConfigs", "requestedToolConfirmations", "artifactDelta")
@@ -15,7 +15,7 @@ _BY_KEY = ("stateDelta", "requestedAuthConfigs", "requestedToolConfirmations", "
 
 def actions_now(context: Context) -> str:
     """The actions of a call as JSON text, to be compared later."""
-    read_iterators(context.actions.state_delta)
+    read_delta(context.actions.state_delta)
     return as_json(context.actions)
 
 
