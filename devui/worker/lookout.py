@@ -21,6 +21,7 @@ from devui.runtime.agents.merging import merged, produce
 from devui.runtime.flows.llm_flows.event_relay import EventRelay
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.tool_calls import ToolCall
+from devui.runtime.iterators import with_reprs
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.plain_threads import PlainThreads
 from devui.runtime.workflow.node_runner import perform
@@ -278,7 +279,7 @@ def _about(given: Any) -> str:
         count = len(given.contents)
         return f"{count} message{'s' if count != 1 else ''}"
     try:
-        text = to_json(given, inf_nan_mode="strings", serialize_unknown=True).decode()
+        text = to_json(with_reprs(given), inf_nan_mode="strings", serialize_unknown=True).decode()
     except Exception:  # noqa: BLE001  arguments may be any object of anybody's, changing meanwhile
         return ""
     return sendable(text[:_CHARACTERS] + ("…" if len(text) > _CHARACTERS else ""))

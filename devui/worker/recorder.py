@@ -15,6 +15,7 @@ from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.invocation_context import InvocationContext
 from devui.runtime.events.event import Event
+from devui.runtime.iterators import with_lists
 from devui.runtime.mistakes import message_of
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
@@ -174,7 +175,7 @@ class Recorder(BasePlugin):
         before = actions_now(tool_context)
         with self._inside(span):
             try:
-                result = await proceed()
+                result = with_lists(await proceed())
             finally:  # what a tool did before it raised counts, too
                 span.effects = changed_since(tool_context, before)
             span.results.append(as_json(result))

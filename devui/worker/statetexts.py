@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
+from devui.runtime.iterators import with_reprs
 from devui.runtime.sessions import state
 from devui.worker.faults import sendable
 
@@ -26,7 +27,7 @@ def json_of(value: Any) -> str:
     """The value as JSON text; of what JSON cannot hold its repr, of a huge one the start."""
     try:
         text = to_json(
-            value,
+            with_reprs(value),
             by_alias=True,
             bytes_mode="base64",
             inf_nan_mode="strings",

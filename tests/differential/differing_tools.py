@@ -48,8 +48,9 @@ MISSING_RESULTS = Difference(
 )
 ODD_RESULTS = Difference(
     "Tool results that JSON cannot hold",
-    here="What JSON cannot hold becomes its `repr`, and keys become texts; the event is stored. A"
-    " coroutine that nobody has awaited is an error that names the tool.",
+    here="What JSON cannot hold becomes its `repr`, and keys become texts, in which half of a"
+    " character is spelled out; the event is stored. A coroutine that nobody has awaited is an"
+    " error that names the tool.",
     there="The event cannot be turned into JSON, or the run ends with a validation error.",
     why="One odd value should not lose an event, and with it the run.",
 )

@@ -9,7 +9,7 @@ from tests.kit.debugged import Debugged
 
 pytestmark = pytest.mark.req("R54")
 
-RETURN = {"odd", "number", "reads", "half", "ring", "key"}
+RETURN = {"odd", "number", "reads", "half", "ring", "key", "once"}
 FAIL = {
     "circle": "",
     "raises": "ValueError: no such seat",
@@ -59,6 +59,7 @@ def test_every_call_has_one_outcome_and_what_ended_is_not_made_again(client, ser
     ("tool", "state", "response"),
     [
         ("half", {}, {"half of a pair": ["\\udfff"]}),
+        ("once", {"steps": ["2"], "plan": {"days": [[4]]}}, {"caf\\udce9": {"sizes": ["3"]}}),
         ("ring", {"ring": {"n": 1, "self": "{'n': 1, 'self': {...}}"}}, {"result": None}),
         ("key", {"a\\x00b": "\\ud800"}, {"result": None}),
     ],

@@ -79,6 +79,13 @@ def key(tool_context):
     note("key")
     tool_context.state["a\\0b"] = "\\ud800"
 
+def once(tool_context):
+    note("once")
+    tool_context.state["steps"] = map(str, [1, 2])
+    next(tool_context.state["steps"])
+    tool_context.state["plan"] = {"days": [iter([4])]}
+    return {"caf\\udce9": {"sizes": map(str, [3])}}
+
 def raises():
     note("raises")
     raise ValueError("no such seat")
@@ -109,7 +116,8 @@ async def reads(tool_context) -> dict:
     tool_context.state["seen"] = len(kept.events)
     return {"seen": len(kept.events)}
 
-tools = [fine, odd, half, ring, key, number, circle, raises, leaves, group, late, cancels, reads]
+returning = [fine, odd, half, ring, key, once, number, reads]
+tools = [*returning, circle, raises, leaves, group, late, cancels]
 rules = [Rule(after="fine", then=Say("done"))]
 for tool in tools:
     rules.append(Rule(user=tool.__name__, then=[Call(tool.__name__), Call("fine")]))

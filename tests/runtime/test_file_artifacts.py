@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import threading
 
 import pytest
@@ -95,6 +96,21 @@ async def test_a_save_that_was_cut_off_is_not_seen(service, tmp_path):
     (versions / ".1.pending").mkdir()
     assert await service.list_versions(**WHERE, filename="a") == [0]
     assert await service.save_artifact(**WHERE, filename="a", artifact=part("y")) == 2
+
+
+async def test_what_a_dead_process_left_is_removed_and_what_is_being_written_is_not(
+    service, tmp_path
+):
+    await service.save_artifact(**WHERE, filename="a", artifact=part("x"))
+    versions = next(tmp_path.rglob("versions"))
+    dead, alive, slow = (versions / f".{n}.pending" for n in (1, 2, 3))
+    for pending in (dead, alive, slow):
+        pending.mkdir()
+        (pending / "payload").write_bytes(b"half")
+    for path in (dead / "payload", dead, slow):
+        os.utime(path, times=(0, 0))
+    await service.save_artifact(**WHERE, filename="a", artifact=part("x"))
+    assert [path.exists() for path in (dead, alive, slow)] == [False, True, True]
 
 
 async def test_damaged_metadata_costs_no_more_than_the_metadata(service, tmp_path):

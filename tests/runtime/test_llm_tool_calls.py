@@ -143,6 +143,19 @@ async def test_a_tool_that_does_not_exist_tells_the_model_which_do():
     assert said(answer) == "There is no tool 'fly'. The tools are: find_airports."
 
 
+async def test_half_of_a_character_in_a_key_is_spelled_out():
+    def sizes() -> dict:
+        return {"caf\udce9.txt": {"bytes": 3}}
+
+    rules = [Rule(after="sizes", then=Say("ok")), Rule(then=Call("sizes"))]
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=rules), tools=[sizes])
+
+    _, response, _ = await Conversation(agent).say("go")
+
+    told = response.get_function_responses()[0].response
+    assert told == {"caf\\udce9.txt": {"bytes": 3}}
+
+
 async def test_what_json_cannot_hold_becomes_its_repr():
     class Kind(type):
         def __eq__(cls, other: object) -> bool:  # a class that cannot be a key

@@ -177,6 +177,17 @@ async def test_values_without_a_json_form_are_kept_as_their_repr(service, caplog
     assert "no JSON form" in caplog.text
 
 
+async def test_what_can_be_read_but_once_is_in_the_state_and_in_the_event(service):
+    session = await service.create_session(**WHERE, session_id="s")
+    once = {"steps": map(str, [1, 2]), "user:plan": {"days": (iter([1]), 2)}, "temp:it": iter([1])}
+    await service.append_event(session, at(1, state=once))
+    read = await reread(service)
+    assert read.state == {"steps": ["1", "2"], "user:plan": {"days": [[1], 2]}}
+    assert read.events[0].actions.state_delta == read.state
+    assert session.state["steps"] == ["1", "2"]
+    assert next(session.state["temp:it"]) == 1
+
+
 async def test_numbers_are_kept_exactly(service):
     numbers = {"big": 2**80, "float": 0.1 + 0.2, "user:big": -(2**70), "app:float": 1e-300}
     await service.create_session(**WHERE, session_id="s", state=numbers)

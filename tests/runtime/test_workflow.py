@@ -433,3 +433,31 @@ async def test_the_agent_name_of_a_node_is_that_of_the_root():
     runner = await opened((START, who))
 
     assert given(await say(runner))["who"] == ["wf", "who", "wf@1/who@1", "1", 1]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+async def test_an_iterator_reaches_the_next_node_and_the_session(stored, tmp_path):
+    async def numbers(ctx):
+        return map(str, [1, 2])
+
+    async def rows(ctx, node_input):
+        return {"all": iter([next(node_input), *node_input])}
+
+    async def count(ctx, node_input):
+        return len(list(node_input["all"]))
+
+    workflow = Workflow(name="w", edges=[(START, numbers, rows, count)])
+    runner = InMemoryRunner(node=workflow, app_name="app")
+    if stored:
+        runner.session_service = SqliteSessionService(str(tmp_path / "sessions.db"))
+    session = await runner.session_service.create_session(app_name="app", user_id="u")
+    where = {"user_id": "u", "session_id": session.id}
+    message = types.Content(role="user", parts=[types.Part(text="go")])
+
+    told = [event.output async for event in runner.run_async(**where, new_message=message)]
+
+    assert told == [["1", "2"], {"all": ["1", "2"]}, 2]
+    kept = await runner.session_service.get_session(
+        app_name="app", session_id=session.id, user_id="u"
+    )
+    assert [event.output for event in kept.events[1:]] == told

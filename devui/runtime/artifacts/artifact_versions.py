@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import time
 from pathlib import Path
 
 from google.genai import types
@@ -13,6 +14,9 @@ from devui.runtime.artifacts.artifact_folders import METADATA, VERSIONS
 from devui.runtime.artifacts.base_artifact_service import ArtifactVersion
 
 logger = logging.getLogger(__name__)
+
+_ABANDONED = 3600.0
+"""Seconds after which nobody is taken to write a version any more."""
 
 
 class FileArtifactVersion(ArtifactVersion):
@@ -47,6 +51,7 @@ def write(folder: Path, part: types.Part, about: FileArtifactVersion) -> int:
     """
     versions = folder / VERSIONS
     versions.mkdir(parents=True, exist_ok=True)
+    _sweep(versions)
     pending = _reserve(versions)
     about.version = int(pending.name.removeprefix(".").removesuffix(".pending"))
     about.canonical_uri = uri(folder, about.version)
@@ -125,6 +130,17 @@ def _reserve(versions: Path) -> Path:
             return pending
         pending.rmdir()
         version += 1
+
+
+def _sweep(versions: Path) -> None:
+    """Remove what processes have left that died while they were writing."""
+    for pending in versions.glob(".*.pending"):
+        try:
+            written = max(path.stat().st_mtime for path in (pending, *pending.iterdir()))
+        except OSError:  # another process has just ended it
+            continue
+        if time.time() - written > _ABANDONED:
+            shutil.rmtree(pending, ignore_errors=True)
 
 
 def _payload(part: types.Part) -> bytes:

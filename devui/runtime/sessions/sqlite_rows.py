@@ -16,7 +16,7 @@ from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.sqlite_layouts import Layout, seconds
 from devui.runtime.sessions.state import State
-from devui.runtime.sessions.storable import is_whole, make_storable
+from devui.runtime.sessions.storable import is_whole, make_storable, read_iterators
 from devui.runtime.sessions.storing import make_json_safe_state
 
 # Chosen by what orders them alone: to sort the events whole would cost three times as much.
@@ -108,6 +108,7 @@ class StoredEvent(NamedTuple):
     def of(cls, event: Event) -> "StoredEvent":
         """Take the event down, without its `temp:` keys; one that has no form in JSON gets one."""
         try:
+            read_iterators(event)
             stored = cls._as_it_is(event)
         except (ValueError, RecursionError):
             stored = None

@@ -12,7 +12,9 @@ from pydantic_core import to_json
 
 from devui.runtime.events.event import Event
 from devui.runtime.halves import sendable
+from devui.runtime.iterators import with_lists
 from devui.runtime.jsonable import walked
+from devui.runtime.sessions.state import State
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -23,6 +25,22 @@ _REPLACED = "\ufffd" * 3
 def is_whole(text: str) -> bool:
     """Whether nothing was lost when the text was made, as JSON of an event."""
     return _REPLACED not in text
+
+
+def read_iterators(event: Event) -> None:
+    """Put lists in the place of the iterators in an event's output and state.
+
+    An output is also the input of the next node, and a delta also becomes state.
+    """
+    event.output = with_lists(event.output)
+    read_delta(event.actions.state_delta)
+
+
+def read_delta(delta: dict[str, Any]) -> None:
+    """Put lists in the place of the iterators in what is kept of a delta."""
+    for key, value in delta.items():
+        if not key.startswith(State.TEMP_PREFIX):
+            delta[key] = with_lists(value)
 
 
 def make_storable(event: Event) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from devui.runtime.agents.branches import branch_below
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.unrecorded_progress import note_progress_of_node
 from devui.runtime.cancellation import check_cancelled
+from devui.runtime.iterators import with_lists
 from devui.runtime.sessions.state import check_entry
 from devui.runtime.time_limits import TimeLimit
 from devui.runtime.workflow.errors import (
@@ -170,12 +172,19 @@ async def _pass_on(run: NodeRun, event: Event) -> None:
     await run.running.emit(event)
 
 
+def _give(run: NodeRun, event: Event) -> None:
+    """Note the output; of an iterator the event has what it yields, for to store it is to read."""
+    output = event.output
+    event.output = with_lists(output)
+    run.give(iter(event.output) if isinstance(output, Iterator) else event.output)
+
+
 def _watch(run: NodeRun, event: Event) -> None:
     """Take note of what an event of the run says about it."""
     if event.node_info.message_as_output:
         run.output = text_of(event.content or types.Content())  # an agent's latest words
     elif event.output is not None:
-        run.give(event.output)
+        _give(run, event)
     claim_questions(run, event)
     run.interrupts |= event.long_running_tool_ids or set()
     if event.actions.route is not None and event.author in {"", run.name}:

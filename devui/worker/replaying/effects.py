@@ -6,6 +6,7 @@ from typing import Any
 from devui.runtime.agents.context import Context
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.sessions.storable import read_delta
 from devui.worker.jsontext import as_json
 
 _BY_KEY = ("stateDelta", "requestedAuthConfigs", "requestedToolConfirmations", "artifactDelta")
@@ -14,6 +15,7 @@ _BY_KEY = ("stateDelta", "requestedAuthConfigs", "requestedToolConfirmations", "
 
 def actions_now(context: Context) -> str:
     """The actions of a call as JSON text, to be compared later."""
+    read_delta(context.actions.state_delta)
     return as_json(context.actions)
 
 
@@ -23,7 +25,7 @@ def changed_since(context: Context, before: str) -> str | None:
     A credential that a login has put into the state of the invocation reaches no disk (R64), and a
     replay needs none: the tool that it is for is answered for.
     """
-    now = as_json(context.actions)
+    now = actions_now(context)
     if now == before:
         return None
     then, actions = json.loads(before), json.loads(now)

@@ -11,6 +11,8 @@ from google.genai import types
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.copying import altered, exchanged
+from devui.runtime.halves import sendable
+from devui.runtime.jsonable import walked
 from devui.runtime.mistakes import given, place
 from devui.runtime.tools.function_tool import FunctionTool
 
@@ -69,10 +71,17 @@ def as_response(result: Any) -> dict[str, Any]:
         TypeError: it holds what nobody has awaited.
     """
     response = result if isinstance(result, dict) else {"result": result}
-    jsonable: dict[str, Any] = to_jsonable_python(
-        response, fallback=_shown, bytes_mode="base64", exclude_none=True, by_alias=False
-    )
+    try:
+        jsonable: dict[str, Any] = _in_json(response)
+    except UnicodeEncodeError:  # halves of characters are refused in keys alone
+        jsonable = walked(response, _in_json, sendable)
     return jsonable
+
+
+def _in_json(value: Any) -> Any:
+    return to_jsonable_python(
+        value, fallback=_shown, bytes_mode="base64", exclude_none=True, by_alias=False
+    )
 
 
 def _shown(value: object) -> Any:

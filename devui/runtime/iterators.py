@@ -1,0 +1,42 @@
+"""Iterators in values of agents' code, such as `map(...)`: who reads one uses it up (devui's own).
+
+What is written twice, as an event and as state, would be empty the second time; and whoever only
+looks at a value must leave it to the agent.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_DEPTH = 4
+"""How many containers deep iterators are looked for."""
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+"""What most values are, asked first since to ask for an iterator takes several times as long."""
+
+
+def with_lists(value: Any) -> Any:
+    """The value with lists in the place of the iterators in it; the same if there is none."""
+    return _replaced(value, list, _DEPTH) if _has_iterator(value, _DEPTH) else value
+
+
+def with_reprs(value: Any) -> Any:
+    """The value to be looked at, with the reprs of iterators in their place."""
+    return _replaced(value, repr, _DEPTH) if _has_iterator(value, _DEPTH) else value
+
+
+def _has_iterator(value: Any, depth: int) -> bool:
+    if type(value) in _SCALARS:
+        return False
+    if not depth or not isinstance(value, dict | list | tuple):
+        return isinstance(value, Iterator)
+    inner = dict.values(value) if isinstance(value, dict) else value
+    return any(_has_iterator(each, depth - 1) for each in inner)
+
+
+def _replaced(value: Any, make: Callable[[Iterator[Any]], Any], depth: int) -> Any:
+    if isinstance(value, Iterator):
+        return make(value)
+    if depth and isinstance(value, dict):
+        return {k: _replaced(each, make, depth - 1) for k, each in dict.items(value)}
+    if depth and isinstance(value, list | tuple):
+        return [_replaced(each, make, depth - 1) for each in value]
+    return value
