@@ -157,6 +157,25 @@ def test_a_transport_for_some_hosts_goes_to_the_address_that_was_checked():
     assert internet.reached == ["8.8.8.8"]
 
 
+class Token(httpx.Auth):
+    """Asks another host for a token, as clients of OAuth2 do."""
+
+    def auth_flow(self, request):
+        yield httpx.Request("POST", "http://login.test/token")
+        yield request
+
+
+def test_a_client_that_asks_another_host_for_a_token_has_its_own_transport_for_that():
+    internet, login = Internet(), Internet()
+    mounts = {"all://pets.test": internet, "all://login.test": login}
+    tools = toolset(
+        "http://pets.test",
+        httpx_client_factory=lambda: httpx.AsyncClient(mounts=mounts, auth=Token()),
+    )
+    asked_in(Resolving(["8.8.8.8"]), tools)
+    assert (login.reached, internet.reached) == (["login.test"], ["8.8.8.8"])
+
+
 def test_a_proxy_that_is_a_clients_only_transport_finds_the_host_by_itself(url):
     def client():
         return httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(proxy=url))

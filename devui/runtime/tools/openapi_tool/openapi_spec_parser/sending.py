@@ -58,28 +58,16 @@ async def send(
     async with client:
         if private:
             return await client.request(url=url, **asked)
-        return await _send_to_public(client, url, asked, through_proxy=_keep_transport(client, url))
+        return await _send_to_public(client, url, asked)
 
 
-def _keep_transport(client: Any, url: Any) -> bool:
-    """Let a client send by the transport that it has for a host, also to an address of that.
-
-    Returns:
-        Whether that is a proxy, of the client's own or of the environment.
-    """
-    transport = client._transport_for_url(url)
-    vars(client)["_transport_for_url"] = lambda _: transport
-    is_known = isinstance(transport, httpx.AsyncHTTPTransport)
-    return is_known and "_proxy_url" in vars(transport._pool)
-
-
-async def _send_to_public(
-    client: Any, url: Any, asked: dict[str, Any], *, through_proxy: bool
-) -> Any:
+async def _send_to_public(client: Any, url: Any, asked: dict[str, Any]) -> Any:
     """The answer of a host at one of the addresses that were found to be public.
 
     A proxy finds the host by itself, and may know names that are not known here.
     """
+    transport = client._transport_for_url(url)
+    through_proxy = _is_proxy(transport)
     try:
         addresses = await public_addresses(str(url))
     except UnknownHost:
@@ -88,12 +76,30 @@ async def _send_to_public(
         addresses = []
     if through_proxy:
         return await client.request(url=url, follow_redirects=False, **asked)
+    _keep_transport(client, transport, {url.copy_with(host=each).host for each in addresses})
     for address in addresses[:-1]:
         try:
             return await _send_to(client, address, url, asked)
         except (httpx.ConnectError, httpx.ConnectTimeout):
             continue  # nothing was sent yet
     return await _send_to(client, addresses[-1], url, asked)
+
+
+def _is_proxy(transport: Any) -> bool:
+    """Whether a transport of httpx sends through a proxy, a client's own or the environment's."""
+    is_known = isinstance(transport, httpx.AsyncHTTPTransport)
+    return is_known and "_proxy_url" in vars(transport._pool)
+
+
+def _keep_transport(client: Any, transport: Any, addresses: set[str]) -> None:
+    """Let a client send to the addresses of a host by the transport that it has for the host.
+
+    It goes by its own rules to other hosts, such as one that it asks for a token.
+    """
+    by_rules = client._transport_for_url
+    vars(client)["_transport_for_url"] = lambda asked: (
+        transport if asked.host in addresses else by_rules(asked)
+    )
 
 
 async def _send_to(client: Any, address: str, url: Any, asked: dict[str, Any]) -> Any:
