@@ -13,6 +13,7 @@ logger = logging.getLogger(__name__)
 
 _DEPTH = 4
 """How many containers deep iterators are looked for."""
+_CONTAINERS = (dict, list, tuple)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 """What most values hold, asked first since to ask for an iterator takes ten times as long."""
 
@@ -36,12 +37,12 @@ def with_reprs(value: Any) -> Any:
 
 
 def _has_iterator(value: Any, depth: int) -> bool:
-    if not depth or not isinstance(value, dict | list | tuple):
+    if not depth or not isinstance(value, _CONTAINERS):
         return isinstance(value, Iterator)
     inner = dict.values(value) if isinstance(value, dict) else value
     if _SCALARS.issuperset(map(type, inner)):  # no other thread can come between
         return False
-    return any(_has_iterator(each, depth - 1) for each in [*inner])
+    return any(type(each) not in _SCALARS and _has_iterator(each, depth - 1) for each in [*inner])
 
 
 def _list_or_repr(iterator: Iterator[Any]) -> Any:
