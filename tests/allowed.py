@@ -37,6 +37,9 @@ BROAD_EXCEPT = {
         "users' toolsets; an agent runs without one that cannot be listed (adk-runtime 6.1)"
     ),
     "devui/runtime/closing.py:take_all": "what goes wrong is raised when all steps are taken",
+    "devui/runtime/iterators.py:_list_or_repr": (
+        "users' iterators; one that breaks off is logged, and does not cost its event (R54)"
+    ),
     "devui/runtime/models/fallback_model.py:FallbackModel.generate_content_async": (
         "whatever a model's library raises may carry a status; what carries none is raised again"
     ),

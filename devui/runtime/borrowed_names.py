@@ -166,10 +166,11 @@ class Borrowed:
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Never a module: what is lent is no module."""
-        where, _, name = fullname.removeprefix(f"{self._root}.").rpartition(".")
-        borrower = modules.get(f"{self._root}.{where}")
-        if borrower is None:
+        asked, _, name = fullname.rpartition(".")
+        borrower = modules.get(asked)
+        if borrower is None or not asked.startswith(f"{self._root}."):
             return None
+        where = asked.removeprefix(f"{self._root}.")
         if name in BORROWED.get(where, "").split():
             home = import_module(f"{self._root}.{_HOME_OF[name]}")
             setattr(borrower, name, getattr(home, name))

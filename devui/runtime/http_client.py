@@ -1,8 +1,20 @@
 """The HTTP client that google-genai brings along: httpx2, or httpx with its older versions."""
 
+import sys
+from typing import Any
+
 try:
     import httpx2 as httpx
 except ImportError:
     import httpx  # type: ignore[no-redef, unused-ignore]  # the same names in the older one
 
-__all__ = ["httpx"]
+__all__ = ["httpx", "kinds"]
+
+
+def kinds(*names: str) -> tuple[Any, ...]:
+    """The classes of these names, those of httpx beside httpx2, too, if anybody uses it.
+
+    Code of agents that makes its own clients has them from there, as google-adk does.
+    """
+    loaded = {id(each): each for each in (httpx, sys.modules.get("httpx", httpx))}
+    return tuple(vars(each)[name] for each in loaded.values() for name in names)

@@ -24,9 +24,10 @@ def _declared(tool: BaseTool | None) -> types.FunctionDeclaration | None:
     if tool is None:
         return None
     try:
-        return tool._get_declaration()
+        declared = tool._get_declaration()
     except Exception:  # noqa: BLE001  agent code; it is told when the model is asked
         return None
+    return declared if isinstance(declared, types.FunctionDeclaration) else None  # told there, too
 
 
 def _text(as_json: Any, as_schema: types.Schema | None) -> str | None:

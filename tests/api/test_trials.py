@@ -48,6 +48,7 @@ from pathlib import Path
 
 from devui.runtime.agents import Agent
 from devui.runtime.models import Rule, Say, ScriptedLlm
+from devui.runtime.tools import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.function_tool import FunctionTool
 
@@ -63,8 +64,13 @@ class Late(BaseToolset):
         return [FunctionTool(late)]
 
 
+class Odd(BaseTool):
+    def _get_declaration(self):
+        return {"name": "odd"}  # which is no declaration
+
+
 model = ScriptedLlm(rules=[Rule(then=Say("yes"))])
-root_agent = Agent(name="sets", model=model, tools=[Late(), plain])
+root_agent = Agent(name="sets", model=model, tools=[Late(), plain, Odd(name="odd", description="")])
 """
 
 
@@ -174,7 +180,8 @@ def test_the_tools_say_what_they_declare(client):
 
 def test_a_toolset_that_does_not_list_its_tools_is_told_and_asked_again(client, there):
     told = client.get("/api/apps/sets/tools").json()
-    assert [each["name"] for each in told["tools"]] == ["plain"]
+    assert [each["name"] for each in told["tools"]] == ["odd", "plain"]
+    assert told["tools"][0]["schema"] is None
     [silent] = told["silent"]
     assert (silent["agent"], silent["toolset"]) == ("sets", "Late")
     assert silent["error"] == "ConnectionError: nobody listens"
@@ -184,4 +191,5 @@ def test_a_toolset_that_does_not_list_its_tools_is_told_and_asked_again(client, 
     assert 'hx-get="/apps/sets/tools"' in page
     there.touch()
     told = client.get("/api/apps/sets/tools").json()
-    assert ([each["name"] for each in told["tools"]], told["silent"]) == (["late", "plain"], [])
+    names = [each["name"] for each in told["tools"]]
+    assert (names, told["silent"]) == (["late", "odd", "plain"], [])

@@ -123,6 +123,19 @@ def test_what_most_modules_import_can_be_imported_from_them():
     assert told.stdout == "True devui.runtime.agents.llm_agent devui.runtime.workflow.errors\n"
 
 
+def test_modules_of_ones_own_with_such_names_leave_the_runtime_alone(tmp_path):
+    (tmp_path / "tools").mkdir()
+    code = (
+        f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n"
+        "import devui.runtime.tools\n"
+        "try:\n    import tools.logger\n"
+        "except ModuleNotFoundError as error:\n    print(error)\n"
+        "print(hasattr(devui.runtime.tools, 'logger'))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "No module named 'tools.logger'\nFalse\n"
+
+
 LOGGED = """
 import logging, os, sys, tempfile
 from devui.runtime.cli.utils import envs, logs

@@ -157,6 +157,64 @@ def test_a_transport_for_some_hosts_goes_to_the_address_that_was_checked():
     assert internet.reached == ["8.8.8.8"]
 
 
+@pytest.fixture
+def older():
+    """The library whose clients google-adk takes."""
+    return pytest.importorskip("httpx")
+
+
+async def test_a_client_of_the_older_library_is_taken_and_its_errors_are_told(url, older):
+    def tools(**how):
+        return inside(url, httpx_client_factory=lambda: older.AsyncClient(**how))
+
+    assert (await ask(tools()))["path"] == "/pets"
+    assert "did not answer in time" in (await ask(tools(timeout=0.1), "slow"))["error"]
+
+
+def test_a_client_of_the_older_library_goes_to_the_next_address_if_one_does_not_answer(older):
+    reached = []
+
+    async def answer(request):
+        reached.append(request.url.host)
+        if request.url.host == "8.8.8.8":
+            raise older.ConnectError("nobody is there", request=request)
+        return older.Response(200, json={"host": request.headers["host"]})
+
+    def client():
+        return older.AsyncClient(transport=older.MockTransport(answer))
+
+    tools = toolset("https://pets.test:8443", httpx_client_factory=client)
+    found = asked_in(Resolving(["8.8.8.8", "8.8.4.4"]), tools)
+    assert (reached, found) == (["8.8.8.8", "8.8.4.4"], {"host": "pets.test:8443"})
+
+
+def test_a_proxy_of_a_client_of_the_older_library_finds_the_host_by_itself(url, older):
+    def client():
+        return older.AsyncClient(proxy=url, trust_env=False)
+
+    found = asked_in(Resolving(), toolset("http://pets.test", httpx_client_factory=client))
+    assert found["path"] == "http://pets.test/pets"
+
+
+class Token(httpx.Auth):
+    """Asks another host for a token, as clients of OAuth2 do."""
+
+    def auth_flow(self, request):
+        yield httpx.Request("POST", "http://login.test/token")
+        yield request
+
+
+def test_a_client_that_asks_another_host_for_a_token_has_its_own_transport_for_that():
+    internet, login = Internet(), Internet()
+    mounts = {"all://pets.test": internet, "all://login.test": login}
+    tools = toolset(
+        "http://pets.test",
+        httpx_client_factory=lambda: httpx.AsyncClient(mounts=mounts, auth=Token()),
+    )
+    asked_in(Resolving(["8.8.8.8"]), tools)
+    assert (login.reached, internet.reached) == (["login.test"], ["8.8.8.8"])
+
+
 def test_a_proxy_that_is_a_clients_only_transport_finds_the_host_by_itself(url):
     def client():
         return httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(proxy=url))

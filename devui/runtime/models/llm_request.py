@@ -156,7 +156,7 @@ class LlmRequest(Spelt):
                 name = declaration.name
             except AttributeError:
                 raise TypeError(
-                    f"{place(tool._get_declaration)} of tool {tool.name!r} returned"
+                    f"{place(type(tool)._get_declaration)} of tool {tool.name!r} returned"
                     f" {given(declaration)}; it must return a types.FunctionDeclaration, or None."
                 ) from None
             # The tool's own name decides: toolsets rename tools without knowing their declarations.

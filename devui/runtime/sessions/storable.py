@@ -2,7 +2,8 @@
 
 One odd value must not cost the event that it is in: with it would go the results of other calls,
 and a resume would make these again. So texts that are none (halves of surrogate pairs, NULs in the
-names of state keys) are spelled out, and what refers to itself is told by its repr.
+names of state keys) are spelled out, and what refers to itself, or breaks off while it is read, is
+told by its repr.
 """
 
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from pydantic_core import to_json
 
 from devui.runtime.events.event import Event
 from devui.runtime.halves import sendable
-from devui.runtime.iterators import with_lists
+from devui.runtime.iterators import kept
 from devui.runtime.jsonable import walked
 from devui.runtime.sessions.state import State
 
@@ -32,15 +33,19 @@ def read_iterators(event: Event) -> None:
 
     An output is also the input of the next node, and a delta also becomes state.
     """
-    event.output = with_lists(event.output)
+    if event.output is not None:
+        event.output = kept(event.output)
     read_delta(event.actions.state_delta)
 
 
 def read_delta(delta: dict[str, Any]) -> None:
-    """Put lists in the place of the iterators in what is kept of a delta."""
-    for key, value in delta.items():
-        if not key.startswith(State.TEMP_PREFIX):
-            delta[key] = with_lists(value)
+    """Put lists in the place of the iterators in what is kept of a delta.
+
+    Nothing else is set, since threads of the agent may write to the delta meanwhile.
+    """
+    for key, value in [*delta.items()]:
+        if not key.startswith(State.TEMP_PREFIX) and (read := kept(value)) is not value:
+            delta[key] = read
 
 
 def make_storable(event: Event) -> None:
@@ -48,9 +53,9 @@ def make_storable(event: Event) -> None:
     event.output = _plain(event.output)
     event.custom_metadata = _plain(event.custom_metadata)
     delta = event.actions.state_delta  # in place: contexts that are open write to the same one
-    kept = {_spelled(key): _plain(value) for key, value in delta.items()}
+    spelled = {_spelled(key): _plain(value) for key, value in [*delta.items()]}
     delta.clear()
-    delta.update(kept)
+    delta.update(spelled)
     _spell_out(event)
     event.actions.state_delta = delta
 

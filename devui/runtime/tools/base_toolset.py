@@ -130,9 +130,14 @@ def _prefixed(tool: BaseTool, prefix: str | None) -> BaseTool:
 
 
 def _declaration(tool: BaseTool, name: str) -> types.FunctionDeclaration | None:
-    """The tool's own under another name, for code that does not go by the tool's."""
+    """The tool's own under another name, for code that does not go by the tool's.
+
+    What is no declaration stays as it is, and is told where it is used.
+    """
     declared = tool._get_declaration()
-    return declared and altered(declared, name=name)
+    if not isinstance(declared, types.FunctionDeclaration):
+        return declared
+    return altered(declared, name=name)
 
 
 async def _tools_of(toolset: BaseToolset, ctx: "ReadonlyContext | None") -> Iterable[BaseTool]:

@@ -12,7 +12,7 @@ from devui.runtime.auth.auth_schemes import AuthScheme
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.calling import call
 from devui.runtime.halves import half_told
-from devui.runtime.http_client import httpx
+from devui.runtime.http_client import httpx, kinds
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.openapi_tool.auth.auth_helpers import dict_to_auth_scheme
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.credentials import Access
@@ -161,7 +161,7 @@ class RestApiTool(BaseTool):
             return dict(_PENDING)
         try:
             return await _answer(self, request, access)
-        except (ValueError, httpx.HTTPError, httpx.InvalidURL) as error:
+        except (ValueError, *kinds("HTTPError", "InvalidURL")) as error:
             return _failed(self, error)
 
 
@@ -219,7 +219,7 @@ def _words(error: Exception) -> str:
     """What went wrong, for the model."""
     if isinstance(error, UnicodeEncodeError):
         return half_told(error)
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, kinds("TimeoutException")):
         return f"the service did not answer in time ({type(error).__name__})."
     return str(error) or type(error).__name__
 

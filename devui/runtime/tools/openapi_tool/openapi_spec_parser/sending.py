@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
-from devui.runtime.http_client import httpx
+from devui.runtime.http_client import httpx, kinds
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import (
     UnknownHost,
     public_addresses,
@@ -13,7 +13,7 @@ from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import (
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.requests import Request
 
 HttpxClientFactory = Callable[[], httpx.AsyncClient]
-"""Makes the client of one call, which is closed after it."""
+"""Makes the client of one call, which is closed after it; one of httpx or of httpx2."""
 
 _PATIENCE = httpx.Timeout(600.0, connect=10.0, pool=10.0)
 """Seconds. A service may work long on its answer: who gives up early may have it done twice."""
@@ -37,7 +37,8 @@ async def send(
 
     Raises:
         ValueError: a header or an address cannot be sent, or the host is not public or unknown.
-        httpx.HTTPError: the service cannot be reached, or breaks its answer off.
+        HTTPError: the service cannot be reached, or breaks its answer off; that of the client's
+            library.
     """
     url = httpx.URL(request.url)
     if request.query:
@@ -57,29 +58,17 @@ async def send(
         client = httpx.AsyncClient(transport=transport, timeout=_PATIENCE)
     async with client:
         if private:
-            return await client.request(url=url, **asked)
-        return await _send_to_public(client, url, asked, through_proxy=_keep_transport(client, url))
+            return await client.request(url=str(url), **asked)
+        return await _send_to_public(client, url, asked)
 
 
-def _keep_transport(client: Any, url: Any) -> bool:
-    """Let a client send by the transport that it has for a host, also to an address of that.
-
-    Returns:
-        Whether that is a proxy, of the client's own or of the environment.
-    """
-    transport = client._transport_for_url(url)
-    vars(client)["_transport_for_url"] = lambda _: transport
-    is_known = isinstance(transport, httpx.AsyncHTTPTransport)
-    return is_known and "_proxy_url" in vars(transport._pool)
-
-
-async def _send_to_public(
-    client: Any, url: Any, asked: dict[str, Any], *, through_proxy: bool
-) -> Any:
+async def _send_to_public(client: Any, url: Any, asked: dict[str, Any]) -> Any:
     """The answer of a host at one of the addresses that were found to be public.
 
     A proxy finds the host by itself, and may know names that are not known here.
     """
+    transport = client._transport_for_url(url)
+    through_proxy = _is_proxy(transport)
     try:
         addresses = await public_addresses(str(url))
     except UnknownHost:
@@ -87,19 +76,37 @@ async def _send_to_public(
             raise
         addresses = []
     if through_proxy:
-        return await client.request(url=url, follow_redirects=False, **asked)
+        return await client.request(url=str(url), follow_redirects=False, **asked)
+    _keep_transport(client, transport, {url.copy_with(host=each).host for each in addresses})
     for address in addresses[:-1]:
         try:
             return await _send_to(client, address, url, asked)
-        except (httpx.ConnectError, httpx.ConnectTimeout):
+        except kinds("ConnectError", "ConnectTimeout"):
             continue  # nothing was sent yet
     return await _send_to(client, addresses[-1], url, asked)
+
+
+def _is_proxy(transport: Any) -> bool:
+    """Whether a transport of httpx sends through a proxy, a client's own or the environment's."""
+    is_known = isinstance(transport, kinds("AsyncHTTPTransport"))
+    return is_known and "_proxy_url" in vars(transport._pool)
+
+
+def _keep_transport(client: Any, transport: Any, addresses: set[str]) -> None:
+    """Let a client send to the addresses of a host by the transport that it has for the host.
+
+    It goes by its own rules to other hosts, such as one that it asks for a token.
+    """
+    by_rules = client._transport_for_url
+    vars(client)["_transport_for_url"] = lambda asked: (
+        transport if asked.host in addresses else by_rules(asked)
+    )
 
 
 async def _send_to(client: Any, address: str, url: Any, asked: dict[str, Any]) -> Any:
     headers = {**asked["headers"], "Host": url.netloc.decode()}
     return await client.request(
-        url=url.copy_with(host=address),
+        url=str(url.copy_with(host=address)),  # a client of httpx knows no address of httpx2
         follow_redirects=False,
         extensions={"sni_hostname": url.raw_host.decode()},
         **{**asked, "headers": headers},
