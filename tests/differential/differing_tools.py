@@ -169,3 +169,10 @@ FIELDS_OF_ALL = Difference(
     there="It is told of the body's own fields; the others are not sent.",
     why="A field that cannot be given is lost, and the service may demand it.",
 )
+EMPTY_PARTS = Difference(
+    "Parts that say nothing, sent to Gemini",
+    here="An empty text, and what google-genai does not know, are left out beside other parts; a"
+    " signature is kept.",
+    there="They are sent with each request from then on.",
+    why="Gemini refuses a conversation with an empty part.",
+)
