@@ -151,3 +151,28 @@ MEDIA_RANGES = Difference(
     there="The range itself is sent as the type, and nothing of the body.",
     why="Services read a body by its type, and a range is none.",
 )
+READ_ONLY = Difference(
+    "Fields of a service that only its answers have",
+    here="A field that is `readOnly` is not mandatory in a request, whatever `required` says.",
+    there="It is declared as mandatory, so that a model makes something up.",
+    why="OpenAPI says that `required` is about answers there.",
+)
+WHOLE_NUMBERS = Difference(
+    "Whole numbers for a service",
+    here="Where the description says `integer`, 3 is sent, also if the model has written 3.0.",
+    there="3.0 is sent, in a path too.",
+    why="JSON does not tell the two apart, but services do.",
+)
+FIELDS_OF_ALL = Difference(
+    "Bodies of a service with fields of their own and of `allOf`",
+    here="The model is told of all of them.",
+    there="It is told of the body's own fields; the others are not sent.",
+    why="A field that cannot be given is lost, and the service may demand it.",
+)
+EMPTY_PARTS = Difference(
+    "Parts that say nothing, sent to Gemini",
+    here="An empty text, and what google-genai does not know, are left out beside other parts; a"
+    " signature is kept.",
+    there="They are sent with each request from then on.",
+    why="Gemini refuses a conversation with an empty part.",
+)

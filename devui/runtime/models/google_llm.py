@@ -243,12 +243,32 @@ def _explained(response: LlmResponse) -> LlmResponse:
 def _arguments(llm_request: LlmRequest, model: str, *, for_vertex: bool) -> Arguments:
     """What google-genai is called with; the runtime calls functions itself."""
     update: dict[str, Any] = {"automatic_function_calling": _NO_AUTOMATIC_CALLS}
-    contents = [_with_readable_files(each) for each in with_all_results(llm_request.contents)]
+    answered = with_all_results(llm_request.contents)
+    contents = [_with_readable_files(_without_empty_parts(each)) for each in answered]
     if not for_vertex:  # the Gemini API refuses both
         update["labels"] = None
         contents = [_without_display_names(content) for content in contents]
     config = llm_request.config.model_copy(update=update)
     return {"model": llm_request.model or model, "contents": contents, "config": config}
+
+
+def _without_empty_parts(content: types.Content) -> types.Content:
+    """The content without parts that say nothing, as a stream may end with.
+
+    Gemini refuses a conversation with one, at each turn from then on. A content that would have
+    nothing left is left alone, since Gemini wants parts in each.
+    """
+    parts = content.parts or []
+    kept = [part for part in parts if _says_something(part)]
+    if not kept or len(kept) == len(parts):
+        return content
+    return content.model_copy(update={"parts": kept})
+
+
+def _says_something(part: types.Part) -> bool:
+    """Whether there is anything in it; the signature of a thought is to be given back."""
+    told = (value for name, value in part if name not in {"text", "thought"})
+    return bool(part.text) or any(value is not None for value in told)
 
 
 def _with_readable_files(content: types.Content) -> types.Content:

@@ -9,7 +9,7 @@ from google.genai import types
 from tests.differential.case import Case, add
 from tests.differential.differing import ARGUMENTS_AT_ONCE, EXPLAINED_ENDS
 from tests.differential.differing_nodes import EMPTY_STREAMS
-from tests.differential.differing_tools import MISSING_RESULTS
+from tests.differential.differing_tools import EMPTY_PARTS, MISSING_RESULTS
 from tests.kit.gemini_server import GeminiServer
 
 Json = dict[str, Any]
@@ -226,6 +226,34 @@ async def _asked_while_a_job_waits(stage: Any) -> None:
 
 
 add(Case("Gemini is asked while a job waits", _asked_while_a_job_waits, MISSING_RESULTS))
+
+
+async def _ended_with(stage: Any, part: Json) -> None:
+    def look() -> str:
+        """Looks."""
+        return "seen"
+
+    file = types.Blob(data=b"ab", mime_type="text/plain")
+    with GeminiServer() as server:
+        look_at_it = {"functionCall": {"name": "look", "args": {}}}
+        server.answer(chunk(look_at_it), chunk(part, finish="STOP"))
+        server.answer(*DONE)
+        model = stage.ns.Gemini(
+            model="gemini-2.5-flash", base_url=server.url, client_kwargs={"api_key": "any"}
+        )
+        await stage.open(stage.agent("agent", model=model, tools=[look]))
+        await stage.stream([types.Part(text=""), types.Part(inline_data=file)])
+        stage.note([received.body["contents"] for received in server.received])
+
+
+ENDS: dict[str, Json] = {
+    "an empty text": {"text": ""},
+    "an empty thought": {"text": "", "thought": True},
+    "a signature": {"text": "", "thoughtSignature": "c2ln"},
+    "a part of another kind": {"hologram": {"a": 1}},
+}
+for _name, _part in ENDS.items():
+    add(Case(f"a call of Gemini ends with {_name}", partial(_ended_with, part=_part), EMPTY_PARTS))
 
 PATHS = ("$.a", "$.b[0]", "$.b[1].c", "$.b['x y']", "$['k']", "$.d.e", "$.d.f[2]")
 VALUES = ("s", "té", 2, 1.5, False, None)

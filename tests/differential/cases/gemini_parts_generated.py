@@ -113,8 +113,10 @@ class Parts:
 
 
 def _sent(body: dict[str, Any]) -> Any:
-    """The contents of a request, without what the runtime words."""
+    """The contents of a request, without what the runtime words, and empty texts beside others."""
     for content in body["contents"]:
+        parts = content["parts"]
+        content["parts"] = [part for part in parts if part != {"text": ""}] or parts
         for part in content["parts"]:
             if part.get("text", "").startswith(WORDED):
                 part["text"] = "<worded>"

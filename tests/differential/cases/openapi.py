@@ -11,12 +11,15 @@ from typing import Any
 from tests.differential.case import Case, Difference, add, case
 from tests.differential.differing_tasks import MISSING_FIELDS
 from tests.differential.differing_tools import (
+    FIELDS_OF_ALL,
     FORM_FILES,
     MEDIA_RANGES,
     PATH_STYLES,
     QUERY_STYLES,
+    READ_ONLY,
     SWAGGER_2,
     UNTOLD_PLACES,
+    WHOLE_NUMBERS,
 )
 from tests.differential.script import Call
 
@@ -415,3 +418,37 @@ async def a_description_refers_to_what_it_does_not_hold(stage):
 @case()
 async def a_toolset_has_an_empty_filter(stage):
     await served(stage, [Call("text")], tool_filter=[])
+
+
+def _posted(schema, *parameters, path="/pets"):
+    """A description of a service that takes a body of that schema."""
+    body = {"content": {"application/json": {"schema": schema}}}
+    add_pet = {"operationId": "addPet", "requestBody": body, "responses": {}}
+    return SPEC | {"paths": {path: {"post": add_pet | {"parameters": list(parameters)}}}}
+
+
+@case(differs=READ_ONLY)
+async def a_service_gives_a_field_by_itself(stage):
+    fields = {"id": {"type": "string", "readOnly": True}, "name": {"type": "string"}}
+    schema = {"type": "object", "required": ["id", "name"], "properties": fields}
+    await served(stage, [Call("add_pet", {"name": "Tom"})], spec=_posted(schema))
+
+
+@case(differs=WHOLE_NUMBERS)
+async def a_service_is_sent_whole_numbers(stage):
+    whole = {"type": ["integer", "null"]}
+    fields = {"ages": {"type": "array", "items": whole}, "weight": {"type": "number"}}
+    shop = {"name": "shop", "in": "path", "required": True, "schema": {"type": "integer"}}
+    days = {"name": "days", "in": "query", "schema": whole}
+    schema = {"type": "object", "properties": {"tom": {"type": "object", "properties": fields}}}
+    tom = {"ages": [2.0, 2.5, None], "weight": 4.0, "more": 1.0}
+    call = Call("add_pet", {"shop": 7.0, "days": 3.0, "tom": tom})
+    await served(stage, [call], spec=_posted(schema, shop, days, path="/shops/{shop}"))
+
+
+@case(differs=FIELDS_OF_ALL)
+async def a_body_has_fields_of_its_own_and_of_all(stage):
+    base = {"type": "object", "required": ["kind"], "properties": {"kind": {"type": "string"}}}
+    schema = {"type": "object", "allOf": [{"allOf": [base]}], "properties": {"age": {}}}
+    calls = [Call("add_pet", {"age": 3, "kind": "cat"}), Call("add_pet", {"age": 3})]
+    await served(stage, calls, spec=_posted(schema))

@@ -180,14 +180,24 @@ def _body(described: Json) -> tuple[str | None, list[Parameter]]:
     named = _JSON if _JSON in content else next(iter(content))
     schema = content[named].get("schema") or {}
     media_type = _one_type(named)
-    properties = schema.get("properties")
-    if properties:
-        required = schema.get("required") or []
+    if schema.get("properties"):
+        fields, required = _fields(schema)
         return media_type, [
-            Parameter(name, "", _BODY, one, name in required) for name, one in properties.items()
+            Parameter(name, "", _BODY, one, name in required and not one.get("readOnly"))
+            for name, one in fields.items()
         ]
     name = "array" if schema.get("type") == "array" else _BODY
     return media_type, [Parameter("", name, _BODY, schema, bool(described.get("required")))]
+
+
+def _fields(schema: Json) -> tuple[Json, set[str]]:
+    """The fields of an object, its own and those of `allOf`; and which of them `required` names."""
+    fields, required = {**(schema.get("properties") or {})}, {*(schema.get("required") or ())}
+    for base in schema.get("allOf") or ():
+        more, demanded = _fields(base)
+        fields = {**fields, **{name: one for name, one in more.items() if name not in fields}}
+        required |= demanded
+    return fields, required
 
 
 def _one_type(named: str) -> str:
