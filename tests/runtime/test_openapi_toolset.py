@@ -317,6 +317,13 @@ def test_schemas_that_all_refer_to_each_other_are_read(url):
         assert list(told[other]["properties"]) == names
 
 
+async def test_what_allows_anything_is_a_field_like_any_other(url):
+    schema = {**OBJECT, "required": ["a"], "properties": {"a": True}, "allOf": [True]}
+    described = spec(url) | {"paths": {"/notes": posted("note", "application/json", schema)}}
+    tools = OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+    assert json.loads((await ask(tools, "note", a=[1]))["body"]) == {"a": [1]}
+
+
 async def test_an_argument_adds_no_cookie(url):
     described = spec(url)
     cookie = {"name": "sess", "in": "cookie", "schema": {}}

@@ -183,18 +183,22 @@ def _body(described: Json) -> tuple[str | None, list[Parameter]]:
     if schema.get("properties"):
         fields, required = _fields(schema)
         return media_type, [
-            Parameter(name, "", _BODY, one, name in required and not one.get("readOnly"))
+            Parameter(name, "", _BODY, one, name in required and not _is_read_only(one))
             for name, one in fields.items()
         ]
     name = "array" if schema.get("type") == "array" else _BODY
     return media_type, [Parameter("", name, _BODY, schema, bool(described.get("required")))]
 
 
+def _is_read_only(schema: Any) -> bool:
+    return isinstance(schema, dict) and bool(schema.get("readOnly"))  # True allows anything
+
+
 def _fields(schema: Json) -> tuple[Json, set[str]]:
     """The fields of an object, its own and those of `allOf`; and which of them `required` names."""
     fields, required = {**(schema.get("properties") or {})}, {*(schema.get("required") or ())}
     for base in schema.get("allOf") or ():
-        more, demanded = _fields(base)
+        more, demanded = _fields(base) if isinstance(base, dict) else ({}, set())
         fields = {**fields, **{name: one for name, one in more.items() if name not in fields}}
         required |= demanded
     return fields, required
