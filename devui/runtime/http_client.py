@@ -1,14 +1,23 @@
 """The HTTP client that google-genai brings along: httpx2, or httpx with its older versions."""
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 try:
     import httpx2 as httpx
 except ImportError:
     import httpx  # type: ignore[no-redef, unused-ignore]  # the same names in the older one
 
-__all__ = ["httpx", "kinds"]
+__all__ = ["Timeouts", "httpx", "kinds"]
+
+
+class Timeouts(NamedTuple):
+    """Seconds to wait, or None, in a form that clients of httpx and those of httpx2 take both."""
+
+    connect: float | None
+    read: float | None
+    write: float | None
+    pool: float | None
 
 
 def kinds(*names: str) -> tuple[Any, ...]:

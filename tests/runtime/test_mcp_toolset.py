@@ -236,6 +236,22 @@ async def test_headers_and_credentials_are_sent(http_url):
         )
 
 
+@pytest.mark.parametrize("kind", [StreamableHTTPConnectionParams, SseConnectionParams])
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+async def test_a_client_of_ones_own_may_be_of_httpx_or_httpx2(http_url, sse_url, kind, library):
+    given, clients = [], pytest.importorskip(library)
+
+    def make(headers=None, timeout=None, auth=None):
+        given.append((timeout.connect, timeout.read))
+        return clients.AsyncClient(headers=headers, timeout=timeout, auth=auth)
+
+    url = http_url if kind is StreamableHTTPConnectionParams else sse_url
+    toolset = McpToolset(connection_params=kind(url=url, timeout=60, httpx_client_factory=make))
+    [added] = await responses(toolset, Call("add", a=1, b=2))
+    assert text(added) == "3"
+    assert given == [(60, 300)]
+
+
 async def test_a_call_may_need_the_users_consent():
     def is_big(a: int, b: int) -> bool:
         return a + b > 100

@@ -6,11 +6,12 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Self, TextIO, TypeVar
 
 from pydantic import ConfigDict
 
-from devui.runtime.http_client import httpx
+from devui.runtime.http_client import Timeouts
 from devui.runtime.ignored import Spelt
 from devui.runtime.mistakes import given
 
@@ -58,7 +59,7 @@ class SseConnectionParams(Spelt):
     sse_read_timeout: float = 300.0
     """Seconds to wait for the next event, and for the answer to a call."""
     httpx_client_factory: Callable[..., Any] = create_mcp_http_client
-    """Makes the HTTP client from `headers`, `timeout` and `auth`."""
+    """Makes the HTTP client, of httpx or httpx2, from `headers`, `timeout` and `auth`."""
 
 
 class StreamableHTTPConnectionParams(SseConnectionParams):
@@ -277,16 +278,23 @@ class MCPSessionManager:
             headers=headers,
             timeout=params.timeout,
             sse_read_timeout=params.sse_read_timeout,
-            httpx_client_factory=params.httpx_client_factory,
+            httpx_client_factory=partial(_http_client, params),
         )
+
+
+def _http_client(
+    params: SseConnectionParams, headers: dict[str, str], timeout: Any = None, auth: Any = None
+) -> Any:
+    """The client; the `timeout` that mcp gives is none to a client of httpx, and said anew."""
+    timeout = Timeouts(params.timeout, params.sse_read_timeout, params.timeout, params.timeout)
+    return params.httpx_client_factory(headers=headers, timeout=timeout, auth=auth)
 
 
 @asynccontextmanager
 async def _streamable_http(
     params: StreamableHTTPConnectionParams, headers: dict[str, str]
 ) -> AsyncIterator[Any]:
-    timeout = httpx.Timeout(params.timeout, read=params.sse_read_timeout)
-    http = params.httpx_client_factory(headers=headers, timeout=timeout, auth=None)
+    http = _http_client(params, headers)
     tell_forgotten(http)
     tell_refusals(http)
     async with (
