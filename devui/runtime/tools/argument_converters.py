@@ -18,14 +18,19 @@ def converter(annotation: Any) -> Converter | None:
 
     Dicts become pydantic models where a parameter is annotated so (also optional, in a union of
     models, or in a list), and integral floats become ints. What cannot be converted is logged and
-    stays as it is.
+    stays as it is. In a list whose items are a union, dicts stay dicts: tools written for ADK know
+    them so.
     """
     wanted = _plain(annotation)
     if get_origin(wanted) is not list:
         return _of_one(wanted)
     arguments = get_args(wanted)
-    element = _of_one(_plain(arguments[0])) if arguments else None
+    element = _of_item(_bare(arguments[0])) if arguments else None
     return _of_list(element) if element else None
+
+
+def _of_item(wanted: Any) -> Converter | None:
+    return None if _members(wanted) and _holds_models(wanted) else _of_one(_plain(wanted))
 
 
 def _of_one(wanted: Any) -> Converter | None:
@@ -61,10 +66,16 @@ def _integer(_name: str, value: Any) -> Any:
 
 def _plain(annotation: Any) -> Any:
     """The annotation without `Annotated` and without `| None`."""
-    if get_origin(annotation) is Annotated:
-        return _plain(get_args(annotation)[0])
-    members = _members(annotation)
-    return _plain(members[0]) if len(members) == 1 else annotation
+    bare = _bare(annotation)
+    members = _members(bare)
+    return _plain(members[0]) if len(members) == 1 else bare
+
+
+def _bare(annotation: Any) -> Any:
+    """The annotation without `Annotated`."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    return annotation
 
 
 def _holds_models(annotation: Any) -> bool:

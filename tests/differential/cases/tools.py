@@ -273,6 +273,25 @@ async def a_model_as_a_tool_is_declared_with_the_limits_of_its_fields(stage):
 
 
 @case()
+async def a_tool_takes_models_alone_and_in_lists(stage):
+    class Trip(BaseModel):
+        city: str
+
+    class Stay(BaseModel):
+        nights: int
+
+    def book(
+        one: Trip | Stay, trips: list[Trip], some: list[Trip | Stay], maybe: list[Trip | None]
+    ):
+        return repr((one, trips, some, maybe))
+
+    trip, stay = {"city": "Rome"}, {"nights": 2}
+    args = {"one": stay, "trips": [trip], "some": [trip, stay], "maybe": [trip, None]}
+    await stage.open(stage.agent("agent", Call("book", args), "Done.", tools=[book]))
+    await stage.say()
+
+
+@case()
 async def a_toolset_that_fails_leaves_the_agent_without_it(stage):
     class Broken(stage.ns.BaseToolset):
         async def get_tools(self, readonly_context=None):
