@@ -1,4 +1,7 @@
-"""The HTTP client that google-genai brings along: httpx2, or httpx with its older versions."""
+"""The HTTP client that google-genai brings along: httpx2, or httpx with its older versions.
+
+Clients that agents make themselves are of either (adk-runtime 8.9; devui's own).
+"""
 
 import sys
 from typing import Any, NamedTuple
