@@ -100,6 +100,14 @@ def test_classes_can_be_imported_from_where_google_adk_imports_them():
     assert not missing, "put these into devui/runtime/borrowed_names.py"
 
 
+def printed(code: str, *arguments: str) -> str:
+    """What a program prints, which must print no errors."""
+    command = [sys.executable, "-c", code, *arguments]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert not told.stderr
+    return told.stdout
+
+
 def test_a_borrowed_name_is_the_class_itself():
     code = (
         "from devui.runtime.agents.llm_agent import CallbackContext, LlmRequest, ToolContext\n"
@@ -107,8 +115,7 @@ def test_a_borrowed_name_is_the_class_itself():
         "from devui.runtime.tools.function_tool import ToolContext as Other\n"
         "print(ToolContext is Other is function_tool.ToolContext, LlmRequest.__module__)"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == "True devui.runtime.models.llm_request\n"
+    assert printed(code) == "True devui.runtime.models.llm_request\n"
 
 
 def test_what_most_modules_import_can_be_imported_from_them():
@@ -119,8 +126,7 @@ def test_what_most_modules_import_can_be_imported_from_them():
         "from devui.runtime.workflow._errors import WorkflowConfigurationError\n"
         "print(types is at_home is other, logger.name, WorkflowConfigurationError.__module__)"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == "True devui.runtime.agents.llm_agent devui.runtime.workflow.errors\n"
+    assert printed(code) == "True devui.runtime.agents.llm_agent devui.runtime.workflow.errors\n"
 
 
 def test_modules_of_ones_own_with_such_names_leave_the_runtime_alone(tmp_path):
@@ -132,8 +138,7 @@ def test_modules_of_ones_own_with_such_names_leave_the_runtime_alone(tmp_path):
         "except ModuleNotFoundError as error:\n    print(error)\n"
         "print(hasattr(devui.runtime.tools, 'logger'))"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout == "No module named 'tools.logger'\nFalse\n"
+    assert printed(code) == "No module named 'tools.logger'\nFalse\n"
 
 
 LOGGED = """
@@ -156,18 +161,14 @@ print(path, open(path).read().count("for the file"))
 
 
 def test_logs_and_variables_can_be_set_up_as_in_google_adks_samples(tmp_path):
-    command = [sys.executable, "-c", LOGGED, str(tmp_path)]
-    told = subprocess.run(command, capture_output=True, text=True, check=True)
     path = tmp_path / "agents_log" / "agent.now.log"
-    assert told.stdout == f"Logs go to {path}\none other given\n{path} 1\n"
-    assert not told.stderr
+    told = f"Logs go to {path}\none other given\n{path} 1\n"
+    assert printed(LOGGED, str(tmp_path)) == told
 
 
 def test_every_package_can_be_imported_first():
     names = [*packages(), "devui.runtime.agents.llm_agent", "devui.runtime.runners"]
-    command = [sys.executable, "-c", IMPORT_EACH, *names]
-    tried = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert tried.stdout == "all were tried\n"
+    assert printed(IMPORT_EACH, *names) == "all were tried\n"
 
 
 @pytest.mark.parametrize("package", [devui.runtime, devui.runtime.agents])

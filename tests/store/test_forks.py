@@ -95,6 +95,25 @@ async def test_files_are_those_of_that_time_and_their_content_is_kept_once(
         assert connection.execute("SELECT text FROM contents").fetchall() == [("of the user",)]
 
 
+async def test_what_came_after_the_beginning_is_not_in_the_beginning_of_a_fork(
+    journal: Journal, session: SessionRow
+) -> None:
+    """Before the first event another session writes, and a file is saved."""
+    where = (session.app, session.user, session.id)
+    await journal.sessions.create(session.app, session.user, "other", {"user:name": "Elsewhere"})
+    await journal.artifacts.save(*where, "a.txt", mime=None, text="a")
+    await journal.events.append(session.key, new_event("e1"), None)
+    fork = await journal.forks.make(session.key, at(1))
+    again = await journal.forks.make(fork.key, at(1, "again"))
+    early = await journal.forks.make(fork.key, at(0, "early"))
+    for each, state, files in (
+        (again, {"user:name": "Elsewhere"}, ["a.txt"]),
+        (early, {}, []),
+    ):
+        assert await journal.state.merged(each.key) == state
+        assert await journal.artifacts.keys(each.app, each.user, each.id) == files
+
+
 async def test_the_parent_is_the_same_to_the_byte(journal: Journal, session: SessionRow) -> None:
     await append_many(journal, session.key, 5, a=1, **{"user:b": 2})
     before = everything(journal.path / "journal.db")
