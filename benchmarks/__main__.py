@@ -21,8 +21,18 @@ from benchmarks.report import Figures, show
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "guide" / "performance.md"
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
-FIGURES = ("startup", "turns", "growth", "gates", "run_sse", "store", "first_load", "long_session")
-SIDE_BY_SIDE = ("turns", "growth")
+FIGURES = (
+    "startup",
+    "turns",
+    "growth",
+    "gates",
+    "run_sse",
+    "engine",
+    "store",
+    "first_load",
+    "long_session",
+)
+SIDE_BY_SIDE = ("turns", "growth", "gates")
 
 
 def run(python: str, figure: str, *options: str) -> Figures:
@@ -50,10 +60,13 @@ def measure(figure: str, runs: int, adk_python: str | None) -> tuple[Figures, Fi
     """Our medians and google-adk's, from runs that alternate."""
     ours, theirs = [], []
     for _ in range(runs):
-        ours.append(run(sys.executable, figure))
+        if figure != "engine":
+            ours.append(run(sys.executable, figure))
+        elif adk_python:
+            ours.append(run(sys.executable, figure, "--adk-python", adk_python))
         if adk_python and figure in SIDE_BY_SIDE:
             theirs.append(run(adk_python, figure, "--impl", "google.adk"))
-    return medians(ours), medians(theirs) if theirs else {}
+    return medians(ours) if ours else {}, medians(theirs) if theirs else {}
 
 
 def machine() -> str:

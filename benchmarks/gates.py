@@ -1,6 +1,6 @@
 """What the debugger costs a run that nobody debugs: CPU time of turns with and without it.
 
-usage: python -m benchmarks.gates [--seconds 4]
+usage: python -m benchmarks.gates [--seconds 4] [--impl devui.runtime]
 
 The same turns of the runtime alone are run in three ways that alternate, each with a runner of its
 own: bare, with the gates of a worker, and with all its instruments, the recorder included. Nothing
@@ -19,18 +19,19 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from benchmarks.report import Figures, median_ms, report
 from benchmarks.turns import WARM_UP, turn
 from benchmarks.workload import SCENARIOS, Runtime
-from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.wire.messages import StartRun
+from devui.worker.engines.choice import kit_of
 from devui.worker.gates import GatesAfter, GatesBefore
 from devui.worker.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.output import current_run
 
-Around = Callable[[PluginManager], PluginManager]
+Join = Callable[[Instruments, Any], None]
 
 MEASURED = ("text", "tool10", "stream200")
 
@@ -39,7 +40,8 @@ MEASURED = ("text", "tool10", "stream200")
 class Way:
     """A runner with or without instruments."""
 
-    runner: object
+    runtime: Runtime
+    runner: Any
     instruments: Instruments
     streamed: bool
 
@@ -50,47 +52,39 @@ class Way:
         began = time.process_time()
         current_run.set(run)
         self.instruments.begin(start)
-        await turn(RUNTIME, self.runner, streamed=self.streamed)
+        await turn(self.runtime, self.runner, streamed=self.streamed)
         self.instruments.forget(run)
         return time.process_time() - began
 
 
-RUNTIME = Runtime("devui.runtime")
+def way(runtime: Runtime, name: str, link: Link, join: Join) -> Way:
+    """A runner of a scenario, which `join` lets instruments into."""
+    agent = runtime.bench_agent(name)
+    runner = runtime.runner(agent=agent, app_name="bench")
+    instruments = Instruments(link, kit_of(agent))
+    join(instruments, runner)
+    return Way(runtime, runner, instruments, streamed=SCENARIOS[name].chunks > 0)
 
 
-def way(name: str, link: Link, around: Callable[[Instruments], Around]) -> Way:
-    """A runner of a scenario whose plugins stand as `around` has it."""
-    runner = RUNTIME.runner(agent=RUNTIME.bench_agent(name), app_name="bench")
-    instruments = Instruments(link)
-    runner.plugin_manager = around(instruments)(runner.plugin_manager)
-    return Way(runner, instruments, streamed=SCENARIOS[name].chunks > 0)
-
-
-def bare(_: Instruments) -> Around:
+def bare(instruments: Instruments, runner: Any) -> None:
     """No debugger at all."""
-    return lambda plugins: plugins
 
 
-def gated(instruments: Instruments) -> Around:
-    """The gates alone."""
-
-    def around(plugins: PluginManager) -> PluginManager:
-        manager = instruments.around(plugins)
-        gates = (GatesAfter, GatesBefore)
-        manager.plugins[:] = [each for each in manager.plugins if isinstance(each, gates)]
-        return manager
-
-    return around
+def gated(instruments: Instruments, runner: Any) -> None:
+    """The gates alone, which rest."""
+    after, before = GatesAfter(instruments.gates), GatesBefore(instruments.gates)
+    chain = instruments.kit.chain(runner, [after], [before], [])
+    chain.let_rest([after.name, before.name])
 
 
-def whole(instruments: Instruments) -> Around:
+def whole(instruments: Instruments, runner: Any) -> None:
     """All that a worker has."""
-    return instruments.around
+    instruments.join(runner)
 
 
-async def measure(name: str, link: Link, seconds: float) -> Figures:
+async def measure(runtime: Runtime, name: str, link: Link, seconds: float) -> Figures:
     """Milliseconds of CPU time of bare turns, and how many times that the other ways take."""
-    ways = [way(name, link, around) for around in (bare, gated, whole)]
+    ways = [way(runtime, name, link, join) for join in (bare, gated, whole)]
     for each in ways * WARM_UP:
         await each.turn()
     gc.collect()
@@ -117,12 +111,14 @@ def ratio(rounds: list[list[float]], index: int) -> float:
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=4.0, help="measured time per scenario")
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--impl", default="devui.runtime", help="a package with ADK's names")
+    arguments = parser.parse_args()
+    runtime = Runtime(arguments.impl)
     figures: Figures = {}
     nowhere = os.open(os.devnull, os.O_WRONLY)
     link = Link(io.BytesIO(), nowhere, asyncio.get_running_loop())
     for name in MEASURED:
-        figures |= await measure(name, link, seconds)
+        figures |= await measure(runtime, name, link, arguments.seconds)
     os.close(nowhere)
     report(figures)
 

@@ -8,7 +8,6 @@ when the last event is on the screen.
 
 import argparse
 import asyncio
-import json
 import statistics
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from benchmarks.browser import chromium, load
 from benchmarks.report import report
 from benchmarks.served import data_folder, serve
 from benchmarks.workload import QUESTION, REPLY, get_weather
-from devui.debugger.commit import event_of
-from devui.store import Journal
+from devui.debugger.runs.commit import event_of
+from devui.store.journal import Journal
+from devui.wire.events import Event
 
 START = 1_700_000_000.0
 
@@ -57,7 +57,7 @@ async def seed(data: Path, events: int) -> int:
     journal = await Journal.open(data)
     session = await journal.sessions.create("text", "u", "long", {})
     for number, event in enumerate(history(events)):
-        row = event_of(event, json.dumps(event), final=number % 4 == 3)
+        row = event_of(Event.of(event), final=number % 4 == 3)
         await journal.events.append(session.key, row, None)
     await journal.close()
     return session.key

@@ -37,13 +37,16 @@ def data_folder() -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def serve(data: Path) -> Iterator[Served]:
-    """Run `devui` on the agents of this folder, with its journal in `data`."""
+def serve(data: Path, *options: str, impl: str = "devui.runtime") -> Iterator[Served]:
+    """Run `devui` on the agents of this folder, with its journal in `data`.
+
+    `impl` is the package that the agents import.
+    """
     command = [sys.executable, "-m", "devui", str(AGENTS), "--no-browser", "--no-auth"]
-    command += ["--port", "0", "--data-dir", str(data)]
+    command += ["--port", "0", "--data-dir", str(data), *options]
     # As a user's start, which finds the bytecode of the one before.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    environment["PYTHONPATH"] = str(ROOT)
+    environment |= {"PYTHONPATH": str(ROOT), "BENCH_IMPL": impl}
     started = time.perf_counter()
     with subprocess.Popen(
         command, cwd=data, env=environment, stdout=subprocess.PIPE, text=True

@@ -19,7 +19,8 @@ from contextlib import closing
 from pathlib import Path
 
 from benchmarks.report import Figures, median_ms, report
-from devui.store import Journal, NewEvent
+from devui.store.journal import Journal
+from devui.store.rows import NewEvent
 
 WRITERS = 8
 EVENT_BYTES = 1024
@@ -38,7 +39,7 @@ def event(number: int) -> NewEvent:
         timestamp=float(number),
         kind="text",
         final=False,
-        summary='{"kind":"text","text":"It will be sunny."}',
+        summary_json='{"kind":"text","text":"It will be sunny."}',
         data=json.dumps({"id": name, "text": "x" * (EVENT_BYTES - len(name) - 20)}),
         state_delta={"turn": number},
     )

@@ -31,7 +31,7 @@ class ServerAddress:
     """`http://127.0.0.1:8000`; "" as long as it has not opened its journal."""
 
     @property
-    def gone(self) -> bool:
+    def is_gone(self) -> bool:
         """Whether the file was left by a server that was killed: no such process exists, or it is
         another one that has its number by now, or what is left of it, and nobody listens."""
         return not exists(self.pid) or (bool(self.url) and _refuses(self.url))

@@ -11,48 +11,28 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from devui import __version__
+from devui.adk_options import INSTEAD, folder_beside, is_in_memory
 from devui.settings import DEFAULT_DATA_DIR, DEFAULT_HOST, DEFAULT_PORT, Settings
 from devui.web.program import application, leave, opened
 from devui.web.security.access import Access
-from devui.web.security.hosts import check_bind
+from devui.web.security.hosts import Origins, check_bind
 
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 _LOCAL = frozenset({"reload_agents", "use_local_storage"})
 """What is so in any case: code that changed is loaded anew, and everything is kept here."""
-_TRIGGERS = "let what is triggered call POST /run with the bearer token"
 _ELSEWHERE = {
-    "a2a": "agents of other servers are not reached by A2A",
+    **INSTEAD,
     "agent_loader": "agents are loaded by path, in processes of their own",
-    "allow_origins": "pages of other origins are not let in; have them call their own server, which"
-    " calls this one with the bearer token. For a proxy's name use allowed_hosts=[...]",
-    "artifact_service_uri": "artifacts are kept with the sessions",
-    "auto_create_session": "make the session first, by POST /apps/{app}/users/{user}/sessions",
-    "avatar_config": "there is no live mode",
-    "default_llm_model": "give each agent its model",
-    "eval_storage_uri": "evaluation is left to test tools",
-    "express_mode": "it belongs to Google's cloud",
-    "extra_plugins": "give the plugins to the App",
-    "gemini_enterprise_app_name": "it belongs to Google's cloud",
-    "logo_image_url": "the page has devui's name on it",
-    "logo_text": "the page has devui's name on it",
-    "max_llm_calls": "a run may ask 500 times; a breakpoint on its budget holds it before that",
-    "memory_service_uri": "memory lives as long as the app's process",
-    "otel_to_cloud": "nothing is sent to Google's cloud",
     "session_db_kwargs": "sessions are kept in the journal",
-    "task_store_uri": "agents of other servers are not reached by A2A",
-    "trace_to_cloud": "nothing is sent to Google's cloud",
-    "trigger_auth_verifier": _TRIGGERS,
-    "trigger_oidc_audience": _TRIGGERS,
-    "trigger_oidc_service_accounts": _TRIGGERS,
-    "trigger_sources": _TRIGGERS,
+    "task_store_uri": INSTEAD["a2a"],
+    "trigger_auth_verifier": INSTEAD["trigger_sources"],
     "url_prefix": "mount the application under a path, or let a proxy do it",
 }
 
@@ -104,24 +84,30 @@ class Hosted:
             yield
             await leave(services)
 
-    def _announce(self, access: Access, given: str | None) -> None:
+    def _announce(self, access: Access, token: str | None) -> None:
         where = f"http://{self._settings.host}:{self._settings.port}/"
         link = f"{where}login?code={access.new_code()}" if self._settings.pages else where
         click.echo(f"devui {__version__}  {link}", err=True)
-        if not given:
+        if not token:
             click.echo(f"scripts send  Authorization: Bearer {access.token}", err=True)
 
 
-def get_fast_api_app(
+def get_fast_api_app(  # noqa: PLR0913 - the keywords are ADK's
     *,
     agents_dir: str | Path,
     web: bool = True,
     session_service_uri: str | None = None,
+    memory_service_uri: str | None = None,
+    extra_plugins: Sequence[str] | None = None,
+    default_llm_model: str | None = None,
+    max_llm_calls: int | None = None,
+    auto_create_session: bool = False,
     host: str = DEFAULT_HOST,
     port: int = DEFAULT_PORT,
     bind_host: str | None = None,
     lifespan: Lifespan | None = None,
     allowed_hosts: Sequence[str] = (),
+    allow_origins: Sequence[str] | None = None,
     **adk: Any,
 ) -> Hosted:
     """The application to hand to uvicorn.
@@ -131,11 +117,19 @@ def get_fast_api_app(
         web: Whether to serve the pages; without them, ADK's REST API and the debugger's.
         session_service_uri: Where sessions are kept: None for `.devui` here, `sqlite:///some/x.db`
             for the folder `some/x.devui`, `memory://` for a folder that is deleted in the end.
+        memory_service_uri: Where the apps' memory is: a scheme that google-adk knows, or one that a
+            `services.yaml` or `services.py` in `agents_dir` registers.
+        extra_plugins: Dotted paths of plugins that every app gets, classes or objects.
+        default_llm_model: The model of agents that set none.
+        max_llm_calls: Model calls that a run may make.
+        auto_create_session: Whether `/run` and `/run_sse` make the session that they name.
         host: The address that uvicorn binds.
         bind_host: The same as `host`, which it goes before.
         port: The port that uvicorn binds; requests for another one are refused.
         lifespan: A lifespan of your own, entered when the server runs.
         allowed_hosts: More names by which the server is reached, such as that of a proxy.
+        allow_origins: Origins whose pages may call the server with the bearer token, such as
+            `http://localhost:3000`; `regex:` with a pattern for many, `*` for all.
         adk: ADK's other keywords. `reload_agents` and `use_local_storage` hold in any case.
 
     The sign-in is that of `devui`: a link is printed, and scripts send the bearer token, which
@@ -147,6 +141,7 @@ def get_fast_api_app(
         TypeError: a keyword is none of ADK's.
     """
     _check(adk)
+    Origins.read(allow_origins or ())
     agents = Path(agents_dir).resolve()
     if not agents.is_dir():
         raise ValueError(
@@ -159,14 +154,22 @@ def get_fast_api_app(
         data_dir=_data_dir(session_service_uri),
         host=check_bind(bind_host or host, token_given=bool(token), allow_remote=True),
         port=port,
+        allow_origins=tuple(allow_origins or ()),
         pages=web,
+        create_sessions=auto_create_session,
+        environment={
+            "DEVUI_MEMORY_SERVICE_URI": memory_service_uri or "",
+            "DEVUI_EXTRA_PLUGINS": ",".join(extra_plugins or ()),
+            "DEVUI_DEFAULT_MODEL": default_llm_model or "",
+            "ADK_MAX_LLM_CALLS": "" if max_llm_calls is None else str(max_llm_calls),
+        },
     )
-    in_memory = session_service_uri is not None and session_service_uri.startswith("memory:")
+    in_memory = session_service_uri is not None and is_in_memory(session_service_uri)
     return Hosted(settings, hosts=allowed_hosts, lifespan=lifespan, in_memory=in_memory)
 
 
-def _check(given: dict[str, Any]) -> None:
-    for name, value in given.items():
+def _check(options: dict[str, Any]) -> None:
+    for name, value in options.items():
         if name not in _ELSEWHERE and name not in _LOCAL:
             raise TypeError(f"get_fast_api_app() takes no keyword {name!r}.")
         if value and name in _ELSEWHERE:
@@ -174,12 +177,12 @@ def _check(given: dict[str, Any]) -> None:
 
 
 def _data_dir(uri: str | None) -> Path:
-    scheme = urlsplit(uri or "memory:").scheme.partition("+")[0]
-    if uri is None or scheme == "memory":
+    if uri is None or is_in_memory(uri):
         return DEFAULT_DATA_DIR
-    if scheme != "sqlite":
+    folder = folder_beside(uri)
+    if folder is None:
         raise ValueError(
             f"session_service_uri={uri!r} is not supported: devui keeps sessions in a folder of its"
             " own. Leave it away, or name a place as sqlite:///folder/name.db."
         )
-    return Path(uri.partition(":///")[2]).with_suffix(".devui")
+    return folder

@@ -32,11 +32,11 @@ def keep_key(folder: Path, key: str) -> bool:
     return False
 
 
-def _write(file: Path, told: str) -> None:
+def _write(file: Path, text: str) -> None:
     """Write the file or leave none: an empty one would stand before the next place's."""
     try:
         create_private(file)
-        file.write_text(told, encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
     except OSError:
         file.unlink(missing_ok=True)
         raise
@@ -45,7 +45,7 @@ def _write(file: Path, told: str) -> None:
 def kept_key(folder: Path, pid: int) -> str:
     """The key that this process keeps to the data folder; "" without one."""
     file = key_file(folder, pid)
-    return "" if file is None else str(_told(file).get("key", ""))
+    return "" if file is None else str(_entry(file).get("key", ""))
 
 
 def key_file(folder: Path, pid: int) -> Path | None:
@@ -93,12 +93,12 @@ def _is_ours(place: Path) -> bool:
 def _sweep(place: Path) -> None:
     """Take away what servers left that were killed; another machine may share the folder."""
     for file in place.glob("*.json"):
-        told = _told(file)
+        told = _entry(file)
         if told.get("host") == platform.node() and not exists(told["pid"]):
             file.unlink(missing_ok=True)
 
 
-def _told(file: Path) -> dict[str, Any]:
+def _entry(file: Path) -> dict[str, Any]:
     """What a file of ours says; nothing of one that cannot be read."""
     try:
         told = json.loads(file.read_text(encoding="utf-8"))

@@ -1,9 +1,11 @@
 """What one server is started with."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Self
+
+from devui.wire.engines import EngineChoice
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
@@ -36,11 +38,11 @@ class Limits:
     """At work: the time for which the debugger held it does not count."""
 
     @classmethod
-    def read(cls, given: Iterable[str]) -> Self:
+    def read(cls, entries: Iterable[str]) -> Self:
         """The defaults with what is given, each `name=number`. Raises WrongLimit."""
         limits = cls()
-        names = [field.name for field in fields(cls)]
-        for text in given:
+        names = [each.name for each in fields(cls)]
+        for text in entries:
             name, _, number = text.partition("=")
             if name not in names:
                 raise WrongLimit(f"{text!r}: what can be limited is {', '.join(names)}")
@@ -48,6 +50,16 @@ class Limits:
                 raise WrongLimit(f"{text!r}: say a whole number from 1 on, as in {name}=100")
             limits = replace(limits, **{name: int(number)})
         return limits
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLimits:
+    """How long the processes of apps are kept while nothing runs in them, and how many."""
+
+    idle_minutes: float = 30.0
+    """Without a use; 0 keeps them for good."""
+    most: int = 16
+    """Alive at once. More may be needed while runs are under way in all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +75,19 @@ class Settings:
     auth: bool = True
     """Whether a sign-in is needed; only a loopback address may go without."""
     limits: Limits = Limits()
+    engine: EngineChoice = "auto"
+    """What runs the apps for which nobody has chosen an engine."""
+    python: Path | None = None
+    """The interpreter of the workers, or the folder of its environment; None for this one."""
+    workers: WorkerLimits = WorkerLimits()
+    create_sessions: bool = False
+    """Whether a run of ADK's REST API makes the session that it names, if there is none."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """More variables for the processes of the apps; empty ones are left out."""
+    allow_origins: tuple[str, ...] = ()
+    """Origins whose pages may call the API, as `Origins.read` takes them."""
+    adk_web: Path | None = None
+    """The folder of google-adk's front end, which is served beside the pages; None for none."""
     pages: bool = True
     """Whether there are pages beside the APIs."""
 

@@ -3,11 +3,14 @@
 import hashlib
 import sys
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 
+from tests.changed import LEFT_OUT, Selection, changed_paths, selection
 from tests.source import ROOT
 
 SAMPLES = ROOT / "agents"
@@ -60,3 +63,57 @@ def _keys_of_servers_are_not_among_those_of_the_user(
 hypothesis.settings.register_profile("devui", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("devui")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--fast", action="store_true", help="run what a change needs, in three minutes at most"
+    )
+
+
+@cache
+def chosen() -> Selection:
+    """What `--fast` runs."""
+    return selection(changed_paths())
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out, with `--fast`, the files that no change calls for."""
+    if not config.getoption("--fast") or collection_path.suffix != ".py":
+        return None
+    path = collection_path.relative_to(ROOT).as_posix()
+    return None if chosen().has_file(path) else True
+
+
+LONG = [
+    f"tests/{name}.py"
+    for name in (
+        "differential/test_differential",
+        "faults/test_many_kills",
+        "cli/test_import",
+        "faults/test_limits",
+        "faults/test_leaks",
+        "runtime/test_long_sessions",
+    )
+]
+"""Files that take longest. They begin first, so that no process is left alone with one. None of
+them drives a browser: asyncio's tests cannot follow Playwright's loop in one process."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with the longest files; leave out, with `--fast`, the tests that take long."""
+    places = {path: place for place, path in enumerate(LONG)}
+
+    def path(item: pytest.Item) -> str:
+        return item.path.relative_to(ROOT).as_posix()
+
+    items.sort(key=lambda item: places.get(path(item), len(LONG)))
+    if config.getoption("--fast"):
+        left_out = [
+            item
+            for item in items
+            if any(map(item.get_closest_marker, LEFT_OUT)) and not chosen().wants_all_of(path(item))
+        ]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]

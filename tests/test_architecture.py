@@ -18,25 +18,40 @@ from tests.source import ROOT, Module, modules
 
 FLOORS: dict[str, set[str]] = {
     "devui": set(),
-    "settings": {"devui"},
+    "settings": {"devui", "wire"},
     "address": set(),
     "keys": {"address"},
     "wire": set(),
-    "store": {"address", "keys"},
+    "adk_options": set(),
+    "store": {"address", "keys", "wire"},
     "runtime": set(),
     "worker": {"devui", "runtime", "wire"},
     "testing": {"runtime", "wire", "worker"},
     "debugger": {"devui", "settings", "store", "wire"},
     "web": {"devui", "settings", "debugger", "store", "wire"},
-    "cli": {"devui", "address", "keys", "settings", "web", "debugger", "store", "wire"},
-    "fast_api": {"devui", "settings", "web", "debugger", "store", "wire"},
-    "runtime.cli": {"fast_api"},  # where google-adk has it, for a main.py: nobody here loads it
+    "cli": {
+        "devui",
+        "adk_options",
+        "address",
+        "keys",
+        "settings",
+        "web",
+        "debugger",
+        "store",
+        "wire",
+    },
+    "fast_api": {"devui", "adk_options", "settings", "web", "debugger", "store", "wire"},
+    "runtime.cli": {
+        "fast_api",
+        "runtime",
+    },  # where google-adk has it, for a main.py: nobody here loads it
     "__main__": {"cli"},
 }
 """Which floors a floor may import besides itself (`devui`: the package itself, its version)."""
 
 SERVER_COLUMN = {
     "address",
+    "adk_options",
     "keys",
     "settings",
     "wire",
@@ -56,14 +71,23 @@ NEVER_IN_WORKER = ("starlette", "uvicorn", "jinja2", "aiosqlite", "click", "watc
 """So that it runs inside the interpreter of the agents' author, where these may be missing."""
 
 OPTIONAL = (
+    "devui.debugger.adk_imports.remote",
     "devui.runtime.a2a",
     "devui.runtime.agents.remote_a2a_agent",
     "devui.runtime.auth.token_endpoint",
     "devui.runtime.jinja_templates",
     "devui.runtime.models.lite_llm",
+    "devui.runtime.telemetry.figures",
+    "devui.runtime.telemetry.inference",
+    "devui.runtime.telemetry.instruments",
+    "devui.runtime.telemetry.inference",
+    "devui.runtime.telemetry.tools",
+    "devui.runtime.telemetry.tools",
     "devui.runtime.tools.mcp_tool",
     "devui.runtime.yaml_parser",
     "devui.runtime.agents.mcp_instruction_provider",
+    "devui.worker.engines.adk",
+    "devui.worker.telemetry_exporters",
 )
 """Modules that need a package which may be missing or bring what it likes, and are loaded late."""
 
@@ -140,7 +164,9 @@ def test_no_module_needs_an_optional_one() -> None:
     wrong = [
         f"{found.place}: imports {found.target}, which needs an extra"
         for found in all_imports()
-        if starts_with(found.target, OPTIONAL) and not starts_with(found.module.name, OPTIONAL)
+        if starts_with(found.target, OPTIONAL)
+        and not starts_with(found.module.name, OPTIONAL)
+        and not found.for_types_only  # nothing is loaded for a type
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -203,6 +229,46 @@ def test_no_modules_import_each_other_in_a_ring() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail("a ring of imports: " + " -> ".join(reversed(error.args[1])))
+
+
+def rings(graph: dict[str, set[str]]) -> list[set[str]]:
+    """The sets of modules of which each leads to each other."""
+    reach: dict[str, set[str]] = {}
+    for start in graph:
+        reached: set[str] = set()
+        waiting = [start]
+        while waiting:
+            fresh = graph[waiting.pop()] - reached
+            reached |= fresh
+            waiting.extend(fresh)
+        reach[start] = reached
+    knots = [{each for each in reach[name] if name in reach[each]} for name in graph]
+    return [knot for number, knot in enumerate(knots) if knot and knot not in knots[:number]]
+
+
+TYPES_OF_ADK = {
+    "devui.runtime.agents.base_agent",
+    "devui.runtime.agents.context",
+    "devui.runtime.agents.invocation_context",
+    "devui.runtime.auth.credential_service",
+    "devui.runtime.plugins.base_plugin",
+    "devui.runtime.plugins.plugin_manager",
+    "devui.runtime.tools.base_tool",
+    "devui.runtime.workflow.base_node",
+    "devui.runtime.workflow.node_run",
+}
+"""Public classes whose methods name each other: a context has an agent, which runs with a context.
+What they are made of stands below them, and reads them by a Protocol."""
+
+
+def test_only_adks_base_types_know_each_other_by_their_types() -> None:
+    """The one ring that is left when imports for type checkers count, too."""
+    ours = {module.name for module in modules("devui") if floor_of(module.name) == "runtime"}
+    graph: dict[str, set[str]] = {name: set() for name in ours}
+    for found in all_imports():
+        if found.module.name in ours:
+            graph[found.module.name] |= {found.target} & ours - {found.module.name}
+    assert rings(graph) == [TYPES_OF_ADK], "declare a Protocol below, or move the function above"
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ from tests import allowed
 from tests.allowed import settle
 from tests.source import Function, modules, texts
 
-MODULE_LINES = {"devui": 400, "agents": 400, "benchmarks": 400, "tests": 600}
-FUNCTION_LINES = 40
+MODULE_LINES = {"devui": 600, "agents": 400, "benchmarks": 400, "tests": 600}
+FUNCTION_LINES = 60
 COMPLEXITY = 10
 NESTING = 3
 POSITIONAL = 4
-FILE_LINES = [("templates", ".html", 80), ("static", ".css", 250), ("static", ".js", 120)]
+FILE_LINES = [("templates", ".html", 80), ("static", ".css", 250), ("static", ".js", 200)]
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 BRANCHES = (ast.If, *LOOPS, ast.ExceptHandler, ast.match_case)

@@ -43,7 +43,8 @@ def test_a_table_of_prices_that_is_none_is_told_at_once(tmp_path):
     (tmp_path / "prices.json").write_text('{"models": [{"name": "m", "input": 1}]}')
     done = devui(".", "--no-browser", "--port", "0", cwd=tmp_path)
     assert done.returncode == 1
-    assert f"{tmp_path / 'prices.json'} is no table of prices: 'output' is missing" in done.stderr
+    wrong = f"{tmp_path / 'prices.json'} isn't a valid price table: 'output' is missing"
+    assert wrong in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -55,7 +56,7 @@ def test_the_printed_link_signs_a_browser_in_once(server):
     with httpx2.Client(follow_redirects=True) as another:
         again = another.get(server.link, headers={"Accept": "text/html"})
         assert again.status_code == 401
-        assert "used already" in again.text
+        assert "already used" in again.text
 
 
 @pytest.mark.req("R07")
@@ -80,11 +81,13 @@ def test_what_failed_to_sign_in_is_counted_and_told(server):
     with server.client() as client:
         page = client.get("/").text
         notices = page.split('id="journal"', 1)[1].split("<h1", 1)[0]
-        assert "Once: a wrong token at the sign-in. Nothing of it was done." in notices
+        assert (
+            "Once: a sign-in with a wrong token. None of these requests had an effect." in notices
+        )
         assert "not signed in" not in notices
         quiet = page.split('class="kept', 1)[1].split("</p>", 1)[0]
-        assert "2 times a browser that was not signed in" in quiet
-        assert "2 times a sign-in link that was used already or is too old" in quiet
+        assert "2 requests from browsers that weren" in quiet
+        assert "2 requests with a sign-in link that was already used or has expired" in quiet
 
 
 @pytest.mark.req("R08")
@@ -127,9 +130,10 @@ def test_a_server_listens_on_loopback_alone(server):
         (["--host", "0.0.0.0", "--allow-remote"], {}, "DEVUI_TOKEN"),
         (["--host", "0.0.0.0"], {"DEVUI_TOKEN": TOKEN}, "--allow-remote"),
         (["--host", "::", "--no-auth", "--allow-remote"], {"DEVUI_TOKEN": TOKEN}, "--no-auth"),
-        ([], {"DEVUI_TOKEN": "short"}, "16 or more"),
+        ([], {"DEVUI_TOKEN": "short"}, "use at least 16"),
         (["--port", "99999"], {}, "99999"),
         (["nowhere"], {}, "nowhere is not a folder"),
+        ([__file__], {}, "is not a folder, nor the agent.py or root_agent.yaml of an app"),
     ],
 )
 def test_what_cannot_be_served_is_refused_in_one_line(tmp_path, arguments, env, words):
@@ -174,6 +178,21 @@ def test_before_a_wide_host_is_refused_nothing_listens(tmp_path):
 
 
 @pytest.mark.req("R01")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--adk-web"], ["an installed google-adk", "pip install google-adk", "--python"]),
+        (["--allow-origins", "localhost:3000"], ["'localhost:3000' is not an origin", "http://"]),
+        (["--allow_origins", "regex:("], ["regex:( is not a valid regular expression"]),
+    ],
+)
+def test_what_other_pages_need_is_checked_before_the_start(tmp_path, arguments, words):
+    done = devui(str(SAMPLES), *arguments, "--no-browser", cwd=tmp_path)
+    assert done.returncode == 1
+    for word in words:
+        assert word in done.stderr
+
+
 def test_what_is_not_given_is_the_safe_choice():
     given = web.command.make_context("web", []).params
     safe = {"host": "127.0.0.1", "allow_remote": False, "no_auth": False}

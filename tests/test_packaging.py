@@ -97,7 +97,7 @@ def test_the_wheel_holds_the_package_its_pages_and_its_licence(
             if path.is_file()
         }
     expected |= {f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt")}
-    expected.add(f"{info}/licenses/LICENSE")
+    expected |= {f"{info}/licenses/LICENSE"}
     assert expected == names
 
 

@@ -41,8 +41,8 @@ class Copy:
         )
         return self.log.read_text().splitlines()
 
-    def tests(self, script: str, folder: Path, *arguments: str) -> list[str]:
-        """The same of a script that wants browsers and google-adk, which are there."""
+    def tests(self, script: str, folder: Path, *arguments: str, has_adk: bool = True) -> list[str]:
+        """The same of a script that wants browsers and google-adk, which may all be there."""
         program = folder / "program"
         program.write_text("#!/bin/sh\necho Mozilla Firefox\n")
         program.chmod(0o755)
@@ -50,6 +50,8 @@ class Copy:
         with pytest.MonkeyPatch.context() as patch:
             for name in wanted:
                 patch.setenv(name, str(program))
+            if not has_adk:
+                patch.delenv("DEVUI_ADK_PYTHON")
             return self.run(script, *arguments)
 
 
@@ -108,6 +110,13 @@ def test_arguments_of_test_go_to_pytest(checkout: Copy, tmp_path: Path) -> None:
     assert calls[-1].startswith("-m pytest ")
     assert calls[-1].endswith(" -k one")
     assert "-m mypy --no-error-summary" in calls
+
+
+def test_a_fast_run_makes_no_environment_of_google_adk(checkout: Copy, tmp_path: Path) -> None:
+    calls = checkout.tests("test", tmp_path, "--fast", "-x", has_adk=False)
+    assert not any(call.startswith("-m venv") for call in calls)
+    assert calls[-1].startswith("-m pytest ")
+    assert calls[-1].endswith(" --fast -x")
 
 
 def test_at_night_hostile_texts_go_through_firefox(checkout: Copy, tmp_path: Path) -> None:

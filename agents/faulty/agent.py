@@ -28,13 +28,13 @@ def divide(dividend: int, divisor: int) -> float:
 
 
 async def loop_forever() -> None:
-    """Run without end, giving way to others at each turn: it can be cancelled."""
+    """Loop for ever, yielding to the event loop each time, so that it can be cancelled."""
     while True:  # noqa: ASYNC110 - there is nothing to wait for
         await asyncio.sleep(0)
 
 
 async def spin_forever() -> None:
-    """Run without end and without giving way: nothing else in this process runs again."""
+    """Loop for ever without yielding: nothing else in this process runs again."""
     while True:
         pass
 
@@ -45,7 +45,7 @@ def leave() -> None:
 
 
 def crash() -> None:
-    """End the whole process at once, as a fault in native code would."""
+    """Abort the whole process, as a crash in native code would."""
     os.abort()
 
 

@@ -5,7 +5,7 @@ from devui.runtime.tools import ToolContext
 
 
 def read_bill(table: int, tool_context: ToolContext) -> dict[str, float]:
-    """Read what a table has to pay, and how many sit there.
+    """Read the bill of a table and its number of guests.
 
     Args:
         table: The number of the table.

@@ -1,6 +1,6 @@
-"""FieldAgent shows when a write to the state is only seen, and when it is stored.
+"""FieldAgent shows when a state write is only visible, and when it is committed.
 
-An agent written by hand: `_run_async_impl` yields events, and each `yield` hands control to the
+A custom agent: `_run_async_impl` yields events, and each `yield` hands control to the
 Runner, which commits the event before the next line runs.
 """
 
@@ -81,7 +81,7 @@ class FieldAgent(BaseAgent):
 
         update = {"field_1": "value_2"}
         yield self._say(ctx, "State updated.", EventActions(state_delta=update))
-        # Paused here until the Runner had committed the event.
+        # Execution continues here once the Runner has committed the event.
 
         value = ctx.session.state["field_1"]
         print(f"Resumed execution. Value of field_1 is now: {value}")

@@ -22,11 +22,11 @@ ORDERS = {
 }
 ALLOWED_DAYS = 30
 WITHOUT_ASKING = 100
-"""The highest price that is refunded at once, in euros."""
+"""The highest price in euros that is refunded without a manager."""
 
 
 class Decision(BaseModel):
-    """What becomes of a wish for a refund."""
+    """The decision on a refund."""
 
     outcome: str
     item: str
@@ -34,7 +34,7 @@ class Decision(BaseModel):
 
 
 def read_ticket(ctx: Context, node_input: str) -> str | None:
-    """Find the order that the customer speaks of."""
+    """Find the order that the message mentions."""
     found = re.search(r"\b(\d{4})\b", node_input)
     known = found is not None and found[1] in ORDERS
     ctx.route = "known" if known else "unknown"
@@ -45,17 +45,17 @@ def read_ticket(ctx: Context, node_input: str) -> str | None:
 
 
 def check_price(node_input: str) -> int:
-    """What the order cost."""
+    """Look up the price of the order."""
     return ORDERS[node_input]["price"]
 
 
 def check_age(node_input: str) -> int:
-    """How many days ago it was delivered."""
+    """Look up how many days ago it was delivered."""
     return ORDERS[node_input]["days"]
 
 
 def assess(ctx: Context, node_input: dict[str, int]) -> Event:
-    """Choose the way on."""
+    """Choose the route."""
     price = node_input["check_price"]
     if node_input["check_age"] > ALLOWED_DAYS:
         return Event(output=price, route="too late")
@@ -64,8 +64,8 @@ def assess(ctx: Context, node_input: dict[str, int]) -> Event:
 
 @node(rerun_on_resume=True)
 async def ask_manager(ctx: Context, node_input: int, order: str) -> AsyncIterator[Any]:
-    """Wait for the manager, for days if need be."""
-    question = f"manager-{ctx.invocation_id}"  # the same when this is run again
+    """Wait for the manager, for days if necessary."""
+    question = f"manager-{ctx.invocation_id}"  # must be the same when this runs again
     answer = ctx.resume_inputs.get(question)
     if answer is None:
         yield Event(message=f"A refund of € {node_input} needs the consent of a manager.")
@@ -80,17 +80,17 @@ async def ask_manager(ctx: Context, node_input: int, order: str) -> AsyncIterato
 
 
 def pay(node_input: int, order: str) -> Decision:
-    """Send the money; done once, however often the run goes on."""
+    """Refund the money. Done once, no matter how often the run is resumed."""
     return Decision(outcome="refunded", item=ORDERS[order]["item"], price=node_input)
 
 
 def refuse(node_input: int, order: str) -> Decision:
-    """Keep the money."""
+    """Refuse the refund."""
     return Decision(outcome="refused", item=ORDERS[order]["item"], price=node_input)
 
 
 def ask_again() -> str:
-    """Nothing can be decided without an order."""
+    """Ask for an order: without one, nothing can be decided."""
     return "unknown order"
 
 

@@ -1,7 +1,7 @@
 """StoryFlowAgent writes a story in four steps, and can be stopped and resumed between any two.
 
-An agent written by hand that records a checkpoint after each step. When its run breaks off, the
-same invocation goes on at the step that the last checkpoint names: those before are not done again.
+A custom agent that records a checkpoint after each step. If its run is interrupted, the same
+invocation resumes at the step that the last checkpoint names; earlier steps don't run again.
 """
 
 import logging
@@ -48,7 +48,7 @@ class StoryFlowState(BaseAgentState):
 
 
 class StoryFlowAgent(BaseAgent):
-    """Writes, revises and checks a story; one that came out sad is written once more."""
+    """Writes, revises and checks a story; writes it again if the tone is negative."""
 
     story_generator: Agent
     loop_agent: LoopAgent
@@ -68,13 +68,13 @@ class StoryFlowAgent(BaseAgent):
                 async for event in agent.run_async(ctx):
                     yield event
             if not ctx.session.state.get("current_story"):
-                return  # without a story there is nothing to revise
+                return  # there is no story to revise
             if step < max(WorkflowStep):
                 yield self._create_agent_state_event(ctx, StoryFlowState(step=step + 1))
         yield self._create_agent_state_event(ctx, end_of_agent=True)
 
     def _begun(self, ctx: InvocationContext, state: StoryFlowState) -> Event:
-        """The first checkpoint; it also clears away the story of the turn before."""
+        """The first checkpoint, which also clears the previous turn's story."""
         event = self._create_agent_state_event(ctx, state)
         event.actions.state_delta.update(current_story="", tone_check_result="")
         return event
@@ -92,14 +92,14 @@ class StoryFlowAgent(BaseAgent):
 
 
 def ask_for_a_good_end(callback_context: Context, llm_request: LlmRequest) -> None:
-    """Tell the generator what was wrong with the story, when it is asked a second time."""
+    """Tell the generator what was wrong with the story, if it runs a second time."""
     if callback_context.state.get("tone_check_result") == "negative":
         wish = types.Part(text="The story came out sad. Write it again and let it end well.")
         llm_request.contents.append(types.Content(role="user", parts=[wish]))
 
 
 def _writer(name: str, instruction: str, key: str, rules: list[Rule]) -> Agent:
-    """An agent that keeps what it says under `key` in the state."""
+    """An agent that stores its answer in the state under `key`."""
     return Agent(
         name=name,
         model=GEMINI or ScriptedLlm(model=f"scripted-{name}", rules=rules),

@@ -1,4 +1,4 @@
-"""What the agents of the story say when no model plays them."""
+"""The scripted answers of the story agents."""
 
 from devui.runtime.models.scripted_llm import Rule, Say
 

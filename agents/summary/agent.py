@@ -1,4 +1,4 @@
-"""SummaryAgent streams three main points in forty fragments over about three seconds."""
+"""SummaryAgent streams three main points in forty chunks over about three seconds."""
 
 import os
 

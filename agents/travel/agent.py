@@ -1,7 +1,7 @@
-"""TravelAgent looks up flights; BookingAgent and BillingAgent take over when it is serious.
+"""TravelAgent looks up flights; BookingAgent and BillingAgent take over for the booking.
 
-Without a key the agents follow the script of `script.py`. With GOOGLE_API_KEY set, DEVUI_MODEL
-names the Gemini model that plays them instead.
+Without a key, the agents follow the script in `script.py`. With GOOGLE_API_KEY set, they use the
+Gemini model named by DEVUI_MODEL.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What the travel agents say when no model plays them."""
+"""The scripted answers of the travel agents."""
 
 from devui.runtime.models.scripted_llm import Call, Rule, Say
 

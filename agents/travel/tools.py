@@ -1,4 +1,4 @@
-"""What the travel agents can do. The timetable is made up, the airports are real."""
+"""The tools of the travel agents. The timetable is made up, the airports are real."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def search_flights(airport: str, day: str, tool_context: ToolContext) -> dict[st
 
 @idempotent
 async def save_itinerary(tool_context: ToolContext) -> dict[str, Any]:
-    """Write the flights that were found into a file that the user can keep."""
+    """Write the found flights to a file for the user."""
     trip = tool_context.state["trip"]
     lines = [f"{trip['from']} - {trip['to']}, {trip['day']}", ""]
     lines += [
@@ -79,7 +79,7 @@ async def save_itinerary(tool_context: ToolContext) -> dict[str, Any]:
 
 @idempotent
 def remember_home(city: str, tool_context: ToolContext) -> dict[str, Any]:
-    """Remember where the user lives, for this trip and all later ones.
+    """Remember the user's home city for this and later trips.
 
     Args:
         city: Name of the user's city.
@@ -93,7 +93,7 @@ def remember_home(city: str, tool_context: ToolContext) -> dict[str, Any]:
 
 @has_effects
 def book_flight(tool_context: ToolContext) -> dict[str, Any]:
-    """Book the cheapest of the flights that were found."""
+    """Book the cheapest of the found flights."""
     trip = tool_context.state.get("trip")
     if trip is None:
         return {"status": "error", "message": "There is no flight to book: search for one first."}

@@ -1,5 +1,5 @@
 """The `devui` command and what stands behind it; each subcommand is loaded when it is called."""
 
-from devui.cli.front import main
+from devui.cli.commands import main
 
 __all__ = ["main"]

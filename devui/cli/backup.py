@@ -4,21 +4,20 @@ from pathlib import Path
 
 import click
 
-from devui.cli.checks.journal import look_at_journal
-from devui.cli.failures import Failed, Misused
+from devui.cli.doctor.journal import look_at_journal
+from devui.cli.errors import Failed, Misused
 from devui.settings import DEFAULT_DATA_DIR
-from devui.store.backup import back_up
 from devui.store.errors import FolderRefused, StoreError
-from devui.store.folder import DATABASE
+from devui.store.folder import DATABASE, back_up
 
 _EXAMPLES = """\b
 Examples:
-  devui backup -o kept              all sessions of .devui as they are now
-  devui --data-dir kept             look at them
+  devui backup -o copy              copy all sessions of .devui
+  devui --data-dir copy             open the copy
 """
 
 
-@click.command("backup", epilog=_EXAMPLES, short_help="Copy all sessions as they are now.")
+@click.command("backup", epilog=_EXAMPLES, short_help="Copy all sessions to a new data folder.")
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path),
@@ -31,13 +30,13 @@ Examples:
     "--output",
     type=click.Path(path_type=Path),
     required=True,
-    help="The data folder to make; empty, or not there yet.",
+    help="Data folder to create; must not exist or be empty.",
 )
 def command(data_dir: Path, output: Path) -> None:
     """Copy the journal of a data folder into a new one.
 
-    A server may go on meanwhile: the copy has everything that was committed at one moment. Ends
-    with 0 when it is whole, 1 when it is not or could not be made, 2 if there is nothing to copy.
+    Safe while a server is writing: the copy is a consistent snapshot of everything committed.
+    Exit status: 0 if the copy is complete, 1 if not, 2 if there is nothing to copy.
     """
     if not (data_dir / DATABASE).exists():
         raise Misused(f"there is no journal in {str(data_dir)!r}")
@@ -50,6 +49,6 @@ def command(data_dir: Path, output: Path) -> None:
     found = list(look_at_journal(output))
     faults = [each.what for each in found if each.level == "fault"]
     if faults:
-        raise Failed(f"the copy in {str(output)!r} has faults, look with devui doctor: {faults[0]}")
+        raise Failed(f"the copy in {str(output)!r} has faults; run devui doctor on it: {faults[0]}")
     told = next((each.what for each in found if each.level == "good"), found[0].what)
     click.echo(f"{output}: {told}")

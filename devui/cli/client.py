@@ -9,7 +9,7 @@ from io import IOBase
 from typing import IO, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
-from devui.cli.failures import Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
+from devui.cli.errors import Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
 
 _PATIENCE: Final = 60.0
 """Seconds without a byte; waiting answers come within 30, streams say something every 15."""
@@ -44,6 +44,8 @@ class Client:
     """"" where no sign-in is needed."""
     actor: str
     """The name that others see beside what is done here."""
+    job: str = ""
+    """The id that long work gets as a job, so that it can be followed and stopped; "" for any."""
 
     def get(self, *path: object, **query: object) -> Any:
         """Ask for something; a query that is None is left out."""
@@ -73,7 +75,7 @@ class Client:
     def download(self, *path: object, **query: object) -> Iterator[bytes]:
         """A file, in the pieces in which it comes. One that ends too early raises NoServer."""
         with closing(self._connection()) as connection:
-            response = self._sent(connection, "GET", path, query)
+            response = self._send(connection, "GET", path, query)
             if response.status >= _ERRORS:
                 raise self._failure(response)
             try:
@@ -85,7 +87,7 @@ class Client:
     def upload(self, file: IO[bytes], *path: object, **query: object) -> Any:
         """Send a file as it is, and return the answer."""
         with closing(self._connection()) as connection:
-            response = self._sent(connection, "POST", path, query, file)
+            response = self._send(connection, "POST", path, query, file)
             if response.status >= _ERRORS:
                 raise self._failure(response)
             return json.loads(response.read())
@@ -93,7 +95,7 @@ class Client:
     def stream(self, *path: object, **query: object) -> Iterator[Frame]:
         """The messages of a stream of server-sent events, as they come, until it ends."""
         with closing(self._connection()) as connection:
-            response = self._sent(connection, "GET", path, query)
+            response = self._send(connection, "GET", path, query)
             if response.status >= _ERRORS:
                 raise self._failure(response)
             fields: dict[str, str] = {}
@@ -108,7 +110,7 @@ class Client:
         self, method: str, path: tuple[object, ...], query: dict[str, object], body: Any = None
     ) -> Any:
         with closing(self._connection()) as connection:
-            response = self._sent(connection, method, path, query, body)
+            response = self._send(connection, method, path, query, body)
             if response.status >= _ERRORS:
                 raise self._failure(response)
             return json.loads(response.read())
@@ -118,7 +120,7 @@ class Client:
         kind = HTTPSConnection if place.scheme == "https" else HTTPConnection
         return kind(place.hostname or "", place.port, timeout=_PATIENCE)
 
-    def _sent(
+    def _send(
         self,
         connection: HTTPConnection,
         method: str,
@@ -131,6 +133,7 @@ class Client:
         target += f"?{urlencode(given, doseq=True)}" if given else ""
         headers = {"Accept": "application/json"}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        headers |= {"X-Devui-Job": self.job} if self.job else {}
         headers |= {} if body is None else {"Content-Type": "application/json"}
         text = body if body is None or isinstance(body, IOBase) else json.dumps(body)
         try:
@@ -152,15 +155,15 @@ class Client:
     def _failure(self, response: HTTPResponse) -> Failed:
         kind = _KINDS.get(response.status, Failed)
         text = response.read().decode(errors="replace")
-        told = _parsed(text)
-        detail = _sentence(told.get("detail") or text.strip() or f"status {response.status}")
+        answer = _parsed(text)
+        detail = _sentence(answer.get("detail") or text.strip() or f"status {response.status}")
         if kind is NotSignedIn:
             return NotSignedIn(
-                f"the server at {self.url} refuses the token ({detail}); give the one that it"
-                " prints at its start with --token or DEVUI_TOKEN"
+                f"the server at {self.url} rejected the token ({detail}); pass the token it printed"
+                " at startup with --token or DEVUI_TOKEN"
             )
         if kind is MovedOn:
-            return MovedOn(detail, told.get("position"), told.get("unknown") or ())
+            return MovedOn(detail, answer.get("position"), answer.get("unknown") or ())
         return kind(detail)
 
 
@@ -170,10 +173,10 @@ def _segment(part: object) -> str:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        told = json.loads(text)
+        answer = json.loads(text)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return answer if isinstance(answer, dict) else {}
 
 
 def _sentence(detail: Any) -> str:

@@ -2,15 +2,168 @@
 
 import re
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 import click
 
 from devui.cli.client import Client
-from devui.cli.compare_lines import comparison_lines, events_lines
-from devui.cli.failures import Failed, NotThere
-from devui.cli.finding import Terminal, on_the_server
-from devui.cli.naming import session_of
+from devui.cli.errors import Failed, Misused, NotThere
+from devui.cli.follow import news_of
+from devui.cli.lookup import GOING, session_of
+from devui.cli.output import json_words, plain
+from devui.cli.replay import divergence_lines
+from devui.cli.server import Terminal, on_the_server
+
+_SIGNS: Final = {"changed": "≠", "left": "-", "right": "+", "moved": "↕"}
+_COLOURS: Final = {"changed": "yellow", "left": "red", "right": "green"}
+_WIDE: Final = 60
+_SPACE: Final = " " * 6
+
+Events = Mapping[int, Mapping[str, Any]]
+Numbers = tuple[int | None, int | None]
+
+
+def comparison_lines(
+    comparison: Mapping[str, Any],
+    left: Events,
+    right: Events,
+    *,
+    details: Mapping[Numbers, Sequence[str]],
+) -> list[str]:
+    """Both sides, what is the same in brief, each row that differs, and what came of it."""
+    lines = [_side_line("left ", comparison["left"]), _side_line("right", comparison["right"])]
+    for same, rows in groupby(comparison["rows"], key=lambda row: row["kind"] == "same"):
+        if same:
+            lines.append(_same(list(rows)))
+            continue
+        for row in rows:
+            lines.append(_row(row, left, right))
+            lines += details.get((row["left"], row["right"]), ())
+    return [*lines, _verdict_line(comparison)]
+
+
+def events_lines(comparison: Mapping[str, Any]) -> list[str]:
+    """What differs between two events, a line each."""
+    lines = []
+    for section in comparison["sections"]:
+        name = plain(section["name"])
+        about = f"{section['aspect']} of {name}" if name else section["aspect"]
+        lines += [f"{_SPACE}{about}{_change(each)}" for each in section["changes"]]
+    for key in comparison["state"] or ():
+        about = f"{_SPACE}state after them: {plain(key['key'])}"
+        lines += [f"{about}{_change(each)}" for each in key["changes"]]
+    if comparison["prompts"] and comparison["prompts"]["differing"]:
+        lines.append(f"{_SPACE}sent to the models: {', '.join(comparison['prompts']['differing'])}")
+    return lines
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    path = f" {plain(change['path'])}" if change["path"] else ""
+    old = json_words(change["old"]) if "old" in change else "nothing"
+    new = json_words(change["new"]) if "new" in change else "nothing"
+    return f"{path}: {old} → {new}"
+
+
+def _side_line(label: str, side: Mapping[str, Any]) -> str:
+    name = "/".join(plain(str(side[part])) for part in ("app", "user", "id"))
+    title = f"  {plain(side['title'])}" if side["title"] else ""
+    cut = f"  excluding its last {side['leftOut']}" if side["leftOut"] else ""
+    status = side["status"] or "not run yet"
+    head = click.style(f"{label} {side['name']}  {name}{title}", bold=True)
+    return f"{head}  {status}, {side['events']} events{cut}"
+
+
+def _same(rows: Sequence[Mapping[str, Any]]) -> str:
+    first, last = rows[0], rows[-1]
+    count = "1 event" if len(rows) == 1 else f"{len(rows)} events"
+    places = f"#{first['left']}" + (f" to #{last['left']}" if len(rows) > 1 else "")
+    return click.style(f"=     {count} the same, {places}", dim=True)
+
+
+def _row(row: Mapping[str, Any], left: Events, right: Events) -> str:
+    sign = click.style(f"{_SIGNS[row['kind']]:<6}", fg=_COLOURS.get(row["kind"]))
+    sides = [_event(row[name], events) for name, events in (("left", left), ("right", right))]
+    words = ["different step"] if row["otherStep"] else []
+    words += row["aspects"]
+    if row["elsewhere"]:
+        words.append(f"counterpart #{row['elsewhere']}")
+    suffix = f"  ({', '.join(words)})" if words else ""
+    return sign + " | ".join(filter(None, sides)) + suffix
+
+
+def _event(number: int | None, events: Events) -> str:
+    row = events.get(number) if number else None
+    if row is None:
+        return ""
+    text = plain(f"#{row['number']} {row['kind']} {row['author']}: {row['text']}")
+    return text if len(text) <= _WIDE else f"{text[: _WIDE - 1]}…"
+
+
+def _verdict_line(comparison: Mapping[str, Any]) -> str:
+    if comparison["equal"]:
+        return click.style("no difference", fg="green")
+    count = comparison["differences"]
+    first = comparison["first"]["left"] or comparison["first"]["right"]
+    where = f"#{first}" + ("" if first == comparison["first"]["left"] else " on the right")
+    noun = "difference" if count == 1 else "differences"
+    return click.style(f"{count} {noun}, the first at {where}", fg="yellow")
+
+
+def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, str]]:
+    """Each run of a session, or the one run that `12@2` names, and its replay: both as sides.
+
+    Prints the first difference in what the code did with the recorded answers: it may be one of
+    which no event tells, such as in a prompt.
+
+    Raises Misused for a session without a run that could be executed again, and Failed for a run
+    that could not be executed there.
+    """
+    client = terminal.client
+    session, _, place = side.partition("@")
+    known = client.listed("api", "sessions", session, "runs")
+    runs = [
+        (number, run)
+        for number, run in enumerate(known, 1)
+        if run["first"] is not None
+        and not run["rewind"]
+        and run["status"] not in GOING
+        and place in {"", str(number)}
+    ]
+    if not runs:
+        raise Misused(f"session {side} has no finished run to replay on the other engine")
+    for number, run in runs:
+        begun = client.post(
+            *("api", "sessions", session, "replays"),
+            run=run["run"],
+            engine="other",
+            actor=client.actor,
+        )
+        for news in news_of(client, begun["session"], run["first"] - 1, run=begun["run"]):
+            is_replay = news["type"] == "position" and news["run"] == begun["run"]
+            if is_replay and news["ended"] is not None:
+                break
+        divergence = _verdict(client, begun["run"])["divergence"]
+        if divergence is not None and not terminal.as_json:
+            click.echo("\n".join(divergence_lines(divergence)))
+        yield f"{session}@{number}", f"{begun['session']}@{_place(client, begun)}"
+
+
+def _verdict(client: Client, run: str) -> dict[str, Any]:
+    """Raises Failed for a replay that could not be executed, such as without google-adk."""
+    verdict: dict[str, Any] | None = client.get("api", "runs", run, "replay")["verdict"]
+    if verdict is None:
+        error = client.get("api", "runs", run).get("error") or {}
+        raise Failed(f"the other engine could not execute the run: {error.get('message', '')}")
+    return verdict
+
+
+def _place(client: Client, begun: dict[str, str]) -> int:
+    """Which run of its session a replay is, counted from 1."""
+    runs = client.listed("api", "sessions", begun["session"], "runs")
+    return next(number for number, run in enumerate(runs, 1) if run["run"] == begun["run"])
+
 
 DIFFERING: Final = 1
 """The exit status when the two differ, as diff has it."""
@@ -21,10 +174,11 @@ _EXAMPLES = """\b
 Examples:
   devui compare 12 15         two sessions
   devui compare 12@1 12@2     the first and the second run of session 12
-  devui compare 12 15 --json  aligned, for a script
+  devui compare 12 15 --json  the aligned rows, for a script
+  devui compare 12 --engines  each run of session 12 with the same run on the other engine
 
-Ends with 0 when nothing differs, 1 when something does; 2 wrong usage or an error of the
-server, 3 no server, 4 wrong token, 5 no such session or run.
+Exit status: 0 if nothing differs, 1 if something does, 2 on wrong usage or a server error, 3 if no
+server is running, 4 if the token is wrong, 5 if a session or run doesn't exist.
 """
 
 
@@ -34,43 +188,63 @@ class Trouble(Failed):
     exit_code = 2
 
 
-@click.command("compare", epilog=_EXAMPLES, short_help="Tell how two sessions or runs differ.")
+@click.command("compare", epilog=_EXAMPLES, short_help="Show how two sessions or runs differ.")
 @click.argument("left")
-@click.argument("right")
-@click.option("--values", is_flag=True, help="What differs in each row, not in the first alone.")
+@click.argument("right", required=False)
+@click.option(
+    "--engines",
+    is_flag=True,
+    help="Run LEFT on the other engine (google-adk or devui) and compare.",
+)
+@click.option(
+    "--values", is_flag=True, help="Show the differences of every row, not only the first."
+)
 @on_the_server
-def command(terminal: Terminal, left: str, right: str, *, values: bool) -> None:
-    """Compare LEFT with RIGHT: sessions by their number or id, or runs of them as 12@2.
+def command(
+    terminal: Terminal, left: str, right: str | None, *, engines: bool, values: bool
+) -> None:
+    """Compare LEFT with RIGHT: sessions by number or id, or single runs such as 12@2.
 
-    Events are aligned by what they are, not by their number. Ids, times and counts of tokens do not
-    count, nor does the order in which parallel branches were committed.
+    Events are aligned by content, not by number. Ids, times, token counts and the commit order of
+    parallel branches are ignored.
+
+    With --engines, each run of LEFT is replayed on the other engine, in a fork, with its recorded
+    answers. No model or tool is called.
     """
+    if not (engines or right):
+        raise click.UsageError("Missing argument 'RIGHT' or option --engines.")
+    if engines and right:
+        raise click.UsageError("--engines compares LEFT with itself; omit RIGHT.")
     try:
-        told = _compared(terminal, left, right, values=values)
+        client = terminal.client
+        pairs = [(left, right)] if right else runs_on_other_engine(terminal, _side(client, left))
+        compared = [_compared(terminal, *pair, values=values) for pair in pairs]
     except Failed as error:
         if error.exit_code == DIFFERING:
             raise Trouble(error.message) from error
         raise
-    if not told["equal"]:
+    if not all(each["equal"] for each in compared):
         sys.exit(DIFFERING)
 
 
 def _compared(terminal: Terminal, left: str, right: str, *, values: bool) -> dict[str, Any]:
     client = terminal.client
     sides = {"left": _side(client, left), "right": _side(client, right)}
-    told: dict[str, Any] = client.get("api", "compare", **sides)
+    comparison: dict[str, Any] = client.get("api", "compare", **sides)
     if terminal.as_json:
-        terminal.say(told, lambda _: [])
-        return told
-    events = [_events(client, told[name]) for name in sides]
-    wanted = [row for row in told["rows"] if row["differs"]] if values else [told["first"]]
+        terminal.say(comparison, lambda _: [])
+        return comparison
+    events = [_events(client, comparison[name]) for name in sides]
+    wanted = (
+        [row for row in comparison["rows"] if row["differs"]] if values else [comparison["first"]]
+    )
     details = {
         (row["left"], row["right"]): events_lines(_pair(client, sides, row))
         for row in wanted
         if row
     }
-    terminal.say(told, lambda value: comparison_lines(value, *events, details=details))
-    return told
+    terminal.say(comparison, lambda value: comparison_lines(value, *events, details=details))
+    return comparison
 
 
 def _side(client: Client, text: str) -> str:

@@ -6,28 +6,37 @@ from typing import Any
 import click
 
 from devui.cli.client import Client
-from devui.cli.failures import Failed
-from devui.cli.finding import Reach, reaching
-from devui.cli.headless import agents_option, served
-from devui.cli.lines import plain, times
-from devui.cli.naming import app_option, session_of
+from devui.cli.errors import Failed
+from devui.cli.follow import followed
+from devui.cli.lookup import app_option, session_of
+from devui.cli.output import plain, times
+from devui.cli.server import Reach, agents_option, reaching, served
 
 _EXAMPLES = """\b
 Examples:
-  devui export 12 -o trip.json                  all of session 12, to be imported elsewhere
-  devui export 12 -o trip.html --html           to be read in any browser, without devui
-  devui export 12 -o trip.json --redact user:mail   without the values of a state key
-  devui export 12 --preview                     what would be left out, and nothing written
+  devui export 12 -o trip.json                    write session 12, to import elsewhere
+  devui export 12 -o trip.html --html             write a page for any browser
+  devui export 12 -o trip.json --format adk-web   write a file for `adk web` to import
+  devui export 12 -o trip.json --redact user:mail leave out the values of a state key
+  devui export 12 --preview                       show what would be left out; write nothing
 
-Values of `.env`, of secret variables, and what has the shape of a key are left out always;
---keep-secrets writes them, too. Ends as `devui dbg --help` tells.
+Secrets are left out unless --keep-secrets is given: values from `.env`, secret variables, and
+anything shaped like a key. For the exit status see `devui dbg --help`.
 """
 
 
-@click.command("export", epilog=_EXAMPLES, short_help="Write a session into a file.")
+@click.command("export", epilog=_EXAMPLES, short_help="Write a session to a file.")
 @click.argument("session", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="The file.")
-@click.option("--html", "as_html", is_flag=True, help="A page to be read, instead of a bundle.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write."
+)
+@click.option("--html", "as_html", is_flag=True, help="Write an HTML page instead of a bundle.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["adk", "adk-web"]),
+    help="Write the JSON of google-adk's Session, or what `adk web` imports.",
+)
 @click.option(
     "--redact",
     "keys",
@@ -35,10 +44,10 @@ Values of `.env`, of secret variables, and what has the shape of a key are left 
     multiple=True,
     is_flag=False,
     flag_value="",
-    help="State key whose values are left out, too; several times for several.",
+    help="Also leave out the values of this state key. Repeatable.",
 )
-@click.option("--keep-secrets", is_flag=True, help="Leave secrets in.")
-@click.option("--preview", is_flag=True, help="Tell what would be left out; write nothing.")
+@click.option("--keep-secrets", is_flag=True, help="Keep secrets.")
+@click.option("--preview", is_flag=True, help="Show what would be left out; write nothing.")
 @app_option
 @agents_option
 @reaching
@@ -48,52 +57,56 @@ def command(
     *,
     output: Path | None,
     as_html: bool,
+    form: str | None,
     keys: tuple[str, ...],
     keep_secrets: bool,
     preview: bool,
     app: str | None,
     agents: Path,
 ) -> None:
-    """Write SESSION, the newest if not said, into a file that `devui import` reads."""
+    """Write SESSION (by default the newest) to a file that `devui import` reads."""
     if keep_secrets and "" in keys:
-        raise click.UsageError("--redact and --keep-secrets contradict each other")
+        raise click.UsageError("--redact and --keep-secrets can't be combined")
+    if as_html and form:
+        raise click.UsageError("--html and --format can't be combined")
     if output is None and not preview:
-        raise click.UsageError("say with -o which file is to be written")
+        raise click.UsageError("give the file to write with -o")
     with served(reach, agents) as terminal:
         found = session_of(terminal.client, session, app=app)
         path = ("api", "sessions", found["key"], "export")
         asked: dict[str, Any] = {"keys": [key for key in keys if key] or None}
         asked |= {"secrets": "keep" if keep_secrets else None}
-        told = terminal.client.get(*path, "preview", **asked)
+        answer = terminal.client.get(*path, "preview", **asked)
         if output is not None and not preview:
-            asked |= {"format": "html" if as_html else None}
-            _write(terminal.client, output, path, asked)
-            told = {**told, "file": str(output), "bytes": output.stat().st_size}
-        terminal.say(told, lambda all_of_it: _lines(all_of_it, keep_secrets=keep_secrets))
+            asked |= {"format": "html" if as_html else form}
+            with followed(terminal.client, "exporting") as client:
+                _write(client, output, path, asked)
+            answer = {**answer, "file": str(output), "bytes": output.stat().st_size}
+        terminal.say(answer, lambda all_of_it: _lines(all_of_it, keep_secrets=keep_secrets))
 
 
-def _write(client: Client, output: Path, path: tuple[object, ...], asked: dict[str, Any]) -> None:
+def _write(client: Client, output: Path, path: tuple[object, ...], query: dict[str, Any]) -> None:
     """Write beside the file first, so that it is there whole or as it was."""
     part = output.with_name(f"{output.name}.part")
     try:
         with part.open("wb") as file:
             part.chmod(0o600)
-            for piece in client.download(*path, **asked):
+            for piece in client.download(*path, **query):
                 file.write(piece)
         part.replace(output)
     except OSError as error:
-        raise Failed(f"{str(output)!r} cannot be written: {error.strerror}") from error
+        raise Failed(f"cannot write {str(output)!r}: {error.strerror}") from error
     finally:
         part.unlink(missing_ok=True)
 
 
-def _lines(told: dict[str, Any], *, keep_secrets: bool) -> list[str]:
-    lines = [f"wrote {told['file']}, {told['bytes']:,} bytes"] if "file" in told else []
+def _lines(answer: dict[str, Any], *, keep_secrets: bool) -> list[str]:
+    lines = [f"wrote {answer['file']}, {answer['bytes']:,} bytes"] if "file" in answer else []
     word = "left out" if lines else "would be left out"
-    if not told["findings"]:
-        why = "secrets are kept" if keep_secrets else "no secret was found"
+    if not answer["findings"]:
+        why = "secrets are kept" if keep_secrets else "no secrets found"
         lines.append(f"nothing {word}: {why}")
-    for each in told["findings"]:
+    for each in answer["findings"]:
         hint = f" {plain(each['hint'])}" if each["hint"] else ""
         places = plain(", ".join(each["places"]))
         lines.append(f"{word}: {plain(each['kind'])}{hint}, {times(each['count'])}: {places}")

@@ -5,45 +5,45 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.failures import Misused
-from devui.cli.files import write_files
-from devui.cli.finding import Reach, Terminal, reaching
-from devui.cli.headless import agents_option, served
-from devui.cli.lines import plain, times
-from devui.cli.naming import app_option, session_of
-from devui.debugger.keeping.placing import Misplaced, test_name, way_to
+from devui.cli.errors import Misused
+from devui.cli.follow import followed
+from devui.cli.lookup import app_option, session_of
+from devui.cli.output import plain, times
+from devui.cli.server import Reach, Terminal, agents_option, reaching, served
+from devui.cli.test import write_files
+from devui.debugger.saved_tests.placing import Misplaced, test_name, way_to
 
 _KINDS: Final = ("error", "agents", "tools", "text", "state", "recorded")
 
 _EXAMPLES = """\b
 Examples:
-  devui make-test 12                         every run of session 12, into tests/
-  devui make-test 12 -o tests/test_trip.py   into this file
-  devui make-test 12 --list                  what may be checked; nothing is written
-  devui make-test 12 --check text --check state:city   only this
+  devui make-test 12                         keep every run of session 12 in tests/
+  devui make-test 12 -o tests/test_trip.py   choose the file
+  devui make-test 12 --list                  list what can be checked; write nothing
+  devui make-test 12 --check text --check state:city   check only this
 
-Run it with `devui test`. Ends as `devui dbg --help` tells.
+Run it with `devui test`. For the exit status see `devui dbg --help`.
 """
 
 
 @click.command("make-test", epilog=_EXAMPLES, short_help="Keep a session as a test.")
 @click.argument("session", required=False)
-@click.option("--run", metavar="ID", help="One run alone, instead of all of the session.")
+@click.option("--run", metavar="ID", help="Keep only this run instead of all of the session.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The test file; tests/test_APP_SESSION.py if not given.",
+    help="Test file; by default tests/test_APP_SESSION.py.",
 )
 @click.option(
     "--check",
     "checks",
     metavar="CHECK",
     multiple=True,
-    help=f"What to check: {', '.join(_KINDS)}, or state:KEY; several times for several.",
+    help=f"What to check: {', '.join(_KINDS)}, or state:KEY. Repeatable.",
 )
-@click.option("--list", "only_list", is_flag=True, help="Tell what may be checked.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--list", "only_list", is_flag=True, help="List what can be checked.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--keep-secrets", is_flag=True, help="Leave secrets in the recordings.")
 @app_option
 @agents_option
@@ -61,10 +61,10 @@ def command(
     app: str | None,
     agents: Path,
 ) -> None:
-    """Write a test of SESSION, the newest if not said, with a recording for each of its runs.
+    """Write a test of SESSION (by default the newest) with a recording of each of its runs.
 
-    It checks how the runs ended, which agents spoke, the calls of tools with their arguments, the
-    last text, the state, and that all is as recorded.
+    It checks how the runs ended, which agents spoke, tool calls with their arguments, the last
+    text, the state, and that events match the recording.
     """
     with served(reach, agents) as terminal:
         path = ("api", "sessions", session_of(terminal.client, session, app=app)["key"], "test")
@@ -72,17 +72,18 @@ def command(
         if only_list:
             terminal.say(offer, _offer_lines)
             return
-        _known(checks, offer)
+        _check_names(checks, offer)
         file = output or Path("tests") / f"{offer['name']}.py"
-        made: dict[str, Any] = terminal.client.post(
-            *path,
-            run=run,
-            checks=list(checks) or None,
-            name=_stem(file),
-            agent=way_to(Path(offer["folder"]), file.parent, offer["app"]),
-            keepSecrets=keep_secrets,
-        )
-        _write(terminal, file, made, force=force)
+        with followed(terminal.client, "making the test") as client:
+            made: dict[str, Any] = client.post(
+                *path,
+                run=run,
+                checks=list(checks) or None,
+                name=_stem(file),
+                agent=way_to(Path(offer["folder"]), file.parent, offer["app"]),
+                keepSecrets=keep_secrets,
+            )
+            _write(terminal, file, made, force=force)
 
 
 def _stem(file: Path) -> str:
@@ -92,21 +93,21 @@ def _stem(file: Path) -> str:
         raise Misused(str(error)) from error
 
 
-def _known(checks: tuple[str, ...], offer: dict[str, Any]) -> None:
+def _check_names(checks: tuple[str, ...], offer: dict[str, Any]) -> None:
     """Raise Misused for a check that no run has."""
     known = {each["id"] for run in offer["runs"] for each in run["checks"]} | {*_KINDS}
     for check in checks:
         if check not in known:
-            raise Misused(f"there is nothing to check that is called {check!r}; see --list")
+            raise Misused(f"unknown check {check!r}; run with --list to see them")
 
 
-def _write(terminal: Terminal, file: Path, made: dict[str, Any], *, force: bool) -> None:
+def _write(terminal: Terminal, file: Path, test: dict[str, Any], *, force: bool) -> None:
     """Write the recordings, then the test."""
-    files = {file.parent / each["path"]: each["text"] for each in made["recordings"]}
-    files[file] = made["test"]["text"]
+    files = {file.parent / each["path"]: each["text"] for each in test["recordings"]}
+    files[file] = test["test"]["text"]
     write_files(files, force=force)
-    told = {"test": str(file), "recordings": [str(path) for path in files if path != file]}
-    terminal.say({**told, "redacted": made["redacted"]}, _written_lines)
+    answer = {"test": str(file), "recordings": [str(path) for path in files if path != file]}
+    terminal.say({**answer, "redacted": test["redacted"]}, _written_lines)
 
 
 def _offer_lines(offer: dict[str, Any]) -> list[str]:
@@ -119,8 +120,8 @@ def _offer_lines(offer: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _written_lines(told: dict[str, Any]) -> list[str]:
-    count = len(told["recordings"])
-    lines = [f"wrote {told['test']} and {count} recording{'s' if count > 1 else ''} beside it"]
-    lines += [f"left out: {each['kind']}, {times(each['count'])}" for each in told["redacted"]]
-    return [*lines, f"run it with: devui test {told['test']}"]
+def _written_lines(answer: dict[str, Any]) -> list[str]:
+    count = len(answer["recordings"])
+    lines = [f"wrote {answer['test']} and {count} recording{'s' if count > 1 else ''} beside it"]
+    lines += [f"left out: {each['kind']}, {times(each['count'])}" for each in answer["redacted"]]
+    return [*lines, f"run it with: devui test {answer['test']}"]

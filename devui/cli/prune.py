@@ -5,48 +5,47 @@ from typing import Any
 
 import click
 
-from devui.cli.finding import Reach, reaching
-from devui.cli.headless import agents_option, served
-from devui.cli.lines import plain
+from devui.cli.output import plain
+from devui.cli.server import Reach, agents_option, reaching, served
 from devui.web.text.formats import day
 
 _EXAMPLES = """\b
 Examples:
-  devui prune --days 90              what nothing was done in for 90 days
-  devui prune --days 90 --yes        delete that
-  devui prune --days 7 --app travel  of one app
+  devui prune --days 90              list sessions unused for 90 days
+  devui prune --days 90 --yes        delete them
+  devui prune --days 7 --app travel  list those of one app
 
-Sessions with a star or a note stay, and those with a run that goes on. `devui backup` first, or
-`devui export`, keeps what is deleted here.
+Sessions with a star, a note or an active run are never deleted. To keep a copy, run `devui backup`
+or `devui export` first.
 """
 
 
-@click.command("prune", epilog=_EXAMPLES, short_help="Delete sessions not used for long.")
+@click.command("prune", epilog=_EXAMPLES, short_help="Delete unused sessions.")
 @click.option(
     "--days",
     type=click.FloatRange(min=0, max=36_500),
     required=True,
-    help="For so many days nothing was done in them.",
+    help="Minimum number of days without use.",
 )
-@click.option("--app", metavar="NAME", help="Of this app alone.")
-@click.option("--yes", "sure", is_flag=True, help="Delete them; else they are listed only.")
+@click.option("--app", metavar="NAME", help="Only sessions of this app.")
+@click.option("--yes", "sure", is_flag=True, help="Delete them instead of listing them.")
 @agents_option
 @reaching
 def command(reach: Reach, *, days: float, app: str | None, sure: bool, agents: Path) -> None:
-    """List sessions that are unused for some days, or delete them with all they hold."""
+    """List sessions unused for a number of days, or delete them with everything in them."""
     with served(reach, agents) as terminal:
-        told = terminal.client.post("api", "sessions", "prune", days=days, app=app, sure=sure)
-        terminal.say(told, _lines)
+        answer = terminal.client.post("api", "sessions", "prune", days=days, app=app, sure=sure)
+        terminal.say(answer, _lines)
 
 
-def _lines(told: dict[str, Any]) -> list[str]:
-    sessions = told["sessions"]
+def _lines(answer: dict[str, Any]) -> list[str]:
+    sessions = answer["sessions"]
     count = "1 session" if len(sessions) == 1 else f"{len(sessions):,} sessions"
     if not sessions:
-        return ["no session is unused for so long"]
-    if told["deleted"]:
-        return [f"{count} deleted; what is kept next takes their room in the journal"]
-    return [*map(_line, sessions), f"{count}; --yes deletes them"]
+        return ["no unused sessions"]
+    if answer["deleted"]:
+        return [f"deleted {count}; the journal reuses their space"]
+    return [*map(_line, sessions), f"{count}; add --yes to delete them"]
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """`devui replay`: executes recorded runs again, with the recorded answers of models and tools."""
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,24 +9,77 @@ from typing import Any, Final
 import click
 
 from devui.cli.client import Client
-from devui.cli.failures import LEFT, Failed, Misused, NotThere
-from devui.cli.finding import Reach, Terminal, reaching
-from devui.cli.following import left, news_of, tell
-from devui.cli.headless import agents_option, served
-from devui.cli.naming import GOING, app_option, session_of
-from devui.cli.replay_lines import verdict_lines
+from devui.cli.errors import LEFT, Failed, Misused, NotThere
+from devui.cli.follow import followed, news_of, say_after_interrupt, tell
+from devui.cli.lookup import GOING, app_option, session_of
+from devui.cli.output import plain
+from devui.cli.server import Reach, Terminal, agents_option, reaching, served
+from devui.wire.excerpts import around_difference
+
+_LONG = 200
+
+
+def verdict_lines(verdict: dict[str, Any], first: int, last: int) -> list[str]:
+    """The verdict on the run of these events, with the first difference explained."""
+    begin, *more = _lines(verdict)
+    return [f"#{first} to #{last} {begin}", *more]
+
+
+def _lines(verdict: dict[str, Any]) -> list[str]:
+    found = verdict["divergence"]
+    notes = [f"  note: {plain(note)}" for note in verdict["notes"]]
+    if found is None:
+        aside = " except for tool results" if verdict.get("strayed") else ""
+        live = f", {verdict['live']} live tools" if verdict["live"] else ""
+        answers = f"{verdict['calls']} recorded answer{'' if verdict['calls'] == 1 else 's'}"
+        said = f"{_count(verdict)}{aside}, {answers}{live}"
+        return [f"{_word(verdict)}: {said}", *notes]
+    message, *fields = divergence_lines(found)
+    return [f"diverged: {message}", f"  {_count(verdict)} before that", *fields, *notes]
+
+
+def divergence_lines(divergence: dict[str, Any]) -> list[str]:
+    """The first difference: what happened, then the fields, as recorded and this time."""
+    lines = [plain(divergence["message"])]
+    for each in divergence["differences"]:
+        lines.append(f"  {plain(each['field'] or 'value')}")
+        before, now = each["expected"], each["actual"]
+        lines += [f"    - {_value(before, now)}", f"    + {_value(now, before)}"]
+    if not divergence["differences"] and divergence["expected"] is not None:
+        lines.append(f"  expected: {_value(divergence['expected'])}")
+    if not divergence["differences"] and divergence["actual"] is not None:
+        lines.append(f"  actual:   {_value(divergence['actual'])}")
+    if divergence["nearest"] is not None:
+        lines.append(f"  recorded next: {_value(divergence['nearest'])}")
+    return lines
+
+
+def _word(verdict: dict[str, Any]) -> str:
+    if verdict["identical"]:
+        return "identical"
+    return "different results" if verdict.get("strayed") else "not finished"
+
+
+def _count(verdict: dict[str, Any]) -> str:
+    return f"{verdict['events']} of {verdict['recorded']} events as recorded"
+
+
+def _value(value: Any, other: Any = None) -> str:
+    """The value as JSON; of a long one the part from shortly before it differs from the other."""
+    text, beside = (plain(json.dumps(each, ensure_ascii=False)) for each in (value, other))
+    return around_difference(text, beside, _LONG)
+
 
 _DIVERGED: Final = 1
 _EXAMPLES = """\b
 Examples:
-  devui replay                      the newest session's newest run
-  devui replay 12 --check           every run of session 12, a line each
-  devui replay 12 --run 4f1c…       one run
-  devui replay 12 --live-tools      models as recorded, tools for real
-  devui replay 12 --agents agents   also if no server runs
+  devui replay                      replay the newest run of the newest session
+  devui replay 12 --check           replay every run of session 12, one line each
+  devui replay 12 --run 4f1c…       replay one run
+  devui replay 12 --live-tools      replay the models, but call the tools
+  devui replay 12 --agents agents   start a server for it if none is running
 
-Ends with 0 when all is as recorded, 1 when something differs; for the others see
-`devui dbg --help`.
+Exit status: 0 if the runs match their recordings, 1 if not; for the others see `devui dbg --help`.
 """
 
 
@@ -38,10 +92,16 @@ class _Wish:
     check: bool
 
 
-@click.command("replay", epilog=_EXAMPLES, short_help="Execute a recorded run again.")
+@click.command(
+    "replay",
+    epilog=_EXAMPLES,
+    short_help="Run a recorded run again, without calling models or tools.",
+)
 @click.argument("session", required=False)
-@click.option("--run", metavar="ID", help="Which run; the newest, or with --check all of them.")
-@click.option("--check", is_flag=True, help="Say only what came of it; keep no identical replay.")
+@click.option(
+    "--run", metavar="ID", help="Run to replay; by default the newest, or with --check all."
+)
+@click.option("--check", is_flag=True, help="Print one line per run; delete identical replays.")
 @click.option("--live-tools", is_flag=True, help="Call the tools for real.")
 @app_option
 @agents_option
@@ -56,10 +116,10 @@ def command(
     app: str | None,
     agents: Path,
 ) -> None:
-    """Execute a recorded run of SESSION again, in a fork: no model and no tool is called.
+    """Execute a recorded run of SESSION again in a fork, with its recorded answers.
 
-    The agents' code is executed as it is now. The first difference from what was recorded ends it
-    and is explained.
+    The agents' current code is executed; no model or tool is called. The replay stops at the first
+    difference from the recording and explains it.
     """
     try:
         with served(reach, agents) as terminal:
@@ -69,7 +129,7 @@ def command(
                 _replayed(terminal, wish, each) for each in _chosen(terminal.client, wish, run)
             ]
     except KeyboardInterrupt:
-        left("left; the recorded session is as it was")
+        say_after_interrupt("detached; the recorded session is unchanged")
         sys.exit(LEFT)
     if not all(verdict["identical"] for verdict in verdicts):
         sys.exit(_DIVERGED)
@@ -84,23 +144,24 @@ def _chosen(client: Client, wish: _Wish, run: str | None) -> list[dict[str, Any]
             raise NotThere(f"session {wish.session} has no run {run!r}")
     runs = [each for each in known if each["first"] is not None and not each["rewind"]]
     if not runs:
-        raise Misused(f"session {wish.session} has no run that could be executed again")
+        raise Misused(f"session {wish.session} has no run to replay")
     if runs[-1]["status"] in GOING:
-        raise Misused("the newest run goes on: wait for its end, or stop it")
+        raise Misused("the newest run is still active: wait for it to end, or stop it")
     return runs if wish.check else runs[-1:]
 
 
 def _replayed(terminal: Terminal, wish: _Wish, run: dict[str, Any]) -> dict[str, Any]:
     """Execute one run again, print what came of it, and return the verdict."""
     client = terminal.client
-    begun = client.post(
-        *("api", "sessions", wish.session, "replays"),
-        run=run["run"],
-        liveTools=wish.live_tools,
-        actor=client.actor,
-    )
+    with followed(client, "preparing the replay") as preparing:
+        begun = preparing.post(
+            *("api", "sessions", wish.session, "replays"),
+            run=run["run"],
+            liveTools=wish.live_tools,
+            actor=client.actor,
+        )
     fork, again = begun["session"], begun["run"]
-    for news in news_of(client, fork, run["first"] - 1, as_json=terminal.as_json):
+    for news in news_of(client, fork, run["first"] - 1, run=again, as_json=terminal.as_json):
         if not wish.check:
             tell(terminal, news)
         if news["type"] != "position" or news["run"] != again:
@@ -108,14 +169,14 @@ def _replayed(terminal: Terminal, wish: _Wish, run: dict[str, Any]) -> dict[str,
         if news["ended"] is not None:
             break
         if news["status"] == "held":
-            said = f"held in session {fork}; `devui dbg continue --session {fork}` lets it go on"
+            said = f"held in session {fork}; continue with `devui dbg continue --session {fork}`"
             click.echo(said, err=True)
-    told: dict[str, Any] = client.get("api", "runs", again, "replay")
-    verdict: dict[str, Any] | None = told["verdict"]
+    answer: dict[str, Any] = client.get("api", "runs", again, "replay")
+    verdict: dict[str, Any] | None = answer["verdict"]
     if verdict is None:
         end = client.get("api", "runs", again)
-        raise Failed(f"the replay broke off: {(end.get('error') or {}).get('message', '')}")
-    terminal.say(told, lambda _: verdict_lines(verdict, run["first"], run["last"]))
+        raise Failed(f"the replay failed: {(end.get('error') or {}).get('message', '')}")
+    terminal.say(answer, lambda _: verdict_lines(verdict, run["first"], run["last"]))
     if wish.check and verdict["identical"]:
         _forget(client, fork)
     return verdict

@@ -9,32 +9,31 @@ from typing import Any
 import click
 
 from devui.cli.client import Client
-from devui.cli.failures import LEFT, Failed, Misused, MovedOn
-from devui.cli.finding import Reach, Terminal, reaching
-from devui.cli.following import left, newest_number, news_of, tell
-from devui.cli.headless import agents_option, served
-from devui.cli.lines import plain
-from devui.cli.naming import GOING, app_option, session_of
+from devui.cli.errors import LEFT, Failed, Misused, MovedOn
+from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
+from devui.cli.lookup import GOING, app_option, session_of
+from devui.cli.output import plain
+from devui.cli.server import Reach, Terminal, agents_option, reaching, served
 
 _DECISIONS = ("run", "fail", "recorded", "wait")
 _SHOWN = 60
 """Characters of a value."""
 _EXAMPLES = """\b
 Examples:
-  devui resume                      the newest session's last invocation
-  devui resume 12                   that of session 12
-  devui resume s_abc --app travel   a session by its id
-  devui resume 12 --agents agents   also if no server runs
-  devui resume 12 --call adk-1=run  make a call again whose outcome is unknown
+  devui resume                      resume the newest session's last invocation
+  devui resume 12                   resume that of session 12
+  devui resume s_abc --app travel   name the session by its id
+  devui resume 12 --agents agents   start a server for it if none is running
+  devui resume 12 --call adk-1=run  repeat a call whose outcome is unknown
 
-Ends with 0 when the run is done, 1 when it failed or was cut off again; for the others see
+Exit status: 0 when the run is done, 1 when it failed or was interrupted again; for the others see
 `devui dbg --help`.
 """
 
 
-@click.command("resume", epilog=_EXAMPLES, short_help="Go on with what was cut off.")
+@click.command("resume", epilog=_EXAMPLES, short_help="Resume an interrupted invocation.")
 @click.argument("session", required=False)
-@click.option("--invocation", metavar="ID", help="Which one; the last that was cut off.")
+@click.option("--invocation", metavar="ID", help="Invocation to resume; by default the last one.")
 @app_option
 @agents_option
 @click.option(
@@ -42,8 +41,8 @@ Ends with 0 when the run is done, 1 when it failed or was cut off again; for the
     "calls",
     metavar="ID=WHAT",
     multiple=True,
-    help="A call of unknown outcome: run it again, fail, recorded, wait for its answer, or its "
-    "result as JSON.",
+    help="What to do with a call of unknown outcome: run, fail, recorded, wait, or its result as "
+    "JSON. Repeatable.",
 )
 @reaching
 def command(
@@ -55,17 +54,17 @@ def command(
     agents: Path,
     calls: tuple[str, ...],
 ) -> None:
-    """Go on with an invocation of SESSION that was stopped, interrupted or killed.
+    """Resume an invocation of SESSION that was stopped, interrupted or killed.
 
-    It is done by the server that holds the data folder. If none runs, one is started until the
-    invocation has ended. Events are printed as they are committed.
+    The server of the data folder runs it. If none is running, one is started until the invocation
+    ends. Events are printed as they are committed.
     """
     try:
         with served(reach, agents) as terminal:
             found = session_of(terminal.client, session, app=app)["key"]
             end = _resumed(terminal, found, invocation, dict(map(_decision, calls)))
     except KeyboardInterrupt:
-        left("left; what was committed stays, and `devui resume` goes on from there")
+        say_after_interrupt("detached; `devui resume` continues from the last committed event")
         sys.exit(LEFT)
     if end["status"] != "done":
         raise Failed(f"the run ended: {_why(end)}")
@@ -84,8 +83,8 @@ def _resumed(
     except MovedOn as refused:
         if not refused.unknown:
             raise
-        raise MovedOn("\n".join(_asked(refused.unknown))) from refused
-    for news in news_of(client, session, after, as_json=terminal.as_json):
+        raise MovedOn("\n".join(_choices(refused.unknown))) from refused
+    for news in news_of(client, session, after, run=begun["run"], as_json=terminal.as_json):
         if news["type"] == "position" and news["run"] != begun["run"]:
             continue
         tell(terminal, news)
@@ -94,15 +93,15 @@ def _resumed(
     return begun
 
 
-def _asked(unknown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _choices(unknown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """What a person is to decide, as options to be given."""
-    yield "say what becomes of each of these calls, of which no result is committed:"
+    yield "these calls have no committed result; say what to do with each:"
     for call in unknown:
         args = ", ".join(f"{name}={_short(value)}" for name, value in call["args"].items())
         result = call["recorded"]
-        about = "nobody knows whether it was carried out"
-        about = about if result is None else f"it had returned {_short(result)}"
-        about = about if call["made"] else "it was held back and not made"
+        about = "outcome unknown"
+        about = about if result is None else f"returned {_short(result)}"
+        about = about if call["made"] else "held back, never made"
         yield plain(f"  --call {call['id']}=WHAT  {call['tool']}({args}), {about}")
         words = [each for each in _DECISIONS if each not in _left_out(call)]
         yield f"    WHAT is {', '.join(words)}, or its result as JSON"
@@ -135,15 +134,17 @@ def _cut_off(client: Client, session: int) -> str:
     """The invocation of the session's last run; raises MovedOn and Misused if it cannot be one."""
     last = client.get("api", "sessions", session, "run")
     if last["status"] in GOING:
-        raise MovedOn(f"a run goes on in session {session}: `devui dbg attach {session}` shows it")
+        raise MovedOn(
+            f"session {session} has an active run; follow it with `devui dbg attach {session}`"
+        )
     if last["status"] == "done":
         raise Misused(
-            f"the last run of session {session} is done: say with --invocation which one is to"
-            " go on"
+            f"the last run of session {session} is done; to resume another invocation, use"
+            " --invocation"
         )
     if last["invocationId"] is None:
         raise Misused(
-            f"the last run of session {session} ended before its message became an event: send it"
+            f"the last run of session {session} ended before its message was committed; send it"
             " again"
         )
     return str(last["invocationId"])

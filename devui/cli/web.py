@@ -2,41 +2,159 @@
 
 import asyncio
 import contextlib
+import errno
+import logging
 import os
+import socket
+import sys
 import threading
 import webbrowser
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from tempfile import TemporaryDirectory
+from typing import Final, Literal
 
 import click
 
 from devui import __version__
-from devui.cli.listening import listen
-from devui.cli.logs import log_to_terminal
-from devui.debugger.prices import WrongPrices
+from devui.cli.options import Effects, adk_options, engine_option, python_option
+from devui.debugger.apps.apps import AppFolder
+from devui.debugger.events.prices import WrongPrices
+from devui.debugger.workers.interpreter import Interpreter, NoFrontEnd, WrongPython, front_end
 from devui.settings import (
     DEFAULT_DATA_DIR,
     DEFAULT_HOST,
     DEFAULT_PORT,
     Limits,
     Settings,
+    WorkerLimits,
     WrongLimit,
 )
 from devui.store.errors import StoreError
 from devui.web.program import Announce, serve
 from devui.web.security.access import Access, WeakToken
-from devui.web.security.hosts import BindRefused, check_bind
+from devui.web.security.hosts import BadHostEntry, BindRefused, Origins, check_bind
+from devui.web.security.veil import Veil
+from devui.web.text.visible import visible
+from devui.wire.engines import EngineChoice
 
+_PORTS_TRIED = 50
+_BACKLOG = 128
+_UNREAD_SECONDS = 30
+"""After so long with nothing taken the system cuts a connection off (R60).
+
+The streams have given such a reader up by then, but what waits in the connection's buffers would
+keep it open as long as its reader lives.
+"""
+_ABOUT_THE_PORT = {errno.EADDRINUSE, errno.EACCES}
+
+
+def listen(host: str, port: int | None) -> list[socket.socket]:
+    """Listening sockets on the port asked for, or on the first free one from the default on.
+
+    Raises OSError that says which option to change.
+    """
+    ports = range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED) if port is None else [port]
+    for candidate in ports:
+        try:
+            return _bound(host, candidate)
+        except OSError as error:
+            if port is None and error.errno == errno.EADDRINUSE:
+                continue
+            option = "--port" if error.errno in _ABOUT_THE_PORT else "--host"
+            raise OSError(
+                f"cannot listen on {host}:{candidate}: {error.strerror}; choose another {option}"
+            ) from error
+    raise OSError(f"no free port between {ports[0]} and {ports[-1]} on {host}")
+
+
+def _bound(host: str, port: int) -> list[socket.socket]:
+    """A socket on the address; loopback also on its IPv6 twin, so that `localhost` is ours alone.
+
+    Raises OSError when the port is taken on either.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sockets = [_socket(family, host, port)]
+    if host == DEFAULT_HOST and _has_ipv6_loopback():
+        try:
+            sockets.append(_socket(socket.AF_INET6, "::1", sockets[0].getsockname()[1]))
+        except OSError:
+            sockets[0].close()
+            raise
+    return sockets
+
+
+def _socket(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+    # Not socket.create_server: it leaves the protocol at 0, and asyncio turns Nagle's algorithm off
+    # only for sockets that say they are TCP. With it, the pieces of a stream wait 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if sys.platform == "linux":  # connections have it from their listener
+            limit = _UNREAD_SECONDS * 1000
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, limit)
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _has_ipv6_loopback() -> bool:
+    """Whether the system has the address ::1 at all."""
+    try:
+        _socket(socket.AF_INET6, "::1", 0).close()
+    except OSError:
+        return False
+    return True
+
+
+_FORM: Final = "%(levelname)s %(name)s: %(message)s"
+_FURTHER: Final = "    "
+
+
+class TerminalFormatter(logging.Formatter):
+    """Writes out what a terminal would obey, and indents every line after a record's first.
+
+    `clean` takes secrets out.
+    """
+
+    def __init__(self, form: str, clean: Callable[[str], str]) -> None:
+        super().__init__(form)
+        self._clean = clean
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as text that moves no cursor and forges no other record."""
+        text = visible(self._clean(super().format(record)))
+        first, *further = text.replace("\r", "\\r").split("\n")
+        return "\n".join([first, *(_FURTHER + line for line in further)])
+
+
+def log_to_terminal(level: str, agents: Path) -> None:
+    """Send what every logger says from `level` on ("warning") to standard error.
+
+    What is secret to the apps in the folder `agents` is left out (R64).
+    """
+    handler = logging.StreamHandler()
+    handler.setFormatter(TerminalFormatter(_FORM, Veil(AppFolder.at(agents)).everybody.text))
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+
+
+_KEPT = WorkerLimits()
 _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
-@click.command("web", short_help="Open the UI; this name may be left out.")
+@click.command("web", short_help="Open the UI (the default command).")
 @click.argument("agents", metavar="[AGENTS_DIR]", default=".", type=click.Path(path_type=Path))
 @click.option("--host", default=DEFAULT_HOST, show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    help=f"Port to listen on; {DEFAULT_PORT} or the next free one if not given, 0 for any.",
+    help=f"Port to listen on. By default {DEFAULT_PORT} or the next free one; 0 picks any.",
 )
 @click.option(
     "--data-dir",
@@ -46,18 +164,49 @@ _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
     help="Where sessions are kept.",
 )
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
-@click.option("--no-auth", is_flag=True, help="No sign-in; on a loopback address only.")
+@click.option("--no-auth", is_flag=True, help="Require no sign-in; loopback addresses only.")
 @click.option(
     "--allow-remote",
     is_flag=True,
-    help="Listen on an address others can reach; needs DEVUI_TOKEN to be set.",
+    help="Allow addresses that other machines can reach; requires DEVUI_TOKEN.",
 )
+@click.option(
+    "--allow-origins",
+    "--allow_origins",
+    metavar="ORIGIN",
+    multiple=True,
+    help="Let pages of this origin call the API with the token; also regex:PATTERN, or * for all.",
+)
+@engine_option
+@python_option
 @click.option(
     "--limit",
     "limits",
     metavar="NAME=N",
     multiple=True,
-    help="End a run at so many events, calls (of tools), megabytes or seconds; or runs at once.",
+    help="Stop a run after N events, calls (tool calls), megabytes or seconds, or allow at most N"
+    " runs at once. Repeatable.",
+)
+@click.option(
+    "--idle-worker",
+    metavar="MINUTES",
+    type=click.FloatRange(0),
+    default=_KEPT.idle_minutes,
+    show_default=True,
+    help="Stop an app's process after this long without use; 0 keeps it running.",
+)
+@click.option(
+    "--max-workers",
+    metavar="N",
+    type=click.IntRange(1),
+    default=_KEPT.most,
+    show_default=True,
+    help="Keep at most N app processes running; the least recently used stops first.",
+)
+@click.option(
+    "--adk-web",
+    is_flag=True,
+    help="Also serve the front end of the installed google-adk, at /dev-ui/.",
 )
 @click.option(
     "--log-level",
@@ -66,8 +215,9 @@ _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
     show_default=True,
     help="How much to log.",
 )
+@adk_options("web")
 @click.version_option(__version__, prog_name="devui")
-def command(
+def command(  # noqa: PLR0913, PLR0917  a parameter for each option
     agents: Path,
     host: str,
     port: int | None,
@@ -75,41 +225,117 @@ def command(
     no_browser: bool,
     no_auth: bool,
     allow_remote: bool,
+    allow_origins: tuple[str, ...],
+    engine: EngineChoice,
+    python: Path | None,
     limits: tuple[str, ...],
+    idle_worker: float,
+    max_workers: int,
+    adk_web: bool,
     log_level: str,
+    adk: Effects,
 ) -> None:
-    """Open the UI on the agents in AGENTS_DIR; the name `web` may be left out."""
-    log_to_terminal(log_level, agents)
+    """Open the UI on the agents in AGENTS_DIR (default: the current folder).
+
+    This is the default command: `devui agents` is `devui web agents`.
+    """
+    agents = AppFolder.meant_by(agents)
+    log_to_terminal("debug" if adk.verbose else log_level, agents)
     token = os.environ.get("DEVUI_TOKEN")
-    if not agents.is_dir():
-        raise click.BadParameter(f"{agents} is not a folder", param_hint="AGENTS_DIR")
+    _check_folder(agents)
     try:
         allowed = Limits.read(limits)
+        _check_origins(allow_origins, open_to_all=no_auth)
+        _look_at(interpreter := Interpreter.at(python))
+        stock = front_end(interpreter) if adk_web else None
         host = check_bind(
             host, token_given=bool(token), allow_remote=allow_remote, authenticated=not no_auth
         )
         access = Access(token)
         listeners = listen(host, port)
-    except (BindRefused, WeakToken, WrongLimit, OSError) as error:
+    except (
+        BadHostEntry,
+        BindRefused,
+        NoFrontEnd,
+        WeakToken,
+        WrongLimit,
+        WrongPython,
+        OSError,
+    ) as error:
         raise click.ClickException(str(error)) from error
-    port = listeners[0].getsockname()[1]
     settings = Settings(
-        agents=agents, data_dir=data_dir, host=host, port=port, auth=not no_auth, limits=allowed
+        agents=agents,
+        data_dir=adk.data_dir or data_dir,
+        host=host,
+        port=listeners[0].getsockname()[1],
+        auth=not no_auth,
+        limits=allowed,
+        engine=engine,
+        python=python,
+        workers=WorkerLimits(idle_worker, max_workers),
+        create_sessions=adk.create_sessions,
+        allow_origins=allow_origins,
+        adk_web=stock,
     )
-    announce = _announcer(browser=not no_browser, bearer=not (no_auth or token) and access.token)
+    bearer = not (no_auth or token) and access.token
+    announce = _announcer(settings, browser=not no_browser, bearer=bearer)
+    with _storage(settings, in_memory=adk.in_memory) as settings:
+        _serve(settings, access, listeners, announce)
+
+
+def _check_folder(agents: Path) -> None:
+    """Raises BadParameter for what is no folder."""
+    if not agents.is_dir():
+        more = ", nor the agent.py or root_agent.yaml of an app" if agents.is_file() else ""
+        raise click.BadParameter(f"{agents} is not a folder{more}", param_hint="AGENTS_DIR")
+
+
+def _check_origins(origins: tuple[str, ...], *, open_to_all: bool) -> None:
+    """Raises BadHostEntry for what is no origin, and for all of them where nobody signs in."""
+    if Origins.read(origins).names_none and open_to_all:
+        raise BadHostEntry(
+            "--no-auth with --allow-origins '*' or regex: would let any web page run agents."
+            " Name each origin, or omit --no-auth."
+        )
+
+
+@contextlib.contextmanager
+def _storage(settings: Settings, *, in_memory: bool) -> Iterator[Settings]:
+    """Where sessions are kept, for as long as the server runs."""
+    if not in_memory:
+        yield settings
+        return
+    with TemporaryDirectory(prefix="devui-") as folder:
+        yield replace(settings, data_dir=Path(folder))
+
+
+def _serve(
+    settings: Settings, access: Access, listeners: list[socket.socket], announce: Announce
+) -> None:
     try:
         asyncio.run(serve(settings, access, listeners, announce))
     except (StoreError, WrongPrices) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _announcer(*, browser: bool, bearer: str | Literal[False]) -> Announce:
-    """Tells the address, and how scripts get in with the token that was drawn."""
+def _look_at(interpreter: Interpreter) -> None:
+    """Say what keeps workers from running; installed later, it is found by the next start."""
+    try:
+        if not interpreter.own:
+            interpreter.check()
+    except WrongPython as problem:
+        click.echo(click.style(str(problem), fg="red"), err=True)
+
+
+def _announcer(settings: Settings, *, browser: bool, bearer: str | Literal[False]) -> Announce:
+    """Tells the addresses, and how scripts get in with the token that was drawn."""
 
     def announce(url: str) -> None:
         click.echo(f"devui {__version__}  {url}")
         if bearer:
             click.echo(f"scripts send  Authorization: Bearer {bearer}")
+        if settings.adk_web:
+            click.echo(f"google-adk's front end, after signing in: {settings.url}/dev-ui/")
         if browser:
             # A browser may block its opener until it is closed, so it gets a thread of its own.
             threading.Thread(target=_open, args=(url,), daemon=True).start()

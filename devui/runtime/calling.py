@@ -11,12 +11,89 @@ leftovers show in `active_threads()`.
 import asyncio
 import functools
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Iterator
+from dataclasses import is_dataclass
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
 
-from devui.runtime.mistakes import place
+from devui.runtime.mistakes import brief, place
 from devui.runtime.plain_threads import PlainThreads
+
+# What functions, partials and objects that can be called are named, and say (adk-runtime 8.2).
+
+
+_OF_PARTIALS = functools.partial.__doc__
+_OF_CALLS = type(len).__call__.__doc__
+"""What Python says of partials, and of `__call__` of whatever has no words of its own."""
+
+
+def unpartialled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that a partial, or several of them, calls."""
+    *_, called = _chain(function)
+    return called
+
+
+def name_of(function: Callable[..., Any]) -> str | None:
+    """The name of a function or a class, or one that a partial or an object was given.
+
+    A partial without a name has that of what it calls (adk-runtime 8.2). None for an object that
+    has none.
+    """
+    for each in _chain(function):
+        try:
+            if each.__name__:
+                return str(each.__name__)
+        except AttributeError:  # partials and objects that can be called
+            continue
+    return None
+
+
+def doc_of(function: Callable[..., Any]) -> str:
+    """The docstring, without its indentation; of a partial, its own or that of what it calls.
+
+    Of an object, its own or that of its class, or else that of its `__call__`.
+    """
+    for each in _chain(function):
+        said = _docstring(each)
+        if said and each.__doc__ != _OF_PARTIALS:
+            return said
+    called = unpartialled(function)
+    if inspect.isroutine(called) or inspect.isclass(called):
+        return ""  # type(called).__call__ is Python's own then, and says nothing
+    of_call = inspect.getdoc(type(called).__call__)
+    return of_call if of_call and of_call != _OF_CALLS else ""
+
+
+def annotated(called: Callable[..., Any]) -> Callable[..., Any]:
+    """The function whose annotations hold for what is called, which is no partial.
+
+    Of an object that `functools.update_wrapper` has made like a function, it is that function.
+    """
+    if inspect.isroutine(called) or inspect.isclass(called):
+        return called
+    wrapped = inspect.unwrap(called)
+    return type(called).__call__ if wrapped is called else annotated(wrapped)
+
+
+def _docstring(called: Callable[..., Any]) -> str:
+    if inspect.isclass(called):
+        return inspect.cleandoc(called.__doc__ or "")
+    said = inspect.getdoc(called) or ""
+    kind = type(called)
+    if is_dataclass(kind) and said == f"{kind.__name__}{inspect.signature(kind)}".removesuffix(
+        " -> None"
+    ):
+        return ""  # which Python has made of its fields
+    return said
+
+
+def _chain(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """It, what it calls if it is a partial, and so on."""
+    yield function
+    while isinstance(function, functools.partial):
+        function = function.func
+        yield function
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,7 +102,7 @@ THREAD_NAME_PREFIX = "devui-sync"
 MAX_THREADS = 64
 _END = object()
 
-_threads = PlainThreads(MAX_THREADS, THREAD_NAME_PREFIX, near=True)
+_threads = PlainThreads(MAX_THREADS, THREAD_NAME_PREFIX)
 
 _OF_THREADS = {
     "RuntimeError": ("no running event loop", "no current event loop"),
@@ -117,3 +194,119 @@ async def stepped_in_threads(items: Generator[Any, Any, Any]) -> AsyncGenerator[
 def _wants_the_loops_thread(error: Exception) -> bool:
     signs = _OF_THREADS.get(type(error).__name__, ())
     return any(sign in str(error) for sign in signs)
+
+
+# Callbacks as users write them: one or a list, sync or async, with names or by position.
+#
+# See adk-runtime 6.5.
+
+
+_BY_POSITION = (
+    "tool",
+    "args",
+    "tool_context",
+    "response",
+    "tool_response",
+    "callback_context",
+    "llm_request",
+    "llm_response",
+    "error",
+)
+"""The order in which values are passed to a callback whose parameters have other names."""
+
+Callback = Callable[..., Any]
+
+Callbacks = Callback | list[Callback] | None
+"""What the fields of agents for callbacks take."""
+
+
+def as_list(callbacks: Callbacks) -> list[Callback]:
+    """The callbacks of an agent's field, which may hold none, one or several."""
+    if callbacks is None:
+        return []
+    return callbacks if isinstance(callbacks, list) else [callbacks]
+
+
+def check_callbacks(name: str, callbacks: Any) -> None:
+    """Refuse what cannot be called.
+
+    Raises:
+        ValueError: a callback of the field `name` is no function.
+    """
+    several = isinstance(callbacks, list)
+    for callback in as_list(callbacks):
+        if not callable(callback):
+            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                f"`{name}` {'holds' if several else 'is'} {brief(callback)}; give a function, or a"
+                " list of functions."
+            )
+
+
+def check_result(result: object, kind: type, name: str, callbacks: list[Callback]) -> None:
+    """Refuse a result of another type than the callbacks of the field `name` may return.
+
+    Raises:
+        TypeError: it is another type.
+    """
+    if not isinstance(result, kind):
+        told = ", ".join(place(callback) for callback in callbacks)
+        raise TypeError(
+            f"`{name}` returned {brief(result)}: {told} must return {kind.__name__} to answer,"
+            " or None to go on."
+        )
+
+
+def is_truthy(result: object) -> bool:
+    """Agent and model callbacks: a truthy result ends the chain (adk-runtime 6.5)."""
+    return bool(result)
+
+
+def is_not_none(result: object) -> bool:
+    """Error and tool callbacks: any result but None ends the chain (adk-runtime 6.5)."""
+    return result is not None
+
+
+async def first_result(
+    callbacks: Iterable[Callback], stops: Callable[[object], bool], /, **values: Any
+) -> Any:
+    """Call the callbacks in order until a result `stops` the chain; that result, or None.
+
+    Values are passed by name; to a callback that has other names, by position. Sync callbacks run
+    in threads. What a callback raises passes through.
+
+    Raises:
+        TypeError: a callback takes the values neither way.
+    """
+    for callback in callbacks:
+        if _takes_names(callback, values):
+            result = await call(callback, **values)
+        else:
+            positional = sorted(values, key=_BY_POSITION.index)
+            result = await call(callback, *(values[name] for name in positional))
+        if stops(result):
+            return result
+    return None
+
+
+def _takes_names(callback: Callback, values: dict[str, Any]) -> bool:
+    """Whether the values go by name; False if only by position."""
+    try:
+        signature = inspect.signature(callback)
+    except (TypeError, ValueError):  # built-ins without a signature
+        return True
+    if _binds(signature, **values):
+        return True
+    if _binds(signature, *values.values()):
+        return False
+    raise TypeError(
+        f"The callback {place(callback)} takes {signature}, but is called with"
+        f" {', '.join(values)}. Give it these parameters."
+    )
+
+
+def _binds(signature: inspect.Signature, *args: Any, **kwargs: Any) -> bool:
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True

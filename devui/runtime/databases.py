@@ -44,7 +44,7 @@ _QUICK_IN_A_ROW = 8
 """How many writes have to be over within a moment, before one is done on the spot."""
 _ON_THE_SPOT = 100
 """How many are, before a thread does one, which also does what SQLite put off meanwhile."""
-_threads = PlainThreads(64, "devui-sqlite", near=False)
+_threads = PlainThreads(64, "devui-sqlite")
 _URL_SCHEMES = ("sqlite:", "sqlite+aiosqlite:")
 
 

@@ -3,7 +3,7 @@
 The runtime keeps ADK's module paths, so `agents` holds both the contexts (which tools and flows
 need) and `LlmAgent` (which needs tools and flows). A package that imported all its names at once
 would make a ring of that; one that loads each name when it is asked for does not, and starts
-faster. Here, in `private_paths` and in `borrowed_names` the runtime imports a module by name.
+faster. Here and in `import_paths` the runtime imports a module by name.
 """
 
 from collections.abc import Callable, Mapping

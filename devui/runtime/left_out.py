@@ -13,8 +13,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-from devui.runtime.borrowed_names import Borrowed
-from devui.runtime.private_paths import Paths
+from devui.runtime.import_paths import BORROWED, Borrowed, Lending, Paths
 
 ROOT = "devui.runtime"
 
@@ -53,7 +52,7 @@ TABLE = (
         " flows.llm_flows.functions.handle_function_calls_live"
         " flows.llm_flows.transcription_manager models.base_llm_connection"
         " models.gemini_llm_connection",
-        "Talk by voice and video needs a model at Google that this runtime has no way to play.",
+        "Voice and video require Google's live models, which this runtime doesn't support.",
         "`Runner.run_async` with `RunConfig(streaming_mode=StreamingMode.SSE)` streams text.",
     ),
     LeftOut(
@@ -77,34 +76,35 @@ TABLE = (
         " tools.discovery_engine_search_tool tools.google_api_tool tools.google_tool"
         " tools.model_consult tools.pubsub tools.retrieval tools.spanner"
         " tools.vertex_ai_load_profiles_tool tools.vertex_ai_search_tool",
-        "These are clients of services in Google's cloud, and cannot run without it.",
+        "These are clients of Google Cloud services and can't run without them.",
         "Services: SqliteSessionService, SqliteMemoryService, FileArtifactService,"
-        " UnsafeLocalCodeExecutor. Tools: a function that calls Google's own client, or an"
+        " UnsafeLocalCodeExecutor. Tools: a function that calls Google's client, or an"
         " OpenAPIToolset.",
     ),
     LeftOut(
         "Agents offered to other servers (A2A, MCP)",
         "a2a.agent a2a.converters a2a.executor a2a.experimental a2a.logs a2a.utils"
         " tools.mcp_tool.to_mcp_server",
-        "A server of the Agent2Agent protocol, or of MCP, is a program of its own, and settings"
-        " that reach into the client are seldom needed.",
-        "`RemoteA2aAgent` of agents.remote_a2a_agent asks agents of other servers. To offer one,"
-        " write an AgentExecutor of a2a-sdk, or a tool of an MCP server, that plays it with a"
-        " Runner; `adk_to_mcp_tool_type` of tools.mcp_tool.conversion_utils describes tools.",
+        "An Agent2Agent or MCP server is a separate program, and settings inside the client are"
+        " rarely needed.",
+        "To call agents of other servers, use `RemoteA2aAgent` of agents.remote_a2a_agent. To"
+        " offer one, write an AgentExecutor of a2a-sdk, or a tool of an MCP server, that runs it"
+        " with a Runner; `adk_to_mcp_tool_type` of tools.mcp_tool.conversion_utils describes"
+        " tools.",
     ),
     LeftOut(
         "Evaluation",
         "evaluation optimization tools.agent_simulator tools.environment_simulation",
-        "Testing is for test tools.",
-        "pytest: play the agent with a Runner, and let a ScriptedLlm stand in for its model.",
+        "Test tools do this better.",
+        "Use pytest: run the agent with a Runner and a ScriptedLlm as its model.",
     ),
     LeftOut(
         "Tools and agents of other frameworks",
         "agents.langgraph_agent tools.CrewaiTool tools.LangchainTool tools.ToolboxToolset"
         " tools.crewai_tool tools.langchain_tool tools.toolbox_toolset",
-        "Each needs a framework of its own for what a function does.",
-        "A function with a docstring that calls the other tool: `def search(query: str) -> str:"
-        " return their_tool.run(query)`.",
+        "Each requires a whole framework for what a function can do.",
+        "Write a function with a docstring that calls the other tool: `def search(query: str) ->"
+        " str: return their_tool.run(query)`.",
     ),
     LeftOut(
         "Agents in YAML",
@@ -117,20 +117,20 @@ TABLE = (
         " tools.example_tool.ExampleToolConfig"
         " tools.mcp_tool.mcp_toolset.ALLOW_CONFIG_STDIO_SERVERS_ENV_VAR"
         " tools.mcp_tool.mcp_toolset.McpToolsetConfig tools.tool_configs",
-        "Google marks them as deprecated.",
-        "The same agents in Python: the keywords are the keys of the file.",
+        "These config classes aren't included, but a root_agent.yaml in an app's folder works.",
+        "Write the agents in Python; the keywords are the keys of the file.",
     ),
     LeftOut(
         "Other classes of models",
         "models.AnthropicGenerateContentConfig models.AnthropicLlm models.Claude"
         " models.Gemma models.Gemma3Ollama models.anthropic_llm"
         " models.gemma_llm models.interactions_utils models.OCIGenAILlm models.ServiceTier",
-        "One class reaches them all.",
-        '`LiteLlm("anthropic/…")` with devui[litellm], or OpenAILlm for any service that speaks'
+        "One class supports them all.",
+        'Use `LiteLlm("anthropic/…")` with devui[litellm], or OpenAILlm for any service with'
         " OpenAI's chat completions.",
     ),
     LeftOut(
-        "What LiteLlm is made of",
+        "Parts of LiteLlm",
         "models.lite_llm.ChatCompletionAssistantMessage"
         " models.lite_llm.ChatCompletionFileUrlObject"
         " models.lite_llm.ChatCompletionMessageToolCall"
@@ -143,42 +143,47 @@ TABLE = (
         " models.lite_llm.ReasoningChunk models.lite_llm.TYPE_LABELS models.lite_llm.TextChunk"
         " models.lite_llm.UsageMetadataChunk models.lite_llm.acompletion"
         " models.lite_llm.completion",
-        "They are litellm's, or google-adk's words for pieces of its answers.",
-        "`from litellm import acompletion`, and so on.",
+        "They belong to litellm, or are google-adk's types for parts of its answers.",
+        "Import them from litellm: `from litellm import acompletion`.",
     ),
     LeftOut(
-        "Variables of types",
+        "Type variables",
         "agents.base_agent.AgentState agents.base_agent.SelfAgent tools.base_tool.SelfTool"
         " tools.base_toolset.SelfToolset plugins.base_plugin.T",
-        "Python has a word for them.",
-        "`typing.Self`, or a `TypeVar` of your own bound to the class.",
+        "Python has an equivalent.",
+        "Use `typing.Self`, or your own `TypeVar` bound to the class.",
     ),
     LeftOut(
         "Code in containers",
         "code_executors.ContainerCodeExecutor code_executors.container_code_executor",
-        "It needs a Docker daemon.",
-        "UnsafeLocalCodeExecutor runs code in a process of this machine; or a BaseCodeExecutor of"
-        " your own that calls your sandbox.",
+        "It requires a Docker daemon.",
+        "Use UnsafeLocalCodeExecutor, which runs code in a local process, or your own"
+        " BaseCodeExecutor that calls your sandbox.",
     ),
     LeftOut(
         "Computers, shells and files as tools",
         "tools.bash_tool tools.computer_use tools.environment",
-        "They give a model the machine; whoever wants that should write down how far it goes.",
-        "A function, with `FunctionTool(func, require_confirmation=True)` around it.",
+        "They give a model control of the machine; the limits of that should be explicit.",
+        "Write a function and wrap it in `FunctionTool(func, require_confirmation=True)`.",
     ),
     LeftOut(
-        "Tracing by OpenTelemetry",
-        "telemetry runners.tracer plugins.auto_tracing_helpers plugins.auto_tracing_plugin",
-        "devui has in its journal what spans would tell, and shows it: every event and the state"
-        " after it, and in the debugger what a model is asked.",
-        "LoggingPlugin, DebugLoggingPlugin, or a BasePlugin of your own that writes spans.",
+        "Creating google-adk's spans yourself",
+        "telemetry.google_cloud telemetry.node_tracing telemetry.setup"
+        " telemetry.sqlite_span_exporter telemetry.trace_call_llm"
+        " telemetry.trace_merged_tool_calls telemetry.trace_send_data telemetry.trace_tool_call"
+        " telemetry.tracer telemetry.tracing runners.tracer plugins.auto_tracing_helpers"
+        " plugins.auto_tracing_plugin",
+        "The runtime emits google-adk's spans, metrics and log records itself (opentelemetry.md),"
+        " except `adk.experimental`.",
+        "For your own spans, use OpenTelemetry's `trace.get_tracer(__name__)`; they are children of"
+        " the current span.",
     ),
     LeftOut(
         "ADK's command line",
         "cli.main cli.__main__ cli._dev_deploy cli._telemetry cli.adk_web_server cli.agent_graph"
         " cli.agent_test_runner cli.api_server cli.browser cli.built_in_agents cli.cli"
         " cli.cli_create cli.cli_deploy cli.cli_eval cli.cli_tools_click cli.conformance"
-        " cli.deployers cli.dev_server cli.plugins cli.service_registry cli.trigger_routes"
+        " cli.deployers cli.dev_server cli.plugins cli.trigger_routes"
         " cli.utils.DotAdkFolder cli.utils.create_empty_state"
         " cli.utils._nested_agent_loader cli.utils._onboarding"
         " cli.utils.agent_change_handler cli.utils.agent_loader"
@@ -187,17 +192,17 @@ TABLE = (
         " cli.utils.graph_serialization cli.utils.graph_visualization"
         " cli.utils.local_storage cli.utils.service_factory cli.utils.shared_value"
         " cli.utils.state",
-        "devui has commands of its own.",
-        "`devui AGENTS_DIR` on the command line; `cli.fast_api.get_fast_api_app` is here, too.",
+        "devui has its own commands.",
+        "Run `devui AGENTS_DIR`; `cli.fast_api.get_fast_api_app` is available, too.",
     ),
     LeftOut(
-        "Marks for features",
+        "Feature decorators",
         "utils.feature_decorator",
-        "Nothing here is switched on or off: what google-adk does by default is what is done.",
-        "Leave the line out: a class of your own needs no `@experimental`.",
+        "Features can't be switched: the runtime does what google-adk does by default.",
+        "Remove the line: your own classes don't need `@experimental`.",
     ),
     LeftOut(
-        "The inside of google-adk",
+        "Internals of google-adk",
         "dependencies labs agents.llm artifacts.artifact_util"
         " auth.auth_credential.BaseModelWithConfig auth.auth_handler.AUTHLIB_AVAILABLE"
         " auth.auth_preprocessor"
@@ -253,34 +258,36 @@ TABLE = (
         " utils.output_schema_utils"
         " utils.streaming_utils utils.variant_utils utils.vertex_ai_utils utils.yaml_utils"
         " skills.DEFAULT_SKILL_SYSTEM_INSTRUCTION",
-        "The inside is made otherwise here.",
-        "The public names: docs/guide/runtime.md lists them.",
+        "The internals of this runtime are different.",
+        "Use the public names listed in docs/guide/runtime.md.",
     ),
     LeftOut(
         "Asking a stronger model",
         "plugins.ForceEscalationPlugin plugins.ModelConsultObservabilityPlugin"
         " tools.ModelConsultContextConfig tools.ModelConsultTool",
-        "They belong to the tool that asks a model of Google's cloud for advice.",
-        "An agent with the stronger model, as AgentTool; a BasePlugin of your own watches it.",
+        "They belong to the tool that asks a Google Cloud model for advice.",
+        "Use an agent with the stronger model as an AgentTool, and your own BasePlugin to watch"
+        " it.",
     ),
     LeftOut(
-        "Telling by a tool's result whether it failed",
+        "Classifying tool results as failures",
         "plugins.ToolResultClassification plugins.ToolResultClassifier",
-        "They are for plugins that write logs; LoggingPlugin writes down each result as it is.",
-        "`extract_error_from_result` of ReflectAndRetryToolPlugin, or `after_tool_callback` of a"
-        " BasePlugin of your own.",
+        "They are for logging plugins; LoggingPlugin logs each result unchanged.",
+        "Use `extract_error_from_result` of ReflectAndRetryToolPlugin, or `after_tool_callback` of"
+        " your own BasePlugin.",
     ),
     LeftOut(
-        "Skills that a model puts away by itself",
+        "Skills that a model unloads by itself",
         "tools.skill_toolset.UnloadSkillTool",
-        "google-adk offers it as an experiment, to who has switched that on.",
-        "`SkillToolset(lifecycle_config=...)`, or `unload_skill` of the toolset in a function.",
+        "In google-adk it is an experimental feature that is off by default.",
+        "Use `SkillToolset(lifecycle_config=...)`, or call the toolset's `unload_skill`.",
     ),
     LeftOut(
         "Reading web pages",
         "tools.load_web_page",
-        "It fetches whatever address a model names, also within your network.",
-        "A function that fetches the pages you allow, or url_context with a Gemini model.",
+        "It fetches any URL a model names, even inside your network.",
+        "Write a function that fetches the pages you allow, or use url_context with a Gemini"
+        " model.",
     ),
 )
 
@@ -293,10 +300,10 @@ def explanation(name: str) -> str:
                 f"{ROOT} has no {name} ({left_out.topic}). {left_out.why} Instead:"
                 f" {left_out.instead}"
             )
-    inside = " What begins with _ is google-adk's own." if "._" in f".{name}" else ""
+    inside = " Names that begin with _ are internal to google-adk." if "._" in f".{name}" else ""
     return (
-        f"{ROOT} has no {name}.{inside}{_suggestion(name)} docs/guide/runtime.md lists what there"
-        " is, and docs/guide/adk-differences.md what of google-adk was left out."
+        f"{ROOT} has no {name}.{inside}{_suggestion(name)} docs/guide/runtime.md lists the names it"
+        " has, and docs/guide/adk-differences.md those that only google-adk has."
     )
 
 
@@ -335,6 +342,8 @@ class Modules:
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.submodule_search_locations is None:
             spec.submodule_search_locations = []
+        if spec is not None and spec.origin and fullname.removeprefix(f"{ROOT}.") in BORROWED:
+            spec.loader = Lending(fullname, spec.origin, root=ROOT)
         return spec
 
 
@@ -355,9 +364,9 @@ def _suggestion(name: str) -> str:
     return f" Did you mean {close}?" if close else ""
 
 
-def closest(name: str, known: Iterable[str]) -> str:
+def closest(name: str, options: Iterable[str]) -> str:
     """The known name that may be meant, if need be in other capitals (LLMAgent); "" if none is."""
-    names = {one: one for one in known}
+    names = {one: one for one in options}
     for spelt, among in ((name, names), (name.lower(), {one.lower(): one for one in names})):
         for close in difflib.get_close_matches(spelt, among, n=1, cutoff=0.8):
             return among[close]
@@ -388,6 +397,7 @@ def _homes() -> dict[str, str]:
         text = path.read_text(encoding="utf-8")
         inside = path.relative_to(base).with_suffix("").parts
         module = ".".join([ROOT, *(part for part in inside if part != "__init__")])
-        for name in (_LISTED if path.stem == "__init__" else _DEFINED).findall(text):
+        listed = _LISTED.findall(text) if path.stem == "__init__" else []
+        for name in [*listed, *_DEFINED.findall(text)]:
             homes.setdefault(name, module)
     return homes

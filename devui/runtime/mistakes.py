@@ -1,15 +1,163 @@
 """How mistakes in agents' code are told: what was given, and where (devui's own)."""
 
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
+import logging
+import re
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from difflib import get_close_matches
 from itertools import islice
-from typing import Any, cast
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError, model_validator
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.left_out import ROOT
-from devui.runtime.spelling import near, near_attribute, near_field, near_parameter
+
+# Which name was probably meant where a wrong one stands.
+
+
+_FEW = 12
+"""So many names are told, if none of them is close."""
+_KEYWORD = re.compile(r"([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'")
+_ATTRIBUTE = re.compile(r"""["'](\w+)["'] object has no (?:field|attribute) ["'](\w+)["']""")
+"""What pydantic says of attributes that a model does not have."""
+
+
+def near(name: str, options: Iterable[str]) -> str:
+    """`; did you mean ...?` if one of the known names is close, else a full stop.
+
+    A name is close that is spelt nearly so, or the only one that has all words of the wrong one.
+    """
+    names = [*options]
+    [best] = get_close_matches(name, names, n=1, cutoff=0.75) or [""]
+    if not best:
+        words = set(name.split("_"))
+        longer = [each for each in names if words < set(each.split("_"))]
+        best = longer[0] if len(longer) == 1 else ""
+    return f"; did you mean `{best}`?" if best else "."
+
+
+def near_field(model: str, path: Sequence[str], name: str) -> str:
+    """What `near` says of a field that a model does not have; or else which fields there are.
+
+    Args:
+        model: The name of the model's class.
+        path: The names of the fields that lead from there to a model inside of it.
+        name: The field, as Python code writes it.
+    """
+    for owner in _models(model):
+        fields = _fields(owner, path)
+        if fields:
+            return _near_or_all(name, fields, "It has")
+    return "."
+
+
+def near_attribute(error: AttributeError | ValueError, text: str) -> str:
+    """Which attribute was meant that an object does not have, in a sentence; empty if unknown."""
+    if isinstance(error, AttributeError) and error.name and " has no attribute " in text:
+        return _near_own(error.obj, error.name)
+    found = _ATTRIBUTE.fullmatch(text)
+    if found is None:
+        return ""
+    fields = {field for model in _models(found[1]) for field in model.model_fields}
+    return _hint(found[1], found[2], fields)
+
+
+def near_parameter(error: TypeError, text: str) -> str:
+    """Which parameter was meant that a function does not take, in a sentence; empty if unknown."""
+    found = _KEYWORD.match(text)
+    if found is None or error.__traceback__ is None:
+        return ""
+    frame = [*_frames(error)][-1]
+    function = _called(frame, found[1].split("."))
+    if function is None:
+        return ""
+    try:
+        takes = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # built-ins without a signature
+        return ""
+    names = [name for name in takes if name != "self"]
+    told = _near_or_all(found[2], names, "It takes")
+    return "" if told == "." else f"It has no parameter `{found[2]}`{told}"
+
+
+def _near_own(owner: Any, name: str) -> str:
+    if owner is None:
+        return ""  # what None does not have is no misspelt name
+    called = owner.__name__ if isinstance(owner, type | ModuleType) else type(owner).__name__
+    return _hint(called, name, {each for each in dir(owner) if not each.startswith("_")})
+
+
+def _hint(owner: str, name: str, names: set[str]) -> str:
+    close = near(name, sorted(names))
+    return "" if close == "." else f"{owner} has no `{name}`{close}"
+
+
+def _near_or_all(name: str, names: Sequence[str], verb: str) -> str:
+    close = near(name, names)
+    if close == "." and 0 < len(names) <= _FEW:
+        return f". {verb} {', '.join(f'`{each}`' for each in names)}."
+    return close
+
+
+def _models(name: str) -> Iterator[type[BaseModel]]:
+    """The models of that name, as an error of pydantic tells the class by its name alone."""
+    left, seen = [BaseModel], {BaseModel}
+    while left:
+        model = left.pop()
+        if model.__name__ == name:
+            yield model
+        new = [each for each in model.__subclasses__() if each not in seen]
+        seen.update(new)
+        left.extend(new)
+
+
+def _fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
+    for name in path:
+        field = model.model_fields.get(name)
+        if field is None or not inspect.isclass(field.annotation):
+            return []
+        if not issubclass(field.annotation, BaseModel):
+            return []
+        model = field.annotation
+    return [*model.model_fields]
+
+
+def _frames(error: BaseException) -> Iterator[FrameType]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace.tb_frame
+        trace = trace.tb_next
+
+
+def _called(frame: FrameType, path: list[str]) -> Callable[..., Any] | None:
+    """The function of that qualified name that was called there; None if it is not found."""
+    known = {**frame.f_globals, **frame.f_locals}
+    *owners, name = path
+    if not owners or owners[-1] == "<locals>":
+        found = known.get(name)
+        return found if callable(found) else None
+    owner = known.get(owners[-1])
+    if not isinstance(owner, type):
+        kinds = (type(value) for value in frame.f_locals.values())
+        owner = next((kind for kind in kinds if kind.__name__ == owners[-1]), None)
+    if owner is None or name == "__init__":
+        return owner
+    for kind in owner.__mro__:
+        if name in vars(kind):
+            function = vars(kind)[name]
+            return function if callable(function) else None
+    return None
+
 
 _SENTENCES = ("value_error", "assertion_error")
 """Errors that a validator raised in its own words; pydantic puts their kind before them."""
@@ -44,7 +192,7 @@ _LINE = 300
 """How long their lines are, in characters."""
 
 
-def given(value: object) -> str:
+def brief(value: object) -> str:
     """A value and its type, short enough for a message."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
@@ -166,7 +314,7 @@ def _refusal(error: ValidationError) -> str:
         if found["type"] in _SENTENCES:
             lines.append(where + found["msg"].partition(", ")[2])
         elif found["type"] == "model_attributes_type" and field.endswith("content"):
-            lines.append(f"{where}this has to be {A_CONTENT} (given: {_shown(found['input'])})")
+            lines.append(f"{where}this has to be {A_CONTENT} (given: {_excerpt(found['input'])})")
         elif found["type"] in _OF_NAMES:
             *around, name = (error.title, *(_snake(str(each)) for each in found["loc"]))
             told = f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`"
@@ -174,11 +322,11 @@ def _refusal(error: ValidationError) -> str:
             lines.append(told + ("." if missing else near_field(around[0], around[1:], name)))
         else:
             where = where or f"{error.title}: "
-            lines.append(f"{where}{found['msg']} (given: {_shown(found['input'])})")
+            lines.append(f"{where}{found['msg']} (given: {_excerpt(found['input'])})")
     return "\n".join(lines)
 
 
-def _shown(value: object) -> str:
+def _excerpt(value: object) -> str:
     return " ".join(repr(value).split())[:80]
 
 
@@ -263,7 +411,7 @@ def yielding(items: Any, function: Any, owner: str, what: str) -> AsyncGenerator
     )
 
 
-def refuse_unknown(owner: str, values: Any, known: Mapping[str, Any]) -> None:
+def refuse_unknown(owner: str, values: Any, fields: Mapping[str, Any]) -> None:
     """Refuse arguments that a class does not have, and say which one may be meant.
 
     Args:
@@ -274,18 +422,18 @@ def refuse_unknown(owner: str, values: Any, known: Mapping[str, Any]) -> None:
     Raises:
         ValueError: there is such an argument.
     """
-    for name, close in unknown_names(values, known):
+    for name, close in unknown_names(values, fields):
         raise ValueError(f"{owner} has no `{name}`{close}")
 
 
-def unknown_names(values: Any, known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def unknown_names(values: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The arguments that a class does not have, each with what `near` says of it.
 
     See `refuse_unknown`.
     """
     if not isinstance(values, dict):
         return
-    names = {*known, *(field.alias for field in known.values() if field.alias)}
+    names = {*fields, *(field.alias for field in fields.values() if field.alias)}
     for name in values:
         if name not in names:
             yield str(name), near(str(name), sorted(names))
@@ -297,3 +445,59 @@ def caller() -> str:
     while frame is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
         frame = frame.f_back
     return f" ({frame.f_code.co_filename}:{frame.f_lineno})" if frame else ""
+
+
+# Says where to declare attributes, to who derives classes from the runtime's.
+
+
+class Declared(BaseModel):
+    """It says what to do where pydantic refuses an attribute that the class does not have."""
+
+    if not TYPE_CHECKING:  # else mypy would take any name for one of an attribute
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            try:
+                super().__setattr__(name, value)
+            except (ValueError, AttributeError) as error:
+                if not isinstance(error, ValidationError):
+                    _advise(error, type(self), name, value)
+                raise
+
+
+def _advise(error: Exception, owner: type[BaseModel], name: str, value: object) -> None:
+    """Nothing of properties, which have reasons of their own."""
+    close = near(name, owner.model_fields)
+    if name in owner.model_fields:  # it is set before there is anything to put it into
+        error.add_note(
+            f"Give it to super().__init__({name}=...) in {place(owner)}, or set it after that."
+        )
+    elif close != ".":
+        error.add_note(f"{owner.__name__} has no `{name}`{close}")
+    elif not hasattr(owner, name) and not owner.__module__.startswith(f"{ROOT}."):
+        error.add_note(
+            f"Declare it in {place(owner)}, such as `{name}: {type(value).__name__}`, and give it"
+            f" to super().__init__({name}=...). What begins with _ needs no declaration."
+        )
+
+
+# Arguments that a class ignores, as google-adk's does, and that somebody meant.
+
+
+logger = logging.getLogger(__name__)
+
+
+class Spelt(BaseModel):
+    """It warns of arguments that it does not have: a setting that is misspelt does nothing."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tell_of_ignored(cls, values: Any) -> Any:
+        if cls.model_config.get("extra", "ignore") == "ignore":
+            for name, close in unknown_names(values, cls.model_fields):
+                warn_of_ignored(cls, name, close)
+        return values
+
+
+def warn_of_ignored(owner: type[BaseModel], name: str, instead: str) -> None:
+    """Warn of an argument that has no effect, and tell what to do `instead`."""
+    logger.warning("%s has no `%s`%s It is ignored%s.", owner.__name__, name, instead, caller())

@@ -1,11 +1,7 @@
 """Threads for plain functions: those of agent code, and the work on files (runtime seed).
 
-An executor would do the same at three times the cost. Most plain functions return at once, so a
-call must not cost much more than it does: it is handed to the thread that has worked last, on the
-caller's processor, by a pipe, and handed back by a lock. A pipe, because who writes to one lets go
-of the interpreter: the thread has most often done its work before the caller begins to wait.
-What sleeps until a disk has written is better off elsewhere: two threads that sleep and wake in
-turn on one processor are moved to and fro, and find nothing in its caches.
+Unlike an executor's, they hand context variables there and back, tell which call runs where, hold
+up no interpreter that ends, and answer a quick call before the caller's loop has to be woken.
 """
 
 import asyncio
@@ -16,9 +12,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any
 
-from devui.runtime.cpu_affinity import allow, allowed, bring_here
 from devui.runtime.mistakes import place
 
 _MOMENT = 0.001
@@ -74,7 +70,7 @@ class Outcome:
 class Call(Outcome):
     """A call of a function in a thread."""
 
-    __slots__ = ("_waker", "context", "ended", "left", "thread")
+    __slots__ = ("_waker", "context", "ended", "remainder", "thread")
 
     def __init__(self, function: Callable[[], Any]) -> None:
         super().__init__(function)
@@ -82,7 +78,7 @@ class Call(Outcome):
         self.context.run(_is_within.set, True)
         self.ended = threading.Lock()
         self.ended.acquire()
-        self.left: asyncio.Future[None] | None = None
+        self.remainder: asyncio.Future[None] | None = None
         """What to await until the function has ended; None if it has."""
         self.thread = 0
         """The ident of the thread it runs in."""
@@ -103,21 +99,21 @@ class Call(Outcome):
                 return
 
     def wait(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
-        """Wait on the spot; `left` is what there is to wait for after that."""
+        """Wait on the spot; `remainder` is what there is to wait for after that."""
         if self.ended.acquire(timeout=seconds):
             return
         future = loop.create_future()
         self._waker = loop, future
         # It may have ended just before it could see the waker.
         if not self.ended.acquire(blocking=False):
-            self.left = future
+            self.remainder = future
 
     def is_ended_by(self, future: asyncio.Future[Any]) -> bool:
         """Whether the future is the one whose end the thread will tell."""
         return self._waker is not None and self._waker[1] is future
 
     def end_for_others(self) -> asyncio.Future[None]:
-        """The end, for somebody else than who awaits `left`: that one is told no more."""
+        """The end, for somebody else than who awaits `remainder`: that one is told no more."""
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         self._waker = loop, future
@@ -156,56 +152,13 @@ class _Patience(threading.local):
         self._seconds -= time.perf_counter() - began
 
 
-class _Thread:
-    """Where a thread waits for its calls."""
-
-    __slots__ = ("_bell", "_call", "_heard", "_native_id", "_near", "_processors")
-
-    _call: Call
-    """What has been handed over."""
-
-    def __init__(self, heard: int, bell: int, *, near: bool) -> None:
-        """Wait at a pipe, for a byte for each call that has been handed over."""
-        self._heard, self._bell = heard, bell
-        self._near = near
-
-    def __del__(self) -> None:
-        """Close the pipe of a thread that could not begin, or stayed behind when one forked."""
-        os.close(self._heard)
-        os.close(self._bell)
-
-    def begin(self) -> None:
-        """Be the calling thread."""
-        self._native_id = threading.get_native_id()
-        self._processors = allowed() if self._near else ()
-
-    def ring(self, call: Call) -> None:
-        """Hand a call over; from any thread."""
-        self._call = call
-        if self._near:
-            bring_here(self._native_id)
-        os.write(self._bell, b"!")
-
-    def wait(self) -> Call:
-        """The call that is handed over; in the thread."""
-        os.read(self._heard, 1)
-        allow(self._processors)
-        call = self._call
-        del self._call
-        return call
-
-
 class PlainThreads:
     """A limited number of threads, begun when they are needed and kept."""
 
-    def __init__(self, limit: int, name: str, *, near: bool) -> None:
-        """Begin at most `limit` threads, with names that begin with `name`.
-
-        `near`: each call begins on its caller's processor, as suits what returns at once.
-        """
+    def __init__(self, limit: int, name: str) -> None:
+        """Begin at most `limit` threads, with names that begin with `name`."""
         self._limit = limit
         self._name = name
-        self._near = near
         self._patience = _Patience()
         self._begin()
         # A forked copy has none of the threads, and may not wake those of the original.
@@ -213,8 +166,9 @@ class PlainThreads:
 
     def _begin(self) -> None:
         self._begun = 0
-        self._free: list[_Thread] = []
-        """The threads that wait; the last one has worked last, and is the next to work."""
+        self._free: list[SimpleQueue[Call]] = []
+        """What the threads without a call wait at; the last one has worked last, and is the next.
+        """
         self._waiting: deque[Call] = deque()
         """The calls that wait for a thread."""
         self._lock = threading.Lock()
@@ -229,8 +183,8 @@ class PlainThreads:
         A quick one is done when this returns to the loop for the first time.
         """
         call = self.begin(function)
-        if call.left is not None:
-            await self._end(call.left)
+        if call.remainder is not None:
+            await self._end(call.remainder)
         call.hand_back()
         return call.value()
 
@@ -276,7 +230,7 @@ class PlainThreads:
                 self._begin_thread()
                 self._waiting.append(call)
         if thread is not None:
-            thread.ring(call)
+            thread.put(call)
 
     def _begin_beyond(self, call: Call) -> bool:
         """Begin a thread beyond the limit, for this call alone, if its caller holds one up.
@@ -286,8 +240,7 @@ class PlainThreads:
         if self._begun < self._limit or not _is_within.get():
             return False
         try:
-            name = f"{self._name}_within"
-            threading.Thread(target=self._do, args=(call,), name=name, daemon=True).start()
+            self._start(self._do, call, name=f"{self._name}_within")
         except RuntimeError:  # too many threads
             return False
         return True
@@ -296,28 +249,28 @@ class PlainThreads:
         """Begin another thread if there may be one; raises what kept the first from beginning."""
         if self._begun == self._limit:
             return
-        # Daemons hold up no interpreter that wants to end: their callers have left.
-        name = f"{self._name}_{self._begun + 1}"
         try:
-            thread = _Thread(*os.pipe(), near=self._near)
-            threading.Thread(target=self._work, args=(thread,), name=name, daemon=True).start()
-        except (OSError, RuntimeError):  # too many files or threads
+            self._start(self._work, SimpleQueue(), name=f"{self._name}_{self._begun + 1}")
+        except RuntimeError:  # too many threads
             if self._begun == 0:
                 raise
         else:
             self._begun += 1
 
-    def _work(self, thread: _Thread) -> None:
+    def _start(self, work: Callable[..., None], argument: Any, *, name: str) -> None:
+        # Daemons hold up no interpreter that wants to end: their callers have left.
+        threading.Thread(target=work, args=(argument,), name=name, daemon=True).start()
+
+    def _work(self, calls: "SimpleQueue[Call]") -> None:
         owner = os.getpid()
-        thread.begin()
-        following = self._next(thread)
+        following = self._next(calls)
         while True:
-            call = following or thread.wait()
+            call = following or calls.get()
             self._run(call)
             if os.getpid() != owner:
                 return  # in a copy that the function forked; nobody there waits for it
             # Free before the caller knows, who may have another call at once.
-            following = self._next(thread)
+            following = self._next(calls)
             call.end()
             del call  # what it returned is the caller's alone
 
@@ -332,10 +285,10 @@ class PlainThreads:
         call.run()
         self.running.discard(call)
 
-    def _next(self, thread: _Thread) -> Call | None:
+    def _next(self, calls: "SimpleQueue[Call]") -> Call | None:
         """A call that has waited for a thread; without one the thread is free."""
         with self._lock:
             if self._waiting:
                 return self._waiting.popleft()
-            self._free.append(thread)
+            self._free.append(calls)
             return None

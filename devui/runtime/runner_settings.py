@@ -1,12 +1,45 @@
 """What a Runner is given, checked: app, services, settings of a run (devui's own)."""
 
-from devui.runtime.agents.agent_tree import family
-from devui.runtime.agents.base_agent import BaseAgent
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from devui.runtime.agents.base_agent import BaseAgent, family
 from devui.runtime.agents.run_config import RunConfig
 from devui.runtime.apps.app import App
-from devui.runtime.mistakes import given
+from devui.runtime.mistakes import brief
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.workflow.base_node import BaseNode
+
+# Arguments that are texts, or yes and no, checked.
+
+
+def yes_or_no(name: str, value: object) -> bool:
+    """What the value says, as in an `if`; not of a text or a function, as "no" would mean yes.
+
+    Raises:
+        TypeError: it is one of those.
+    """
+    if isinstance(value, str) or callable(value):
+        raise TypeError(f"`{name}` is {brief(value)}; give True or False.")
+    return bool(value)
+
+
+def texts(name: str, value: object) -> Sequence[str]:
+    """The texts, or the only one in a list.
+
+    Raises:
+        TypeError: something among them is no text.
+    """
+    several: Sequence[Any] = [value]
+    if isinstance(value, Iterable) and not isinstance(value, str | BaseModel):
+        several = [*value]
+    for each in several:
+        if not isinstance(each, str):
+            raise TypeError(f"`{name}` holds {brief(each)}; give a text, or a list of texts.")
+    return several
+
 
 _METHODS = {
     "session_service": "get_session",
@@ -37,7 +70,7 @@ def app_of(
         raise ValueError("Give the Runner exactly one of app, agent and node.")
     if app is not None:
         if not isinstance(app, App):
-            raise TypeError(f"`app` is {given(app)}; give an App(name=..., root_agent=...).")
+            raise TypeError(f"`app` is {brief(app)}; give an App(name=..., root_agent=...).")
         if plugins is not None:
             raise ValueError("Plugins belong to the app: App(plugins=[...]).")
         _check_tree(app.root_agent)
@@ -46,11 +79,11 @@ def app_of(
     if isinstance(root, App):
         raise TypeError(f"`agent` is the App {root.name!r}; give it as app=...")
     if not isinstance(root, BaseNode):
-        raise TypeError(f"`agent` is {given(root)}; give an agent or a Workflow.")
+        raise TypeError(f"`agent` is {brief(root)}; give an agent or a Workflow.")
     _check_tree(root)
     name = app_name or (root.name if root is node else None)
     if name and not isinstance(name, str):
-        raise TypeError(f"`app_name` is {given(name)}; give a text.")
+        raise TypeError(f"`app_name` is {brief(name)}; give a text.")
     if not name:
         raise ValueError("A Runner of an agent needs app_name: whose sessions are they?")
     # Not validated: the name may be one that only older sessions still have.
@@ -72,14 +105,14 @@ def check_services(**services: object) -> None:
     """
     for name, service in services.items():
         if isinstance(service, type | str):
-            raise TypeError(f"`{name}` is {given(service)}; give an instance of a service.")
+            raise TypeError(f"`{name}` is {brief(service)}; give an instance of a service.")
         method = _METHODS[name]
         if service is None and name != "session_service":
             continue
         if not hasattr(service, method):
             kind = name.replace("_", " ")
             raise TypeError(
-                f"`{name}` is {given(service)}, which has no {method}; give an instance of"
+                f"`{name}` is {brief(service)}, which has no {method}; give an instance of"
                 f" {'an' if kind[0] == 'a' else 'a'} {kind}."
             )
 
@@ -92,7 +125,7 @@ def check_session_id(session_id: object) -> None:
     """
     if not isinstance(session_id, str):
         raise TypeError(
-            f"`session_id` is {given(session_id)}; give the `id` of a session, which is what"
+            f"`session_id` is {brief(session_id)}; give the `id` of a session, which is what"
             " `await session_service.create_session(...)` gives."
         )
 
@@ -106,5 +139,5 @@ def config_of(run_config: RunConfig | None) -> RunConfig:
     if run_config is None:
         return RunConfig()
     if not isinstance(run_config, RunConfig):
-        raise TypeError(f"`run_config` is {given(run_config)}; give a RunConfig(...).")
+        raise TypeError(f"`run_config` is {brief(run_config)}; give a RunConfig(...).")
     return run_config

@@ -1,11 +1,14 @@
 """`Runner`: the event loop between agents and the world (runtime seed; adk-runtime 3)."""
 
+import asyncio
+import contextvars
 import logging
 import sys
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from functools import partial
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeVar
 
 from google.genai import types
 
@@ -16,18 +19,17 @@ from devui.runtime.agents.run_config import RunConfig
 from devui.runtime.apps.app import App
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
-from devui.runtime.auth.credential_service.base_credential_service import BaseCredentialService
+from devui.runtime.auth.credential_service import BaseCredentialService
 from devui.runtime.closing import take_all
-from devui.runtime.errors.already_exists_error import AlreadyExistsError
-from devui.runtime.errors.session_not_found_error import SessionNotFoundError
+from devui.runtime.errors import AlreadyExistsError, SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.invocations.agent_choice import last_speaker
-from devui.runtime.invocations.invocation_places import InvocationPlaces
+from devui.runtime.invocations.agent_choice import OpenTasks, last_speaker
 from devui.runtime.invocations.loop import label, message_for, run_with_hooks
 from devui.runtime.invocations.messages import (
     Answered,
     answered,
+    check_speaks,
     events_so_far,
     original_message,
     user_message,
@@ -35,35 +37,103 @@ from devui.runtime.invocations.messages import (
 )
 from devui.runtime.invocations.resumption import node_of_turn
 from devui.runtime.invocations.rewinding import rewind_event
-from devui.runtime.invocations.spoken_to import OpenTasks
-from devui.runtime.invocations.stepping import stepped
 from devui.runtime.invocations.toolsets import close_toolsets
-from devui.runtime.invocations.transcript import print_event
 from devui.runtime.left_out import explanation
 from devui.runtime.memory.base_memory_service import BaseMemoryService
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
-from devui.runtime.plain_values import texts, yes_or_no
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
-from devui.runtime.runner_settings import app_of, check_services, check_session_id, config_of
-from devui.runtime.sessions.arguments import given_state
-from devui.runtime.sessions.base_session_service import BaseSessionService
+from devui.runtime.runner_settings import (
+    app_of,
+    check_services,
+    check_session_id,
+    config_of,
+    texts,
+    yes_or_no,
+)
+from devui.runtime.sessions.base_session_service import BaseSessionService, given_state
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
-from devui.runtime.sessions.latest_sessions import LatestSessions
-from devui.runtime.sessions.order import CommitOrder
-from devui.runtime.sessions.session import Session
+from devui.runtime.sessions.latest_sessions import InvocationPlaces, LatestSessions
+from devui.runtime.sessions.session import CommitOrder, Session
+from devui.runtime.telemetry.switch import instruments
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.dynamic import run_child
+
+# An async generator driven from sync code, step by step (adk-runtime 3.6).
+
+
+T = TypeVar("T")
+
+
+def stepped(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
+    """The items one by one; the async side runs only while an item is waited for.
+
+    It has an event loop and a thread of its own, so this also works where a loop runs already; and
+    the caller's context variables, as a tool that runs another agent has its trace.
+    Closing this generator closes `items`; what it raises is raised here.
+    """
+    context = contextvars.copy_context()
+
+    async def step() -> T:
+        return await anext(items)
+
+    with ThreadPoolExecutor(1, thread_name_prefix="devui-run") as thread:
+        runner = asyncio.Runner()
+        try:
+            while True:
+                try:
+                    item = thread.submit(runner.run, step(), context=context).result()
+                except StopAsyncIteration:
+                    return
+                yield item
+        finally:
+            try:
+                thread.submit(runner.run, _closed(items), context=context).result()
+            finally:
+                thread.submit(runner.close).result()
+
+
+async def _closed(items: AsyncGenerator[T, None]) -> None:
+    await items.aclose()
+
+
+# Events as lines of text, for a terminal (adk-runtime 3.6).
+
+
+def print_event(event: Event, *, verbose: bool = False) -> None:
+    """Print what the event says, as `run_debug` does (adk-runtime 3.6)."""
+    sys.stdout.write(_transcript(event, verbose=verbose))
+
+
+def _transcript(event: Event, *, verbose: bool) -> str:
+    """What the event says, a line for each part; calls and results only if `verbose`."""
+    if event.partial:
+        return ""
+    parts = (event.content.parts if event.content else None) or []
+    lines = [line for part in parts for line in _lines(part, verbose)]
+    if event.error_code:
+        lines.append(f"[error {event.error_code}] {event.error_message or ''}".rstrip())
+    return "".join(f"{event.author} > {line}\n" for line in lines)
+
+
+def _lines(part: types.Part, verbose: bool) -> Iterator[str]:
+    if part.text and not part.thought:
+        yield part.text
+    if verbose and part.function_call:
+        yield f"[call] {part.function_call.name}({part.function_call.args})"
+    if verbose and part.function_response:
+        yield f"[result] {part.function_response.name}: {part.function_response.response}"
+
 
 logger = logging.getLogger(__name__)
 
 
 class Runner:
-    """Runs invocations of one app: takes a message, commits what the agents yield, hands it on.
+    """Runs invocations of an app: takes a message, commits the agents' events, yields them.
 
-    The contract of the loop (runtime seed), the same for every kind of root agent:
-    an agent's code after `yield` runs only when the event has been committed and the caller has
-    come back for the next one; a partial event is handed on at once and never committed.
+    The contract of the loop (runtime seed) is the same for every root agent: an agent's code after
+    `yield` runs only once the event has been committed and the caller has asked for the next one.
+    A partial event is yielded at once and never committed.
     """
 
     def __init__(
@@ -117,7 +187,7 @@ class Runner:
         self._session_outlines = LatestSessions()
         self.plugin_manager = PluginManager(self.app.plugins, plugin_close_timeout)
 
-    async def run_async(
+    def run_async(
         self,
         *,
         user_id: str,
@@ -147,7 +217,34 @@ class Runner:
         closes the generators of all agents at work.
         """
         config = config_of(run_config)
+        events = self._turn(
+            user_id,
+            session_id,
+            config,
+            invocation_id=invocation_id,
+            new_message=new_message,
+            state_delta=state_delta,
+            yield_user_message=yield_user_message,
+            abort_signal=abort_signal,
+        )
+        spans = instruments()
+        return events if spans is None else spans.turn(self.agent, session_id, config, events)
+
+    async def _turn(
+        self,
+        user_id: str,
+        session_id: str,
+        config: RunConfig,
+        *,
+        invocation_id: str | None,
+        new_message: types.Content | None,
+        state_delta: dict[str, Any] | None,
+        yield_user_message: bool,
+        abort_signal: Signal | None,
+    ) -> AsyncGenerator[Event, None]:
         message = user_message(new_message) if new_message else None
+        if message is None and invocation_id is None:
+            check_speaks(self.agent)
         session = await self._run_session(user_id, session_id, config)
         answer = answered(message, session.events)
         if answer is None and message is not None and invocation_id is None:
@@ -289,7 +386,7 @@ class Runner:
                 logger.warning("The message answers another invocation; resuming that one.")
             invocation_id = answer.invocation_id
         place = self._invocation_places.place_of(session, invocation_id)
-        own = events_so_far(invocation_id, session, place, wanted=message is None)
+        own = events_so_far(invocation_id, session, place, is_needed=message is None)
         spoken = answer.scope if answer and answer.in_words else None
         reads_words = spoken and isinstance(self.agent, BaseAgent)  # a graph has one input
         original = None if reads_words else original_message(own)
@@ -375,7 +472,7 @@ class Runner:
 
 
 class InMemoryRunner(Runner):
-    """A Runner whose sessions, files and memories live as long as the process; see `Runner`."""
+    """A Runner that keeps sessions, artifacts and memories in this process; see `Runner`."""
 
     def __init__(
         self,

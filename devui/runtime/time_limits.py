@@ -27,7 +27,7 @@ class TimeLimit:
 
     def __init__(self, seconds: float | None) -> None:
         """Give the work so many seconds; None for as many as it needs."""
-        self.left = seconds
+        self.remaining = seconds
         """How many seconds were left when the clock was stopped last; None for no limit."""
         self.expired = False
         self._timeout: asyncio.Timeout | None = None
@@ -44,20 +44,20 @@ class TimeLimit:
         """Let the clock go on."""
         self._holds -= 1
         timeout = self._timeout
-        if self._holds == 0 and self.left is not None and timeout and not timeout.expired():
-            timeout.reschedule(asyncio.get_running_loop().time() + self.left)
+        if self._holds == 0 and self.remaining is not None and timeout and not timeout.expired():
+            timeout.reschedule(asyncio.get_running_loop().time() + self.remaining)
 
     def _stop(self) -> None:
         end = self._timeout.when() if self._timeout else None
         if end is None or self._timeout is None:
             return  # it stands still
-        self.left = end - asyncio.get_running_loop().time()
+        self.remaining = end - asyncio.get_running_loop().time()
         if not self._timeout.expired():
             self._timeout.reschedule(None)
 
     async def __aenter__(self) -> Self:
-        if self.left is not None:
-            self._timeout = asyncio.timeout(None if self._holds else self.left)
+        if self.remaining is not None:
+            self._timeout = asyncio.timeout(None if self._holds else self.remaining)
             await self._timeout.__aenter__()
             self._token = _limits.set((*_limits.get(), self))
         return self

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 
 from devui.store.database import Database, advance
 from devui.store.errors import BadValue, SessionNotFound
-from devui.store.rows import Artifact, ArtifactRow, Json
+from devui.store.rows import Artifact, ArtifactFile, ArtifactRow, Json
 from devui.store.sessions import require_writable, user_scope
-from devui.store.values import clean_text, json_text, optional_text
+from devui.store.values import LONGEST_FILE, clean_text, json_text, optional_text, short_text
 
 _USER_PREFIX = "user:"
 
@@ -45,6 +45,13 @@ _KEYS = """
     SELECT DISTINCT name FROM artifacts WHERE scope IN (SELECT value FROM json_each(?))
     ORDER BY name
 """
+# SQLite takes the other columns from the row that has the maximum.
+_FILES = """
+    SELECT name, max(version), mime, size, custom_metadata, created, seq, count(*) FROM artifacts
+    WHERE scope IN (SELECT value FROM json_each(?)) AND seq <= ? GROUP BY scope, name
+    ORDER BY name LIMIT ?
+"""
+_LATEST = 2**63 - 1
 _DELETE = "DELETE FROM artifacts WHERE scope = ? AND name = ?"
 
 
@@ -72,6 +79,7 @@ class Artifacts:
         """
         if not filename.removeprefix(_USER_PREFIX):
             raise BadValue("the artifact has no name; give it one, such as report.txt")
+        short_text(filename, "the artifact's name", LONGEST_FILE)
         scope = _scope(app, user, session_id, filename)
         optional_text(mime, f"the media type of {filename!r}")
         size = _size(filename, data, text)
@@ -109,6 +117,19 @@ class Artifacts:
         if session_id:
             owners += await self._find((app, user, session_id, False))
         return [name for (name,) in await self._database.fetch(_KEYS, json.dumps(owners))]
+
+    async def files(
+        self, app: str, user: str, session_id: str, *, until: int | None = None, limit: int
+    ) -> list[ArtifactFile]:
+        """Return at most `limit` files of the session and its user, sorted by name.
+
+        Those that were there at the journal's seq `until`, as they were then; None: now.
+        """
+        owners = await self._find((app, user, session_id, True))
+        owners += await self._find((app, user, session_id, False))
+        end = _LATEST if until is None else until
+        rows = await self._database.fetch(_FILES, json.dumps(owners), end, limit)
+        return [ArtifactFile(ArtifactRow(*row[:-1]), row[-1]) for row in rows]
 
     async def versions(
         self, app: str, user: str, session_id: str | None, filename: str

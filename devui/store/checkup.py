@@ -14,7 +14,8 @@ from typing import Any, Final
 from devui.store.errors import BadValue, JournalDamaged, StoreError, from_sqlite
 from devui.store.schema import examine, load_migrations, read_only
 from devui.store.state import Scopes, route_delta
-from devui.store.values import parsed
+from devui.store.summaries import Damaged
+from devui.store.values import legible, measured, parsed
 
 Deltas = Callable[[str], Mapping[str, Any]]
 """Reads the state delta out of an event's JSON; raises ValueError and its like for what is none."""
@@ -26,6 +27,7 @@ _INTEGRITY = "PRAGMA integrity_check(20)"
 _REFERENCES = "PRAGMA foreign_key_check"
 _VERSION = "PRAGMA user_version"
 _COUNTS = "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM events), seq FROM journal"
+_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
 _ACTIVE = "SELECT id FROM runs WHERE status IN ('running', 'stopping') ORDER BY seq"
 
 _FAULTS: Final[tuple[tuple[str, str], ...]] = (
@@ -124,7 +126,7 @@ _FAULTS: Final[tuple[tuple[str, str], ...]] = (
 """What must not be found, and how it is told."""
 
 _DELTAS = """
-    SELECT events.seq, events.session, events.number, events.data,
+    SELECT events.seq, events.session, events.number, events.data, events.checksum,
            sessions.own_scope, sessions.user_scope, sessions.app_scope
     FROM events JOIN sessions ON sessions.key = events.session ORDER BY events.seq
 """
@@ -169,27 +171,51 @@ def check_journal(path: Path, delta_of: Deltas) -> Checkup:
     return done
 
 
-def _look(connection: sqlite3.Connection, done: Checkup, newest: int, delta_of: Deltas) -> None:
+def _look(connection: sqlite3.Connection, checkup: Checkup, newest: int, delta_of: Deltas) -> None:
     connection.execute("PRAGMA query_only = ON")
     connection.execute("PRAGMA cell_size_check = ON")
     connection.execute("BEGIN")
-    [(done.version,)] = connection.execute(_VERSION)
-    done.outdated = done.version < newest
-    done.faults += [f"SQLite: {row[0]}" for row in connection.execute(_INTEGRITY) if row != ("ok",)]
-    if done.faults or done.outdated:  # what follows needs a whole file and today's tables
+    [(checkup.version,)] = connection.execute(_VERSION)
+    checkup.outdated = checkup.version < newest
+    checkup.faults += [
+        f"SQLite: {row[0]}" for row in connection.execute(_INTEGRITY) if row != ("ok",)
+    ]
+    if checkup.faults or checkup.outdated:  # what follows needs a whole file and today's tables
         return
-    [(done.sessions, done.events, _)] = connection.execute(_COUNTS)
-    done.active = [str(row[0]) for row in connection.execute(_ACTIVE)]
-    done.faults += _told(
+    [(checkup.sessions, checkup.events, _)] = connection.execute(_COUNTS)
+    connection.text_factory = legible
+    checkup.faults += _excerpt(_damaged_texts(connection))
+    checkup.active = [str(row[0]) for row in connection.execute(_ACTIVE)]
+    checkup.faults += _excerpt(
         f"row {row} of {table} refers to a row of {parent} that is not there"
         for table, row, parent, _ in connection.execute(_REFERENCES)
     )
     for query, sentence in _FAULTS:
-        done.faults += _told(sentence.format(*row) for row in connection.execute(query))
-    done.faults += _told(_unlike(connection, delta_of))
+        checkup.faults += _excerpt(sentence.format(*row) for row in connection.execute(query))
+    checkup.faults += _excerpt(_unlike(connection, delta_of))
 
 
-def _told(faults: Iterator[str]) -> list[str]:
+def _damaged_texts(connection: sqlite3.Connection) -> Iterator[str]:
+    """Texts that are no UTF-8 any more, which SQLite itself does not mind."""
+    for (table,) in connection.execute(_TABLES).fetchall():
+        rows = connection.execute(f'SELECT * FROM "{table}"')  # noqa: S608 - names of our schema
+        names = [column[0] for column in rows.description]
+        for row in rows:
+            known = dict(zip(names, row, strict=True))
+            damaged = [name for name, value in known.items() if isinstance(value, Damaged)]
+            yield from (f"{_place(table, known)}: {name!r} is no UTF-8 text" for name in damaged)
+
+
+def _place(table: str, row: Mapping[str, Any]) -> str:
+    if table == "events":
+        return f"event #{row['number']} of session {row['session']}"
+    if table == "sessions":
+        return f"session {row['key']}"
+    first, second = [f"{name} {value!r}" for name, value in row.items()][:2]
+    return f"the row of {table} with {first} and {second}"
+
+
+def _excerpt(faults: Iterator[str]) -> list[str]:
     """The first few, and how many more there are."""
     found = list(faults)
     more = len(found) - _MOST
@@ -197,13 +223,16 @@ def _told(faults: Iterator[str]) -> list[str]:
 
 
 def _unlike(connection: sqlite3.Connection, delta_of: Deltas) -> Iterator[str]:
-    """Events whose delta is not what was written with them.
+    """Events that are not what was written, or whose delta is not what was written with them.
 
     State as of any moment is made of what was written up to it. If that is each event's delta, it
     is the fold of the deltas, for every moment.
     """
-    for seq, session, number, data, *scopes in connection.execute(_DELTAS):
+    for seq, session, number, data, checksum, *scopes in connection.execute(_DELTAS):
         place = f"event #{number} of session {session}"
+        if checksum is not None and checksum != measured(data)[1]:
+            yield f"{place} is not what was written: its checksum differs"
+            continue
         try:
             delta = _by_scope(delta_of(data), Scopes(*scopes))
             rows = connection.execute(_WRITTEN, (seq,))

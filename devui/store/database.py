@@ -19,25 +19,163 @@ from contextlib import (
     AsyncExitStack,
     asynccontextmanager,
     contextmanager,
+    suppress,
 )
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import aiosqlite
 
-from devui.store.batches import Outcome, T, Work, run_batch
-from devui.store.errors import PASSING, JournalClosed, JournalError, JournalGone, from_sqlite
-from devui.store.schema import OldVersion, check, mark, read_only, require
-from devui.store.values import bounded
+from devui.store.errors import (
+    PASSING,
+    JournalClosed,
+    JournalError,
+    JournalFailed,
+    JournalLogGone,
+    StoreError,
+    from_sqlite,
+    is_undecodable,
+    primary_code,
+)
+from devui.store.folder import Files, require_writable
+from devui.store.schema import OldVersion, check, mark, read_only, require, rolled_back
+from devui.store.values import bounded, legible
+
+T = TypeVar("T")
+
+_DISK_ERRORS = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+Work = Callable[[sqlite3.Connection], T]
+"""A job's body. It may run twice, so it touches nothing but the connection."""
+
+
+class Owed(NamedTuple):
+    """A change that has to come, whatever the journal answers first."""
+
+    work: Work[Any]
+    """Does nothing the second time."""
+    outcome: Any
+    """What readers see once the journal has refused it."""
+    refused: bool = False
+
+
+class Outcome(NamedTuple):
+    """What came of one job."""
+
+    value: Any
+    error: Exception | None
+
+    @property
+    def is_disk_error(self) -> bool:
+        """Whether the disk has failed, or may have: SQLite reports a read that the system refused
+        (EIO) as a malformed file (SQLITE_IOERR_CORRUPTFS)."""
+        error = self.error
+        return isinstance(error, sqlite3.Error) and primary_code(error) in _DISK_ERRORS
+
+
+class _TransactionLost(Exception):
+    """SQLite rolled the whole transaction back while one of its jobs ran."""
+
+
+def run_batch(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> list[Outcome]:
+    """Commit all jobs in one transaction; one that takes the transaction down goes down alone."""
+    try:
+        return _run_together(connection, works)
+    except _TransactionLost as lost:
+        if len(works) == 1:
+            return [Outcome(None, cast("Exception", lost.__cause__))]
+        return [outcome for work in works for outcome in run_batch(connection, [work])]
+
+
+def _run_together(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> list[Outcome]:
+    with rolled_back(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        outcomes = [_run_one(connection, work) for work in works]
+        connection.execute("COMMIT")
+    return outcomes
+
+
+def _run_one(connection: sqlite3.Connection, work: Work[Any]) -> Outcome:
+    connection.execute("SAVEPOINT job")
+    try:
+        outcome = Outcome(work(connection), None)
+    except Exception as error:  # it belongs to the job's caller, not to the batch
+        if not connection.in_transaction:
+            raise _TransactionLost from error
+        connection.execute("ROLLBACK TO job")
+        outcome = Outcome(None, error)
+    connection.execute("RELEASE job")
+    return outcome
+
+
+_FETCH_SIZE = 64
+"""aiosqlite's batch for cursors that are iterated; ours fetch whole results."""
+
+
+class Connection(aiosqlite.Connection):
+    """An aiosqlite connection that also runs whole functions on its thread."""
+
+    def __init__(
+        self, path: Path, factory: type[sqlite3.Connection], *, reads_only: bool = False
+    ) -> None:
+        to_read = partial(read_only, path, factory, is_ours=True)
+        to_write = partial(sqlite3.connect, path, isolation_level=None, factory=factory)
+        super().__init__(to_read if reads_only else to_write, _FETCH_SIZE)
+        self._path = path
+        # A journal that nobody closed must not keep the interpreter from ending (R40): what is
+        # committed is safe, and an unfinished transaction rolls back as after a crash.
+        self._thread.daemon = True
+
+    async def call(self, work: Work[T]) -> T:
+        """Run the function on the connection's thread; it finishes even if the caller does not."""
+        # aiosqlite has no public way to run more than one statement without an await in between.
+        execute = cast("Callable[..., Any]", self._execute)
+        # Its thread holds its last function and result until the next ones come: neither the texts
+        # that were written nor the rows that were read may live that long.
+        exchange: list[Any] = [work]
+        await execute(_put_result, self._conn, exchange)
+        return cast("T", exchange.pop())
+
+    async def fetch(self, sql: str, parameters: Sequence[object]) -> list[Any]:
+        """Return all rows of one reading statement, as tuples; raises JournalError.
+
+        Integers are brought into SQLite's range. A text that is no UTF-8 any more is a `Damaged`.
+        """
+        given = [bounded(value) for value in parameters]
+        try:
+            return await self.call(partial(_fetch, sql=sql, values=given))
+        except sqlite3.Error as error:
+            if not is_undecodable(error):
+                raise from_sqlite(error, str(self._path)) from error
+        try:
+            return await self.call(partial(_fetch_damaged, sql=sql, values=given))
+        except sqlite3.Error as error:
+            raise from_sqlite(error, str(self._path)) from error
+
+
+def _put_result(connection: sqlite3.Connection, exchange: list[Any]) -> None:
+    """Take the function out of the list, and leave its result there."""
+    exchange.append(exchange.pop()(connection))
+
+
+def _fetch(connection: sqlite3.Connection, sql: str, values: list[object]) -> list[Any]:
+    return connection.execute(sql, values).fetchall()
+
+
+def _fetch_damaged(connection: sqlite3.Connection, sql: str, values: list[object]) -> list[Any]:
+    """Fetch rows some text of which cannot be decoded: too slow to be the way of all rows."""
+    connection.text_factory = legible
+    try:
+        return connection.execute(sql, values).fetchall()
+    finally:
+        connection.text_factory = str
+
 
 _LOG = logging.getLogger(__name__)
 
 _QUEUE_LIMIT = 256
 """Jobs accepted and not yet committed; the next caller waits."""
-
-_FETCH_SIZE = 64
-"""aiosqlite's batch for cursors that are iterated; ours fetch whole results."""
 
 _SETTINGS = (
     "PRAGMA busy_timeout = 5000",
@@ -60,27 +198,7 @@ _READER_SETTINGS = (*_SETTINGS, "PRAGMA query_only = ON")
 
 class Job(NamedTuple):
     work: Work[Any]
-    done: asyncio.Future[Any]
-
-
-class Connection(aiosqlite.Connection):
-    """An aiosqlite connection that also runs whole functions on its thread."""
-
-    def __init__(
-        self, path: Path, factory: type[sqlite3.Connection], *, reads_only: bool = False
-    ) -> None:
-        to_read = partial(read_only, path, factory, is_ours=True)
-        to_write = partial(sqlite3.connect, path, isolation_level=None, factory=factory)
-        super().__init__(to_read if reads_only else to_write, _FETCH_SIZE)
-        # A journal that nobody closed must not keep the interpreter from ending (R40): what is
-        # committed is safe, and an unfinished transaction rolls back as after a crash.
-        self._thread.daemon = True
-
-    async def call(self, work: Work[T]) -> T:
-        """Run the function on the connection's thread; it finishes even if the caller does not."""
-        # aiosqlite has no public way to run more than one statement without an await in between.
-        execute = cast("Callable[..., Any]", self._execute)
-        return cast("T", await execute(work, self._conn))
+    outcome: asyncio.Future[Any]
 
 
 class Database:
@@ -95,9 +213,10 @@ class Database:
         self._closing = False
         self._closed = False
         self._suspect = False
-        self._file: tuple[int, int] | None = None
-        """What tells the file from another of its name; None if that cannot be told."""
+        self._files = Files(path)
         self._waited_for = 0
+        self.owed: dict[str, Owed] = {}
+        """Changes that come before all others until they are made, by what they are about."""
         self.trouble: JournalError | None = None
         """Why changes are not taken at present; None if they are, as far as is known."""
         self.on_trouble: Callable[[JournalError | None], None] | None = None
@@ -125,29 +244,34 @@ class Database:
         self = cls(path, factory)
         ready = partial(_configure_writer, path=path, prepare=prepare)
         try:
+            require_writable(path)
             async with AsyncExitStack() as undo:
                 self._writer = await self._connect(ready)
                 undo.push_async_callback(self._writer.close)
                 self._reader = await self._connect(_configure_reader)
                 undo.pop_all()
         except sqlite3.Error as error:
-            await self._open_to_read(from_sqlite(error, str(path)), error, newest)
-        self._file = _identity(path)
+            trouble = from_sqlite(error, str(path))
+            trouble.__cause__ = error
+            await self._open_to_read(trouble, newest)
+        except JournalFailed as trouble:
+            await self._open_to_read(trouble, newest)
+        self._files.remember()
         self._task = asyncio.create_task(self._write_all(), name=f"journal writer {path}")
         return self
 
-    async def _open_to_read(self, trouble: JournalError, error: sqlite3.Error, newest: int) -> None:
+    async def _open_to_read(self, trouble: JournalError, newest: int) -> None:
         """Open the reading connection alone; raises the trouble if that is no way out."""
         self._writer = None
         if not isinstance(trouble, PASSING):
-            raise trouble from error
+            raise trouble
         try:
             ready = partial(_configure_old_reader, newest=newest)
             self._reader = await self._connect(ready, reads_only=True)
         except sqlite3.Error:
-            raise trouble from error
+            raise trouble from None
         except OldVersion as old:
-            raise type(trouble)(f"{trouble}. {old}") from error
+            raise type(trouble)(f"{trouble}. {old}") from None
         self.trouble = trouble
         _LOG.warning("%s is opened to be read only: %s", self._path, trouble)
 
@@ -180,12 +304,7 @@ class Database:
         """Return all rows of one reading statement, as tuples."""
         if self._closing:
             raise JournalClosed(f"the journal {str(self._path)!r} is closed")
-        try:
-            return list(
-                await self._reader.execute_fetchall(sql, [bounded(value) for value in parameters])
-            )
-        except sqlite3.Error as error:
-            raise from_sqlite(error, str(self._path)) from error
+        return await self._reader.fetch(sql, parameters)
 
     def snapshot(self) -> AbstractAsyncContextManager["Snapshot"]:
         """What is committed now, for as long as it is read; others go on writing (R45)."""
@@ -193,7 +312,7 @@ class Database:
 
     @asynccontextmanager
     async def _snapshot(self) -> AsyncIterator["Snapshot"]:
-        self._check_place()  # of what is not there SQLite would make an empty one
+        self._files.check()  # of what is not there SQLite would make an empty one
         try:
             connection = await self._connect(_configure_snapshot, reads_only=not self._writer)
         except sqlite3.Error as error:
@@ -213,14 +332,6 @@ class Database:
         await self._reader.close()
         if self._writer is not None:
             await self._writer.close()  # last, so that SQLite folds the WAL into the file
-
-    def _check_place(self) -> None:
-        """Refuse to write where nobody will find it again: the file's name may be gone (R42)."""
-        if self._file is not None and _identity(self._path) != self._file:
-            raise JournalGone(
-                f"the journal {str(self._path)!r} was moved or deleted while the server ran: put it"
-                " back, or restart devui to begin a new one"
-            )
 
     async def _connect(self, configure: Work[None], *, reads_only: bool = False) -> Connection:
         async with AsyncExitStack() as undo:
@@ -253,18 +364,32 @@ class Database:
                 _settle_all(batch, JournalClosed("the writer was stopped; the outcome is unknown"))
 
     async def _commit(self, works: Sequence[Work[Any]]) -> list[Outcome]:
+        owed = dict(self.owed)
+        works = [*(each.work for each in owed.values()), *works]
         try:
-            self._check_place()
+            self._files.check()
             writer = self._writer
             if writer is None or self._suspect:
                 writer = await self._reopen()
             outcomes = await writer.call(partial(run_batch, works=works))
         except (sqlite3.Error, JournalError, MemoryError) as error:
             outcomes = [Outcome(None, error)] * len(works)
-        self._suspect = self._suspect or any(outcome.is_io_error for outcome in outcomes)
+            if isinstance(error, JournalLogGone):
+                await self._save_log()
+        self._suspect = self._suspect or any(outcome.is_disk_error for outcome in outcomes)
         told = [outcome._replace(error=self._translate(outcome.error)) for outcome in outcomes]
         self._note([outcome.error for outcome in told])
-        return told
+        for name, outcome in zip(owed, told, strict=False):
+            if outcome.error is None or _is_final(outcome.error):
+                self.owed.pop(name, None)
+        return told[len(owed) :]
+
+    async def _save_log(self) -> None:
+        """Move what the log holds into the journal, while it can still be read: the file lives as
+        long as it is open."""
+        if self._writer is not None:
+            with suppress(sqlite3.Error):  # the next try, or the end of the server, does it
+                await self._writer.call(_checkpoint)
 
     def _note(self, errors: list[Exception | None]) -> None:
         """Keep whether the journal takes changes; a job that fails by itself says nothing of it."""
@@ -278,6 +403,7 @@ class Database:
 
     async def _reopen(self) -> Connection:
         """Trust no connection that saw the disk fail: open a new one and check the file (R42)."""
+        require_writable(self._path)
         _LOG.warning("reopening %s after an I/O error", self._path)
         ready = partial(_configure_writer, path=self._path, prepare=check)
         fresh = await self._connect(ready)
@@ -286,6 +412,7 @@ class Database:
             stale, self._reader = self._reader, await self._connect(_configure_reader)
         self._suspect = False
         await stale.close()
+        self._files.remember()
         return fresh
 
     def _translate(self, error: Exception | None) -> Exception | None:
@@ -296,12 +423,9 @@ class Database:
         return error
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+def _is_final(error: Exception) -> bool:
+    """Whether a change is refused for good, as what it is about is gone."""
+    return isinstance(error, StoreError) and not isinstance(error, JournalError)
 
 
 class Snapshot:
@@ -313,11 +437,7 @@ class Snapshot:
 
     async def fetch(self, sql: str, *parameters: object) -> list[Any]:
         """Return all rows of one reading statement, as tuples."""
-        given = [bounded(value) for value in parameters]
-        try:
-            return list(await self._connection.execute_fetchall(sql, given))
-        except sqlite3.Error as error:
-            raise from_sqlite(error, str(self._path)) from error
+        return await self._connection.fetch(sql, parameters)
 
 
 def advance(connection: sqlite3.Connection) -> int:
@@ -333,6 +453,7 @@ def _configure_writer(
 ) -> None:
     for setting in _WRITER_SETTINGS:
         connection.execute(setting)
+    connection.text_factory = legible
     mark(connection)
     [(mode,)] = connection.execute("PRAGMA journal_mode = WAL")
     if mode != "wal":
@@ -353,6 +474,10 @@ def _configure_old_reader(connection: sqlite3.Connection, newest: int) -> None:
     require(newest, connection)
 
 
+def _checkpoint(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA wal_checkpoint").fetchall()
+
+
 def _configure_snapshot(connection: sqlite3.Connection) -> None:
     _configure_reader(connection)
     connection.execute("BEGIN")
@@ -360,14 +485,56 @@ def _configure_snapshot(connection: sqlite3.Connection) -> None:
 
 
 def _settle(job: Job, outcome: Outcome) -> None:
-    if job.done.done():
+    if job.outcome.done():
         return
     if outcome.error is None:
-        job.done.set_result(outcome.value)
+        job.outcome.set_result(outcome.value)
     else:
-        job.done.set_exception(outcome.error)
+        job.outcome.set_exception(outcome.error)
 
 
 def _settle_all(jobs: Sequence[Job] | deque[Job], error: JournalError) -> None:
     for job in jobs:
         _settle(job, Outcome(None, error))
+
+
+_SECONDS = 1.0
+"""Between two tries."""
+
+
+class PatientDatabase(Database):
+    """The same file by the same connections; only its changes wait."""
+
+    def __init__(self, database: Database, hurry: asyncio.Event) -> None:
+        """`hurry` is set when nothing is to be waited for any more."""
+        self._database = database
+        self._hurry = hurry
+        self.owed = database.owed
+
+    async def write(self, work: Work[T]) -> T:
+        """As `Database.write`; what passes is waited for, until somebody is in a hurry."""
+        try:
+            return await self._database.write(work)
+        except PASSING:
+            if self._hurry.is_set():
+                raise
+        with self._database.waited_for():
+            return await self._write_again(work)
+
+    async def _write_again(self, work: Work[T]) -> T:
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), _SECONDS)
+            try:
+                return await self._database.write(work)
+            except PASSING:
+                if self._hurry.is_set():
+                    raise
+
+    async def fetch(self, sql: str, *parameters: object) -> list[Any]:
+        """As `Database.fetch`."""
+        return await self._database.fetch(sql, *parameters)
+
+    def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
+        """As `Database.snapshot`."""
+        return self._database.snapshot()

@@ -11,6 +11,7 @@
     └── JournalError                     the journal as a whole
         ├── FolderRefused  JournalInUse  JournalForeign  JournalNewer      while opening
         └── JournalClosed  JournalBusy  JournalFull  JournalFailed  JournalGone  JournalDamaged
+                             └── JournalLogGone
 
 Every message is one sentence with the value in question and, where there is one, the way out.
 """
@@ -81,6 +82,10 @@ class Overtaken(StoreError):
     """Something has come into the session that the caller has not read yet."""
 
 
+class NotQueued(StoreError):
+    """The message has left the queue: it was sent, or somebody removed it."""
+
+
 class JournalError(StoreError):
     """The journal itself cannot be opened, read or written."""
 
@@ -121,6 +126,10 @@ class JournalGone(JournalError):
     """The journal's file was moved, deleted or replaced while it was open (R42)."""
 
 
+class JournalLogGone(JournalGone):
+    """So was the log that SQLite keeps beside it (R42)."""
+
+
 class JournalDamaged(JournalError):
     """SQLite found the database malformed (R43)."""
 
@@ -156,6 +165,11 @@ def primary_code(error: sqlite3.Error) -> int | None:
     """Return SQLite's primary result code; None for errors that Python's binding raised itself."""
     code: int | None = vars(error).get("sqlite_errorcode")
     return None if code is None else code & _PRIMARY_CODE
+
+
+def is_undecodable(error: sqlite3.Error) -> bool:
+    """Whether Python's binding could not decode a text of the journal, which is no UTF-8."""
+    return primary_code(error) is None and str(error).startswith("Could not decode to UTF-8")
 
 
 def from_sqlite(error: sqlite3.Error, place: str) -> JournalError:

@@ -18,9 +18,9 @@ from devui.store.errors import (
     RunNotActive,
     SessionNotFound,
 )
-from devui.store.rows import Appended, EventRow, NewEvent
+from devui.store.rows import Appended, EventRow, NewEvent, Rewind
 from devui.store.sessions import History, require_session, require_writable
-from devui.store.state import Routed, Scopes, route_delta, write_state
+from devui.store.state import Routed, Scopes, require_written, route_delta, write_state
 from devui.store.values import (
     believed,
     bounded,
@@ -28,9 +28,11 @@ from devui.store.values import (
     clean_text,
     event_body,
     event_row,
-    is_object,
+    intact,
+    measured,
     optional_text,
 )
+from devui.wire.events import Event
 
 USER = "user"
 """The author of what a person says."""
@@ -66,22 +68,25 @@ _HOLDING = """
     SELECT number FROM events
     WHERE session = ? AND number >= ? AND number <= ? AND data LIKE ? ESCAPE '!'
 """
+_REWINDS = "SELECT number, first FROM rewinds WHERE session = ? AND number <= ? ORDER BY number"
 _COUNTS = "SELECT kind, events FROM kinds WHERE session = ? ORDER BY kind"
-
 _LENGTH = "SELECT events FROM sessions WHERE key = ?"
 _LAST_OLDER = """
     SELECT number FROM events WHERE session = ? AND timestamp < ? ORDER BY number DESC LIMIT 1
 """
-_DATA = "SELECT data FROM events WHERE session = ? AND number > ? AND number <= ? ORDER BY number"
+_DATA = """
+    SELECT data, checksum FROM events
+    WHERE session = ? AND number > ? AND number <= ? ORDER BY number
+"""
 
 _HEAD = "SELECT seq, events, own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
 _KNOWN = "SELECT seq, number, data FROM events WHERE session = ? AND id = ?"
 _ACTIVE = "SELECT id FROM runs WHERE session = ? AND status IN ('running', 'stopping')"
 _INSERT = """
     INSERT INTO events (seq, number, session, run, id, invocation_id, author, branch, timestamp,
-                        kind, final, summary, chunks, size, data, held)
+                        kind, final, summary, chunks, size, checksum, data, held)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-            (SELECT count(*) FROM chunks WHERE session = ?3 AND event = ?5), ?, ?, ?)
+            (SELECT count(*) FROM chunks WHERE session = ?3 AND event = ?5), ?, ?, ?, ?)
 """
 _ADVANCE = """
     UPDATE sessions SET events = ?, seq = ?, updated = ?, tokens = tokens + ? WHERE key = ?
@@ -90,7 +95,6 @@ _COUNT = """
     INSERT INTO kinds (session, kind, events) VALUES (?, ?, 1)
     ON CONFLICT (session, kind) DO UPDATE SET events = events + 1
 """
-
 _USE = "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 # From here on the run can be resumed, also if the server ends before it can say more.
@@ -104,9 +108,7 @@ _REWIND = """
         ORDER BY seq LIMIT 1
     ), ?2))
 """
-
 _CAME_OF = "UPDATE spans SET event = ? WHERE run = ? AND number = ?"
-
 _ADD_CHUNK = "INSERT INTO chunks (session, run, event, data) VALUES (?, ?, ?, ?)"
 # Chunks may be flushed after their event was committed; it learns of them here.
 _COUNT_CHUNKS = "UPDATE events SET chunks = chunks + ? WHERE session = ? AND id = ?"
@@ -120,13 +122,20 @@ class Events:
         """Called with the JSON of each event of a user, before it is committed."""
 
     async def append(
-        self, session_key: int, event: NewEvent, run: str | None, *, seen: int | None = None
+        self,
+        session_key: int,
+        event: NewEvent,
+        run: str | None,
+        *,
+        last_seen: int | None = None,
+        last_written: int | None = None,
     ) -> Appended:
         """Commit the event, its state delta and the session's new head, all or nothing.
 
         An id that the session knows returns the first outcome again if the data is the same, and
         raises EventConflict if not. Raises SessionNotFound, RunNotActive when the run may no longer
-        write, Overtaken when there are events behind number `seen`, and BadValue. Once accepted, it
+        write, Overtaken when there are events behind number `last_seen` or a key of the delta was
+        last written at another seq than `last_written` (0: never), and BadValue. Once accepted, it
         is carried out even if the caller is cancelled (R40); appending the same event again tells
         how that ended.
         """
@@ -137,7 +146,11 @@ class Events:
             self.on_said(event.data)
 
         def work(connection: sqlite3.Connection) -> Appended:
-            return _append(connection, session_key, event, routed=routed, run=run, seen=seen)
+            if last_written is not None:
+                require_written(connection, session_key, routed, last_written)
+            return _append(
+                connection, session_key, event, routed=routed, run=run, last_seen=last_seen
+            )
 
         return await self._database.write(work)
 
@@ -166,13 +179,15 @@ class Events:
         rows = await self._database.fetch(_FIRST, session_key, seq, _END, _NO_LIMIT)
         return [event_row(row) for row in rows]
 
-    async def body(self, session_key: int, number: int) -> tuple[EventRow, str] | None:
-        """Return the event's row and its JSON, or None when the session has no such number."""
+    async def body(self, session_key: int, number: int) -> tuple[EventRow, Event] | None:
+        """Return the row and the event, or None when the session has no such number."""
         found = await self.bodies(session_key, [number])
         return found[0] if found else None
 
-    async def bodies(self, session_key: int, numbers: Iterable[int]) -> list[tuple[EventRow, str]]:
-        """Return rows and JSON of those of the numbers that exist, ascending."""
+    async def bodies(
+        self, session_key: int, numbers: Iterable[int]
+    ) -> list[tuple[EventRow, Event]]:
+        """Return rows and events of those of the numbers that exist, ascending."""
         wanted = json.dumps([bounded(number) for number in numbers])
         return [event_body(row) for row in await self._database.fetch(_BODIES, session_key, wanted)]
 
@@ -181,8 +196,10 @@ class Events:
         wanted = json.dumps([bounded(number) for number in numbers])
         return [event_row(row) for row in await self._database.fetch(_ROWS, session_key, wanted)]
 
-    async def following(self, session_key: int, seq: int, limit: int) -> list[tuple[EventRow, str]]:
-        """Return rows and JSON of at most `limit` events above the seq, ascending."""
+    async def following(
+        self, session_key: int, seq: int, limit: int
+    ) -> list[tuple[EventRow, Event]]:
+        """Return rows and events of at most `limit` events above the seq, ascending."""
         rows = await self._database.fetch(_FOLLOWING, session_key, seq, max(limit, 0))
         return [event_body(row) for row in rows]
 
@@ -197,8 +214,8 @@ class Events:
 
     async def of_invocation(
         self, session_key: int, invocation: str, *, after: int = 0
-    ) -> list[tuple[EventRow, str]]:
-        """Return rows and JSON of the invocation's events above the seq `after`, ascending."""
+    ) -> list[tuple[EventRow, Event]]:
+        """Return rows and events of the invocation's events above the seq `after`, ascending."""
         rows = await self._database.fetch(_OF_INVOCATION, session_key, invocation, after)
         return [event_body(row) for row in rows]
 
@@ -228,14 +245,18 @@ class Events:
         while number < end:
             stop = min(number + batch, end)
             rows = await self._database.fetch(_DATA, session_key, number, stop)
-            for place, (data,) in enumerate(rows, number + 1):
-                body = None if is_object(data) else await self.body(session_key, place)
-                yield body[1] if body else data
+            for place, (data, checksum) in enumerate(rows, number + 1):
+                body = None if intact(data, checksum) else await self.body(session_key, place)
+                yield body[1].text if body else data
             number = stop
 
     async def counts(self, session_key: int) -> dict[str, int]:
         """Return how many events of each kind the session holds."""
         return dict(await self._database.fetch(_COUNTS, session_key))
+
+    async def rewinds(self, session_key: int, *, until: int = _END) -> list[Rewind]:
+        """Return the events that take the session back, up to the event `until`, ascending."""
+        return [Rewind(*row) for row in await self._database.fetch(_REWINDS, session_key, until)]
 
     async def holding(self, session_key: int, text: str, *, first: int, last: int) -> set[int]:
         """Return which events between two numbers, both included, have this text in their JSON, as
@@ -323,7 +344,7 @@ def _append(
     *,
     routed: list[Routed],
     run: str | None,
-    seen: int | None = None,
+    last_seen: int | None = None,
 ) -> Appended:
     key = bounded(session)
     heads = connection.execute(_HEAD, (key,)).fetchall()
@@ -334,8 +355,8 @@ def _append(
         return _again(known[0], event)
     _check_lease(connection, session, run)
     previous, length, *scopes = heads[0]
-    if seen not in (None, length):
-        raise Overtaken(f"the session has come to event #{length}, and you had seen #{seen}")
+    if last_seen not in (None, length):
+        raise Overtaken(f"the session has come to event #{length}, and you had seen #{last_seen}")
     seq, number = advance(connection), length + 1
     _insert(connection, (seq, number, session, run), event)
     write_state(connection, seq, Scopes(*scopes), routed)
@@ -346,8 +367,8 @@ def _append(
     return Appended(seq, number, duplicate=False, previous=previous)
 
 
-def _again(known: tuple[int, int, str], event: NewEvent) -> Appended:
-    seq, number, data = known
+def _again(row: tuple[int, int, str], event: NewEvent) -> Appended:
+    seq, number, data = row
     if data != event.data:
         raise EventConflict(
             f"the session already holds event {event.id!r} as #{number} with other content; "
@@ -385,10 +406,10 @@ def _insert(
             event.timestamp,
             event.kind,
             event.final,
-            event.summary,
-            len(event.data.encode()),
+            event.summary_json,
+            *measured(event.data),
             event.data,
-            event.held,
+            event.paused,
         ),
     )
     connection.execute(_ADVANCE, (number, seq, event.timestamp, believed(event.tokens), session))

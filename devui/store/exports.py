@@ -6,20 +6,24 @@ they are in the journal, its JSON texts parsed. Ids of runs, numbers of edits an
 are the journal's own. docs/guide/bundles.md describes the records.
 """
 
+import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from devui.store.database import Snapshot
-from devui.store.errors import SessionNotFound
-from devui.store.exported_spans import Record, optional, spans
+from devui.store.errors import JournalDamaged, SessionNotFound
+from devui.store.spans import Record, optional, spans
 from devui.store.state import prefixed
-from devui.store.values import parsed, responses_in
+from devui.store.values import event_body, parsed, responses_in, unreadable
 
 _BATCH = 200
 _LINES = 200
 """Lines of output in one record."""
+_LARGE = 65_536
+"""Characters of JSON from which on they are read beside the event loop."""
 _END = 2**63 - 1
 
 _SESSION = """
@@ -58,10 +62,7 @@ _SHARED = """
     WHERE writes.scope IN (?2, ?3) AND writes.seq < ?1 GROUP BY writes.scope, writes.key
     ORDER BY 1, 2, 3
 """
-_EVENTS = """
-    SELECT seq, number, run, final, data, held FROM events
-    WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?
-"""
+_EVENTS = "SELECT * FROM event_bodies WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
 _WRITES = """
     SELECT writes.seq, scopes.kind, writes.key, writes.value FROM writes
     JOIN scopes ON scopes.id = writes.scope
@@ -98,6 +99,15 @@ _EVER_KEYS = """
     JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope)
     JOIN writes ON writes.scope = scopes.id WHERE sessions.key = ?
 """
+_SIZE = """
+    SELECT 3 + (SELECT count(*) FROM events WHERE session = ?1)
+         + (SELECT count(*) FROM spans WHERE session = ?1)
+         + (SELECT count(*) FROM pieces WHERE session = ?1)
+         + (SELECT count(*) FROM chunks WHERE session = ?1)
+         + (SELECT count(*) FROM edits WHERE session = ?1)
+         + (SELECT count(*) FROM uncommitted WHERE session = ?1)
+         + (SELECT count(*) FROM runs WHERE session = ?1)
+"""
 _ANSWERS = "SELECT data FROM events WHERE session = ? AND author = 'user' AND instr(data, ?) > 0"
 _NOTES = "SELECT number, text, starred, actor, at FROM notes WHERE session = ? ORDER BY number"
 
@@ -115,8 +125,11 @@ class _Placed(NamedTuple):
     """A record of the timeline, with the run that it tells the end of, if it does."""
 
     seq: int
-    record: Record
+    make: Callable[[], Record]
+    """Reads it only when its turn comes: those of a batch are many."""
     run: str | None = None
+    size: int = 0
+    """Characters of JSON that are read for it, if they may be many."""
 
 
 async def head(snapshot: Snapshot, key: int) -> Record:
@@ -145,6 +158,15 @@ async def head(snapshot: Snapshot, key: int) -> Record:
     return told
 
 
+async def app_of(snapshot: Snapshot, key: int) -> str:
+    """The app of a session. Raises SessionNotFound."""
+    rows = await snapshot.fetch(_SESSION, key)
+    if not rows:
+        raise SessionNotFound(f"no session has the key {key!r}; it may have been deleted")
+    app: str = rows[0][0]
+    return app
+
+
 async def records(snapshot: Snapshot, key: int) -> AsyncIterator[Record]:
     """Everything else, in order. Raises SessionNotFound, JournalDamaged."""
     rows = await snapshot.fetch(_SESSION, key)
@@ -158,6 +180,11 @@ async def records(snapshot: Snapshot, key: int) -> AsyncIterator[Record]:
         yield record
     async for record in _notes(snapshot, session):
         yield record
+
+
+async def size_of(snapshot: Snapshot, key: int) -> int:
+    """About how many lines the bundle of a session has: the first two, the last, and records."""
+    return int((await snapshot.fetch(_SIZE, key))[0][0])
 
 
 async def values_of(snapshot: Snapshot, key: int, names: Collection[str]) -> list[Any]:
@@ -238,14 +265,14 @@ async def _timeline(snapshot: Snapshot, session: _Session) -> AsyncIterator[Reco
     async for record in _before(snapshot, session):
         yield record
     initial = await snapshot.fetch(_INITIAL, session.born, session.own, session.user, session.app)
-    state = {prefixed(kind, name): parsed(value) for kind, name, value in initial}
+    state = await _apart(sum(len(value) for _, _, value in initial), partial(_state, initial))
     yield {"type": "start", "state": state}
     after = session.born
     while True:
         rows = await snapshot.fetch(_EVENTS, session.key, after, _BATCH)
         until = rows[-1][0] if len(rows) == _BATCH else _END
         others = await _between(snapshot, session, after, until)
-        events = [_Placed(row[0], _event(row)) for row in rows]
+        events = [_Placed(row[0], partial(_event, row), size=_size(row)) for row in rows]
         for placed in sorted([*events, *others], key=lambda each: each.seq):
             async for record in _whole(snapshot, placed):
                 yield record
@@ -274,18 +301,19 @@ async def _between(snapshot: Snapshot, session: _Session, after: int, until: int
         *map(_write, writes),
         *map(_file, files),
         *map(_run, runs),
-        *(_Placed(seq, {"type": "dropped", "edit": edit}) for seq, edit in dropped),
+        *(_Placed(seq, partial(dict, type="dropped", edit=edit)) for seq, edit in dropped),
     ]
 
 
 async def _whole(snapshot: Snapshot, placed: _Placed) -> AsyncIterator[Record]:
     """The record, with what is large and belongs to it."""
-    if placed.record["type"] == "artifact":
-        [(text, data)] = await snapshot.fetch(_CONTENT, placed.record.pop("content"))
+    record = await _apart(placed.size, placed.make)
+    if record["type"] == "artifact":
+        [(text, data)] = await snapshot.fetch(_CONTENT, record.pop("content"))
         content = {"text": text} if data is None else {"data": base64.b64encode(data).decode()}
-        yield {**placed.record, **content}
+        yield {**record, **content}
         return
-    yield placed.record
+    yield record
     if placed.run is None:
         return
     after = 0
@@ -304,15 +332,38 @@ async def _whole(snapshot: Snapshot, placed: _Placed) -> AsyncIterator[Record]:
         }
 
 
+async def _apart(size: int, make: Callable[[], Record]) -> Record:
+    """What is made of so many characters of JSON; of many, beside the event loop."""
+    return await asyncio.to_thread(make) if size > _LARGE else make()
+
+
+def _size(row: Sequence[Any]) -> int:
+    """Characters of its texts."""
+    return sum(len(each) for each in row if isinstance(each, str))
+
+
+def _state(rows: Iterable[Sequence[Any]]) -> Record:
+    return {prefixed(kind, name): parsed(value) for kind, name, value in rows}
+
+
 def _event(row: Sequence[Any]) -> Record:
-    _, number, run, final, data, paused = row
-    told = {"number": number, "run": run, "final": bool(final), "event": parsed(data)}
-    return {"type": "event", **told, **_paused(paused)}
+    """What was damaged on the disk is told in its place."""
+    known, body = event_body(row)
+    try:
+        event = parsed(body.text)
+    except JournalDamaged:
+        event = parsed(unreadable(known).text)
+    told = {"number": known.number, "run": known.run, "final": known.final, "event": event}
+    return {"type": "event", **told, **_paused(known.paused)}
 
 
 def _write(row: Sequence[Any]) -> _Placed:
     seq, kind, name, value = row
-    return _Placed(seq, {"type": "write", "scope": kind, "key": name, "value": parsed(value)})
+
+    def make() -> Record:
+        return {"type": "write", "scope": kind, "key": name, "value": parsed(value)}
+
+    return _Placed(seq, make, size=len(value))
 
 
 def _file(row: Sequence[Any]) -> _Placed:
@@ -324,7 +375,7 @@ def _file(row: Sequence[Any]) -> _Placed:
         "metadata": optional(metadata),
         "created": created,
     }
-    return _Placed(seq, {"type": "artifact", "content": number, **told})
+    return _Placed(seq, partial(dict, type="artifact", content=number, **told))
 
 
 def _run(row: Sequence[Any]) -> _Placed:
@@ -343,7 +394,8 @@ def _run(row: Sequence[Any]) -> _Placed:
         "closed": bool(closed),
         "held": optional(held),
     }
-    return _Placed(seq, {"type": "run", **told, **_paused(0.0 if going else paused)}, name)
+    told |= _paused(0.0 if going else paused)
+    return _Placed(seq, partial(dict, type="run", **told), name)
 
 
 def _paused(seconds: float) -> Record:

@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from devui.store.database import Database, advance
 from devui.store.errors import EventNotFound, SessionExists
-from devui.store.forkrows import ForkRow, NewFork
-from devui.store.rows import SessionRow
+from devui.store.rows import ForkRow, NewFork, SessionRow
 from devui.store.sessions import History, private_scopes, require_session
 from devui.store.state import Scopes
-from devui.store.values import bounded, clean_text, optional_text
+from devui.store.values import bounded, clean_text, name_text, optional_text
 
 _GET = "SELECT * FROM fork_rows WHERE session = ?"
 _OF = "SELECT * FROM fork_rows WHERE parent = ? ORDER BY session"
@@ -37,9 +36,9 @@ _SESSION = """
 # made, the one above that.
 _EVENTS = """
     INSERT INTO events (seq, number, session, run, id, invocation_id, author, branch, timestamp,
-                        kind, final, summary, chunks, size, data, held)
+                        kind, final, summary, chunks, size, data, checksum, held)
     SELECT ?1 + 2 * number, number, ?2, run, id, invocation_id, author, branch, timestamp,
-           kind, final, summary, chunks, size, data, held
+           kind, final, summary, chunks, size, data, checksum, held
     FROM events WHERE session = ?3 AND number <= ?4
 """
 _CHUNKS = """
@@ -89,7 +88,8 @@ _REWINDS = """
 """
 _TOTALS = """
     UPDATE sessions SET tokens = (
-        SELECT coalesce(sum(json_extract(summary, '$.tokens')), 0) FROM events WHERE session = ?1
+        SELECT coalesce(sum(json_extract(summary, '$.tokens')), 0) FROM events
+        WHERE session = ?1 AND json_valid(summary)
     ) WHERE key = ?1
 """
 
@@ -132,7 +132,7 @@ class Forks:
         meanwhile are left out. Raises SessionNotFound, EventNotFound, SessionExists, BadValue, and
         what the history raises; then there is no fork.
         """
-        clean_text(fork.id, "the session's id")
+        name_text(fork.id, "the session's id")
         optional_text(fork.title, "the title")
         optional_text(fork.note, "the note")
         clean_text(fork.reason, "the fork's reason")

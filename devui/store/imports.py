@@ -1,18 +1,18 @@
-"""Sessions that came from another journal: put together here, and read only ever after.
+"""Sessions that came from elsewhere: put together here, and read only ever after or going on.
 
 A session is put together inside one job, from records in the order of a bundle: it is there whole
-or not at all. It gets scopes of its own, as forks do, and sequence numbers in the order in which
-its records come.
+or not at all. One that is read only gets scopes of its own, as forks do; one that goes on shares
+those of its user and its app. Sequence numbers are given in the order in which its records come.
 """
 
 import sqlite3
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 from devui.store.database import Database, advance
 from devui.store.events import adopt
-from devui.store.notes import put_note
+from devui.store.notes import notes_of, put_note
 from devui.store.rows import (
     Json,
     NewEdit,
@@ -25,17 +25,31 @@ from devui.store.rows import (
     Scope,
     SessionRow,
 )
-from devui.store.sessions import private_scopes, require_session
+from devui.store.sessions import (
+    delete_session,
+    private_scopes,
+    require_free,
+    require_session,
+    shared_scopes,
+)
 from devui.store.state import route_initial, write_state
-from devui.store.values import bounded, clean_text, finite, json_text, optional_text, printable
+from devui.store.values import (
+    bounded,
+    clean_text,
+    finite,
+    json_text,
+    name_text,
+    optional_text,
+    printable,
+)
 
 _GET = "SELECT data FROM imports WHERE session = ?"
 _MEMBERS = "SELECT json_extract(data, '$.extra.members') FROM imports WHERE session = ?"
 _AMONG = "SELECT session FROM imports WHERE session IN (SELECT value FROM json_each(?))"
 _SESSION = """
-    INSERT INTO sessions (app, user, id, title, created, updated, seq, born,
+    INSERT INTO sessions (key, app, user, id, title, created, updated, seq, born,
                           own_scope, user_scope, app_scope)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _IMPORT = "INSERT INTO imports (session, data, created) VALUES (?, ?, ?)"
 _FORK = """
@@ -56,6 +70,7 @@ _FILE = """
     INSERT INTO artifacts (scope, name, version, mime, size, custom_metadata, created, seq, content)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_HAS_FILE = "SELECT 1 FROM artifacts WHERE scope = ? AND name = ? AND version = ?"
 _RUN = """
     INSERT INTO runs (id, session, invocation_id, status, error, started, ended, seq, message,
                       unfinished, closed, held)
@@ -92,6 +107,10 @@ class NewImport:
     updated: float
     data: str
     """What its bundle says of it, as JSON text."""
+    id: str | None = None
+    """The id that it keeps; None for a new one."""
+    goes_on: bool = False
+    """It is a session like any other from then on, not one to be read and forked."""
     fork: tuple[int, str, str | None, str | None, float] | None = None
     """If it was a fork: the last event of its beginning, reason, note, the invocation that it cut
     through, and when."""
@@ -103,9 +122,11 @@ class Imports:
         self._clock = clock
 
     async def add(self, new: NewImport, records: Kept) -> SessionRow:
-        """Make the session, under an id of its own. Raises BadValue and what `records` raises."""
-        for text in (new.app, new.user):
-            clean_text(text, "a name of the session")
+        """Make the session. Raises SessionExists, BadValue and what `records` raises."""
+        clean_text(new.app, "the application's name")
+        name_text(new.user, "the user's id")
+        if new.id:
+            name_text(new.id, "the session's id")
         optional_text(new.title, "the title")
         now = self._clock()
 
@@ -135,16 +156,23 @@ class Imports:
 class Landing:
     """One session while it is put together. Every number, id and scope here is of this journal."""
 
-    def __init__(self, connection: sqlite3.Connection, new: NewImport, now: float) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, new: NewImport, now: float, key: int | None = None
+    ) -> None:
+        """Begin it, under the key of a session that it takes the place of, or a new one."""
         self._connection = connection
-        self._scopes = private_scopes(connection, new.app, new.user)
+        if new.id:
+            require_free(connection, new.app, new.user, new.id)
+        scopes = shared_scopes if new.goes_on else private_scopes
+        self._scopes = scopes(connection, new.app, new.user)
         seq = advance(connection)
-        names = (new.app, new.user, str(uuid.uuid4()), new.title)
+        names = (key, new.app, new.user, new.id or str(uuid.uuid4()), new.title)
         times = (finite(new.created, "created"), finite(new.updated, "updated"))
         row = (*names, *times, seq, seq, *self._scopes)
         self.key = connection.execute(_SESSION, row).lastrowid or 0
         """The session's key."""
-        connection.execute(_IMPORT, (self.key, new.data, now))
+        if not new.goes_on:
+            connection.execute(_IMPORT, (self.key, new.data, now))
         if new.fork is not None:
             number, *rest = new.fork
             # There is no session with such a key: the parent is elsewhere.
@@ -194,7 +222,7 @@ class Landing:
         created: float,
         content: str | bytes,
     ) -> None:
-        """One version of a file."""
+        """One version of a file; a shared one that is there already stays as it is."""
         text = clean_text(content, f"the text of {name!r}") if isinstance(content, str) else None
         data = content if isinstance(content, bytes) else None
         size = len(content.encode() if isinstance(content, str) else content)
@@ -202,21 +230,23 @@ class Landing:
         mine = name.startswith(_USER_FILE)
         scope = self._scopes.user if mine else self._scopes.session
         row = (scope, clean_text(name, "the artifact's name"), version, mime, size, told)
+        if mine and self._connection.execute(_HAS_FILE, row[:3]).fetchall():
+            return
         place = (finite(created, "created"), advance(self._connection))
         filled = self._connection.execute(_CONTENT, (text, data)).lastrowid
         self._connection.execute(_FILE, (*row, *place, filled))
 
-    def run(self, run: RunRow, held: str | None, paused: float) -> None:
-        """A run that has ended; `held` is where it was held by the debugger, as JSON text, and
+    def run(self, run: RunRow, position: str | None, paused: float) -> None:
+        """A run that has ended; `position` is where it was held by the debugger, as JSON text, and
         `paused` for how many seconds."""
-        for text in (run.error, run.message, run.unfinished, run.invocation_id, held):
+        for text in (run.error, run.message, run.unfinished, run.invocation_id, position):
             optional_text(text, "what is told of a run")
         seq = advance(self._connection)
         told = (run.invocation_id, run.status, run.error, run.started, run.ended, seq)
         values = (run.id, self.key, *told, run.message, run.unfinished, run.closed, paused)
         self._connection.execute(_RUN, values)
-        if held is not None:
-            self._connection.execute(_HELD, (run.id, held))
+        if position is not None:
+            self._connection.execute(_HELD, (run.id, position))
 
     def output(self, run: str, first: int, lines: Sequence[OutputLine]) -> None:
         """Lines that a run printed; the first has the number `first`."""
@@ -249,3 +279,110 @@ class Landing:
         """The session as it now is."""
         self._connection.execute(_DONE, (advance(self._connection), updated, self.key))
         return require_session(self._connection, self.key)
+
+
+_OF_TRACE = """
+    SELECT span, session FROM received_spans JOIN sessions ON key = session
+    WHERE trace = ? AND app = ?
+"""
+_OF_SESSION = "SELECT trace, span, data FROM received_spans WHERE session = ?"
+_NAMED = """
+    SELECT key, EXISTS (SELECT 1 FROM received_spans WHERE session = key)
+    FROM sessions WHERE app = ? AND id = ?
+"""
+_ADD = "INSERT INTO received_spans (trace, span, session, data) VALUES (?, ?, ?, ?)"
+_HAS = "SELECT EXISTS (SELECT 1 FROM received_spans WHERE session = ?)"
+_TITLE = "SELECT id, title FROM sessions WHERE key = ?"
+
+
+class TakenName(Exception):
+    """The journal has a session of that name which was not received."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTrace:
+    """Spans of one trace, as far as they have come."""
+
+    trace: str
+    app: str
+    session: str | None
+    """The session's id, if a span tells it; else the trace is a session of its own."""
+    spans: Mapping[str, str]
+    """JSON texts by the ids of spans."""
+
+
+Compose = Callable[[Sequence[str]], tuple[NewImport, Callable[[Landing], None]]]
+"""Makes of all spans of a session, as JSON texts, the session and what puts it together."""
+
+
+class Received:
+    """Takes spans and makes sessions of them."""
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def has(self, session: int) -> bool:
+        """Whether the session was made of received spans."""
+        [(has,)] = await self._database.fetch(_HAS, session)
+        return bool(has)
+
+    async def take(self, new: NewTrace, compose: Compose) -> int | None:
+        """Keep the spans and make the session anew; its key, or None if there was nothing new.
+
+        Raises TakenName, BadValue.
+        """
+        clean_text(new.app, "the name of the service")
+        if new.session:
+            name_text(new.session, "the id of the conversation")
+        now = self._clock()
+
+        def work(connection: sqlite3.Connection) -> int | None:
+            return _take(connection, new, compose, now)
+
+        return await self._database.write(work)
+
+
+def _take(
+    connection: sqlite3.Connection, new: NewTrace, compose: Compose, now: float
+) -> int | None:
+    known = dict(connection.execute(_OF_TRACE, (new.trace, new.app)).fetchall())
+    before = next(iter(known.values()), None)
+    name = new.session or (None if before is None else _title(connection, before)[0]) or new.trace
+    target = _target(connection, new.app, name) if new.session or before is None else before
+    if target == before and before is not None and new.spans.keys() <= known.keys():
+        return None
+    spans = {(new.trace, span): data for span, data in new.spans.items()}
+    old = {key for key in (target, before) if key is not None}
+    for key in old:
+        kept = connection.execute(_OF_SESSION, (key,)).fetchall()
+        spans = {(trace, span): data for trace, span, data in kept} | spans
+    made, land = compose(list(spans.values()))
+    title = None if target is None else _title(connection, target)[1]
+    notes = [] if target is None else notes_of(connection, target)
+    for key in old:
+        delete_session(connection, key)
+    landing = Landing(connection, replace(made, id=name, title=title or made.title), now, target)
+    land(landing)
+    row = landing.finish(made.updated)
+    rows = [(*place, row.key, data) for place, data in spans.items()]
+    connection.executemany(_ADD, rows)
+    for note in notes:
+        if note.number <= row.events:
+            put_note(connection, note)
+    return row.key
+
+
+def _title(connection: sqlite3.Connection, key: int) -> tuple[str, str | None]:
+    name, title = connection.execute(_TITLE, (key,)).fetchone()
+    return name, title
+
+
+def _target(connection: sqlite3.Connection, app: str, name: str) -> int | None:
+    rows = connection.execute(_NAMED, (app, name)).fetchall()
+    if any(not received for _, received in rows):
+        raise TakenName(
+            f"app {app!r} already has a session {name!r} that did not come from a trace: use"
+            " another conversation id, or delete that session"
+        )
+    return rows[0][0] if rows else None

@@ -15,28 +15,28 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from devui.store.app_settings import ChosenEngines, ToolEffects
 from devui.store.artifacts import Artifacts
 from devui.store.breakpoints import Breakpoints
-from devui.store.database import Database, Snapshot, advance
+from devui.store.database import Database, PatientDatabase, Snapshot, advance
 from devui.store.edits import Edits
-from devui.store.errors import JournalError
+from devui.store.errors import JournalError, JournalFailed
 from devui.store.events import Events
 from devui.store.folder import DataFolder
 from devui.store.forks import Forks
-from devui.store.histories import Histories
-from devui.store.imports import Imports
+from devui.store.imports import Imports, Received
 from devui.store.notes import Notes
-from devui.store.patience import PatientDatabase
+from devui.store.queued import Queued
 from devui.store.replays import Replays
 from devui.store.runs import Runs
-from devui.store.schema import Migration, inspect, load_migrations, migrate
+from devui.store.schema import Migration, SetAside, inspect, load_migrations, migrate
+from devui.store.search import Search
 from devui.store.sessions import Sessions
 from devui.store.spans import Spans
 from devui.store.state import State
-from devui.store.tooleffects import ToolEffects
+from devui.store.state_history import Histories, Uncommitted
 from devui.store.totals import Totals
 from devui.store.trials import Trials
-from devui.store.uncommitted import Uncommitted
 
 _ID = "SELECT id FROM journal"
 _HEAD = "SELECT seq FROM journal"
@@ -52,15 +52,14 @@ class Journal:
         clock: Callable[[], float],
         *,
         journal_id: str,
-        set_aside: Path | None,
+        set_aside: SetAside | None,
     ) -> None:
         self._folder = folder
         self._database = database
         self._clock = clock
         self.id = journal_id
         """Tells its sequence numbers from those of another journal, a copy of it included."""
-        self.set_aside = set_aside
-        """Where a damaged journal was put when this one began in its place."""
+        self._aside = set_aside
         self.sessions = Sessions(database, clock)
         self.events = Events(database)
         self.state = State(database)
@@ -75,9 +74,13 @@ class Journal:
         self.spans = Spans(database)
         self.notes = Notes(database, clock)
         self.imports = Imports(database, clock)
+        self.received = Received(database, clock)
         self.replays = Replays(database)
         self.tool_effects = ToolEffects(database, clock)
         self.trials = Trials(database, clock)
+        self.queued = Queued(database, clock)
+        self.engines = ChosenEngines(database, clock)
+        self.search = Search(database)
 
     @classmethod
     async def open(
@@ -101,13 +104,23 @@ class Journal:
             folder = await asyncio.to_thread(DataFolder.claim, path)
             undo.callback(folder.release)
             newest = steps[-1].version
-            aside = await asyncio.to_thread(inspect, folder.database, newest)
+            aside = await asyncio.to_thread(_inspect, folder.database, newest)
             database = await Database.open(folder.database, prepare, factory, newest=newest)
             undo.push_async_callback(database.close)
             [(drawn,)] = await database.fetch(_ID)
             undo.pop_all()
         name = _instance(drawn, folder.database)
         return cls(folder, database, clock, journal_id=name, set_aside=aside)
+
+    @property
+    def set_aside(self) -> Path | None:
+        """Where a damaged journal was put when this one began in its place."""
+        return self._aside and self._aside.path
+
+    @property
+    def recovered(self) -> bool:
+        """Whether all that was in it is in this one."""
+        return self._aside is not None and self._aside.recovered
 
     async def head(self) -> int:
         """Return the last seq given: everything up to it is committed and can be read."""
@@ -138,7 +151,7 @@ class Journal:
         """
         waiting = PatientDatabase(self._database, hurry)
         made = Journal(
-            self._folder, waiting, self._clock, journal_id=self.id, set_aside=self.set_aside
+            self._folder, waiting, self._clock, journal_id=self.id, set_aside=self._aside
         )
         made.events.on_said = self.events.on_said
         return made
@@ -174,6 +187,16 @@ class Journal:
         traceback: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+def _inspect(path: Path, newest: int) -> SetAside | None:
+    try:
+        return inspect(path, newest)
+    except OSError as error:
+        raise JournalFailed(
+            f"the journal {str(path)!r} cannot be made or set aside: {error.strerror}; make its "
+            "disk writable, or choose another folder with --data-dir"
+        ) from error
 
 
 def _instance(drawn: str, file: Path) -> str:

@@ -99,6 +99,11 @@ class Notes:
         return [number for (number,) in await self._database.fetch(_STARRED, session_key)]
 
 
+def notes_of(connection: sqlite3.Connection, session: int) -> list[NoteRow]:
+    """All notes of a session. For jobs."""
+    return [_row(row) for row in connection.execute(_OF, (session, 0, _END))]
+
+
 def put_note(connection: sqlite3.Connection, note: NoteRow) -> None:
     """Keep a note in place of what was there; one that says nothing is not kept. For jobs."""
     if note.text or note.starred:

@@ -3,6 +3,7 @@
 from devui.store.database import Database
 from devui.store.rows import CallRecord, ReplayRow, SpanRow
 from devui.store.values import clean_text
+from devui.wire.events import Event
 
 _STARTED = "SELECT data FROM starts WHERE run = ?"
 _BEGIN = "INSERT INTO replays (run, source, live_tools) VALUES (?, ?, ?)"
@@ -35,7 +36,7 @@ class Replays:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def asked(self, run: str) -> str | None:
+    async def request_of(self, run: str) -> str | None:
         """Return what the run was asked to do; None if that was not kept."""
         rows = await self._database.fetch(_STARTED, run)
         return rows[0][0] if rows else None
@@ -55,11 +56,10 @@ class Replays:
         rows = await self._database.fetch(_GET, run)
         return ReplayRow(*rows[0]) if rows else None
 
-    async def events(self, session_key: int, run: str) -> list[tuple[int, str]]:
-        """Return the numbers and the JSON of the run's events, in order."""
-        return [
-            (number, data) for number, data in await self._database.fetch(_EVENTS, session_key, run)
-        ]
+    async def events(self, session_key: int, run: str) -> list[tuple[int, Event]]:
+        """Return the run's events with their numbers, in order."""
+        rows = await self._database.fetch(_EVENTS, session_key, run)
+        return [(number, Event(data)) for number, data in rows]
 
     async def extents(self, session_key: int) -> dict[str, tuple[int, int]]:
         """Return the numbers of the first and the last event of each run that has any."""

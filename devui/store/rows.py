@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from devui.store.summaries import Summarised, Usage
+
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value that JSON can hold."""
 
@@ -38,7 +40,7 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(Summarised):
     seq: int
     number: int
     """1..n within the session, without gaps."""
@@ -51,29 +53,15 @@ class EventRow:
     timestamp: float
     kind: str
     final: bool
-    summary: str
-    """JSON text, opaque to the store."""
+    summary_json: str
+    """Stored as it is; `summary` parses it."""
     chunks: int
     """How many partial chunks are recorded under this event's id."""
     size: int
     """Bytes of the event's JSON in UTF-8."""
-    held: float = 0.0
+    paused: float = 0.0
     """Seconds that the debugger held its run since the event before was produced, until this one
     was; less than none where parallel branches were committed in another order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a model counted for one answer, or for several together."""
-
-    model: str
-    """Its name as the provider says it; "" if it does not."""
-    prompt: int
-    """Tokens that were sent, cached ones included."""
-    cached: int
-    output: int
-    """Tokens that came back, thinking included."""
-    thoughts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +76,7 @@ class UsageSum:
 
 
 @dataclass(frozen=True, slots=True)
-class NewEvent:
+class NewEvent(Summarised):
     id: str
     invocation_id: str
     author: str
@@ -96,8 +84,8 @@ class NewEvent:
     timestamp: float
     kind: str
     final: bool
-    summary: str
-    """JSON text, opaque to the store."""
+    summary_json: str
+    """Stored as it is; `summary` parses it."""
     data: str
     """The event as JSON text; kept and returned to the letter."""
     state_delta: Mapping[str, Json]
@@ -112,7 +100,7 @@ class NewEvent:
     """It has content: of the user's, it is what the user has said."""
     rewinds: str | None = None
     """The invocation before which it takes the session back."""
-    held: float = 0.0
+    paused: float = 0.0
     """Seconds that the debugger held its run since the event before was produced, until this one
     was; less than none where parallel branches were committed in another order."""
 
@@ -183,6 +171,8 @@ class RunRow:
     """What agents had streamed of answers that the run's end cut off, as JSON text."""
     closed: int = 0
     """1: nobody wants to be asked about its end any more."""
+    pending: bool = False
+    """It is over, and the journal has not taken that yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,7 +359,60 @@ class ArtifactRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ArtifactFile:
+    """A named file: its newest version, and how many there are."""
+
+    newest: ArtifactRow
+    versions: int
+
+
+@dataclass(frozen=True, slots=True)
 class Artifact:
     row: ArtifactRow
     data: bytes | None
     text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewind:
+    """An event that takes the session back."""
+
+    number: int
+    """Its own."""
+    first: int
+    """The first event that it takes back; all up to itself are."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFork:
+    """Where a session is to be forked, and how the fork is called."""
+
+    number: int
+    """The last event that the fork begins with; 0: none."""
+    id: str
+    """The id of the new session."""
+    reason: str
+    """What was changed, in a word; `event`: the first event behind it replaces the parent's."""
+    note: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForkRow:
+    session: int
+    """The key of the fork."""
+    parent: int
+    """The key of the session it was forked from, which may have been deleted since."""
+    number: int
+    """The parent's last event that the fork began with."""
+    reason: str
+    note: str | None
+    invocation: str | None
+    """The invocation that the fork cut through and that nobody has resumed or closed yet."""
+    created: float
+
+    @property
+    def at(self) -> int:
+        """The event of the parent at which it was made: its last one, or the one that was edited in
+        its place."""
+        return self.number + 1 if self.reason == "event" else self.number

@@ -6,34 +6,24 @@ A session has at most one active run; only that one may append events (R38).
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from devui.store.database import Database, advance
-from devui.store.errors import Overtaken, RunActive, RunExists, RunNotFound, RunTransition
+from devui.store.database import Database, Owed, advance
+from devui.store.errors import (
+    Overtaken,
+    RunActive,
+    RunExists,
+    RunNotFound,
+    RunTransition,
+    StoreError,
+)
 from devui.store.events import USER
+from devui.store.queued import take
 from devui.store.rows import OutputLine, RunRow, RunStatus
 from devui.store.sessions import require_session, require_writable
 from devui.store.values import clean_text, optional_text, printable
 
-ACTIVE: frozenset[RunStatus] = frozenset({"running", "stopping"})
-
-_ENDS: frozenset[RunStatus] = frozenset({"done", "failed", "stopped", "interrupted"})
-
-TRANSITIONS: Mapping[RunStatus, frozenset[RunStatus]] = {
-    # To itself: a running run reports its invocation id.
-    "running": _ENDS | {"running", "stopping"},
-    "stopping": _ENDS,
-    "done": frozenset(),
-    "failed": frozenset(),
-    "stopped": frozenset(),
-    "interrupted": frozenset(),
-}
-"""Where a run may go from each status."""
-
-_GET = "SELECT * FROM run_rows WHERE id = ?"
-_ACTIVE = "SELECT * FROM run_rows WHERE session = ? AND status IN ('running', 'stopping')"
-_ALL_ACTIVE = "SELECT id, session FROM runs WHERE status IN ('running', 'stopping') ORDER BY seq"
-_LIST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC"
 # An agent's own code may give each partial event an id of its own: a later event of the author says
 # all of them. What was in flight is among the newest, so that a long past costs nothing.
 _STRAY = """
@@ -66,6 +56,55 @@ _LAST_HOLD = """
     ORDER BY since DESC LIMIT 1
 """
 _LAST_PRINTED = "SELECT at FROM output WHERE run = ? ORDER BY number DESC LIMIT 1"
+
+
+def stray(connection: sqlite3.Connection, session: int, run: str) -> list[str]:
+    """Return the partial events of a run that became no event, as JSON texts in their order."""
+    return [data for (data,) in connection.execute(_STRAY, (session, run))]
+
+
+def last_sign(
+    connection: sqlite3.Connection, run: RunRow, texts: Sequence[str], now: float
+) -> tuple[float, float]:
+    """When the run gave its last sign of life, in seconds since the epoch, and for how many seconds
+    it had been held by then.
+
+    `texts` are its partial events that became no event, as JSON texts in their order.
+    """
+    started = run.started
+    moment, held = started, 0.0
+    for at, paused in connection.execute(_LAST_EVENT, (run.session, run.id)):
+        moment, held = at, paused
+    for since, paused in connection.execute(_LAST_HOLD, (run.id,)):
+        if since >= moment:  # a journal of before that was told has no `paused`
+            moment, held = since, held if paused is None else paused
+    later = [at for (at,) in connection.execute(_LAST_PRINTED, (run.id,))]
+    told = [json.loads(text).get("timestamp") for text in texts[-1:]]
+    later += [at for at in told if isinstance(at, int | float)]  # a server has to start, whatever
+    ended = min(max(started, moment, *later), now)
+    ended = max(ended, started)
+    return ended, min(max(held, 0.0), ended - started)
+
+
+ACTIVE: frozenset[RunStatus] = frozenset({"running", "stopping"})
+
+_ENDS: frozenset[RunStatus] = frozenset({"done", "failed", "stopped", "interrupted"})
+
+TRANSITIONS: Mapping[RunStatus, frozenset[RunStatus]] = {
+    # To itself: a running run reports its invocation id.
+    "running": _ENDS | {"running", "stopping"},
+    "stopping": _ENDS,
+    "done": frozenset(),
+    "failed": frozenset(),
+    "stopped": frozenset(),
+    "interrupted": frozenset(),
+}
+"""Where a run may go from each status."""
+
+_GET = "SELECT * FROM run_rows WHERE id = ?"
+_ACTIVE = "SELECT * FROM run_rows WHERE session = ? AND status IN ('running', 'stopping')"
+_ALL_ACTIVE = "SELECT id, session FROM runs WHERE status IN ('running', 'stopping') ORDER BY seq"
+_LIST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC"
 _NEWEST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC LIMIT 1"
 _SAID_SINCE = """
     SELECT number FROM events WHERE session = ? AND seq > ? AND author = ? ORDER BY seq LIMIT 1
@@ -126,26 +165,28 @@ class Runs:
         invocation_id: str | None = None,
         message: str | None = None,
         *,
-        seen: int | None = None,
-        asked: str | None = None,
+        last_seen: int | None = None,
+        request: str | None = None,
         follows: str | None = None,
+        queued: int | None = None,
     ) -> RunRow:
         """Record a new run as running.
 
         `message` is what the user said, as JSON text; the run keeps it until an event of the user
-        is committed in it. With `seen`, the run is started only if the user has said nothing after
-        that seq: what the caller has read is still all there is. `asked` is all that the run is to
-        do, as JSON text, kept for good. With `follows`, that run is done at the same moment, and
-        hands its message on: so there is no moment at which nobody has it.
+        is committed in it. With `last_seen`, the run is started only if the user has said nothing
+        after that seq: what the caller has read is still all there is. `request` is all that the
+        run is to do, as JSON text, kept for good. With `follows`, that run is done at the same
+        moment, and hands its message on: so there is no moment at which nobody has it. With
+        `queued`, the message of that number leaves the session's queue at the same moment.
 
-        Raises RunActive while the session has another that has not ended, Overtaken, RunTransition
-        when the followed run has ended already, RunExists when the id is taken, SessionNotFound,
-        ReadOnly for an imported session, BadValue.
+        Raises NotQueued for one that is there no more, RunActive while the session has another that
+        has not ended, Overtaken, RunTransition when the followed run has ended already, RunExists
+        when the id is taken, SessionNotFound, ReadOnly for an imported session, BadValue.
         """
         clean_text(run_id, "the run's id")
         optional_text(invocation_id, "the invocation id")
         optional_text(message, "the user's message")
-        optional_text(asked, "what the run was asked")
+        optional_text(request, "what the run was asked")
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
@@ -155,12 +196,14 @@ class Runs:
                 _change(connection, follows, ("done", None, None, None, 0.0, None), now)
                 connection.execute(_HANDED_ON, (follows,))
             _check_free(connection, run_id, session_key)
-            if seen is not None:
-                _check_silence(connection, session_key, seen)
+            if last_seen is not None:
+                _check_silence(connection, session_key, last_seen)
+            if queued is not None:
+                take(connection, session_key, queued)
             values = (run_id, session_key, invocation_id, now, advance(connection), message)
             connection.execute(_INSERT, values)
-            if asked is not None:
-                connection.execute(_ASKED, (run_id, asked))
+            if request is not None:
+                connection.execute(_ASKED, (run_id, request))
             return _require(connection, run_id)
 
         return await self._database.write(work)
@@ -173,25 +216,72 @@ class Runs:
         error: str | None = None,
         invocation_id: str | None = None,
         unfinished: str | None = None,
-        held: float = 0.0,
+        paused: float = 0.0,
         started: float | None = None,
     ) -> RunRow:
         """Move the run to another status, as TRANSITIONS allows.
 
         `error` and `unfinished` are JSON text; they and the invocation id keep their old value when
-        None. `held`: for how many seconds of it the debugger held the run. `started`: when it began
-        indeed, if it had to wait for its app. Raises RunNotFound, RunTransition, BadValue.
+        None. `paused`: for how many seconds of it the debugger held the run. `started`: when it
+        began indeed, if it had to wait for its app. Raises RunNotFound, RunTransition, BadValue.
         """
         optional_text(error, "the run's error")
         optional_text(invocation_id, "the invocation id")
         optional_text(unfinished, "the unfinished answers")
-        wanted = (status, error, invocation_id, unfinished, held, started)
+        wanted = (status, error, invocation_id, unfinished, paused, started)
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
             return _change(connection, run_id, wanted, now)
 
         return await self._database.write(work)
+
+    def owe_end(
+        self,
+        run: RunRow,
+        status: RunStatus,
+        *,
+        error: str | None = None,
+        unfinished: str | None = None,
+        paused: float = 0.0,
+    ) -> RunRow:
+        """Let the run be over from now on, as by `change`, and return how it stands.
+
+        The journal gets its end with the next change that it takes. Once `end` was refused, `get`,
+        `newest` and `active` tell it all the same. `end` waits for that.
+        """
+        now = self._clock()
+        wanted = (status, error, run.invocation_id, unfinished, paused, run.started)
+
+        def work(connection: sqlite3.Connection) -> RunRow:
+            row = _require(connection, run.id)
+            return row if row.ended is not None else _change(connection, run.id, wanted, now)
+
+        over = replace(
+            run,
+            status=status,
+            error=error or run.error,
+            unfinished=unfinished,
+            ended=now,
+            pending=True,
+        )
+        self._database.owed[run.id] = Owed(work, over)
+        return over
+
+    async def end(self, run_id: str) -> RunRow:
+        """Write the end that is owed, unless that is done. Raises StoreError; it stays owed then,
+        but for RunNotFound."""
+        owed = self._database.owed.get(run_id)
+
+        def read(connection: sqlite3.Connection) -> RunRow:
+            return _require(connection, run_id)
+
+        try:
+            return await self._database.write(owed.work if owed else read)
+        except (StoreError, MemoryError):
+            if (owed := self._database.owed.get(run_id)) is not None:
+                self._database.owed[run_id] = owed._replace(refused=True)
+            raise
 
     async def close(self, run_id: str) -> RunRow:
         """Ask no more about the end of the run, which stays as it is.
@@ -209,15 +299,22 @@ class Runs:
         return await self._database.write(work)
 
     async def get(self, run_id: str) -> RunRow | None:
-        return _one(await self._database.fetch(_GET, run_id))
+        return self._now(await self._database.fetch(_GET, run_id))
 
     async def active(self, session_key: int) -> RunRow | None:
         """Return the session's run that has not ended, if there is one."""
-        return _one(await self._database.fetch(_ACTIVE, session_key))
+        row = self._now(await self._database.fetch(_ACTIVE, session_key))
+        return row if row is not None and row.ended is None else None
 
     async def newest(self, session_key: int) -> RunRow | None:
         """Return the session's run that changed last, if it has any."""
-        return _one(await self._database.fetch(_NEWEST, session_key))
+        return self._now(await self._database.fetch(_NEWEST, session_key))
+
+    def _now(self, rows: list[tuple[Any, ...]]) -> RunRow | None:
+        """The run as it is, also if its end is yet to be written."""
+        row = _one(rows)
+        owed = self._database.owed.get(row.id) if row is not None and row.ended is None else None
+        return owed.outcome if owed and owed.refused else row
 
     async def since(self, session_key: int, seq: int, *, until: int | None = None) -> list[RunRow]:
         """Return the session's runs that changed last after the seq, and before the seq `until` if
@@ -255,8 +352,8 @@ class Runs:
             for run, session in connection.execute(_ALL_ACTIVE).fetchall():
                 if only is not None and run not in only:
                     continue
-                said = [data for (data,) in connection.execute(_STRAY, (session, run))]
-                ended, held = _last_sign(connection, session, run, said, now)
+                said = stray(connection, session, run)
+                ended, held = last_sign(connection, _require(connection, run), said, now)
                 wanted: _Wanted = ("interrupted", None, None, unfinished(said), held, None)
                 marked.append(_change(connection, run, wanted, ended))
             return marked
@@ -333,18 +430,18 @@ def _check_free(connection: sqlite3.Connection, run_id: str, session_key: int) -
         )
 
 
-def _check_silence(connection: sqlite3.Connection, session_key: int, seen: int) -> None:
-    for (number,) in connection.execute(_SAID_SINCE, (session_key, seen, USER)):
+def _check_silence(connection: sqlite3.Connection, session_key: int, last_seen: int) -> None:
+    for (number,) in connection.execute(_SAID_SINCE, (session_key, last_seen, USER)):
         raise Overtaken(f"the user has said #{number} in session {session_key!r} meanwhile")
 
 
 def _change(
     connection: sqlite3.Connection,
     run_id: str,
-    wanted: _Wanted,
+    change: _Wanted,
     now: float,
 ) -> RunRow:
-    status, error, invocation_id, unfinished, held, started = wanted
+    status, error, invocation_id, unfinished, held, started = change
     present = _require(connection, run_id).status
     if status not in TRANSITIONS[present]:
         raise RunTransition(f"the run {run_id!r} is {present} and cannot become {status!r}")
@@ -353,29 +450,6 @@ def _change(
     values = (status, error, started, ended, seq, invocation_id, unfinished, held, run_id)
     connection.execute(_CHANGE, values)
     return _require(connection, run_id)
-
-
-def _last_sign(
-    connection: sqlite3.Connection, session: int, run: str, said: Sequence[str], now: float
-) -> tuple[float, float]:
-    """When the run gave its last sign of life, in seconds since the epoch, and for how many seconds
-    it had been held by then.
-
-    `said` are its partial events that became no event, as JSON texts in their order.
-    """
-    started = _require(connection, run).started
-    moment, held = started, 0.0
-    for at, paused in connection.execute(_LAST_EVENT, (session, run)):
-        moment, held = at, paused
-    for since, paused in connection.execute(_LAST_HOLD, (run,)):
-        if since >= moment:  # a journal of before that was told has no `paused`
-            moment, held = since, held if paused is None else paused
-    later = [at for (at,) in connection.execute(_LAST_PRINTED, (run,))]
-    told = [json.loads(text).get("timestamp") for text in said[-1:]]
-    later += [at for at in told if isinstance(at, int | float)]  # a server has to start, whatever
-    ended = min(max(started, moment, *later), now)
-    ended = max(ended, started)
-    return ended, min(max(held, 0.0), ended - started)
 
 
 def _require(connection: sqlite3.Connection, run_id: str) -> RunRow:

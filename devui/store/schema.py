@@ -6,6 +6,7 @@ Migrations are numbered, append-only, one transaction each, with a backup first 
 """
 
 import logging
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 from devui.address import create_private
 from devui.store.errors import (
@@ -22,6 +24,54 @@ from devui.store.errors import (
     JournalNewer,
     from_sqlite,
 )
+
+_PAGE_SIZE = slice(8, 12)
+"""Where the log's header tells it; 1 stands for 65,536 there."""
+_LARGEST_PAGE = 65_536
+_LOG_FILES = ("", "-wal", "-shm")
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """The file of this suffix that SQLite keeps beside a database."""
+    return path.with_name(path.name + suffix)
+
+
+def lost_its_file(path: Path) -> bool:
+    """Whether the journal is gone or empty, and its log holds something."""
+    log = beside(path, "-wal")
+    empty = not path.exists() or (path.is_file() and path.stat().st_size == 0)
+    return empty and log.is_file() and log.stat().st_size > 0
+
+
+def rebuild(path: Path) -> Path:
+    """Make a database of what the log of `path` holds, and return its file.
+
+    Pages that the log does not hold are empty: it has to be checked. The log stays as it is.
+    Raises sqlite3.Error, OSError; `discard` takes away what was made.
+    """
+    log, made = beside(path, "-wal"), beside(path, ".recovered")
+    discard(made)
+    create_private(made)
+    made.write_bytes(blank(log))
+    create_private(beside(made, "-wal"))
+    shutil.copyfile(log, beside(made, "-wal"))
+    with closing(sqlite3.connect(made, isolation_level=None)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return made
+
+
+def blank(log: Path) -> bytes:
+    """An empty page: beside a file that has one, SQLite reads the log."""
+    with log.open("rb") as file:
+        size = int.from_bytes(file.read(32)[_PAGE_SIZE], "big")
+    return bytes(size if 512 <= size <= _LARGEST_PAGE else _LARGEST_PAGE)
+
+
+def discard(path: Path) -> None:
+    """Take a database away that was made here."""
+    for suffix in _LOG_FILES:
+        beside(path, suffix).unlink(missing_ok=True)
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -69,27 +119,42 @@ def load_migrations() -> tuple[Migration, ...]:
     return tuple(Migration(int(file.name.split("_")[0]), file.read_text("utf-8")) for file in files)
 
 
-def inspect(path: Path, newest: int) -> Path | None:
+class SetAside(NamedTuple):
+    """A journal that could not be used as it was."""
+
+    path: Path
+    recovered: bool
+    """Everything in it is in the one that took its place."""
+
+
+def inspect(path: Path, newest: int) -> SetAside | None:
     """Make sure that the file may be opened for writing, and exists.
 
-    Returns where a damaged journal was set aside, None when there was nothing to set aside. Raises
-    JournalForeign or JournalNewer for a file that is somebody else's or too new for this version.
+    Returns what was set aside, None when there was nothing to set aside. Raises JournalForeign or
+    JournalNewer for a file that is somebody else's or too new for this version, other JournalErrors
+    and OSError where the disk keeps it from doing so.
     """
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         raise JournalError(
             f"this Python brings SQLite {sqlite3.sqlite_version}; the journal needs 3.37 or newer"
         )
+    _require_fts5()
     aside = None
     if path.is_symlink() or path.exists():
         _require_plain(path)
-    if path.exists() and path.stat().st_size > 0:
+    if lost_its_file(path):
+        aside = _recover(path, newest)
+        how = "recovered whole from its log" if aside.recovered else "not whole in its log"
+        _LOG.warning("%s is missing or empty; it is %s, kept as %s", path, how, aside.path)
+    elif path.exists() and path.stat().st_size > 0:
         try:
             examine(path, newest, is_ours=True)
         except JournalDamaged as error:
-            aside = _set_aside(path)
+            aside = SetAside(_set_aside(path), recovered=False)
             cause = error.__cause__ or error
-            _LOG.warning("damaged: %s; set aside as %s, a new journal begins", cause, aside)
-    create_private(path)
+            _LOG.warning("damaged: %s; set aside as %s, a new journal begins", cause, aside.path)
+    if not path.exists():
+        create_private(path)
     return aside
 
 
@@ -114,6 +179,17 @@ def examine(path: Path, newest: int, *, is_ours: bool = False) -> None:
         raise from_sqlite(error, str(path)) from error
     except UnicodeDecodeError as error:  # SQLite quotes the damage in its message
         raise JournalDamaged(f"the schema of {str(path)!r} is no text") from error
+
+
+def _require_fts5() -> None:
+    try:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute("CREATE VIRTUAL TABLE texts USING fts5 (text)")
+    except sqlite3.OperationalError as error:
+        raise JournalError(
+            f"this Python's SQLite {sqlite3.sqlite_version} can't search texts ({error}); "
+            "run devui with a Python whose SQLite has FTS5, as that of python.org does"
+        ) from error
 
 
 def _require_plain(path: Path) -> None:
@@ -175,18 +251,54 @@ def _check_owner(path: Path, application_id: int, tables: int) -> None:
     )
 
 
+def _recover(path: Path, newest: int) -> SetAside:
+    """Make the journal anew of its log, if all of it is there; keep the log in any case.
+
+    Whenever this is cut off, the log is still beside the journal, or all of it is in the journal.
+    """
+    log, recovered = beside(path, "-wal"), False
+    try:
+        made = rebuild(path)
+        examine(made, newest, is_ours=True)
+        with closing(read_only(made, is_ours=True)) as connection:
+            check(connection, made)
+            recovered = _number(connection, _OWNER) == APPLICATION_ID
+    except JournalDamaged as error:
+        _LOG.warning("not all of %s is in its log: %s", path, error)
+    except sqlite3.Error as error:
+        damage = from_sqlite(error, str(path))
+        if not isinstance(damage, JournalDamaged):
+            raise damage from error
+    finally:
+        if not recovered:
+            discard(beside(path, ".recovered"))
+    aside = _place_aside(path)
+    create_private(aside)
+    aside.write_bytes(blank(log))
+    if recovered:
+        made.replace(path)
+    log.rename(beside(aside, "-wal"))
+    beside(path, "-shm").unlink(missing_ok=True)
+    return SetAside(aside, recovered)
+
+
 def _set_aside(path: Path) -> Path:
     """Rename the file and its companions; SQLite's tools open the result under its new name."""
+    aside = _place_aside(path)
+    for suffix in _COMPANIONS:
+        companion = path.with_name(path.name + suffix)
+        if companion.exists():
+            companion.rename(aside.with_name(aside.name + suffix))
+    return aside
+
+
+def _place_aside(path: Path) -> Path:
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     aside = path.with_name(f"{path.name}.damaged-{stamp}")
     attempt = 1
     while aside.exists():
         attempt += 1
         aside = path.with_name(f"{path.name}.damaged-{stamp}-{attempt}")
-    for suffix in _COMPANIONS:
-        companion = path.with_name(path.name + suffix)
-        if companion.exists():
-            companion.rename(aside.with_name(aside.name + suffix))
     return aside
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from devui.store.database import Database, advance
 from devui.store.errors import ReadOnly, RunActive, SessionExists, SessionNotFound
 from devui.store.rows import Json, SessionRow
+from devui.store.search import forget
 from devui.store.state import Routed, Scopes, prefixed, route_initial, write_state
-from devui.store.values import bounded, clean_text, optional_text, parsed
+from devui.store.values import bounded, clean_text, name_text, optional_text, parsed
 
 _GET = "SELECT * FROM session_rows WHERE key = ?"
 _FIND = "SELECT * FROM session_rows WHERE app = ? AND user = ? AND id = ?"
@@ -17,7 +18,17 @@ _LIST = "SELECT * FROM session_rows WHERE app = ? AND seq < ? ORDER BY seq DESC 
 _LIST_OF_USER = """
     SELECT * FROM session_rows WHERE app = ? AND seq < ? AND user = ? ORDER BY seq DESC LIMIT ?
 """
+_NAMED = """
+    SELECT * FROM session_rows WHERE id = ?1 AND (?2 IS NULL OR app = ?2)
+      AND (?3 IS NULL OR user = ?3) ORDER BY seq DESC LIMIT ?4
+"""
 _RECENT = "SELECT * FROM session_rows ORDER BY seq DESC LIMIT ?"
+_WITH_EVENT = """
+    SELECT * FROM session_rows
+    WHERE (?2 IS NULL OR app = ?2)
+      AND EXISTS (SELECT 1 FROM events WHERE session = key AND events.id = ?1)
+    ORDER BY seq DESC
+"""
 _STARRED = """
     SELECT session_rows.* FROM notes JOIN session_rows ON session_rows.key = notes.session
     WHERE notes.number = 0 AND notes.starred = 1 AND (?1 IS NULL OR session_rows.app = ?1)
@@ -54,6 +65,9 @@ _INITIAL = """
     JOIN scopes ON scopes.id = writes.scope
     WHERE sessions.key = ?
 """
+_INITIAL_KEYS = """
+    SELECT count(*) FROM sessions JOIN writes ON writes.seq = sessions.born WHERE sessions.key = ?
+"""
 
 History = Callable[[sqlite3.Connection, int], None]
 """Appends first events to the session with this key, inside the job that creates it."""
@@ -89,17 +103,14 @@ class Sessions:
         """
         wanted = (session_id or "").strip() or str(uuid.uuid4())
         clean_text(app, "the application's name")
-        clean_text(user, "the user's id")
-        clean_text(wanted, "the session's id")
+        name_text(user, "the user's id")
+        name_text(wanted, "the session's id")
         optional_text(title, "the title")
         routed = route_initial(initial_state)
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> SessionRow:
-            if connection.execute(_FIND, (app, user, wanted)).fetchall():
-                raise SessionExists(
-                    f"user {user!r} of {app!r} already has a session {wanted!r}; choose another id"
-                )
+            require_free(connection, app, user, wanted)
             row = _create(connection, (app, user, wanted, title), routed, now)
             if history is None:
                 return row
@@ -112,7 +123,23 @@ class Sessions:
         return _one(await self._database.fetch(_GET, key))
 
     async def find(self, app: str, user: str, session_id: str) -> SessionRow | None:
-        return _one(await self._database.fetch(_FIND, app, user, session_id))
+        """Return the session; blanks around its id are left out, as where it was created."""
+        return _one(await self._database.fetch(_FIND, app, user, session_id.strip()))
+
+    async def named(
+        self, session_id: str, app: str | None, user: str | None = None, limit: int = -1
+    ) -> list[SessionRow]:
+        """Return the sessions of this id, the last changed first; None is any app or user.
+
+        `limit` is the most of them; -1 for all.
+        """
+        names = (session_id.strip(), app, user)
+        return [SessionRow(*row) for row in await self._database.fetch(_NAMED, *names, limit)]
+
+    async def with_event(self, app: str | None, event_id: str) -> Sequence[SessionRow]:
+        """Return the sessions that hold the event, forks included, the last changed first."""
+        rows = await self._database.fetch(_WITH_EVENT, event_id, app)
+        return [SessionRow(*row) for row in rows]
 
     async def recent(self, limit: int) -> list[SessionRow]:
         """Return the sessions of all applications, the last changed first."""
@@ -185,9 +212,7 @@ class Sessions:
                 raise RunActive(
                     f"session {key!r} has the active run {active[0][0]!r}: stop it first"
                 )
-            scopes = connection.execute(_DELETE, (bounded(key),)).fetchall()
-            connection.executemany(_DELETE_SCOPES, scopes)
-            return bool(scopes)
+            return delete_session(connection, key)
 
         return await self._database.write(work)
 
@@ -195,6 +220,18 @@ class Sessions:
         """Return what the session was created with, keys with their prefixes."""
         rows = await self._database.fetch(_INITIAL, key)
         return {prefixed(kind, name): parsed(value) for kind, name, value in rows}
+
+    async def initial_keys(self, key: int) -> int:
+        """Return how many state keys the session was created with."""
+        return int((await self._database.fetch(_INITIAL_KEYS, key))[0][0])
+
+
+def delete_session(connection: sqlite3.Connection, key: int) -> bool:
+    """Delete it with all that is its own; whether there was one. For use inside jobs."""
+    forget(connection, key)
+    scopes = connection.execute(_DELETE, (bounded(key),)).fetchall()
+    connection.executemany(_DELETE_SCOPES, scopes)
+    return bool(scopes)
 
 
 def require_session(connection: sqlite3.Connection, key: int) -> SessionRow:
@@ -208,7 +245,15 @@ def require_session(connection: sqlite3.Connection, key: int) -> SessionRow:
 def require_writable(connection: sqlite3.Connection, key: int) -> None:
     """Raise ReadOnly for a session that was imported. For use inside jobs."""
     if connection.execute(_IMPORTED, (bounded(key),)).fetchall():
-        raise ReadOnly(f"session {key} was imported and is read only: fork it to go on")
+        raise ReadOnly(f"session {key} was imported and is read-only: fork it to continue")
+
+
+def require_free(connection: sqlite3.Connection, app: str, user: str, name: str) -> None:
+    """Raise SessionExists if the user has a session with this id. For use inside jobs."""
+    if connection.execute(_FIND, (app, user, name)).fetchall():
+        raise SessionExists(
+            f"user {user!r} of {app!r} already has a session {name!r}; choose another id"
+        )
 
 
 def user_scope(connection: sqlite3.Connection, app: str, user: str) -> int:
@@ -223,6 +268,15 @@ def private_scopes(connection: sqlite3.Connection, app: str, user: str) -> Scope
         session=_add_scope(connection, "session", app, user),
         user=_add_scope(connection, "user", app, user, private=True),
         app=_add_scope(connection, "app", app, None, private=True),
+    )
+
+
+def shared_scopes(connection: sqlite3.Connection, app: str, user: str) -> Scopes:
+    """Make a scope of a session's own, beside those that the user's sessions share. For jobs."""
+    return Scopes(
+        session=_add_scope(connection, "session", app, user),
+        user=user_scope(connection, app, user),
+        app=_app_scope(connection, app),
     )
 
 
@@ -246,11 +300,7 @@ def _create(
     now: float,
 ) -> SessionRow:
     app, user, _, _ = names
-    scopes = Scopes(
-        session=_add_scope(connection, "session", app, user),
-        user=user_scope(connection, app, user),
-        app=_app_scope(connection, app),
-    )
+    scopes = shared_scopes(connection, app, user)
     seq = advance(connection)
     key = connection.execute(_INSERT, (*names, now, now, seq, seq, *scopes)).lastrowid
     write_state(connection, seq, scopes, routed)

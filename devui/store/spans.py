@@ -7,12 +7,13 @@ are found there, under the key of the parent.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from devui.store.database import Database
+from devui.store.database import Database, Snapshot
 from devui.store.rows import NewSpan, SpanEnd, SpanRow
 from devui.store.sessions import require_session
-from devui.store.values import bounded, printable
+from devui.store.values import bounded, parsed, printable
 
 _PIECE = "INSERT INTO pieces (session, name, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _BEGIN = """
@@ -210,3 +211,68 @@ def _end(span: SpanEnd) -> tuple[object, ...]:
 
 def _printable(text: str | None) -> str | None:
     return None if text is None else printable(text)
+
+
+Record = dict[str, Any]
+"""One of an export: a dict with the key `type`."""
+
+_BATCH = 200
+
+# A fork's events were recorded in the sessions that they come from.
+_SPANS = """
+    WITH RECURSIVE line (session, until) AS (
+        SELECT ?1, NULL UNION ALL
+        SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
+    )
+    SELECT id, run, number, parent, type, name, agent, branch, call, event, began, seconds, first,
+           error, sent, result, effects
+    FROM line JOIN spans USING (session)
+    WHERE id > ?2 AND (until IS NULL OR event <= until) ORDER BY id LIMIT ?3
+"""
+_EXPORTED_PIECES = """
+    WITH RECURSIVE line (session) AS (
+        SELECT ?1 UNION ALL SELECT parent FROM forks JOIN line USING (session)
+    )
+    SELECT DISTINCT name, data FROM line JOIN pieces USING (session)
+    WHERE name IN (SELECT value FROM json_each(?2))
+"""
+
+
+async def spans(snapshot: Snapshot, session: int) -> AsyncIterator[Record]:
+    """Spans, each after those pieces of its request that no span before it has."""
+    after, known = 0, set[str]()
+    while rows := await snapshot.fetch(_SPANS, session, after, _BATCH):
+        for row in rows:
+            span = _span(row)
+            names = names_in(span["sent"]) if span["kind"] == "model" else ()
+            wanted = [name for name in names if name not in known]
+            known.update(wanted)
+            found = dict(await snapshot.fetch(_EXPORTED_PIECES, session, json.dumps(wanted)))
+            for name in dict.fromkeys(name for name in wanted if name in found):
+                yield {"type": "piece", "name": name, "data": parsed(found[name])}
+            yield span
+        after = rows[-1][0]
+
+
+def names_in(request: object) -> Iterator[str]:
+    """The names of pieces in what a model call was sent."""
+    told = request if isinstance(request, dict) else {}
+    for value in (told.get(member) for member in ("system", "config", "tools", "contents")):
+        for name in value if isinstance(value, list) else [value]:
+            if isinstance(name, str):
+                yield name
+
+
+def _span(row: Sequence[Any]) -> Record:
+    names = ("run", "number", "parent", "kind", "name", "agent", "branch", "call", "event")
+    times = ("began", "seconds", "first", "error")
+    _, *told, sent, result, effects = row
+    span = dict(zip((*names, *times), told, strict=True))
+    bodies = {"sent": optional(sent), "result": optional(result)}
+    bodies |= {"effects": parsed(effects)} if effects is not None else {}
+    return {"type": "span", **span, **bodies}
+
+
+def optional(text: str | None) -> Any:
+    """The value of a stored JSON text, if there is one."""
+    return None if text is None else parsed(text)

@@ -7,16 +7,20 @@ all sessions of the user, `app:` keys to all of the application, `temp:` keys to
 never kept (adk-runtime 1.4).
 """
 
+import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from devui.store.database import Database
-from devui.store.errors import BadValue
+from devui.store.errors import BadValue, JournalDamaged, Overtaken
 from devui.store.rows import Change, Json, Scope, Value
+from devui.store.summaries import Damaged
 from devui.store.values import clean_text, json_text, parsed
 
 _LATEST = 2**63 - 1
+_WHOLE_TEXT = 2**31 - 1
+"""Characters that no text of SQLite has."""
 
 _PREFIXES: dict[str, Scope] = {"user:": "user", "app:": "app"}
 _TEMPORARY = "temp:"
@@ -24,6 +28,15 @@ _RANK: dict[Scope, int] = {"session": 0, "user": 1, "app": 2}
 
 Routed = tuple[Scope, str, str]
 """Scope, key without its prefix, value as JSON text."""
+
+
+class Page(NamedTuple):
+    """Some keys of one scope, in their order."""
+
+    values: list[Value]
+    """Each at most as long as was wished: what is longer is cut, and no JSON then."""
+    following: str | None
+    """The first key behind them; None at the end."""
 
 
 class Scopes(NamedTuple):
@@ -75,18 +88,71 @@ _VALUES = """
 _AT = _SCOPES_OF_SESSION + _VALUES
 _SHARED = _SHARED_SCOPES + _VALUES
 
+# The same from one key on, until enough are found: a page costs what it shows.
+_KEYS = """
+    WITH RECURSIVE
+    mine (scope) AS (
+        SELECT scopes.id FROM sessions
+        JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope)
+        WHERE sessions.key = ?2 AND scopes.kind = ?3
+    ),
+    keys (scope, key) AS (
+        SELECT scope, (SELECT min(key) FROM writes WHERE writes.scope = mine.scope AND key >= ?4)
+        FROM mine
+        UNION ALL
+        SELECT keys.scope, (SELECT min(key) FROM writes
+                            WHERE writes.scope = keys.scope AND writes.key > keys.key)
+        FROM keys WHERE keys.key IS NOT NULL
+    )
+"""
+_WRITTEN = """
+    FROM keys
+    CROSS JOIN writes ON writes.scope = keys.scope AND writes.key = keys.key AND writes.seq = (
+        SELECT max(earlier.seq) FROM writes AS earlier
+        WHERE earlier.scope = keys.scope AND earlier.key = keys.key AND earlier.seq <= ?1
+    )
+    LEFT JOIN events ON events.seq = writes.seq AND events.session = ?2
+    WHERE keys.key IS NOT NULL AND (?5 = '' OR instr(lower(keys.key), lower(?5)) > 0)
+    LIMIT ?6
+"""
+_SHOWN = """
+    SELECT ?3, keys.key, substr(writes.value, 1, ?7), writes.seq, events.number,
+           writes.seq = (SELECT born FROM sessions WHERE sessions.key = ?2)
+"""
+_KEYS_SHOWN = _KEYS + _SHOWN
+_KEYS_COUNTED = _KEYS + "SELECT count(*)"
+_PAGE = _KEYS_SHOWN + _WRITTEN
+_COUNT = _KEYS_COUNTED + _WRITTEN
+_WHOLE = """
+    SELECT writes.value FROM sessions
+    JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope) AND scopes.kind = ?
+    JOIN writes ON writes.scope = scopes.id AND writes.key = ? AND writes.seq <= ?
+    WHERE sessions.key = ? ORDER BY writes.seq DESC LIMIT 1
+"""
+
+_WRITTEN_AT = """
+    SELECT coalesce(max(writes.seq), 0) FROM sessions
+    JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope) AND scopes.kind = ?
+    JOIN writes ON writes.scope = scopes.id AND writes.key = ?
+    WHERE sessions.key = ?
+"""
+
 _CHANGES = """
     SELECT scopes.kind, writes.key, (
-        SELECT earlier.value FROM writes AS earlier
+        SELECT substr(earlier.value, 1, ?4) FROM writes AS earlier
         WHERE earlier.scope = writes.scope AND earlier.key = writes.key
           AND earlier.seq < writes.seq
         ORDER BY earlier.seq DESC LIMIT 1
-    ), writes.value
+    ), substr(writes.value, 1, ?4)
     FROM events
     JOIN writes ON writes.seq = events.seq
     JOIN scopes ON scopes.id = writes.scope
+    WHERE events.session = ?1 AND events.number = ?2
+    ORDER BY writes.scope, writes.key LIMIT ?3
+"""
+_CHANGED = """
+    SELECT count(*) FROM events JOIN writes ON writes.seq = events.seq
     WHERE events.session = ? AND events.number = ?
-    ORDER BY writes.scope, writes.key
 """
 
 _MOMENT = """
@@ -121,10 +187,66 @@ class State:
         rows = await self._database.fetch(_MOMENT, session_key, number)
         return rows[0][0] if rows else None
 
-    async def changes(self, session_key: int, number: int) -> list[Change]:
-        """Return old and new of every key that the session's event with this number set."""
-        rows = await self._database.fetch(_CHANGES, session_key, number)
+    async def page(
+        self,
+        session_key: int,
+        scope: Scope,
+        seq: int | None = None,
+        *,
+        start: str = "",
+        find: str = "",
+        limit: int,
+        longest: int,
+    ) -> Page:
+        """Return the keys of a scope as of the journal's seq, from the key `start` on.
+
+        At most `limit` of them, with `find` in them in whatever case; of each value at most
+        `longest` characters.
+        """
+        at = _LATEST if seq is None else seq
+        given = (at, session_key, scope, start, find, limit + 1, longest)
+        values = _values(await self._database.fetch(_PAGE, *given))
+        return Page(values[:limit], values[limit].key if len(values) > limit else None)
+
+    async def count(
+        self,
+        session_key: int,
+        scope: Scope,
+        seq: int | None = None,
+        *,
+        start: str = "",
+        find: str = "",
+    ) -> int:
+        """Return how many keys `page` would return without a limit."""
+        at = _LATEST if seq is None else seq
+        rows = await self._database.fetch(_COUNT, at, session_key, scope, start, find, 1)
+        return int(rows[0][0])
+
+    async def value(
+        self, session_key: int, scope: Scope, key: str, seq: int | None = None
+    ) -> str | None:
+        """Return the whole value of a key as JSON text; None where it was not written by then."""
+        at = _LATEST if seq is None else seq
+        rows = await self._database.fetch(_WHOLE, scope, key, at, session_key)
+        return rows[0][0] if rows else None
+
+    async def last_written(self, session_key: int, scope: Scope, key: str) -> int:
+        """Return the seq under which a key was last written; 0 if it never was."""
+        return int((await self._database.fetch(_WRITTEN_AT, scope, key, session_key))[0][0])
+
+    async def changes(
+        self, session_key: int, number: int, *, limit: int = -1, longest: int = _WHOLE_TEXT
+    ) -> list[Change]:
+        """Return old and new of every key that the session's event with this number set.
+
+        At most `limit` of them; of each value at most `longest` characters.
+        """
+        rows = await self._database.fetch(_CHANGES, session_key, number, limit, longest)
         return sorted((Change(*row) for row in rows), key=_order)
+
+    async def changed(self, session_key: int, number: int) -> int:
+        """Return how many keys the session's event with this number set."""
+        return int((await self._database.fetch(_CHANGED, session_key, number))[0][0])
 
     async def shared(self, session_key: int) -> dict[str, Json]:
         """Return what the session sees of shared state, keys with `user:` and `app:`.
@@ -136,6 +258,30 @@ class State:
     async def merged(self, session_key: int) -> dict[str, Json]:
         """Return the state as the agent sees it: own keys bare, shared ones with prefix."""
         return _merge(await self.at(session_key))
+
+
+def state_json(values: Iterable[Value], *, lenient: bool = False) -> str:
+    """The JSON of what `merged` returns, of texts that are JSON already.
+
+    Raises JournalDamaged, unless it is lenient: then a damaged value says that it is.
+    """
+    return "".join(_members(values, lenient=lenient)) + "}"
+
+
+def _members(values: Iterable[Value], *, lenient: bool) -> Iterator[str]:
+    comma = "{"
+    for entry in values:
+        try:
+            value = parsed(entry.value)
+            text = json.dumps(value) if isinstance(entry.value, Damaged) else entry.value
+        except JournalDamaged:
+            if not lenient:
+                raise
+            text = json.dumps(parsed(Damaged(entry.value)))
+        yield f"{comma}{json.dumps(prefixed(entry.scope, entry.key))}:{text}"
+        comma = ","
+    if comma == "{":
+        yield comma
 
 
 def _values(rows: Sequence[tuple[Any, ...]]) -> list[Value]:
@@ -180,6 +326,19 @@ def route_delta(delta: Mapping[str, Json]) -> list[Routed]:
 def route_initial(state: Mapping[str, Json]) -> list[Routed]:
     """Sort an initial state into scopes; `temp:` keys are dropped, as ADK does."""
     return [_route(key, value) for key, value in state.items() if not key.startswith(_TEMPORARY)]
+
+
+def require_written(
+    connection: sqlite3.Connection, session_key: int, routed: Iterable[Routed], seq: int
+) -> None:
+    """Raise Overtaken if one of the keys was last written at another seq."""
+    for scope, key, _ in routed:
+        [(last,)] = connection.execute(_WRITTEN_AT, (scope, key, session_key))
+        if last != seq:
+            raise Overtaken(
+                f"the state key {prefixed(scope, key)!r} has changed since you opened it; "
+                "look at its value and edit it again"
+            )
 
 
 def write_state(

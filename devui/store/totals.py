@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from devui.store.database import Database
-from devui.store.rows import EventRow, Usage, UsageSum
+from devui.store.rows import EventRow, UsageSum
+from devui.store.summaries import Usage
 from devui.store.values import believed
 
 _K = TypeVar("_K")
@@ -29,7 +30,8 @@ _STEP: Final = 64
 """Answers from one sum that is kept to the next."""
 
 _EVENTS = """
-    SELECT seq, kind, json_extract(summary, '$.tokens'), held, size FROM events
+    SELECT seq, kind, iif(json_valid(summary), json_extract(summary, '$.tokens'), NULL), held, size
+    FROM events
     WHERE session = ? AND number > ? ORDER BY number LIMIT ?
 """
 _ANSWERS = """
@@ -71,7 +73,7 @@ class _Course:
         self.counted: int | None = None
         """The number of the first event that counted any."""
         self.bytes = 0
-        self.held = array("d", [0.0])
+        self.pauses = array("d", [0.0])
         self.ends = array("q")
         self.worked = array("d", [0.0])
         self.paused = array("d", [0.0])
@@ -81,7 +83,7 @@ class _Course:
             self.seqs.append(seq)
             self.bytes += size
             self.tokens.append(self.tokens[-1] + believed(tokens or 0))
-            self.held.append(self.held[-1] + held)
+            self.pauses.append(self.pauses[-1] + held)
             if tokens is not None and self.counted is None:
                 self.counted = len(self.seqs)
         self.kinds += tuple(kind for _, kind, *_ in rows)
@@ -143,7 +145,7 @@ class Totals:
         Summed for each author, each model, and how many of the `limits` its prompts exceed.
         """
         name = session_key, tuple(limits)
-        known = _kept(self._answers, name, lambda: _Answers(limits))
+        known = _cached(self._answers, name, lambda: _Answers(limits))
         numbers = known.numbers
         async with known.lock:
             last = numbers[-1] if numbers else 0
@@ -152,14 +154,14 @@ class Totals:
                 last = numbers[-1]
         count = len(numbers) if until is None else bisect_right(numbers, until)
         if count == len(numbers):
-            return _told(known.latest)
+            return _usage_sums(known.latest)
         done = count // _STEP * _STEP
         sums = dict(known.sums[count // _STEP])
         if count > done:
             before = numbers[done - 1] if done else 0
             for row in await self._rows(session_key, before, numbers[count - 1], _STEP):
                 _add(sums, row, known.limits)
-        return _told(sums)
+        return _usage_sums(sums)
 
     async def seconds(self, session_key: int) -> tuple[float | None, float]:
         """Return how long the session's ended runs were at work, and how long they were held.
@@ -181,19 +183,19 @@ class Totals:
         [(started, ended)] = rows
         # Runs of a session follow each other: behind the end of the one before, all is this one's.
         first = bisect_right(known.seqs, known.ends[count - 1]) if count else 0
-        paused = known.held[event.number] - known.held[first]
+        paused = known.pauses[event.number] - known.pauses[first]
         here = event.timestamp if ended is None else min(event.timestamp, ended)
         return worked + max(here - started - paused, 0), held + paused
 
     async def _events(self, session: int) -> _Course:
-        known = _kept(self._courses, session, _Course)
+        known = _cached(self._courses, session, _Course)
         async with known.lock:
             while rows := await self._database.fetch(_EVENTS, session, len(known.seqs), _BATCH):
                 known.grow(rows)
         return known
 
     async def _runs(self, session: int) -> _Course:
-        known = _kept(self._courses, session, _Course)
+        known = _cached(self._courses, session, _Course)
         async with known.lock:
             last = known.ends[-1] if known.ends else 0
             while rows := await self._database.fetch(_ENDED, session, last, _BATCH):
@@ -206,14 +208,14 @@ class Totals:
         return [_Answer(*row) for row in rows]
 
 
-def _kept(known: OrderedDict[_K, _V], name: _K, make: Callable[[], _V]) -> _V:
+def _cached(cache: OrderedDict[_K, _V], name: _K, make: Callable[[], _V]) -> _V:
     """What is known by this name, made if it is not; what was looked at longest ago is let go."""
-    if name not in known:
-        known[name] = make()
-        if len(known) > _KEPT:
-            known.popitem(last=False)
-    known.move_to_end(name)
-    return known[name]
+    if name not in cache:
+        cache[name] = make()
+        if len(cache) > _KEPT:
+            cache.popitem(last=False)
+    cache.move_to_end(name)
+    return cache[name]
 
 
 def _add(sums: _Sums, row: _Answer, limits: Sequence[int]) -> None:
@@ -228,7 +230,7 @@ def _add(sums: _Sums, row: _Answer, limits: Sequence[int]) -> None:
     )
 
 
-def _told(sums: _Sums) -> list[UsageSum]:
+def _usage_sums(sums: _Sums) -> list[UsageSum]:
     return [
         UsageSum(author, over, answers, Usage(model, *tokens))
         for (author, model, over), (answers, *tokens) in sorted(sums.items())

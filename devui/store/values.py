@@ -9,21 +9,37 @@ itself: an event that says so stands in its place, and nothing of what is there 
 
 import json
 import math
+from binascii import crc32
 from collections.abc import Sequence
 from typing import Any, Final
 
 from devui.store.errors import BadValue, JournalDamaged
 from devui.store.rows import EventRow, Json, NewEvent
-
-UNREADABLE: Final = "UNREADABLE_EVENT"
-"""The `errorCode` of what stands in the place of an event that cannot be read."""
+from devui.store.summaries import UNREADABLE, Damaged
+from devui.wire.events import DamagedEvent, Event
 
 _FINAL: Final = 10
 """Where `final` stands in a row; SQLite hands it back as 0 or 1."""
 
+LONGEST_ID: Final = 2000
+LONGEST_FILE: Final = 5000
+"""Bytes of an id, and of an artifact's name. Encoded, those of one address fit into the head of a
+request."""
+
+_RELATIVE: Final = frozenset({".", ".."})
+"""Steps of a path that clients resolve before they send it (RFC 3986, 5.2.4)."""
+
 _LARGEST = 2**63 - 1
 """The largest integer SQLite can hold."""
 _MOST_TOKENS = 2**40
+
+
+def legible(data: bytes) -> str:
+    """Decode a text of the journal, whatever has become of it (a `text_factory` of SQLite's)."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return Damaged(data.decode(errors="replace"))
 
 
 def clean_text(value: str, what: str) -> str:
@@ -38,6 +54,22 @@ def clean_text(value: str, what: str) -> str:
             f"{what} holds the lone surrogate {found!r} at {error.start}, which is no character; "
             "replace it"
         ) from None
+    return value
+
+
+def name_text(value: str, what: str) -> str:
+    """Return an id that addresses are made of; BadValue when no address can hold it."""
+    if not value:
+        raise BadValue(f"{what} is empty; give it at least one character")
+    if value in _RELATIVE:
+        raise BadValue(f"{what} is {value!r}, which clients remove from addresses; choose another")
+    return short_text(value, what, LONGEST_ID)
+
+
+def short_text(value: str, what: str, most: int) -> str:
+    """Return the text; BadValue when it has more than `most` bytes."""
+    if len(clean_text(value, what).encode()) > most:
+        raise BadValue(f"{what} is longer than {most:,} bytes; choose a shorter one")
     return value
 
 
@@ -60,7 +92,12 @@ def json_text(value: Json, what: str) -> str:
 
 
 def parsed(text: str) -> Json:
-    """Read a stored JSON text; JournalDamaged for what `json_text` cannot have written."""
+    """Read a stored JSON text; JournalDamaged for what `json_text` cannot have written.
+
+    Of one that is no UTF-8 any more the text itself is the value, which says so.
+    """
+    if isinstance(text, Damaged):
+        return f"[damaged in the journal] {text}"
     try:
         value: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -70,9 +107,7 @@ def parsed(text: str) -> Json:
 
 def responses_in(data: str, call: str) -> list[Any]:
     """What an event's JSON answers to calls of this name."""
-    content = json.loads(data).get("content") or {}
-    responses = (part.get("functionResponse") or {} for part in content.get("parts") or ())
-    return [each.get("response") for each in responses if each.get("name") == call]
+    return [each.value for each in Event(data).responses if each.name == call]
 
 
 def finite(value: float, what: str) -> float:
@@ -102,12 +137,12 @@ def check_event(event: NewEvent) -> None:
     optional_text(event.branch, f"the branch of event {event.id!r}")
     optional_text(event.rewinds, f"what event {event.id!r} takes back")
     clean_text(event.kind, f"the kind of event {event.id!r}")
-    clean_text(event.summary, f"the summary of event {event.id!r}")
+    clean_text(event.summary_json, f"the summary of event {event.id!r}")
     clean_text(event.data, f"the data of event {event.id!r}")
     if event.usage is not None:
         clean_text(event.usage.model, f"the model of event {event.id!r}")
     finite(event.timestamp, f"the timestamp of event {event.id!r}")
-    finite(event.held, f"how long the run was held before event {event.id!r}")
+    finite(event.paused, f"how long the run was held before event {event.id!r}")
 
 
 def event_row(row: Sequence[Any]) -> EventRow:
@@ -117,26 +152,39 @@ def event_row(row: Sequence[Any]) -> EventRow:
     return EventRow(*values)
 
 
-def event_body(row: Sequence[Any]) -> tuple[EventRow, str]:
-    """The row of the view `event_bodies`, with the event's JSON."""
-    known, data = event_row(row[:-1]), row[-1]
-    return known, data if is_object(data) else _unreadable(known)
+def event_body(row: Sequence[Any]) -> tuple[EventRow, Event]:
+    """The row of the view `event_bodies`, with its event, or what tells of its damage."""
+    *values, checksum, data = row
+    known = event_row(values)
+    return known, Event(data) if intact(data, checksum) else unreadable(known)
 
 
-def is_object(data: str) -> bool:
-    """Whether a text begins and ends as a JSON object does: a long history is read fast."""
-    return data[:1] == "{" and data[-1:] == "}"
+def intact(data: str, checksum: int | None) -> bool:
+    """Whether an event's text is what was written, as far as its checksum tells; events of before
+    there was one have none. It begins and ends as a JSON object does: nothing more is looked at, so
+    that a long history is read fast.
+    """
+    if data[:1] != "{" or data[-1:] != "}" or isinstance(data, Damaged):
+        return False
+    return checksum is None or checksum == crc32(data.encode())
 
 
-def _unreadable(row: EventRow) -> str:
-    return json.dumps(
+def measured(data: str) -> tuple[int, int]:
+    """The size of an event's text in bytes of UTF-8, and its checksum."""
+    text = data.encode()
+    return len(text), crc32(text)
+
+
+def unreadable(row: EventRow) -> DamagedEvent:
+    """What stands in the place of an event that cannot be read."""
+    return DamagedEvent.of(
         {
             "id": row.id,
             "author": row.author,
             "invocationId": row.invocation_id,
             "timestamp": row.timestamp,
             "errorCode": UNREADABLE,
-            "errorMessage": f"what the journal holds of event #{row.number} is no event any more; "
-            "`devui doctor` tells what else is wrong",
+            "errorMessage": f"what the journal holds of event #{row.number} is no event any more, "
+            "or not the one that was written; `devui doctor` tells what else is wrong",
         }
     )

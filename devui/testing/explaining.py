@@ -11,26 +11,26 @@ _LONG = 400
 """Characters of a value that are shown."""
 
 
-def explanation(found: Divergence) -> str:
+def explanation(divergence: Divergence) -> str:
     """What happened, then the fields: as recorded (`-`) and this time (`+`)."""
-    return "\n".join([found.message, *_details(found)])
+    return "\n".join([divergence.message, *_details(divergence)])
 
 
-def _details(found: Divergence) -> Iterator[str]:
-    for each in found.differences:
+def _details(divergence: Divergence) -> Iterator[str]:
+    for each in divergence.differences:
         yield f"  {each.field or 'value'}"
-        yield f"    - {_shown(each.expected, each.actual)}"
-        yield f"    + {_shown(each.actual, each.expected)}"
-    if not found.differences:
-        if found.expected is not None:
-            yield f"  recorded:  {_shown(found.expected)}"
-        if found.actual is not None:
-            yield f"  this time: {_shown(found.actual)}"
-    if found.nearest is not None:
-        yield f"  recorded next: {_shown(found.nearest)}"
+        yield f"    - {_excerpt(each.expected, each.actual)}"
+        yield f"    + {_excerpt(each.actual, each.expected)}"
+    if not divergence.differences:
+        if divergence.expected is not None:
+            yield f"  recorded:  {_excerpt(divergence.expected)}"
+        if divergence.actual is not None:
+            yield f"  actual:    {_excerpt(divergence.actual)}"
+    if divergence.nearest is not None:
+        yield f"  recorded next: {_excerpt(divergence.nearest)}"
 
 
-def _shown(value: Any, other: Any = None) -> str:
+def _excerpt(value: Any, other: Any = None) -> str:
     """The value as JSON; of a long one the part from shortly before it differs from the other."""
     text, beside = (json.dumps(each, ensure_ascii=False) for each in (value, other))
     return around_difference(text, beside, _LONG)

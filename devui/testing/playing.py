@@ -14,34 +14,35 @@ from devui.testing.explaining import explanation
 from devui.testing.refreshing import refreshed
 from devui.wire.outcomes import TEMPORARY, agents_in_turn, last_text, tool_calls
 from devui.wire.recordings import Recording
-from devui.worker.jsontext import as_json
+from devui.worker.engines.choice import prepare
+from devui.worker.json_text import as_json
 from devui.worker.loading import load
-from devui.worker.replaying.headless import Replayed, read_recording, replay_headless
+from devui.worker.replay.headless import Replayed, read_recording, replay_headless
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """What a recording came to on the present code; values are as JSON has them."""
+    """The outcome of a replay on the current code; values are plain JSON."""
 
     recording: Path
     text: str | None
-    """What agents said last."""
+    """The last text of an agent."""
     tools: list[tuple[str, dict[str, Any]]]
-    """The calls of tools that were asked for, in order: name and arguments."""
+    """The requested tool calls in order: name and arguments."""
     agents: list[str]
-    """Whose events there are, in turn."""
+    """The authors of the events, in order; consecutive repeats count once."""
     state: dict[str, Any]
-    """At the end, with prefixes; `temp:` aside."""
+    """The final state with its prefixes, without `temp:`."""
     events: list[Event]
-    """What the run committed, the user's message first; ids and times are new."""
+    """The committed events, the user's message first; ids and times are new."""
     error: str | None
-    """What the run failed with, as `Type: message`."""
+    """The run's error as `Type: message`; None if it succeeded."""
     difference: str | None
-    """The first thing that is not as recorded, explained: a prompt, a call, an event, the end."""
+    """The first difference from the recording, explained: a prompt, call, event or the end."""
 
     @property
     def as_recorded(self) -> bool:
-        """Whether nothing at all is different; times and ids do not count."""
+        """Whether the run matches its recording; times and ids are ignored."""
         return self.difference is None
 
     def __repr__(self) -> str:
@@ -60,11 +61,11 @@ def play(agent: App | BaseNode | str | Path, recording: str | Path) -> Result:
     """
     path = Path(recording).resolve()
     kept = read_recording(path)
-    if isinstance(agent, App | BaseNode):
-        folder, exported = None, agent
-    else:
+    if isinstance(agent, str | Path):
         folder = Path(agent).resolve()
         exported = _loaded(folder)
+    else:
+        folder, exported = None, agent
     result = _played(path, exported, kept)
     if result.difference is None:
         return result
@@ -76,8 +77,9 @@ def play(agent: App | BaseNode | str | Path, recording: str | Path) -> Result:
 def _loaded(folder: Path) -> App | BaseNode:
     if not folder.is_dir():
         raise FileNotFoundError(
-            f"{folder} is no folder of an app; say in the test where its agent.py lies now"
+            f"{folder} is not an app's folder; update the path to its agent.py in the test"
         )
+    prepare("auto")
     return load(folder.parent, folder.name)
 
 

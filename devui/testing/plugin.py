@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from devui.testing.refreshing import is_recording
-from devui.worker.replaying.network import guarded
+from devui.worker.replay.network import guarded
 
 _REFUSED = frozenset({"socket.connect", "socket.sendto", "socket.getaddrinfo"})
 

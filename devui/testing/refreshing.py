@@ -15,8 +15,8 @@ from devui.runtime.apps.app import App
 from devui.runtime.workflow.base_node import BaseNode
 from devui.wire.framing import codecs
 from devui.wire.recordings import Recording
-from devui.worker.replaying.refreshing import Refreshed, refresh_headless
-from devui.worker.replaying.replay import CUT_OFF
+from devui.worker.replay.refresh import Refreshed, refresh_headless
+from devui.worker.replay.replay import CUT_OFF
 
 REFRESH: Final = "DEVUI_REFRESH"
 """The variable with the folder for what is made; nothing is recorded anew without it."""
@@ -34,7 +34,7 @@ def is_recording() -> bool:
 def refreshed(
     recording: Path,
     exported: App | BaseNode,
-    kept: Recording,
+    old: Recording,
     *,
     because: str,
     agent: Path | None,
@@ -47,7 +47,7 @@ def refreshed(
     if not folder:
         return None
     if recording not in _made:
-        problem, anew = _anew(recording, exported, kept)
+        problem, anew = _anew(recording, exported, old)
         _made[recording] = anew.recording if anew is not None and problem is None else None
         told = {
             "recording": str(recording),
@@ -63,15 +63,15 @@ def refreshed(
 
 
 def _anew(
-    recording: Path, exported: App | BaseNode, kept: Recording
+    recording: Path, exported: App | BaseNode, old: Recording
 ) -> tuple[str | None, Refreshed | None]:
     """Why it cannot be used, and what was made."""
-    if kept.outcome in CUT_OFF:
-        return "the recorded run was cut off, and would go on now; make the test anew", None
+    if old.outcome in CUT_OFF:
+        return "the recorded run was interrupted and would continue now; make the test again", None
     _recording.append(recording)
     try:
-        anew = asyncio.run(refresh_headless(exported, kept))
+        anew = asyncio.run(refresh_headless(exported, old))
     finally:
         _recording.pop()
     failed = anew.recording.error
-    return (f"it fails now: {failed}" if failed and failed != kept.error else None), anew
+    return (f"it fails now: {failed}" if failed and failed != old.error else None), anew

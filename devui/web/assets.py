@@ -14,9 +14,13 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final, Self
 from urllib.parse import quote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
 from devui.web.joining import is_module, joined
 
@@ -47,7 +51,7 @@ def find_folder(name: str, landmark: str, package: Path = _PACKAGE) -> Path:
         if (place / landmark).is_file():
             return place
     looked = " and ".join(str(place) for place in places)
-    raise AssetsMissing(f"no {landmark} in {looked}; install devui again.")
+    raise AssetsMissing(f"no {landmark} in {looked}; reinstall devui.")
 
 
 class Assets:
@@ -136,3 +140,39 @@ def _version(files: Mapping[str, bytes]) -> str:
     for path, content in sorted(files.items()):
         whole.update(f"{path}\0{len(content)}\0".encode() + content)
     return whole.hexdigest()[:_HASH_CHARACTERS]
+
+
+STATIC_PATH: Final = STATIC_PREFIX + "{path:path}"
+ICON_PATH: Final = "/favicon.ico"
+"""What browsers ask for beside answers that are no pages, such as JSON, and so name no icon."""
+
+_FOR_GOOD: Final = "public, max-age=31536000, immutable"
+_MEDIA_TYPES: Final[Mapping[str, str]] = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+"""Not the system's own table, which some programs on Windows spoil."""
+
+
+class StaticFiles:
+    """The endpoints of `STATIC_PATH` and `ICON_PATH`."""
+
+    def __init__(self, assets: Assets) -> None:
+        self._assets = assets
+
+    async def show(self, request: Request) -> Response:
+        """The file; under an address of another version, the way to this server's own."""
+        path, current = self._assets.place(request.path_params["path"])
+        try:
+            if not current:
+                return RedirectResponse(self._assets.url(path))
+            content = self._assets.read(path)
+        except AssetNotFound as error:
+            raise HTTPException(404) from error
+        kind = _MEDIA_TYPES.get(PurePosixPath(path).suffix, "text/plain")
+        return Response(content, media_type=kind, headers={"Cache-Control": _FOR_GOOD})
+
+    async def icon(self, request: Request) -> Response:
+        """The way to the icon that the pages name."""
+        return RedirectResponse(self._assets.url("img/favicon.svg"))

@@ -28,20 +28,20 @@ Translation = Mapping[type[Exception], type[EdgeError]]
 _log = logging.getLogger(__name__)
 
 _API: Final = re.compile(
-    r"/(?:list-apps|run|run_sse|run_live|health|version|(?:api|dev|debug)/.*|apps/[^/]+/users(?:/.*)?)"
+    r"/(?:list-apps|run|run_sse|run_live|health|version|(?:api|dev|debug)/.*|config/telemetry|agent-identity/finalize|openapi\.json|apps/[^/]+/(?:app-info|users(?:/.*)?))"
 )
 """The paths of the debugger's API and of ADK's (adk-web 1.2 to 1.7)."""
 
-_UNEXPECTED: Final = "Something went wrong inside devui. Its log has the details under this id."
+_UNEXPECTED: Final = "Something went wrong in devui. Search the server log for this error ID."
 _TITLES: Final[Mapping[int, str]] = {
-    400: "That request cannot be read",
+    400: "Invalid request",
     404: "Not found",
-    405: "That cannot be done here",
-    409: "That cannot be done now",
+    405: "Method not allowed",
+    409: "Can't do that right now",
     413: "Too large",
-    422: "That does not fit",
+    422: "Invalid input",
     500: "Unexpected error",
-    503: "That cannot be done now",
+    503: "Temporarily unavailable",
 }
 
 
@@ -102,7 +102,7 @@ class ErrorAnswers:
             detail = error.detail
             listed = detail if isinstance(detail, str) else [dict(entry) for entry in detail]
             return JSONResponse({"detail": listed}, error.status, error.headers)
-        return self._shown(
+        return self._response(
             request, error.status, str(error), title=error.title, headers=error.headers
         )
 
@@ -126,7 +126,7 @@ class ErrorAnswers:
         headers = dict(error.headers or {})
         if _is_api(request):
             return JSONResponse({"detail": error.detail}, error.status_code, headers)
-        return self._shown(request, error.status_code, error.detail, headers=headers)
+        return self._response(request, error.status_code, error.detail, headers=headers)
 
     def _unexpected(self, request: Request, error: Exception) -> Response:
         """Answer with an id; the server logs the traceback, which carries it as a note."""
@@ -135,9 +135,9 @@ class ErrorAnswers:
         _log.error("error id %s: %s %r", error_id, request.method, request.url.path)
         if _is_api(request):
             return PlainTextResponse("Internal Server Error", 500, {"X-Error-Id": error_id})
-        return self._shown(request, 500, _UNEXPECTED, error_id=error_id)
+        return self._response(request, 500, _UNEXPECTED, error_id=error_id)
 
-    def _shown(
+    def _response(
         self,
         request: Request,
         status: int,

@@ -2,12 +2,14 @@
 
     EdgeError
     ├── BadRequest 400          the request cannot be read
+    ├── Forbidden 403           it is not done here, or not for whoever asks
     ├── NotFound 404            it names something that is not there
     ├── Conflict 409            it cannot be done as things stand
     ├── TooLarge 413            its body is larger than this route takes
     ├── UnsupportedMedia 415    its body is of a kind this route does not take
     ├── Unprocessable 422       its body reads well and says something impossible
     ├── Unreadable 500          what the journal holds of it is damaged
+    ├── NotThere 501            google-adk's server does it, this one does not
     └── Unavailable 503         not now; try again after some seconds
 
 The status and the sentence go to the client as they are, so a sentence names what the client sent
@@ -41,6 +43,18 @@ class BadRequest(EdgeError):
     status = 400
 
 
+class Forbidden(EdgeError):
+    """It is not done here, or not for whoever asks."""
+
+    status = 403
+
+
+class NotThere(EdgeError):
+    """ADK's server does it, this one does not; the sentence says what does."""
+
+    status = 501
+
+
 class NotFound(EdgeError):
     """The request names something that is not there."""
 
@@ -59,7 +73,7 @@ class TooLarge(EdgeError):
     status = 413
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"the body is larger than the {limit} bytes that are taken here")
+        super().__init__(f"the body is larger than the limit of {limit} bytes")
 
 
 class UnsupportedMedia(EdgeError):
@@ -85,7 +99,7 @@ class Unreadable(EdgeError):
     title = "The journal is damaged"
 
     def __init__(self, detail: str) -> None:
-        super().__init__(f"{detail}; `devui doctor` tells where")
+        super().__init__(f"{detail}; run `devui doctor` to find the damage")
 
 
 class Unavailable(EdgeError):

@@ -2,6 +2,9 @@
 
 Names and meaning were read in the vendored source: `#createCoreHeaders`, `#extractHxHeaders`,
 `#handleHeadersAndMaybeReturnEarly`, `#handleStatusCodes` and `#initHtmxConfig`.
+
+A target that is not on the page is passed over by htmx, so the stream need not know what the
+reader has open.
 """
 
 import json
@@ -9,7 +12,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
+from markupsafe import Markup
 from starlette.datastructures import Headers
+
+_PARTIAL = Markup('<hx-partial hx-target="{}" hx-swap="{}">{}</hx-partial>')
+
+
+def append(target: str, html: Markup) -> Markup:
+    """Add to the end of the element."""
+    return _PARTIAL.format(target, "beforeend", html)
+
+
+def fill(target: str, html: Markup) -> Markup:
+    """Make the element's content this, keeping what is the same (a morph)."""
+    return _PARTIAL.format(target, "innerMorph", html)
+
+
+def say(target: str, text: str) -> Markup:
+    """Make the element say this; the text is anybody's."""
+    return fill(target, Markup("<span hx-ignore>{}</span>").format(text))
+
+
+def remove(target: str) -> Markup:
+    """Take the element away."""
+    return _PARTIAL.format(target, "delete", "")
+
+
+def renew(target: str, html: Markup) -> Markup:
+    """Make the element's content this anew; what was typed in it is gone."""
+    return _PARTIAL.format(target, "innerHTML", html)
+
+
+def replace(target: str, html: Markup) -> Markup:
+    """Make the element itself this, keeping what is the same (a morph)."""
+    return _PARTIAL.format(target, "outerMorph", html)
+
 
 CONFIG: Final[Mapping[str, object]] = {
     "extensions": "sse",
@@ -21,7 +58,7 @@ CONFIG: Final[Mapping[str, object]] = {
     "defaultTimeout": 15_000,
     "noSwap": [204, 304, "4xx", "5xx"],
     "morphIgnore": ["data-htmx-powered", "open"],
-    "morphSkip": ".break-edit[open]",
+    "morphSkip": ".break-edit[open], .queue-edit[open]",
     "morphSkipChildren": ".call-ending, .unknown .field-error, .fork .field-error",
     "sse": {"reconnectDelay": 500, "reconnectMaxDelay": 10_000},
 }
@@ -94,11 +131,6 @@ def push_url(url: str) -> dict[str, str]:
 def keep_url() -> dict[str, str]:
     """Leave the address bar alone although the element says `hx-push-url`."""
     return {"HX-Push-Url": "false"}
-
-
-def replace_url(url: str) -> dict[str, str]:
-    """Let the browser show `url` in place of the current entry."""
-    return {"HX-Replace-Url": url}
 
 
 def redirect(url: str) -> dict[str, str]:

@@ -6,13 +6,14 @@ own; an import is a `const` of what was returned. What this leaves out of the la
 exported variables above all, is refused and not passed on to break in a browser.
 """
 
+import posixpath
 import re
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 from typing import Final
 
 _IMPORT: Final = re.compile(
-    r'^import (?:(?:\* as (?P<whole>\w+)|(?P<names>\{[\w ,]+\})) from )?"\./(?P<path>[\w/.-]+)";$',
+    r"^import (?:(?:\* as (?P<whole>\w+)|(?P<names>\{[\w ,]+\})) from )?"
+    r'"(?P<path>\.{1,2}/[\w/.-]+)";$',
     re.MULTILINE,
 )
 _EXPORT: Final = re.compile(
@@ -57,9 +58,9 @@ def _visit(
 
 
 def _as_function(path: str, text: str) -> str:
-    def imported(found: re.Match[str]) -> str:
-        names = found["whole"] or (found["names"] or "").replace(" as ", ": ")
-        return f"const {names} = {_name(_beside(path, found['path']))};" if names else ""
+    def imported(match: re.Match[str]) -> str:
+        names = match["whole"] or (match["names"] or "").replace(" as ", ": ")
+        return f"const {names} = {_name(_beside(path, match['path']))};" if names else ""
 
     exports = ", ".join(found["name"].strip("{} ") for found in _EXPORT.finditer(text))
     body = _EXPORT.sub(r"\g<kind> \g<name>", _IMPORT.sub(imported, text))
@@ -69,7 +70,7 @@ def _as_function(path: str, text: str) -> str:
 
 
 def _beside(path: str, other: str) -> str:
-    return (PurePosixPath(path).parent / other).as_posix()
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), other))
 
 
 def _name(path: str) -> str:

@@ -17,6 +17,17 @@ from starlette.responses import Response
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
+ENDPOINTS: dict[Endpoint, tuple["Later", str]] = {}
+"""The module and the function that each endpoint of a `Later` stands for."""
+
+
+def handler(endpoint: Endpoint) -> Endpoint:
+    """The function that an endpoint stands for; its module is loaded for that."""
+    later, name = ENDPOINTS[endpoint]
+    function: Endpoint = vars(later.load())[name]
+    return function
+
+
 class Later:
     """Stands for a module; its attributes are the endpoints that the module will have."""
 
@@ -30,6 +41,7 @@ class Later:
             view: Endpoint = getattr(module, name)
             return await view(request)
 
+        ENDPOINTS[endpoint] = (self, name)
         return endpoint
 
     def load(self) -> ModuleType:
@@ -40,7 +52,7 @@ class Later:
     def call(self, name: str) -> Callable[..., Any]:
         """A function that is no endpoint; it loads its module where it is called."""
 
-        def function(*values: Any) -> Any:
-            return getattr(self.load(), name)(*values)
+        def function(*values: Any, **named: Any) -> Any:
+            return getattr(self.load(), name)(*values, **named)
 
         return function

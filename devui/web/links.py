@@ -3,20 +3,38 @@
 from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode
 
-from devui.debugger.paths import Pin, path_text
-from devui.web.cursor import Cursor
+from devui.debugger.history.paths import Path, Pin, path_text
+from devui.web.sse import Cursor
 
 
 def apps_url() -> str:
     return "/"
 
 
+def search_url(text: str = "", *, before: int | None = None) -> str:
+    """The search over all sessions; `before` is the journal's number below which a page begins."""
+    return _with("/search", q=text or None, before=before)
+
+
 def app_url(app: str) -> str:
     return f"/apps/{_segment(app)}"
 
 
+def jobs_url(session: int | None) -> str:
+    """The list of a session's jobs, or of the imports."""
+    return _with("/jobs", session=session)
+
+
+def stop_job_url(job: str) -> str:
+    return f"/jobs/{_segment(job)}/stop"
+
+
 def create_session_url(app: str) -> str:
     return f"{app_url(app)}/sessions"
+
+
+def engine_url(app: str) -> str:
+    return f"{app_url(app)}/engine"
 
 
 def reload_url(app: str) -> str:
@@ -33,12 +51,14 @@ def session_url(
     pin: Pin | None = None,
     since: int | None = None,
     only: str = "",
+    file: str | None = None,
 ) -> str:
     """The session page: the number of the event to show, the inspector's tab, the breakpoint
     whose hits over the past are shown there, the state key whose history is, the event whose
-    state is compared with, and the filter: `only` what it lets through is in the timeline."""
+    state is compared with, the filter: `only` what it lets through is in the timeline, and the
+    artifact that is shown."""
     shown = {"at": at, "event": event, "tab": tab, "hits": hits, "since": since}
-    shown |= {"filter": only or None}
+    shown |= {"filter": only or None, "file": file}
     return _with(f"/sessions/{key}", **shown, **_pinned(pin))
 
 
@@ -86,19 +106,40 @@ def key_history_url(key: int) -> str:
     return f"/sessions/{key}/state/history"
 
 
-def stream_url(key: int, after: Cursor, *, tail: str | None = None, only: str = "") -> str:
-    """The page's stream of everything that follows a point of the journal; `tail` says `no` where
-    the page does not end with the newest event, `past` where it is as of another."""
-    return _with(f"/sessions/{key}/stream", after=str(after), tail=tail, filter=only or None)
+def stream_url(key: int, after: Cursor, *, past: bool = False, only: str = "") -> str:
+    """The page's stream of everything that follows a point of the journal; `past`: the page is as
+    of an event."""
+    return _with(
+        f"/sessions/{key}/stream",
+        after=str(after),
+        past="yes" if past else None,
+        filter=only or None,
+    )
 
 
-def older_url(key: int, before: int, *, only: str = "", at: int | None = None) -> str:
-    """The window of events that ends before the journal's `before`, on a page as of event `at`."""
-    return _with(f"/sessions/{key}/events", before=before, filter=only or None, at=at)
+def rows_url(key: int, *, only: str = "", at: int | None = None) -> str:
+    """The rows of gaps, on a page as of event `at`, with its filter."""
+    return _with(f"/sessions/{key}/rows", filter=only or None, at=at)
 
 
-def event_url(key: int, number: int) -> str:
-    return f"/sessions/{key}/events/{number}"
+def messages_url(key: int, *, at: int | None = None) -> str:
+    """The messages of gaps, on a page as of event `at`."""
+    return _with(f"/sessions/{key}/messages", at=at)
+
+
+def event_file_url(key: int, number: int, path: Path) -> str:
+    """The bytes of a file at a path of an event."""
+    return _with(f"/sessions/{key}/events/{number}/file", path=path_text(path))
+
+
+def queued_url(key: int, number: int) -> str:
+    """One message of the session's queue."""
+    return f"/sessions/{key}/queue/{number}"
+
+
+def event_text_url(key: int, number: int) -> str:
+    """What an event says, as Markdown."""
+    return f"/sessions/{key}/events/{number}/text"
 
 
 def whole_event_url(key: int, number: int) -> str:
@@ -106,8 +147,28 @@ def whole_event_url(key: int, number: int) -> str:
     return f"/api/sessions/{key}/events/{number}"
 
 
-def state_url(key: int, at: int | None = None) -> str:
-    return _with(f"/sessions/{key}/state", at=at)
+def state_api_url(key: int, at: int | None = None) -> str:
+    """All of the state as JSON."""
+    return _with(f"/api/sessions/{key}/state", at=at)
+
+
+def state_keys_url(
+    key: int, scope: str, *, at: int | None = None, start: str = "", find: str = ""
+) -> str:
+    """The keys of one scope as of the event `at`, with `find` in them, from one of them on."""
+    shown = {"scope": scope, "at": at, "find": find or None, "from": start or None}
+    return _with(f"/sessions/{key}/state/keys", **shown)
+
+
+def state_value_url(key: int, pin: Pin, start: int = 0, *, at: int | None = None) -> str:
+    """What the value of a state key holds at a place, as of the event `at`, from a position on."""
+    return _with(f"/sessions/{key}/state/value", **_pinned(pin), at=at, **{"from": start or None})
+
+
+def event_value_url(key: int, number: int, path: Path, start: int = 0) -> str:
+    """What an event holds at a place, from a position on."""
+    shown = {"path": path_text(path), "from": start or None}
+    return _with(f"/sessions/{key}/events/{number}/value", **shown)
 
 
 def runs_url(key: int) -> str:
@@ -133,11 +194,6 @@ def test_url(key: int) -> str:
 def export_api_url(key: int) -> str:
     """The session as a file."""
     return f"/api/sessions/{key}/export"
-
-
-def import_url() -> str:
-    """Where a file is posted."""
-    return "/import"
 
 
 def forks_url(key: int) -> str:
@@ -264,6 +320,16 @@ def trace_url(key: int) -> str:
     return f"/sessions/{key}/trace"
 
 
+def graph_url(key: int) -> str:
+    """The graph of the app with what the session has run, as the inspector's tab."""
+    return f"/sessions/{key}/graph"
+
+
+def app_graph_url(app: str) -> str:
+    """The graph of an app, as a piece of its page."""
+    return f"{app_url(app)}/graph"
+
+
 def trace_api_url(key: int, run: str | None = None) -> str:
     """The spans of the session, or of one run, for viewers of traces."""
     return _with(f"/api/sessions/{key}/trace", run=run)
@@ -336,10 +402,44 @@ def delete_url(key: int) -> str:
     return f"/sessions/{key}/delete"
 
 
-def artifact_url(key: int, name: str, version: int | None = None) -> str:
+def artifact_url(key: int, name: str, version: int | None = None, *, download: bool = False) -> str:
+    """The bytes of an artifact; with `download` a browser saves them, whatever they are."""
+    query = {"version": version, "download": "yes" if download else None}
     if name in _RELATIVE:
-        return _with(f"/sessions/{key}/artifacts", name=name, version=version)
-    return _with(f"/sessions/{key}/artifacts/{_segment(name)}", version=version)
+        return _with(f"/sessions/{key}/artifacts", name=name, **query)
+    return _with(f"/sessions/{key}/artifacts/{_segment(name)}", **query)
+
+
+def files_url(key: int) -> str:
+    """The tab about the artifacts, and where one is uploaded."""
+    return f"/sessions/{key}/files"
+
+
+def edit_state_url(key: int, name: str) -> str:
+    """The State tab with the form for a state key; without a name, for a new one."""
+    return _with(f"/sessions/{key}", tab="state", edit=name)
+
+
+def change_state_url(key: int) -> str:
+    return f"/sessions/{key}/state"
+
+
+def delete_file_url(key: int) -> str:
+    return f"/sessions/{key}/files/delete"
+
+
+def file_version_url(
+    key: int,
+    name: str,
+    version: int | None,
+    *,
+    event: int | None = None,
+    at: int | None = None,
+    against: int | None = None,
+) -> str:
+    """The session page with a version of an artifact, or what changed in it since `against`."""
+    shown = {"at": at, "event": event, "tab": "artifacts", "file": name, "version": version}
+    return _with(f"/sessions/{key}", **shown, **{"with": against})
 
 
 _RELATIVE: Final = frozenset({".", ".."})

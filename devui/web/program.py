@@ -5,22 +5,28 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 
 from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.routing import WebSocketRoute
 
-from devui.debugger.answering import AnsweredAlready, ForeignQuestion
-from devui.debugger.apps import AppFolder, UnknownApp
+from devui.debugger.apps.apps import AppFolder, UnknownApp
+from devui.debugger.apps.engines import Engines
+from devui.debugger.background.jobs import Jobs, JobStopped
+from devui.debugger.background.tasks import Tasks
 from devui.debugger.breakpoints.book import BreakpointBook
-from devui.debugger.bus import Bus
-from devui.debugger.clockwatch import ClockWatch
-from devui.debugger.health import Health
-from devui.debugger.limits import TooManyRuns
-from devui.debugger.news import APPS, News, NoticesChanged
-from devui.debugger.prices import Prices
-from devui.debugger.runs import NoSuchRun, Runs
-from devui.debugger.tasks import Tasks
-from devui.debugger.workers import Workers
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.news import APPS, News, NoticesChanged
+from devui.debugger.events.prices import Prices
+from devui.debugger.health.clock_watch import ClockWatch
+from devui.debugger.health.journal import Health
+from devui.debugger.questions.answers import AnsweredAlready, ForeignQuestion, NoSuchCall
+from devui.debugger.runs.limits import TooManyRuns
+from devui.debugger.runs.queue import Queue
+from devui.debugger.runs.registry import NoSuchRun, Runs
+from devui.debugger.search.index import SearchIndex
+from devui.debugger.workers.interpreter import Interpreter
+from devui.debugger.workers.workers import Workers
 from devui.settings import Settings
 from devui.store.errors import (
     BadValue,
@@ -33,15 +39,17 @@ from devui.store.errors import (
     JournalFailed,
     JournalFull,
     JournalGone,
+    NotQueued,
     Overtaken,
     ReadOnly,
     RunActive,
     SessionExists,
     SessionNotFound,
+    StoreError,
 )
+from devui.store.folder import dangers
 from devui.store.journal import Journal
-from devui.store.place import dangers
-from devui.web.assets import Assets
+from devui.web.assets import ICON_PATH, STATIC_PATH, Assets, StaticFiles
 from devui.web.error_pages import ErrorAnswers
 from devui.web.errors import (
     BadRequest,
@@ -49,28 +57,32 @@ from devui.web.errors import (
     NotFound,
     TooLarge,
     Unavailable,
+    Unprocessable,
     Unreadable,
     Unwritten,
 )
-from devui.web.putaway import PutAway
+from devui.web.later import Later
+from devui.web.memory import Trimmed, give_back_large_blocks, spare_collections
 from devui.web.render import Renderer
 from devui.web.routes import apis, routes
+from devui.web.routing import Encoded, Route
 from devui.web.security.access import Access
 from devui.web.security.guard import Guard
-from devui.web.security.hosts import Hosts
+from devui.web.security.hosts import Hosts, Origins
 from devui.web.security.login import LOGIN_PATH, Login
 from devui.web.security.policy import Policy
 from devui.web.security.refusals import Refusals
 from devui.web.security.veil import Veil
 from devui.web.server import Server
 from devui.web.server import settings as uvicorn_settings
-from devui.web.services import Services
+from devui.web.services import PutAway, Services
 from devui.web.sse import AWAY, Streams
-from devui.web.static import ICON_PATH, STATIC_PATH, StaticFiles
 
 Announce = Callable[[str], None]
 
 _log = logging.getLogger(__name__)
+_DIGITS = 19
+"""Of a number that may be the key of a session."""
 _SECONDS, _SELDOM = 1.0, 60.0
 """Between two tries to tell where the server is: at first, and after many in vain."""
 
@@ -86,9 +98,12 @@ _AT_THE_EDGE = {
     TooManyRuns: Conflict,
     ForeignQuestion: Conflict,
     AnsweredAlready: Conflict,
+    NoSuchCall: Unprocessable,
+    NotQueued: Conflict,
     Overtaken: Conflict,
     ReadOnly: Conflict,
     EventConflict: Conflict,
+    JobStopped: Conflict,
     BadValue: BadRequest,
     JournalBusy: Unwritten,
     JournalFull: Unwritten,
@@ -99,7 +114,7 @@ _AT_THE_EDGE = {
 """What errors of the floors below are to whoever made the request."""
 
 _REFUSALS = {
-    ForeignQuestion: "an answer to what no run here has asked",
+    ForeignQuestion: "an answer to a question from no run here",
     TooLarge: "a body over the limit",
     TooManyRuns: "a run over the limit",
     Unavailable: "a live stream over the limit",
@@ -114,6 +129,7 @@ async def serve(
 
     `announce` gets the address to open, once requests are answered. Raises what `opened` does.
     """
+    spare_collections()
     async with opened(settings, access) as found:
         server = Server(uvicorn_settings(application(found, access)))
         server.before_shutdown(lambda: leave(found))
@@ -127,17 +143,25 @@ async def serve(
 async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
     """The parts of a server, closed in order at the end.
 
-    Raises JournalInUse and other StoreErrors when the data folder cannot be used, and WrongPrices
-    when the table of prices beside the apps cannot.
+    Raises JournalInUse and other StoreErrors when the data folder cannot be used, WrongPrices
+    when the table of prices beside the apps cannot, WrongPython for an interpreter that is none.
     """
+    give_back_large_blocks()
     bus: Bus[News] = Bus()
     folder = AppFolder.at(settings.agents)
     prices = Prices.load(folder.path)
+    interpreter = Interpreter.at(settings.python, settings.environment)
     async with (
         await Journal.open(settings.data_dir) as journal,
         Health(journal, bus),
         ClockWatch(bus) as clock,
-        Workers(folder, bus) as workers,
+        SearchIndex(journal) as search_index,
+        Workers(
+            folder,
+            bus,
+            await Engines.load(journal, settings.engine, interpreter),
+            settings.workers,
+        ) as workers,
         Runs(
             journal,
             workers,
@@ -147,66 +171,89 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             settings.limits,
         ) as runs,
     ):
-        found = Services(
+        queue = Queue(journal, bus, runs)
+        veil = Veil(folder, partial(_app_of, journal))
+        services = Services(
             settings=settings,
             journal=journal,
             bus=bus,
             workers=workers,
             runs=runs,
+            queue=queue,
             book=book,
             prices=prices,
             render=Renderer(Assets.find(), guarded=settings.auth),
-            veil=Veil(settings.agents),
+            veil=veil,
+            view=veil.everybody,
             streams=Streams(),
             refusals=Refusals(),
             clock=clock,
             put_away=PutAway(),
+            jobs=Jobs(),
+            search_index=search_index,
             dangers=tuple(dangers(journal.path)),
         )
-        found.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())
-        await found.know_credentials()
-        access.on_revoke(found.streams.close)
+        services.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())
+        await services.know_credentials()
+        access.on_revoke(services.streams.close)
         async with _findable(journal, settings.url, access.new_key() if settings.auth else ""):
-            yield found
+            yield services
 
 
-def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -> Guard:
+def application(services: Services, access: Access, *, hosts: Iterable[str] = ()) -> Guard:
     """The ASGI application: the guard around everything, answers to errors included.
 
     `hosts` are more names by which it is reached.
     """
-    settings = found.settings
+    settings = services.settings
     policy = Policy(
         hosts=Hosts.here(settings.port, host=settings.host, extra=hosts),
         access=access if settings.auth else None,
         port=settings.port,
+        origins=Origins.read(settings.allow_origins),
     )
-    login = Login(policy, found.render, found.refusals.count)
-    static = StaticFiles(found.render.assets)
+    login = Login(policy, services.render, services.refusals.count)
+    static = StaticFiles(services.render.assets)
     app = Starlette(
         routes=[
             Route(LOGIN_PATH, login.show, methods=["GET"]),
             Route(LOGIN_PATH, login.submit, methods=["POST"]),
             Route(STATIC_PATH, static.show, methods=["GET"]),
             Route(ICON_PATH, static.icon, methods=["GET"]),
+            WebSocketRoute("/run_live", Later("devui.web.adk.absent").live_socket),
             *(routes if settings.pages else apis),
         ],
         exception_handlers=ErrorAnswers(
-            found.render, _AT_THE_EDGE, refusals=_REFUSALS, count=found.refusals.count
+            services.render, _AT_THE_EDGE, refusals=_REFUSALS, count=services.refusals.count
         ).handlers(),
     )
-    app.state.services = found
-    return Guard(app, policy, login, found.veil, found.refusals, found.workers.groups)
+    app.state.services = services
+    inner = Trimmed(Encoded(app))
+    return Guard(inner, policy, login, services.veil, services.refusals, services.workers.groups)
 
 
-async def leave(found: Services) -> None:
+async def leave(services: Services) -> None:
     """Send readers home, and begin to end the workers, before the server waits for them (R56)."""
-    found.streams.close(AWAY)
-    found.bus.close()
+    services.streams.close(AWAY)
+    services.bus.close()
     try:
-        await found.runs.interrupt()
+        await services.runs.interrupt()
     finally:
-        found.workers.leave()
+        services.workers.leave()
+
+
+async def _app_of(journal: Journal, kind: str, name: str) -> str | None:
+    """The app of the `sessions` or `runs` with a key; None if the journal cannot tell."""
+    try:
+        if kind == "runs":
+            run = await journal.runs.get(name)
+            key = run.session if run else None
+        else:
+            key = int(name) if name.isdecimal() and len(name) < _DIGITS else None
+        session = await journal.sessions.get(key) if key is not None else None
+    except StoreError:
+        return None
+    return session.app if session else None
 
 
 @asynccontextmanager

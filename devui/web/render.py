@@ -12,7 +12,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, ClassVar, Protocol
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
@@ -64,6 +64,23 @@ class _Environment(Environment):
     Jinja's own chain of mappings is walked in Python for each rendering of a part, and for each
     macro that a part imports: a third of the time of a long page.
     """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._ready: dict[str, Template] = {}
+
+    def get_template(
+        self,
+        name: str | Template,
+        parent: str | None = None,
+        globals: MutableMapping[str, Any] | None = None,  # noqa: A002  (Jinja's name)
+    ) -> Template:
+        """Jinja's way to a template it has loaded is long, and each part imports some macros."""
+        if globals is not None or not isinstance(name, str):
+            return super().get_template(name, parent, globals)
+        if name not in self._ready:
+            self._ready[name] = super().get_template(name, parent)
+        return self._ready[name]
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         return {**self.globals, **(d or {})}

@@ -14,10 +14,12 @@ import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from starlette.types import ASGIApp
+
+from devui.web.later import Later
 
 Hook = Callable[[], Awaitable[None]]
 """Called once when the server is about to stop."""
@@ -32,6 +34,10 @@ HEADER_BYTES: Final = 32_768
 """The most that the head of a request may hold."""
 
 _KEEP_ALIVE_SECONDS: Final = 30
+_web_sockets: Any = Later("uvicorn.protocols.websockets.websockets_sansio_impl").call(
+    "WebSocketsSansIOProtocol"
+)
+"""What speaks with a WebSocket, loaded with the first one: a client hears why it is refused."""
 _log = logging.getLogger(__name__)
 
 
@@ -41,7 +47,7 @@ def settings(app: ASGIApp) -> uvicorn.Config:
         app,
         loop="asyncio",
         http="h11",
-        ws="none",
+        ws=_web_sockets,
         lifespan="on",
         log_config=None,
         access_log=False,  # query strings may hold a sign-in code

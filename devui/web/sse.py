@@ -4,21 +4,85 @@ A stream tells its reader how to come back (`retry`), shows that it lives (a com
 seconds), ends as soon as the reader leaves, when a reader takes nothing for too long, or when
 the server goes. What it does not do is remember: each durable message carries its journal sequence
 as `id`, and whoever makes the source starts it after the cursor the reader sent.
+
+A seq says nothing to another journal. A page may outlive the data folder it was read from, and the
+new journal's numbers soon reach the old ones; so each cursor names the journal it belongs to.
 """
 
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar
 
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from devui.web.errors import Unavailable
-from devui.web.presence import left, stop
+from devui.web.text.numbers import whole_number
+
+
+class ForeignCursor(Exception):
+    """The cursor is not of this journal, or none at all: its reader has to read the page anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A point of a journal."""
+
+    journal: str
+    seq: int
+
+    def __str__(self) -> str:
+        return f"{self.journal}.{self.seq}"
+
+    @classmethod
+    def read(cls, text: str | None, journal: str) -> Self:
+        """The point that an address or header names; without one, or for 0, the beginning.
+
+        Raises ForeignCursor for a point that is not of the journal with this id.
+        """
+        if not text or text == "0":
+            return cls(journal, 0)
+        named, _, number = text.rpartition(".")
+        seq = whole_number(number)
+        if named != journal or seq is None:
+            raise ForeignCursor
+        return cls(journal, seq)
+
+
+T = TypeVar("T")
+
+
+async def disconnected(receive: Receive) -> None:
+    """Return when who asked has gone; whatever they send meanwhile is passed over."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def stop(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel the tasks and wait for their ends."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+
+
+async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Do the work of a request whose body has been read; it is cancelled when its client goes.
+
+    Raises what the work does, and CancelledError for a client that has gone.
+    """
+    working = asyncio.create_task(work, name=f"work for {request.url.path}")
+    leaving = asyncio.create_task(disconnected(request.receive), name="client")
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await stop(working, leaving)
+    return working.result()
+
 
 MEDIA_TYPE: Final = "text/event-stream; charset=utf-8"
 
@@ -30,6 +94,9 @@ HEARTBEAT: Final = 15.0
 
 RETRY: Final = 1000
 """Milliseconds after which an EventSource comes back."""
+
+QUIET: Final = 4.0
+"""The same for `/run_sse`: httpx, and with it many scripts, gives up after five."""
 
 STALLED: Final = 20.0
 """Seconds that a reader may leave a write waiting before it is dropped (R60)."""
@@ -141,8 +208,9 @@ class Manner:
 PAGE: Final = Manner()
 """For our pages."""
 
-BARE: Final = Manner(retry=None, heartbeat=None, farewell=False)
-"""Messages and nothing else, as ADK's `/run_sse` frames them (adk-web 1.5)."""
+BARE: Final = Manner(retry=None, heartbeat=QUIET, farewell=False)
+"""Messages as ADK's `/run_sse` frames them, and comments while an agent is silent: adk-web reads
+only lines that begin with `data:` (adk-web 1.5)."""
 
 
 class EventStream(Response):
@@ -151,14 +219,19 @@ class EventStream(Response):
     media_type = MEDIA_TYPE
 
     def __init__(
-        self, source: AsyncGenerator[Message, None], *, streams: Streams, manner: Manner = PAGE
+        self,
+        source: AsyncGenerator[Message, None],
+        *,
+        streams: Streams,
+        manner: Manner = PAGE,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self._source = source
         self._streams = streams
         self._manner = manner
         self.status_code = 200
         self.background = None
-        self.init_headers(_HEADERS)
+        self.init_headers({**_HEADERS, **(headers or {})})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until the source ends, the reader leaves or stalls, or the seat is called in.
@@ -169,7 +242,7 @@ class EventStream(Response):
         with self._streams.seat() as farewell:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             writer = asyncio.create_task(self._write(send, farewell), name="sse writer")
-            reader = asyncio.create_task(left(receive), name="sse reader")
+            reader = asyncio.create_task(disconnected(receive), name="sse reader")
             try:
                 await self._until_over(writer, reader, farewell)
             finally:
@@ -219,10 +292,14 @@ _HEADERS: Final[Mapping[str, str]] = {"X-Accel-Buffering": "no", "Cache-Control"
 
 
 def stream_response(
-    source: AsyncGenerator[Message, None], *, streams: Streams, manner: Manner = PAGE
+    source: AsyncGenerator[Message, None],
+    *,
+    streams: Streams,
+    manner: Manner = PAGE,
+    headers: Mapping[str, str] | None = None,
 ) -> EventStream:
     """Answer with a stream of messages from `source`."""
-    return EventStream(source, streams=streams, manner=manner)
+    return EventStream(source, streams=streams, manner=manner, headers=headers)
 
 
 async def _paced(

@@ -3,21 +3,21 @@
 import json
 from typing import Any
 
-from devui.debugger.redaction import MARK, restored
+from devui.debugger.secrets.redaction import MARK, restored
 from devui.web.services import Services
 
 
-async def unmasked(found: Services, value: Any, *originals: Any) -> Any:
+async def unmasked(services: Services, value: Any, *originals: Any) -> Any:
     """The value; texts of it that are still as they were shown become those of an original."""
     if MARK not in json.dumps(value):
         return value
-    redactor = found.veil.redactor()
+    redactor = services.view.hiding()
     for original in originals:
         value = restored(value, original, redactor)
     return value
 
 
-async def unmasked_hold(found: Services, run: str, value: Any) -> Any:
+async def unmasked_hold(services: Services, run: str, value: Any) -> Any:
     """The same for what is put in the place of something that is held."""
-    position = await found.runs.position(run)
-    return await unmasked(found, value, *(hold["held"] for hold in position["holds"]))
+    position = await services.runs.position(run)
+    return await unmasked(services, value, *(hold["held"] for hold in position["holds"]))

@@ -1,7 +1,8 @@
 """Files that come in with a request: into a file without a name, and not without end (R26)."""
 
+import asyncio
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Final
@@ -10,30 +11,43 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
+from devui.debugger.background.jobs import UNWATCHED, JobStopped, Progress
 from devui.web.errors import BadRequest, TooLarge, UnsupportedMedia
+from devui.web.sse import STALLED
 
 LARGEST: Final = 1_000_000_000
 """Bytes of a bundle."""
 
 
-async def body_into(request: Request, file: IO[bytes], *, limit: int = LARGEST) -> None:
-    """Write the body of a JSON request into a file; raises TooLarge, UnsupportedMedia."""
+async def body_into(
+    request: Request, file: IO[bytes], *, progress: Progress, limit: int = LARGEST
+) -> None:
+    """Write the body of a JSON request into a file; its bytes are counted.
+
+    Raises TooLarge, UnsupportedMedia, JobStopped.
+    """
     _require_plain(request, "application/json")
-    async for chunk in _limited(request, limit):
+    async for chunk in limited(request, limit, progress):
         file.write(chunk)
 
 
-async def form_file(request: Request, name: str, *, limit: int = LARGEST) -> UploadFile:
-    """The file of a form's field; raises BadRequest, TooLarge, UnsupportedMedia."""
+async def form_file(
+    request: Request, name: str, *, progress: Progress, limit: int = LARGEST
+) -> UploadFile:
+    """The file of a form's field; the bytes of the form are counted.
+
+    Raises BadRequest, TooLarge, UnsupportedMedia, JobStopped.
+    """
     _require_plain(request, "multipart/form-data")
-    parser = MultiPartParser(request.headers, _limited(request, limit), max_files=1, max_fields=8)
+    chunks = limited(request, limit, progress)
+    parser = MultiPartParser(request.headers, chunks, max_files=1, max_fields=8)
     try:
         form = await parser.parse()
     except MultiPartException as error:
-        raise BadRequest(f"the form cannot be read: {error.message}") from error
+        raise BadRequest(f"the form can't be read: {error.message}") from error
     found = form.get(name)
     if not isinstance(found, UploadFile) or not found.filename:
-        raise BadRequest("choose a file first")
+        raise BadRequest("choose a file")
     return found
 
 
@@ -44,16 +58,37 @@ def spool(folder: Path) -> AbstractContextManager[IO[bytes]]:
 
 def _require_plain(request: Request, media: str) -> None:
     if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise UnsupportedMedia("compressed bodies are not taken; send the file as it is")
+        raise UnsupportedMedia("compressed bodies aren't accepted; send the file uncompressed")
     declared = request.headers.get("content-type", "")
     if declared.partition(";")[0].strip().lower() != media:
         raise UnsupportedMedia(f"the body must be sent as {media}")
 
 
-async def _limited(request: Request, limit: int) -> AsyncGenerator[bytes, None]:
-    size = 0
-    async for chunk in request.stream():
+def size_of(request: Request) -> int:
+    """The size of the body in bytes, as the request declares it; 0 if it does not."""
+    declared = request.headers.get("content-length", "")
+    return int(declared) if declared.isdecimal() else 0
+
+
+async def _next(chunks: AsyncIterator[bytes]) -> bytes | None:
+    try:
+        async with asyncio.timeout(STALLED):
+            return await anext(chunks, None)
+    except TimeoutError as error:
+        raise JobStopped from error
+
+
+async def limited(
+    request: Request, limit: int, progress: Progress = UNWATCHED
+) -> AsyncGenerator[bytes, None]:
+    """The body as it comes; its bytes are counted.
+
+    Raises TooLarge, and JobStopped also if nothing comes for `STALLED` seconds.
+    """
+    size, chunks = 0, aiter(request.stream())
+    while (chunk := await _next(chunks)) is not None:
         size += len(chunk)
         if size > limit:
             raise TooLarge(limit)
+        progress.advance(len(chunk))
         yield chunk

@@ -19,9 +19,17 @@ class Codec:
     def __init__(self, kind: Any) -> None:
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
-    def dump(self, message: Any) -> bytes:
-        """The message as JSON."""
-        return self._adapter.dump_json(message)
+    def dump(self, message: Any, *, indent: int | None = None) -> bytes:
+        """The message as JSON; with an indent it has many lines."""
+        return self._adapter.dump_json(message, indent=indent)
+
+    def to_value(self, message: Any) -> Any:
+        """The message as a value of JSON."""
+        return self._adapter.dump_python(message, mode="json")
+
+    def of_value(self, value: Any) -> Any:
+        """The message of such a value; raises ValueError."""
+        return self._adapter.validate_python(value)
 
     def load(self, body: bytes) -> Any:
         """The message; raises ValueError with the first thing that is wrong."""

@@ -61,7 +61,7 @@ ORDERS: Final[Mapping[str, str]] = {
     "step_half": "Half",
     "step_into": "Into",
     "step_out": "Out",
-    "run_to": "Run to the next like this",
+    "run_to": "Run to next similar event",
     "stop_after_event": "Stop after",
     "stop": "Stop",
     "edit": "Edit",
@@ -71,24 +71,24 @@ ORDERS: Final[Mapping[str, str]] = {
     "drop": "Drop",
     "undo": "Undo",
     "end": "End this call",
-    "answer": "Answer in its place",
+    "answer": "Answer instead",
 }
 """What orders to a run are called, by the page's buttons and notes, the log and the terminal."""
 PLANS: Final[Mapping[str, str]] = {
-    "pause": "to the next event",
-    "step_event": "to the next event",
-    "step_half": "to the next half step",
-    "step_into": "to the next gate",
-    "step_out": "out of this call",
-    "run_to": "to the next like this",
-    "stop_after_event": "to the next commit, then stops",
+    "pause": "running up to the next commit",
+    "step_event": "running through the next commit",
+    "step_half": "running to the next half step",
+    "step_into": "running to the next gate",
+    "step_out": "running until this call returns",
+    "run_to": "running to the next similar event",
+    "stop_after_event": "running to the next commit, then stopping",
 }
 """How far a run goes on after an order."""
 
 
-def original(gate: str, held: Any) -> Any:
+def original(gate: str, payload: Any) -> Any:
     """The part of what is held at the gate that an edit takes the place of."""
     part = {"before_tool": "args", "after_tool": "result"}.get(gate)
     if part is None:
-        return held
-    return held.get(part) if isinstance(held, Mapping) else None
+        return payload
+    return payload.get(part) if isinstance(payload, Mapping) else None

@@ -18,11 +18,22 @@ from devui.wire.artifacts import (
     SaveArtifact,
 )
 from devui.wire.endings import CallEnded, EndCall
+from devui.wire.engines import EngineInfo
 from devui.wire.gates import Effect, WorkerGate
 from devui.wire.recordings import ReplayVerdict
 from devui.wire.spans import SpanBegan, SpanEnded
-from devui.wire.standing import Look, Place, Seen
-from devui.wire.trials import DescribeTools, StopTrial, Tried, TryModel, TryTool
+from devui.wire.standing import Look, LookAnswer, Place
+from devui.wire.structure import StructureEdge, StructureNode
+from devui.wire.trials import (
+    DescribeApp,
+    DescribeBuild,
+    DescribeTools,
+    Remember,
+    StopTrial,
+    Tried,
+    TryModel,
+    TryTool,
+)
 from devui.wire.uncommitted import StateTouch, Touched, WatchState
 
 # --- what an agent folder turned out to be --------------------------------------------------
@@ -65,6 +76,12 @@ class AppInfo:
     agents: list[AgentInfo]
     goes_on: bool = True
     """Whether an invocation that was cut off can be resumed."""
+    engine: EngineInfo | None = None
+    """What runs it; None as long as only its parts are described."""
+    nodes: list[StructureNode] = field(default_factory=list)
+    """Agents, tools and workflow nodes; what contains another comes before it."""
+    edges: list[StructureEdge] = field(default_factory=list)
+    """The ways through workflows."""
 
 
 # --- server to worker ----------------------------------------------------------------------
@@ -90,6 +107,10 @@ class StartRun:
     rewind: str | None = None
     """Instead of all this: the invocation before which the session is taken back."""
     streaming: bool = True
+    custom_metadata: str | None = None
+    """JSON text: `RunConfig.custom_metadata`, labels for every event of the run."""
+    service_tier: str | None = None
+    """`RunConfig.service_tier`."""
     gates: list[WorkerGate] = field(default_factory=list)
     """The gates at which the run asks, as of `ArmGates`."""
     watch: bool = False
@@ -98,6 +119,9 @@ class StartRun:
     """JSON text of a `Recording`: execute that run again with its answers."""
     live_tools: bool = False
     """Call the tools all the same; only the models are answered from the recording."""
+    other_engine: bool = False
+    """The recording is of another engine: note the first difference and go on, as long as there
+    are answers, and find a call wherever it is made."""
     kind: Literal["start_run"] = "start_run"
 
 
@@ -151,6 +175,9 @@ ToWorker = (
     | EndCall
     | WatchState
     | DescribeTools
+    | DescribeApp
+    | DescribeBuild
+    | Remember
     | TryTool
     | TryModel
     | StopTrial
@@ -372,7 +399,7 @@ Fact = (
     | RunEnded
     | Output
     | Blocked
-    | Seen
+    | LookAnswer
     | CallEnded
     | GateLeft
     | StateTouch

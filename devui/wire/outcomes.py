@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from devui.wire.events import Event
+
 _USER = "user"
 TEMPORARY = "temp:"
 """The prefix of state that ends with its invocation."""
@@ -16,37 +18,29 @@ def last_text(events: Iterable[Mapping[str, Any]]) -> str | None:
     """What agents said last, thoughts aside; None if nothing was said."""
     said = None
     for event in _of_agents(events):
-        texts = [part["text"] for part in _parts(event) if _is_said(part)]
+        texts = [part.text for part in event.parts if part.text and not part.is_thought]
         said = "".join(texts) if texts else said
     return said
 
 
 def tool_calls(events: Iterable[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     """The calls that models and agents asked for, in order: names and arguments."""
-    calls = [part.get("functionCall") for event in _of_agents(events) for part in _parts(event)]
-    return [(str(call.get("name")), call.get("args") or {}) for call in calls if call]
+    calls = (call for event in _of_agents(events) for call in event.calls)
+    return [(call.name, dict(call.args)) for call in calls]
 
 
 def agents_in_turn(events: Iterable[Mapping[str, Any]]) -> list[str]:
     """Whose events they are; one that goes on is named once."""
-    return [author for author, _ in groupby(str(e.get("author")) for e in _of_agents(events))]
+    return [author for author, _ in groupby(event.author for event in _of_agents(events))]
 
 
-def written(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def final_state(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """The last value of each state key that was written, with its prefix; `temp:` aside."""
     values: dict[str, Any] = {}
     for event in events:
-        values |= (event.get("actions") or {}).get("stateDelta") or {}
+        values |= Event.of(event).state_delta
     return {key: value for key, value in values.items() if not key.startswith(TEMPORARY)}
 
 
-def _of_agents(events: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    return (event for event in events if event.get("author") != _USER)
-
-
-def _parts(event: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return (event.get("content") or {}).get("parts") or []
-
-
-def _is_said(part: Mapping[str, Any]) -> bool:
-    return bool(part.get("text")) and not part.get("thought")
+def _of_agents(events: Iterable[Mapping[str, Any]]) -> Iterator[Event]:
+    return (event for event in map(Event.of, events) if event.author != _USER)

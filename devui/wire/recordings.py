@@ -18,7 +18,7 @@ DIVERGED = "ReplayDiverged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ModelRequest:
     """A request to a model: names of `Recording.pieces`."""
 
     model: str | None
@@ -44,7 +44,7 @@ class RecordedCall:
     """A tool's function call id."""
     event: int | None = None
     """The place in `Recording.events`, from 0, of the event that came of it."""
-    request: Asked | None = None
+    request: ModelRequest | None = None
     """Of a model call; None if it was too large to be kept."""
     args: Any = None
     """Of a tool call."""
@@ -106,6 +106,8 @@ class Recording:
     """What the user said; None for a run that resumes `invocation`."""
     invocation: str | None = None
     state_delta: dict[str, Any] | None = None
+    custom_metadata: dict[str, Any] | None = None
+    service_tier: str | None = None
     streaming: bool = True
     first: int = 1
     """The number, in its session, of the run's first event."""
@@ -132,7 +134,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldDifference:
-    """One field in which a replay is not what was recorded; None: it is not there."""
+    """A field that differs from the recording; null if it is absent."""
 
     field: str
     """A path such as `content.parts[0].text`."""
@@ -142,7 +144,7 @@ class FieldDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Divergence:
-    """Where a replay first went another way."""
+    """Where a replay first differs."""
 
     what: Literal["model", "tool", "event", "fragment", "end", "network"]
     """A call of a model or tool, an event, a streamed fragment, the run's end, a connection."""
@@ -153,29 +155,29 @@ class Divergence:
     agent: str | None = None
     branch: str | None = None
     expected: Any = None
-    """The recorded call or event; None if there is none."""
+    """The recorded call or event; null if there is none."""
     actual: Any = None
     differences: list[FieldDifference] = field(default_factory=list)
     """The fields that differ, the first ones if there are many."""
     nearest: Any = None
-    """For a call that was not recorded: the recorded one that comes next."""
+    """For a call that isn't recorded: the recorded one that comes next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayVerdict:
-    """What came of a replay."""
+    """The result of a replay."""
 
     identical: bool
-    """To its end, and all as recorded."""
+    """Whether it ended, and everything matches the recording."""
     events: int
-    """How many events were as recorded."""
+    """How many events match the recording."""
     recorded: int
-    """How many the recording has."""
+    """How many events the recording has."""
     calls: int
     """How many calls of models and tools were answered from the recording."""
     live: int = 0
-    """How many tools were called for real."""
+    """How many live calls of tools were made."""
     strayed: bool = False
-    """One of them gave another result than recorded; models may be told other things after it."""
+    """A live call gave a different result than recorded, so models may see different requests."""
     notes: list[str] = field(default_factory=list)
     divergence: Divergence | None = None

@@ -92,7 +92,7 @@ class CallStanding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """Tell where a run's code stands; answered by `Seen`, also while the event loop is blocked."""
+    """Tell where a run's code stands; answered by `LookAnswer`, even by a blocked event loop."""
 
     look: int
     run: str
@@ -100,7 +100,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class LookAnswer:
     """The answer to a `Look`."""
 
     look: int

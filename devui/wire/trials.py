@@ -45,6 +45,35 @@ class TryModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeApp:
+    """Tell what the app's agents are told; answered by `Tried` with the object of `agents` by name
+    that ADK's `app-info` has, or null where the root is no LlmAgent."""
+
+    trial: int
+    kind: Literal["describe_app"] = "describe_app"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeBuild:
+    """Tell how the app is put together; answered by `Tried` with `build`, the object that ADK's
+    `build_graph` answers with, and `kinds`, the class of an agent or a tool by its name where a
+    graph draws it in a way of its own."""
+
+    trial: int
+    kind: Literal["describe_build"] = "describe_build"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remember:
+    """Add a session to the app's memory; answered by `Tried` with null."""
+
+    trial: int
+    user: str
+    session: str
+    kind: Literal["remember"] = "remember"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StopTrial:
     """Nobody waits for it any more."""
 
@@ -52,7 +81,7 @@ class StopTrial:
     kind: Literal["stop_trial"] = "stop_trial"
 
 
-Trial = DescribeTools | TryTool | TryModel
+Trial = DescribeTools | TryTool | TryModel | DescribeApp | DescribeBuild | Remember
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

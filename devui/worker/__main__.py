@@ -1,6 +1,7 @@
 """The program of a worker process: load one app, then run what the server asks for.
 
-`python -m devui.worker --agents DIR --app NAME --down FD --up FD`; started by the server alone.
+`python -m devui.worker --agents DIR --app NAME --engine NAME --down FD --up FD`; started by the
+server alone.
 """
 
 import argparse
@@ -9,9 +10,12 @@ import faulthandler
 import gc
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from devui.wire.endings import EndCall
+from devui.wire.engines import EngineChoice
 from devui.wire.messages import (
     AppFailed,
     AppLoaded,
@@ -23,16 +27,16 @@ from devui.wire.messages import (
 )
 from devui.wire.trials import StopTrial, Trial
 from devui.wire.uncommitted import WatchState
-from devui.worker.engines.native import NativeEngine
-from devui.worker.faults import agent_error
-from devui.worker.forked import Turns, let_go, say
+from devui.worker.engine import Engine
+from devui.worker.engines.choice import chosen_kit, engine_info, prepare
+from devui.worker.errors import agent_error
 from devui.worker.instruments import Instruments
-from devui.worker.link import Link
+from devui.worker.link import Link, Turns, let_go, say
 from devui.worker.loading import load
-from devui.worker.lookout import Lookout
 from devui.worker.output import Outputs, capture
 from devui.worker.runs import Runs
-from devui.worker.watchdog import Watchdog
+from devui.worker.tasks import Lookout, Watchdog
+from devui.worker.telemetry import start_exporting
 
 _SECONDS_TO_STOP = 3.0
 
@@ -41,6 +45,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="devui.worker")
     parser.add_argument("--agents", type=Path, required=True)
     parser.add_argument("--app", required=True)
+    parser.add_argument("--engine", choices=get_args(EngineChoice), default="auto")
     parser.add_argument("--down", type=int, required=True)
     parser.add_argument("--up", type=int, required=True)
     return parser.parse_args()
@@ -53,7 +58,7 @@ def _die() -> None:
     os._exit(1)
 
 
-async def _serve(engine: NativeEngine, runs: Runs, inbox: "asyncio.Queue[ToWorker]") -> None:
+async def _serve(engine: Engine, runs: Runs, inbox: "asyncio.Queue[ToWorker]") -> None:
     while not isinstance(message := await inbox.get(), Shutdown):
         if isinstance(message, StartRun):
             runs.start(message)
@@ -116,11 +121,14 @@ def main() -> None:
     capture(outputs)
     _guard_copies((arguments.down, arguments.up), turns, link, outputs)
     try:
-        instruments = Instruments(link)
+        prepare(arguments.engine)
         app = load(agents, arguments.app)
-        engine = NativeEngine(arguments.app, app, link, instruments, agents=agents)
+        kit = chosen_kit(app, arguments.engine)
+        send_rest = start_exporting(arguments.app, kit)
+        instruments = Instruments(link, kit)
+        engine = Engine(arguments.app, app, link, instruments, agents=agents)
         gc.freeze()  # what imports have made is no garbage: no collection need look at it again
-        info = engine.describe()
+        info = replace(engine.describe(), engine=engine_info(kit, arguments.engine))
         outputs.flush()  # what was said while importing goes first, and belongs to it
         link.send(AppLoaded(info=info))
     # An import may raise anything; all of it is told to the author of the agent.
@@ -128,13 +136,14 @@ def main() -> None:
         outputs.flush()
         link.send(AppFailed(error=agent_error(error, agents)))
         os._exit(0)
-    lookout = Lookout(loop, instruments.calls, agents)
+    lookout = Lookout(loop, instruments.calls, instruments.kit.standing, agents)
     watchdog = Watchdog(loop, link.send, lookout.blocked)
     watchdog.start()
     link.on_look(lambda look: lookout.answer(look, blocked=watchdog.silence))
     runs = Runs(engine, link, outputs, instruments, agents=agents)
     _run_until_done(loop, loop.create_task(_serve(engine, runs, inbox)))
     watchdog.stop()
+    send_rest()
     # Threads of agent code that never return must not keep the process.
     os._exit(0)
 

@@ -5,13 +5,7 @@ from typing import Any
 
 from google.genai import types
 
-from devui.runtime.artifacts.arguments import check_name, version_number
-from devui.runtime.artifacts.base_artifact_service import (
-    ArtifactVersion,
-    BaseArtifactService,
-    ensure_part,
-)
-from devui.runtime.errors.input_validation_error import InputValidationError
+from devui.runtime.artifacts.base_artifact_service import check_name, ensure_part, version_number
 from devui.wire.artifacts import (
     DeleteArtifact,
     ListArtifacts,
@@ -20,6 +14,7 @@ from devui.wire.artifacts import (
     SaveArtifact,
     artifact_uri,
 )
+from devui.worker.engines.kit import ArtifactVersion, BaseArtifactService, Kit
 from devui.worker.link import Link
 
 _USER = "user:"
@@ -28,8 +23,9 @@ _USER = "user:"
 class WireArtifactService(BaseArtifactService):
     """Artifacts of one app, kept by the server; all names are of the app the worker runs."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, kit: Kit) -> None:
         self._link = link
+        self._kit = kit
 
     async def save_artifact(
         self,
@@ -44,12 +40,12 @@ class WireArtifactService(BaseArtifactService):
         """Save a new version; raises InputValidationError for a part without data or text."""
         part = ensure_part(artifact)
         if part.inline_data is None and part.text is None:
-            raise InputValidationError(
-                f"the artifact {filename!r} holds neither inline data nor text"
+            raise self._kit.input_validation_error(
+                f"the artifact {filename!r} has neither inline data nor text"
             )
         text = part.model_dump_json(by_alias=True, exclude_none=True)
         metadata = json.dumps(custom_metadata) if custom_metadata else None
-        session = _scope(filename, session_id)
+        session = self._scope(filename, session_id)
         version: int = await self._link.request(
             lambda i: SaveArtifact(
                 id=i,
@@ -74,7 +70,7 @@ class WireArtifactService(BaseArtifactService):
         """That version, or the newest; None if there is none."""
         check_name(filename)
         version = version_number(version)
-        session = _scope(filename, session_id)
+        session = self._scope(filename, session_id)
         told = await self._link.request(
             lambda i: LoadArtifact(
                 id=i, user=user_id, session=session, filename=filename, version=version
@@ -95,7 +91,7 @@ class WireArtifactService(BaseArtifactService):
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> None:
         """Delete all versions; does nothing if there are none."""
-        session = _scope(filename, session_id)
+        session = self._scope(filename, session_id)
         await self._link.request(
             lambda i: DeleteArtifact(id=i, user=user_id, session=session, filename=filename)
         )
@@ -111,7 +107,7 @@ class WireArtifactService(BaseArtifactService):
     ) -> list[ArtifactVersion]:
         """What is known about each version, ascending."""
         return [
-            ArtifactVersion(
+            self._kit.artifact_version(
                 version=told["version"],
                 canonical_uri=artifact_uri(
                     app_name, user_id, session_id, filename, version=told["version"]
@@ -145,20 +141,19 @@ class WireArtifactService(BaseArtifactService):
     async def _versions(
         self, user_id: str, filename: str, session_id: str | None
     ) -> list[dict[str, Any]]:
-        session = _scope(filename, session_id)
+        session = self._scope(filename, session_id)
         told: list[dict[str, Any]] = await self._link.request(
             lambda i: ListVersions(id=i, user=user_id, session=session, filename=filename)
         )
         return told
 
-
-def _scope(filename: str, session_id: str | None) -> str | None:
-    """A file of the user belongs to no session; any other needs one."""
-    if filename.startswith(_USER):
-        return None
-    if session_id is None:
-        raise InputValidationError(
-            f"the artifact {filename!r} belongs to a session: give a session_id, "
-            "or name it `user:…` to share it among the user's sessions"
-        )
-    return session_id
+    def _scope(self, filename: str, session_id: str | None) -> str | None:
+        """A file of the user belongs to no session; any other needs one."""
+        if filename.startswith(_USER):
+            return None
+        if session_id is None:
+            raise self._kit.input_validation_error(
+                f"the artifact {filename!r} belongs to a session: give a session_id, "
+                "or name it `user:…` to share it among the user's sessions"
+            )
+        return session_id

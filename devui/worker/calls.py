@@ -5,17 +5,20 @@ One entry for each call (Law 6: it is a plugin), and nobody looks at it unless s
 
 import asyncio
 import itertools
+import json
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from devui.runtime.agents.context import Context
-from devui.runtime.models.llm_request import LlmRequest
-from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.calling import end_of_plain_function
 from devui.runtime.plugins.base_plugin import BasePlugin
-from devui.runtime.tools.base_tool import BaseTool
+from devui.wire.endings import CallEnded, EndCall
+from devui.wire.gates import Verdict
+from devui.wire.messages import Output, ToServer
+from devui.worker.engines.kit import BaseTool, Context, Kit, LlmAgent, LlmRequest, LlmResponse
+from devui.worker.gates import Gates, place_of_marks, response, revised_result, what_is_wrong
 from devui.worker.output import current_run
 
 CallKind = Literal["model", "tool"]
@@ -46,7 +49,7 @@ class Call:
     task: "asyncio.Task[Any] | None"
     context: Context
     tool: BaseTool | None
-    given: Any
+    payload: Any
     """The arguments, or the request."""
     since: float
     begun: float
@@ -171,7 +174,7 @@ class Calls(BasePlugin):
         return call.outcome()
 
     def _begin(
-        self, kind: CallKind, context: Context, given: Any, tool: BaseTool | None = None
+        self, kind: CallKind, context: Context, payload: Any, tool: BaseTool | None = None
     ) -> Call:
         task = asyncio.current_task()
         call = Call(
@@ -181,10 +184,94 @@ class Calls(BasePlugin):
             task=task,
             context=context,
             tool=tool,
-            given=given,
+            payload=payload,
             since=time.time(),
             begun=time.monotonic(),
             cancelled_before=task.cancelling() if task else 0,
         )
         self._calls[call.number] = call
         return call
+
+
+ENDED = "CALL_ENDED"
+"""The error code of the answer of a model whose call was ended."""
+
+
+class CallEndedError(RuntimeError):
+    """A person has ended the call."""
+
+
+class Endings:
+    """Carries out what people order about calls under way."""
+
+    def __init__(
+        self, calls: Calls, gates: Gates, kit: Kit, send: Callable[[ToServer], None]
+    ) -> None:
+        self._kit = kit
+        self._calls = calls
+        self._gates = gates
+        self._send = send
+
+    def end(self, order: EndCall) -> None:
+        """Carry the order out, or refuse it."""
+        self._send(self._ended(order))
+
+    def _ended(self, order: EndCall) -> CallEnded:
+        call = self._calls.get(order.call)
+        if call is None or call.run != order.run or call.task is None:
+            return CallEnded(order=order.order, refused="gone")
+        if call.instead is not None:
+            return CallEnded(order=order.order, refused="told")
+        if call.task.cancelling() > call.cancelled_before:
+            return CallEnded(order=order.order, refused="stopping")
+        try:
+            instead = _instead(self._kit, call, order)
+        except (ValueError, TypeError) as error:
+            return CallEnded(order=order.order, refused="wrong", problem=what_is_wrong(error))
+        self._gates.mark_next(order.run, place_of_marks(call.context), order.mark)
+        plain = end_of_plain_function(call.task)
+        if plain is not None:
+            plain.add_done_callback(lambda _: self._say_late(call, "in its thread"))
+        else:
+            call.ignored = lambda: self._say_late(call, "despite its cancellation")
+        call.end(instead)
+        return CallEnded(order=order.order, thread=plain is not None)
+
+    def _say_late(self, call: Call, how: str) -> None:
+        after = f"after {call.seconds:.1f} s"
+        text = f"{call.name} finished {how} {after}; its result is discarded"
+        self._send(Output(run=call.run, stream="debugger", text=text, at=time.time()))
+
+
+def _instead(kit: Kit, call: Call, order: EndCall) -> Instead:
+    """What takes the place of the call's result. Raises ValueError or TypeError."""
+    if order.action == "mock":
+        verdict = Verdict(action="mock", value=order.value, mark=order.mark)
+        return Instead(response(kit, verdict) if call.kind == "model" else revised_result(verdict))
+    why = json.loads(order.value)
+    if _is_handled(kit, call.kind, call.context):
+        return Instead(None, CallEndedError(why))
+    if call.kind == "model":
+        return Instead(kit.llm_response(error_code=ENDED, error_message=why))
+    return Instead({"error": why})
+
+
+def _is_handled(kit: Kit, kind: CallKind, context: Context) -> bool:
+    """Whether callbacks of the app answer for such a call's errors.
+
+    An error that nobody answers for would end the run, and not the call alone.
+    """
+    invocation = context._invocation_context
+    name = f"on_{kind}_error_callback"
+    plain = {getattr(each, name) for each in (BasePlugin, kit.base_plugin)}
+    plugins = invocation.plugin_manager.plugins
+    if any(getattr(type(each), name) not in plain for each in plugins):
+        return True
+    agent = invocation.agent
+    return isinstance(agent, kit.llm_agent) and bool(_CALLBACKS[kind](agent))
+
+
+_CALLBACKS: dict[CallKind, Callable[[LlmAgent], list[Any]]] = {
+    "model": lambda agent: agent.canonical_on_model_error_callbacks,
+    "tool": lambda agent: agent.canonical_on_tool_error_callbacks,
+}

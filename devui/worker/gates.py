@@ -12,24 +12,127 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.context import Context
-from devui.runtime.events.event import Event
-from devui.runtime.models.llm_request import LlmRequest
-from devui.runtime.models.llm_response import LlmResponse
+from google.genai import types
+from pydantic import ValidationError
+
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.time_limits import clock_stopped
-from devui.runtime.tools.base_tool import BaseTool
 from devui.wire.framing import FrameTooLarge
-from devui.wire.gates import Verdict, WorkerGate
+from devui.wire.gates import EDITED, SKIPPED, Verdict, WorkerGate
 from devui.wire.messages import Gate, GateLeft
-from devui.worker.jsontext import as_json
+from devui.worker.engines.kit import (
+    BaseAgent,
+    BaseTool,
+    Context,
+    Event,
+    EventActions,
+    Kit,
+    LlmRequest,
+    LlmResponse,
+)
+from devui.worker.json_text import apply_effects, as_json
 from devui.worker.link import Link
 from devui.worker.output import current_run
-from devui.worker.replaying.effects import apply_effects
-from devui.worker.revisions import response, revise_args, revise_request, what_is_wrong
-from devui.worker.revisions import result as revised
-from devui.worker.schemas import schema_of
+from devui.worker.tools import schema_of
+
+_KEPT = frozenset({"id", "invocation_id", "timestamp", "actions"})
+
+
+def revise_event(kit: Kit, event: Event, verdict: Verdict) -> None:
+    """Make the event what the person wants, in place: its agent holds on to it."""
+    wanted, author = kit.event.model_validate_json(verdict.value), event.author
+    for name in kit.event.model_fields.keys() - _KEPT:
+        setattr(event, name, getattr(wanted, name))
+    event.author = wanted.author or author
+    _revise_actions(kit, event.actions, wanted.actions)
+    mark(event, [verdict.mark] if verdict.mark else [])
+
+
+def _revise_actions(kit: Kit, actions: EventActions, target: EventActions) -> None:
+    """In place too: contexts that are still open write to the same delta."""
+    delta = actions.state_delta
+    delta.clear()
+    delta.update(target.state_delta)
+    for name in kit.event_actions.model_fields.keys() - {"state_delta"}:
+        setattr(actions, name, getattr(target, name))
+
+
+def mark(event: Event, marks: list[str]) -> None:
+    """Say on the event that people had a hand in it; `marks` are JSON texts."""
+    if marks:
+        known = dict(event.custom_metadata or {})
+        told = [*known.get(EDITED, []), *(json.loads(each) for each in marks)]
+        event.custom_metadata = {**known, EDITED: told}
+
+
+def revise_request(
+    kit: Kit, request: LlmRequest, verdict: Verdict, text: str
+) -> LlmResponse | None:
+    """Change the request, or answer in the model's place.
+
+    `text` is the request as the person saw it: what is the same there stays as it is, for not all
+    of it has a form in JSON.
+    """
+    if verdict.action != "edit":
+        return response(kit, verdict)
+    before = json.loads(text)
+    wanted = {**before, **_object(verdict.value)}
+    settings = {**dict.fromkeys(before["config"]), **wanted["config"]}
+    changed = {name: v for name, v in settings.items() if before["config"].get(name) != v}
+    checked = types.GenerateContentConfig.model_validate(changed)
+    contents = [types.Content.model_validate(each) for each in wanted["contents"]]
+    if wanted["contents"] != before["contents"]:
+        request.contents = contents
+    if wanted.get("model") != before.get("model"):
+        request.model = wanted["model"]
+    for name in checked.model_fields_set:
+        setattr(request.config, name, getattr(checked, name))
+    return None
+
+
+def response(kit: Kit, verdict: Verdict) -> LlmResponse:
+    """The answer that the person gives in the model's place; a text stands for one that says it."""
+    value = json.loads(verdict.value)
+    if isinstance(value, str):
+        content = types.Content(role="model", parts=[types.Part(text=value)])
+        return kit.llm_response(content=content)
+    return kit.llm_response.model_validate(_object(verdict.value))
+
+
+def revise_args(args: dict[str, Any], verdict: Verdict) -> Any:
+    """Change the arguments in place, or return the result that the person gives."""
+    if verdict.action != "edit":
+        return revised_result(verdict)
+    wanted = _object(verdict.value)
+    args.clear()
+    args.update(wanted)
+    return None
+
+
+def revised_result(verdict: Verdict) -> Any:
+    """What stands for the tool's result; never None, which would mean that there is none."""
+    value = json.loads(verdict.value)
+    if verdict.action == "reject":
+        return {"error": str(value)}
+    if verdict.action == "skip":
+        return dict(SKIPPED)
+    return {"result": None} if value is None else value
+
+
+def what_is_wrong(error: ValueError | TypeError) -> str:
+    """Why a value does not fit, in one line for each field."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    told = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()]
+    return "\n".join(f"{place}: {message}" if place else message for place, message in told)
+
+
+def _object(text: str) -> dict[str, Any]:
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise TypeError(f"must be an object, not {text[:60]}")
+    return value
+
 
 Apply = Callable[[Verdict, str], Any]
 
@@ -39,8 +142,9 @@ _UNARMED: frozenset[WorkerGate] = frozenset()
 class Gates:
     """Which gates are armed for which run, and the question that is asked at them."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, kit: Kit) -> None:
         self._link = link
+        self.kit = kit
         self._armed: dict[str, frozenset[WorkerGate]] = {}
         self._asking: Counter[str] = Counter()
         self._marks: dict[str, dict[str, list[str]]] = {}
@@ -73,7 +177,7 @@ class Gates:
         if event.get_function_responses():
             keys = [str(each.id) for each in event.get_function_responses()]
         else:
-            keys = [_model_of(event.author, event.branch)]
+            keys = [model_key(event.author, event.branch)]
         return [each for key in keys for each in marks.pop(key, [])]
 
     def mark_next(self, run: str, place: str, mark: str) -> None:
@@ -89,7 +193,7 @@ class Gates:
         self,
         gate: WorkerGate,
         context: Context,
-        held: Any,
+        payload: Any,
         apply: Apply | None = None,
         *,
         agent: str | None = None,
@@ -101,7 +205,7 @@ class Gates:
         is returned. What it raises is shown to the person, and the run waits on.
         """
         run = current_run.get() or ""
-        shown = as_json(held)
+        shown = as_json(payload)
         place = _Place(run, gate, context, agent, tool)
         problem = None
         while True:
@@ -117,10 +221,10 @@ class Gates:
                 self.mark_next(run, place_of_marks(context), verdict.mark)
                 return done
 
-    async def _ask(self, place: "_Place", shown: str, problem: str | None) -> Any:
+    async def _ask(self, place: "_Place", original_text: str, problem: str | None) -> Any:
         asked = 0
 
-        def make(number: int, text: str = shown) -> Gate:
+        def make(number: int, text: str = original_text) -> Gate:
             nonlocal asked
             asked = number
             return place.question(number, text, problem)
@@ -152,7 +256,7 @@ class _Place:
     agent: str | None
     tool: BaseTool | None
 
-    def question(self, number: int, held: str, problem: str | None) -> Gate:
+    def question(self, number: int, payload: str, problem: str | None) -> Gate:
         """Ask the server."""
         context = self.context
         return Gate(
@@ -161,7 +265,7 @@ class _Place:
             gate=self.gate,
             agent=self.agent or context.agent_name,
             branch=context.branch,
-            held=held,
+            held=payload,
             call=context.function_call_id or f"model-{id(context):x}",
             tool=self.tool.name if self.tool else None,
             schema=schema_of(self.tool) if self.gate == "before_tool" else None,
@@ -171,10 +275,11 @@ class _Place:
 
 def place_of_marks(context: Context) -> str:
     """Under what the marks for the event to come of a call are kept."""
-    return context.function_call_id or _model_of(context.agent_name, context.branch)
+    return context.function_call_id or model_key(context.agent_name, context.branch)
 
 
-def _model_of(agent: str, branch: str | None) -> str:
+def model_key(agent: str, branch: str | None) -> str:
+    """What an event of a model is awaited under: an agent asks one model at a time on a branch."""
     return f"{agent} on {branch}"
 
 
@@ -199,8 +304,8 @@ class GatesBefore(BasePlugin):
         if not self._gates.stops("before_model"):
             return None
 
-        def apply(verdict: Verdict, shown: str) -> LlmResponse | None:
-            return revise_request(llm_request, verdict, shown)
+        def apply(verdict: Verdict, text: str) -> LlmResponse | None:
+            return revise_request(self._gates.kit, llm_request, verdict, text)
 
         answer: LlmResponse | None = await self._gates.pass_by(
             "before_model", callback_context, llm_request, apply
@@ -216,7 +321,7 @@ class GatesBefore(BasePlugin):
 
         def apply(verdict: Verdict, _: str) -> Any:
             answer = revise_args(tool_args, verdict)
-            apply_effects(tool_context, json.loads(verdict.effects))
+            apply_effects(self._gates.kit, tool_context, json.loads(verdict.effects))
             return answer
 
         about = {"name": tool.name, "args": tool_args}
@@ -240,7 +345,10 @@ class GatesAfter(BasePlugin):
         if llm_response.partial or not self._gates.stops("after_model"):
             return None
         answer: LlmResponse | None = await self._gates.pass_by(
-            "after_model", callback_context, llm_response, lambda verdict, _: response(verdict)
+            "after_model",
+            callback_context,
+            llm_response,
+            lambda verdict, _: response(self._gates.kit, verdict),
         )
         return answer
 
@@ -257,7 +365,7 @@ class GatesAfter(BasePlugin):
             return None
         about = {"name": tool.name, "args": tool_args, "result": result}
         replaced: dict[str, Any] | None = await self._gates.pass_by(
-            "after_tool", tool_context, about, lambda verdict, _: revised(verdict), tool=tool
+            "after_tool", tool_context, about, lambda verdict, _: revised_result(verdict), tool=tool
         )
         return replaced
 

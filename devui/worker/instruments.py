@@ -2,37 +2,37 @@
 
 from collections.abc import Iterable
 
-from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.wire.framing import codecs
 from devui.wire.gates import WorkerGate
 from devui.wire.messages import StartRun
-from devui.worker.acting import Naming
-from devui.worker.calls import Calls
-from devui.worker.effects import Effects
-from devui.worker.endings import Endings
+from devui.worker.calls import Calls, Endings
+from devui.worker.engines.kit import Kit, PluginChain, Runner
 from devui.worker.gates import Gates, GatesAfter, GatesBefore
 from devui.worker.link import Link
 from devui.worker.recorder import Recorder
-from devui.worker.replaying.hands import HandsAfter, HandsBefore
-from devui.worker.replaying.replay import Replay
-from devui.worker.replaying.replayer import Replayer
+from devui.worker.replay.interventions import HandsAfter, HandsBefore
+from devui.worker.replay.plugin import Replayer
+from devui.worker.replay.replay import Replay
+from devui.worker.state.actors import Naming
+from devui.worker.tools import Effects
 
 
 class Instruments:
     """One of each for a worker; plugins, as far as the runtime knows (Law 6)."""
 
-    def __init__(self, link: Link) -> None:
-        self.gates = Gates(link)
+    def __init__(self, link: Link, kit: Kit) -> None:
+        self.kit = kit
+        self.gates = Gates(link, kit)
         self.calls = Calls()
-        self.endings = Endings(self.calls, self.gates, link.send)
-        self.recorder = Recorder(link.send)
-        self.replayer = Replayer()
+        self.endings = Endings(self.calls, self.gates, kit, link.send)
+        self.recorder = Recorder(link.send, kit)
+        self.replayer = Replayer(kit)
         self.effects = Effects()
-        self._hands_before = HandsBefore(self.replayer.hands)
-        self._hands_after = HandsAfter(self.replayer.hands)
+        self._hands_before = HandsBefore(self.replayer.hands, kit)
+        self._hands_after = HandsAfter(self.replayer.hands, kit)
         self._gates_before = GatesBefore(self.gates)
         self._gates_after = GatesAfter(self.gates)
-        self._plugins = PluginManager()
+        self._chain: PluginChain | None = None
 
     def begin(self, start: StartRun) -> None:
         """A run begins."""
@@ -55,29 +55,33 @@ class Instruments:
         self.effects.forget(run)
         self._let_rest()
 
-    def around(self, plugins: PluginManager) -> PluginManager:
-        """The plugins of an app between the gates.
+    def join(self, runner: Runner) -> None:
+        """Put the gates around the plugins of a runner, and all the rest into their places.
 
         The recorder and the calls see what has passed all the others, the recorder what a person
         puts in the place of a call, too; the replayer takes the place of models and tools.
         """
         before = [self.effects, Naming(), self._hands_after, self._gates_after]
-        after = [self._hands_before, self._gates_before, self.recorder, self.calls, self.replayer]
-        self._plugins = PluginManager([*before, *plugins.plugins, *after])
+        after = [self._hands_before, self._gates_before]
+        around = [self.recorder, self.calls, self.replayer]
+        self._chain = self.kit.chain(runner, before, after, around)
         self._let_rest()
-        return self._plugins
 
     def _let_rest(self) -> None:
         """Those that wait for nothing in any run are not asked: with no debugger they are free."""
         gates = [] if self.gates.armed else [self._gates_before, self._gates_after]
         replay = [self._hands_before, self._hands_after, self.replayer]
         resting = gates if self.replayer.at_work else [*gates, *replay]
-        self._plugins.let_rest(each.name for each in resting)
+        if self._chain is not None:
+            self._chain.let_rest(each.name for each in resting)
 
     def _replay(self, start: StartRun, recording: str) -> Replay:
         return Replay(
             codecs().RECORDING.load(recording.encode()),
             start.session,
+            self.kit,
             live_tools=start.live_tools,
+            tolerant=start.other_engine,
+            anywhere=start.other_engine,
             busy=lambda: self.gates.asks(start.run),
         )

@@ -9,18 +9,64 @@ import asyncio
 import contextlib
 import itertools
 import os
+import selectors
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from json import loads  # by name: an agent that replaces json.loads must not silence the wire
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NoReturn
 
 from devui.wire.framing import for_server, read_from_server
-from devui.wire.messages import Failure, Reply, Request, ToServer, ToWorker
-from devui.wire.standing import Look, Seen
-from devui.worker.forked import come_back
+from devui.wire.messages import Failure, Output, Reply, Request, ToServer, ToWorker
+from devui.wire.standing import Look, LookAnswer
+
+_CAME_BACK = 70
+"""The exit status of a copy that came back: a fault of the software (EX_SOFTWARE)."""
+_ADVICE = (
+    "devui: a process forked by the agent returned from the agent's code and was terminated. "
+    "End such processes with os._exit() when their work is done.\n"
+)
+
+
+class Turns(selectors.DefaultSelector):
+    """What the worker's loop waits with; a forked copy cannot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._owner = os.getpid()
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """Wait for what is next."""
+        if os.getpid() != self._owner:
+            come_back()
+        return super().select(timeout)
+
+
+def come_back() -> NoReturn:
+    """End this process, which is a copy of a worker."""
+    _write(_ADVICE)
+    os._exit(_CAME_BACK)
+
+
+def say(output: Output) -> None:
+    """Write to the process's own output what cannot go over the wire."""
+    _write(f"{output.text}\n")
+
+
+def let_go(descriptors: Iterable[int], nowhere: int) -> None:
+    """In a copy: let descriptors lead nowhere; their numbers stay taken, as others hold them."""
+    for descriptor in descriptors:
+        os.dup2(nowhere, descriptor, inheritable=False)
+
+
+def _write(text: str) -> None:
+    try:
+        os.write(2, text.encode(errors="replace"))
+    except OSError:  # the agent closed it: there is nobody to tell
+        return
+
 
 Receive = Callable[[ToWorker], None]
-LookFor = Callable[[Look], Seen | None]
+LookFor = Callable[[Look], LookAnswer | None]
 
 
 class Refused(Exception):

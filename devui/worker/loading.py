@@ -1,6 +1,7 @@
 """Finds and imports the agent of an app folder, by ADK's rules (adk-web 2.2).
 
 `{name}` is imported first, then `{name}.agent`; in each an `app` (App) wins over a `root_agent`.
+What neither exports may be described in a `root_agent.yaml`, which the engine's runtime reads.
 The folder of the apps is put on the import path, so that `from . import tools` and
 `from {name}.tools import …` both work. The nearest `.env` upwards is loaded before, without
 overriding what the environment already says.
@@ -9,14 +10,64 @@ overriding what the environment already says.
 import importlib
 import os
 import sys
+from collections.abc import Callable
+from importlib.machinery import (
+    BYTECODE_SUFFIXES,
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    SourceFileLoader,
+    SourcelessFileLoader,
+)
 from pathlib import Path
 from types import ModuleType
+from typing import Any, Final
 
 from dotenv import load_dotenv
 
-from devui.runtime.apps.app import App
-from devui.runtime.workflow.base_node import BaseNode
-from devui.worker.from_source import import_from_source
+from devui.worker.engines.choice import ALIAS, NotOfARuntime, adk_is_installed, kit_of
+from devui.worker.engines.kit import App, BaseNode
+
+
+class _FromSource(SourceFileLoader):
+    def path_stats(self, path: str) -> Any:
+        """Raise OSError: without them, importlib neither reads nor writes bytecode."""
+        raise OSError(f"{path}: its bytecode is not used")
+
+
+def _is_own(path: Path, root: Path) -> bool:
+    """Whether it is a folder of agent code, and not of an environment that lies among it."""
+    if not path.is_relative_to(root):
+        return False
+    below = path.relative_to(root).parts
+    return not any(part == "site-packages" or part.startswith(".") for part in below)
+
+
+def import_from_source(folder: Path) -> None:
+    """Have all modules below the folder compiled from their source, in this process."""
+    root = folder.resolve()
+
+    def finder(path: str) -> FileFinder:
+        if not _is_own(Path(path).resolve(), root):
+            raise ImportError(f"{path} is not code of the agents in {root}")
+        return FileFinder(
+            path,
+            (ExtensionFileLoader, EXTENSION_SUFFIXES),
+            (_FromSource, SOURCE_SUFFIXES),
+            (SourcelessFileLoader, BYTECODE_SUFFIXES),
+        )
+
+    hook: Callable[[str], Any] = finder
+    sys.path_hooks.insert(0, hook)
+    sys.path_importer_cache.clear()
+
+
+_DEFAULT_MODEL: Final = "DEVUI_DEFAULT_MODEL"
+"""Names the model of agents that set none; `--default_llm_model` sets it."""
+_DESCRIPTION: Final = "root_agent.yaml"
+_TRUE: Final = frozenset({"1", "true", "yes", "on"})
+"""How google-adk says yes in variables."""
 
 
 class NoAgent(Exception):
@@ -28,41 +79,71 @@ def load(agents_dir: Path, name: str) -> App | BaseNode:
 
     Raises NoAgent, or whatever the agent's own code raises while it is imported.
     """
-    _load_environment(agents_dir / name)
+    folder = agents_dir.joinpath(*name.split("."))  # `team.alpha` lies in team/alpha
+    _load_environment(folder)
     import_from_source(agents_dir)
     sys.path.insert(0, str(agents_dir))
     module = importlib.import_module(name)
-    exported = _exported(module)
-    if exported is None and _has_submodule(agents_dir / name):
+    exported: Any = _exported(module)
+    if exported is None and _has_submodule(folder):
         module = importlib.import_module(f"{name}.agent")
         exported = _exported(module)
+    if exported is None and (folder / _DESCRIPTION).is_file():
+        exported = _described(folder / _DESCRIPTION)
     if exported is None:
-        raise NoAgent(
-            f"{agents_dir / name} exports neither `root_agent` nor `app`: "
-            f"define `root_agent = LlmAgent(...)` in {name}/agent.py"
-        )
-    if not isinstance(exported, App | BaseNode):
-        raise NoAgent(_foreign(exported, module))
-    return exported
+        raise NoAgent(_nothing_exported(folder))
+    try:
+        kit = kit_of(exported)
+    except NotOfARuntime:
+        raise NoAgent(_foreign(exported, module)) from None
+    if model := os.environ.get(_DEFAULT_MODEL):
+        kit.llm_agent.set_default_model(model)
+    agent: App | BaseNode = exported
+    return agent
 
 
 def _load_environment(folder: Path) -> None:
-    if os.environ.get("ADK_DISABLE_LOAD_DOTENV", "").lower() in {"1", "true", "yes", "on"}:
+    if os.environ.get("ADK_DISABLE_LOAD_DOTENV", "").strip().lower() in _TRUE:
         return
+    given = dict(os.environ)
     for parent in (folder, *folder.parents):
         if (parent / ".env").is_file():
-            load_dotenv(parent / ".env", override=False)
+            # A reference such as ${HOST} means the file's own HOST, as with ADK; what the
+            # environment had before stays all the same.
+            load_dotenv(parent / ".env", override=True)
+            os.environ.update(given)
             return
+
+
+def _described(file: Path) -> object:
+    """The agent of a file in YAML. Raises what its reader, and the code that it names, raise."""
+    if adk_is_installed() and not importlib.import_module(ALIAS).__name__.startswith("devui."):
+        reader = importlib.import_module(f"{ALIAS}.agents.config_agent_utils")
+        agent: object = reader.from_config(str(file))
+        return agent
+    return importlib.import_module("devui.runtime.agents.yaml_agents").agent_from_yaml(file)
 
 
 def _exported(module: ModuleType) -> object | None:
     names = vars(module)
     app = names.get("app")
-    return app if isinstance(app, App) else names.get("root_agent")
+    return app if _is_app(app) else names.get("root_agent")
+
+
+def _is_app(value: object) -> bool:
+    try:
+        return isinstance(value, kit_of(value).app)
+    except NotOfARuntime:
+        return False
 
 
 def _has_submodule(folder: Path) -> bool:
     return (folder / "agent.py").is_file() or (folder / "agent" / "__init__.py").is_file()
+
+
+def _nothing_exported(folder: Path) -> str:
+    remedy = f"define `root_agent = LlmAgent(...)` in {folder.name}/agent.py"
+    return f"{folder} exports neither `root_agent` nor `app`: {remedy}"
 
 
 def _foreign(exported: object, module: ModuleType) -> str:
@@ -74,6 +155,4 @@ def _foreign(exported: object, module: ModuleType) -> str:
         )
     kind = type(exported)
     told = f"`root_agent` of {module.__name__} is a {kind.__module__}.{kind.__qualname__}"
-    if kind.__module__.startswith("google.adk"):
-        return f"{told}; import from `devui.runtime` instead of `google.adk` to run it here"
-    return f"{told}, not an agent: it must be an agent (LlmAgent, …) or a Workflow of devui.runtime"
+    return f"{told}, not an agent: it must be an agent (LlmAgent, …), a Workflow or an App"

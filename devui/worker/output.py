@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from typing import Final
 
 from devui.wire.messages import Output
-from devui.worker.faults import sendable
+from devui.worker.errors import sendable
 
 MAX_PER_RUN = 1_000_000
 """How much output is kept of one run, in characters; each line counts `_PER_LINE` more."""
@@ -61,7 +61,9 @@ class Outputs:
         self.flush()
         dropped = self._used.get(run, 0) - MAX_PER_RUN
         if dropped > 0:
-            self.say("stderr", f"… output cut: about {dropped:,} more characters", urgent=True)
+            self.say(
+                "stderr", f"… output truncated: about {dropped:,} more characters", urgent=True
+            )
         self._used.pop(run, None)
 
 

@@ -4,31 +4,98 @@ It stands around each agent, model call and tool call, inside of all callbacks: 
 was sent. Nobody waits for it: what it tells travels along with the next event.
 """
 
+import json
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.context import Context
-from devui.runtime.agents.invocation_context import InvocationContext
-from devui.runtime.events.event import Event
-from devui.runtime.iterators import with_lists
+from pydantic import BaseModel
+
+from devui.runtime.jsonable import with_lists
 from devui.runtime.mistakes import message_of
-from devui.runtime.models.llm_request import LlmRequest
-from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.plugins.base_plugin import BasePlugin
-from devui.runtime.tools.base_tool import BaseTool
 from devui.wire.framing import FrameTooLarge
 from devui.wire.messages import ToServer
-from devui.wire.spans import CANCELLED, SpanBegan, SpanEnded
-from devui.worker.faults import sendable
-from devui.worker.jsontext import as_json
+from devui.wire.pieces import piece_name
+from devui.wire.spans import CANCELLED, Prompt, SpanBegan, SpanEnded
+from devui.worker.engines.kit import (
+    BaseAgent,
+    BaseTool,
+    Context,
+    Event,
+    InvocationContext,
+    Kit,
+    LlmRequest,
+    LlmResponse,
+)
+from devui.worker.errors import sendable
+from devui.worker.gates import model_key
+from devui.worker.json_text import actions_now, as_json, changed_since
 from devui.worker.output import current_run
-from devui.worker.prompts import Prompts
-from devui.worker.replaying.effects import actions_now, changed_since
+
+_APART = {"system_instruction", "tools", "http_options", "response_schema"}
+"""What of the configuration is no setting: pieces of their own, and what may hold secrets."""
+_KNOWN = 100_000
+"""How many names of pieces are remembered; a piece that is sent again does no harm."""
+
+
+class Prompts:
+    """Knows which pieces the server has, session by session."""
+
+    def __init__(self) -> None:
+        self._sent_pieces: OrderedDict[tuple[int, str], None] = OrderedDict()
+
+    def of(self, session: int, request: LlmRequest, *, stream: bool) -> Prompt:
+        """The request as it is now, for the session of this key."""
+        pieces: dict[str, str] = {}
+
+        def piece(value: Any) -> str | None:
+            return self._named(session, as_json(value), pieces) if value else None
+
+        config = request.config
+        settings = config.model_dump(
+            mode="json", by_alias=True, exclude_none=True, exclude=_APART, fallback=repr
+        )
+        if config.response_schema is not None:
+            settings["responseSchema"] = _schema(config.response_schema)
+        return Prompt(
+            model=request.model,
+            system=piece(config.system_instruction),
+            tools=piece(config.tools),
+            config=piece(settings),
+            contents=[self._named(session, as_json(each), pieces) for each in request.contents],
+            pieces=pieces,
+            stream=stream,
+        )
+
+    def not_sent(self, session: int, prompt: Prompt) -> None:
+        """The server did not get the pieces of this one."""
+        for name in prompt.pieces:
+            self._sent_pieces.pop((session, name), None)
+
+    def _named(self, session: int, text: str, pieces: dict[str, str]) -> str:
+        name = piece_name(text)
+        known = self._sent_pieces
+        if (session, name) in known:
+            known.move_to_end((session, name))
+            return name
+        known[session, name] = None
+        if len(known) > _KNOWN:
+            known.popitem(last=False)
+        pieces[name] = text
+        return name
+
+
+def _schema(schema: Any) -> Any:
+    """The schema as JSON; of a type that is no model, its name."""
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        return schema.model_json_schema()
+    return json.loads(as_json(schema))
+
 
 _MAX_ERROR = 2000
 
@@ -69,7 +136,7 @@ class _Open:
         self.seconds = time.monotonic() - self.began
         return self.seconds
 
-    def told(self, result: str | None) -> SpanEnded:
+    def message(self, result: str | None) -> SpanEnded:
         """As the server hears of it."""
         self.unsaid = False
         return SpanEnded(
@@ -86,9 +153,10 @@ class _Open:
 class Recorder(BasePlugin):
     """The plugin that stands around all others."""
 
-    def __init__(self, send: Callable[[ToServer], None]) -> None:
+    def __init__(self, send: Callable[[ToServer], None], kit: Kit) -> None:
         super().__init__("devui_recorder")
         self._send = send
+        self._kit = kit
         self._runs: dict[str, _Run] = {}
         self._prompts = Prompts()
 
@@ -106,7 +174,7 @@ class Recorder(BasePlugin):
         if known is None or not known.causes:
             return []
         calls = [str(each.id) for each in event.get_function_responses()]
-        keys = calls or [_model_of(event.author, event.branch)]
+        keys = calls or [model_key(event.author, event.branch)]
         return [span for key in keys for span in known.causes.pop(key, [])]
 
     async def around_agent(
@@ -146,7 +214,7 @@ class Recorder(BasePlugin):
                 async for answer in answers:
                     _hear(span, answer)
                     if span.complete:
-                        self._caused(span, _model_of(agent, branch))
+                        self._caused(span, model_key(agent, branch))
                         self._tell(span, _responses)  # its tools run before the stream is closed
                     waits = time.monotonic()
                     yield answer
@@ -177,7 +245,7 @@ class Recorder(BasePlugin):
             try:
                 result = with_lists(await proceed())
             finally:  # what a tool did before it raised counts, too
-                span.effects = changed_since(tool_context, before)
+                span.effects = changed_since(self._kit, tool_context, before)
             span.results.append(as_json(result))
             return result
 
@@ -236,9 +304,9 @@ class Recorder(BasePlugin):
 
     def _tell(self, span: _Open, result: Callable[[_Open], str | None]) -> None:
         try:
-            self._send(span.told(result(span)))
+            self._send(span.message(result(span)))
         except FrameTooLarge:
-            self._send(replace(span.told(None), effects=None))
+            self._send(replace(span.message(None), effects=None))
 
 
 def _hear(span: _Open, answer: LlmResponse) -> None:
@@ -254,7 +322,3 @@ def _responses(span: _Open) -> str:
 
 def _only(span: _Open) -> str | None:
     return span.results[0] if span.results else None
-
-
-def _model_of(agent: str, branch: str | None) -> str:
-    return f"{agent} on {branch}"

@@ -8,11 +8,12 @@ from devui.runtime.calling import active_threads
 from devui.wire.endings import EndCall
 from devui.wire.messages import AgentError, ArmGates, RunEnded, StartRun
 from devui.wire.recordings import DIVERGED, ReplayVerdict
-from devui.worker.engines.native import NativeEngine
-from devui.worker.faults import agent_error
+from devui.worker.engine import Engine
+from devui.worker.errors import agent_error
 from devui.worker.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.output import Outputs, current_run
+from devui.worker.replay.replay import Diverged
 
 Outcome = Literal["done", "failed", "stopped"]
 
@@ -22,7 +23,7 @@ class Runs:
 
     def __init__(
         self,
-        engine: NativeEngine,
+        engine: Engine,
         link: Link,
         outputs: Outputs,
         instruments: Instruments,
@@ -111,7 +112,7 @@ class Runs:
         if replay is None:
             return outcome, error, None
         verdict = replay.verdict(outcome, f"{error.type}: {error.message}" if error else None)
-        if verdict.divergence is not None:
-            told = verdict.divergence.message
-            return "failed", AgentError(type=DIVERGED, message=told, traceback=""), verdict
+        if isinstance(replay.ended, Diverged):
+            message = replay.ended.divergence.message
+            return "failed", AgentError(type=DIVERGED, message=message, traceback=""), verdict
         return ("stopped", None, verdict) if replay.ended else (outcome, error, verdict)

@@ -16,17 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from devui.runtime.collecting import collector_paused
-from devui.runtime.errors.already_exists_error import AlreadyExistsError
-from devui.runtime.errors.session_not_found_error import SessionNotFoundError
-from devui.runtime.events.event import Event
-from devui.runtime.events.reading import read_event
-from devui.runtime.sessions.arguments import check_commit
-from devui.runtime.sessions.base_session_service import (
-    BaseSessionService,
-    GetSessionConfig,
-    ListSessionsResponse,
-)
-from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import State
 from devui.runtime.sessions.storable import make_storable
 from devui.wire.gates import Verdict
@@ -39,21 +28,27 @@ from devui.wire.messages import (
     ListSessions,
     StartRun,
 )
+from devui.worker.engines.kit import (
+    BaseSessionService,
+    Event,
+    GetSessionConfig,
+    ListSessionsResponse,
+    Session,
+)
+from devui.worker.gates import mark, revise_event, what_is_wrong
 from devui.worker.instruments import Instruments
-from devui.worker.jsontext import as_json
+from devui.worker.json_text import as_json, wire_text
 from devui.worker.link import Link, Refused
-from devui.worker.livestate import LiveState
 from devui.worker.output import current_run
-from devui.worker.revisions import mark, revise_event, what_is_wrong
-from devui.worker.storable import wire_text
-from devui.worker.uncommitted import Uncommitted
+from devui.worker.state.live import LiveState
+from devui.worker.state.uncommitted import Uncommitted
 
 _KEPT = 64
 """How many sessions stay in memory; the one unused for longest goes first."""
 
 
 @dataclass(slots=True)
-class _Held:
+class _Entry:
     session: Session
     key: int
     head: int | None
@@ -68,12 +63,13 @@ class WireSessionService(BaseSessionService):
     ) -> None:
         self._link = link
         self._instruments = instruments
+        self._kit = instruments.kit
         self._app_name = app_name
         self._agents = agents
         self._uncommitted: dict[tuple[str, str], Uncommitted] = {}
         """What runs of this worker have written and not committed, by user and session."""
         self._of_run: dict[str, tuple[tuple[str, str], Uncommitted]] = {}
-        self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
         self._leased: set[tuple[str, str]] = set()
         """Sessions that nobody else may write, since a run of this worker holds them."""
 
@@ -83,7 +79,8 @@ class WireSessionService(BaseSessionService):
         name = (start.user, start.session)
         self._expect(start)
         self._leased.add(name)
-        here = Uncommitted(start.run, self._link.send, self._agents, on=start.watch)
+        bookkeeping = self._kit.standing.bookkeeping
+        here = Uncommitted(start.run, self._link.send, self._agents, bookkeeping, on=start.watch)
         self._uncommitted[name] = here
         self._of_run[start.run] = (name, here)
         try:
@@ -97,16 +94,16 @@ class WireSessionService(BaseSessionService):
         """Tell of a run's uncommitted state; a run that is over is left alone."""
         if run in self._of_run:
             name, here = self._of_run[run]
-            held = self._held.get(name)
+            held = self._entries.get(name)
             here.begin(held.session.state if held is not None else None)
 
     def _expect(self, start: StartRun) -> None:
         """Forget a session that changed elsewhere; learn what others wrote to shared state."""
-        held = self._held.get((start.user, start.session))
+        held = self._entries.get((start.user, start.session))
         if held is None:
             return
         if held.head != start.head or held.key != start.session_key:
-            del self._held[start.user, start.session]
+            del self._entries[start.user, start.session]
             return
         shared = json.loads(start.shared)
         state = held.session.state
@@ -126,14 +123,14 @@ class WireSessionService(BaseSessionService):
         """Create a session in the journal; raises AlreadyExistsError for an id that is taken."""
         text = json.dumps(state or {})
         try:
-            told = await self._link.request(
+            answer = await self._link.request(
                 lambda i: CreateSession(id=i, user=user_id, session=session_id, state=text)
             )
         except Refused as refused:
             if refused.code == "session_exists":
-                raise AlreadyExistsError(str(refused)) from refused
+                raise self._kit.already_exists_error(str(refused)) from refused
             raise
-        held = self._hold(user_id, told["id"], told, [])
+        held = self._hold(user_id, answer["id"], answer, [])
         return _copy(held.session)
 
     async def get_session(
@@ -149,12 +146,12 @@ class WireSessionService(BaseSessionService):
         The events are shared with the cache and must not be changed; list and state are copies.
         """
         name = (user_id, session_id)
-        held = self._held.get(name) if name in self._leased else None
+        held = self._entries.get(name) if name in self._leased else None
         if held is None or held.head is None:
             held = await self._fetch(user_id, session_id)
         if held is None:
             return None
-        self._held.move_to_end(name)
+        self._entries.move_to_end(name)
         session = _copy(held.session)
         here = self._uncommitted.get(name)
         if here is not None and here.free:  # the first is the run's own
@@ -168,9 +165,9 @@ class WireSessionService(BaseSessionService):
     ) -> ListSessionsResponse:
         """The app's sessions, without events, of one user or of all."""
         rows = await self._link.request(lambda i: ListSessions(id=i, user=user_id))
-        return ListSessionsResponse(
+        return self._kit.list_sessions_response(
             sessions=[
-                Session(
+                self._kit.session(
                     id=row["id"],
                     app_name=self._app_name,
                     user_id=row["user"],
@@ -183,7 +180,7 @@ class WireSessionService(BaseSessionService):
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Delete a session; one that is not there is no error."""
-        self._held.pop((user_id, session_id), None)
+        self._entries.pop((user_id, session_id), None)
         await self._link.request(lambda i: DeleteSession(id=i, user=user_id, session=session_id))
 
     async def append_event(self, session: Session, event: Event) -> Event:
@@ -191,7 +188,7 @@ class WireSessionService(BaseSessionService):
 
         Raises SessionNotFoundError, or Refused when the run may no longer write.
         """
-        check_commit(session, event)
+        self._kit.check_commit(session, event)
         if event.partial:
             return event
         with _quietly(session):
@@ -201,13 +198,13 @@ class WireSessionService(BaseSessionService):
         causes = self._instruments.recorder.causes(current_run.get(), event)
         replay = self._instruments.replayer.of(current_run.get())
         name = (session.user_id, session.id)
-        known = self._held.get(name)
+        known = self._entries.get(name)
         head = known.head if known is not None else None
         if known is not None:
             known.head = None
         with _leaving(session, event):
-            told = await self._commit(session, event, temp, causes)
-        if told is None:
+            answer = await self._commit(session, event, temp, causes)
+        if answer is None:
             if known is not None:
                 known.head = head
             if replay is not None:
@@ -217,11 +214,11 @@ class WireSessionService(BaseSessionService):
             replay.committed()
         with _quietly(session):
             appended = await super().append_event(session, event)
-        if known is not None and head == told["previous"]:
+        if known is not None and head == answer["previous"]:
             _apply(known.session, appended)
-            known.head = told["seq"]
+            known.head = answer["seq"]
         elif known is not None:  # something came in between: read the session again when needed
-            self._held.pop(name, None)
+            self._entries.pop(name, None)
         return appended
 
     async def _commit(
@@ -248,17 +245,17 @@ class WireSessionService(BaseSessionService):
                 touched=touched,
             )
             before = None if revised or problem else await self._replayed(session, event)
-            told: dict[str, Any] = before or await self._appended(append, event)
-            if "verdict" not in told:
+            answer: dict[str, Any] = before or await self._appended(append, event)
+            if "verdict" not in answer:
                 if here is not None:
                     here.committed(event)
-                return told
-            verdict, delta = Verdict(**told["verdict"]), set(event.actions.state_delta)
+                return answer
+            verdict, delta = Verdict(**answer["verdict"]), set(event.actions.state_delta)
             if verdict.action == "drop":
                 _undo(session, event, delta, verdict)
                 return None
             try:
-                revise_event(event, verdict)
+                revise_event(self._kit, event, verdict)
             except (ValueError, TypeError) as error:
                 revised, problem = False, what_is_wrong(error)
             else:
@@ -273,7 +270,7 @@ class WireSessionService(BaseSessionService):
         if verdict is None:
             return None
         name = (session.user_id, session.id)
-        held = self._held.get(name) or await self._fetch(*name)
+        held = self._entries.get(name) or await self._fetch(*name)
         committed = held.session.state if held is not None else {}
         return {"verdict": {**asdict(verdict), "committed": as_json(committed)}}
 
@@ -284,7 +281,7 @@ class WireSessionService(BaseSessionService):
             )
         except Refused as refused:
             if refused.code == "session_not_found":
-                raise SessionNotFoundError(str(refused)) from refused
+                raise self._kit.session_not_found_error(str(refused)) from refused
             if refused.code != "bad_value":
                 raise
         make_storable(event)
@@ -302,33 +299,33 @@ class WireSessionService(BaseSessionService):
             del delta[key]
         return json.dumps(temp, default=repr)
 
-    async def _fetch(self, user: str, name: str) -> _Held | None:
-        told = await self._link.request(lambda i: FetchSession(id=i, user=user, session=name))
-        if told is None:
+    async def _fetch(self, user: str, name: str) -> _Entry | None:
+        answer = await self._link.request(lambda i: FetchSession(id=i, user=user, session=name))
+        if answer is None:
             return None
         events: list[Event] = []
-        after, more, key = 0, told["events"] > 0, told["key"]
+        after, more, key = 0, answer["events"] > 0, answer["key"]
         while more:
             page = await self._link.request(partial(_fetch_events, key=key, after=after))
             with collector_paused():
-                events += [read_event(text) for text in page["events"]]
+                events += [self._kit.read_event(text) for text in page["events"]]
             after, more = page["after"], page["more"]
-        return self._hold(user, name, told, events)
+        return self._hold(user, name, answer, events)
 
-    def _hold(self, user: str, name: str, told: dict[str, Any], events: list[Event]) -> _Held:
-        session = Session(
+    def _hold(self, user: str, name: str, answer: dict[str, Any], events: list[Event]) -> _Entry:
+        session = self._kit.session(
             id=name,
             app_name=self._app_name,
             user_id=user,
-            state=told["state"],
-            last_update_time=told["updated"],
+            state=answer["state"],
+            last_update_time=answer["updated"],
         )
-        session._initial_state = told["initial"]
+        session._initial_state = answer["initial"]
         session.events = events
-        held = _Held(session, told["key"], told["head"])
-        self._held[user, name] = held
-        while len(self._held) > _KEPT:
-            self._held.popitem(last=False)
+        held = _Entry(session, answer["key"], answer["head"])
+        self._entries[user, name] = held
+        while len(self._entries) > _KEPT:
+            self._entries.popitem(last=False)
         return held
 
 
@@ -369,7 +366,7 @@ def _fetch_events(number: int, *, key: int, after: int) -> FetchEvents:
 
 
 def _copy(session: Session) -> Session:
-    copied = Session(
+    copied = type(session)(
         id=session.id,
         app_name=session.app_name,
         user_id=session.user_id,

@@ -9,32 +9,95 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, assert_never
+from types import FunctionType
+from typing import Any, Final, assert_never
 
 from google.genai import types
 
-from devui.runtime.agents.context import Context
-from devui.runtime.agents.invocation_context import InvocationContext, new_invocation_context_id
-from devui.runtime.agents.llm_agent import LlmAgent
-from devui.runtime.agents.readonly_context import ReadonlyContext
-from devui.runtime.events.event import Event
-from devui.runtime.invocations.toolsets import nodes_below
-from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.mistakes import message_of
-from devui.runtime.models.llm_request import LlmRequest
-from devui.runtime.runners import Runner
-from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
-from devui.runtime.sessions.session import Session
-from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.base_toolset import BaseToolset, toolsets_of
-from devui.runtime.tools.tool_confirmation import ToolConfirmation
-from devui.runtime.workflow.base_node import BaseNode
-from devui.wire.trials import DescribeTools, Trial, Tried, TryModel, TryTool
-from devui.worker.faults import agent_error
-from devui.worker.jsontext import as_json
+from devui.wire.trials import (
+    DescribeApp,
+    DescribeBuild,
+    DescribeTools,
+    Remember,
+    Trial,
+    Tried,
+    TryModel,
+    TryTool,
+)
+from devui.worker.app_graph import build_of
+from devui.worker.engines.kit import (
+    ArtifactVersion,
+    BaseArtifactService,
+    BaseNode,
+    BaseTool,
+    BaseToolset,
+    InvocationContext,
+    Kit,
+    LlmAgent,
+    LlmRequest,
+    Runner,
+)
+from devui.worker.errors import agent_error
+from devui.worker.json_text import as_json
 from devui.worker.output import current_run
-from devui.worker.schemas import schema_of
-from devui.worker.triedfiles import TriedFiles
+from devui.worker.tools import declaration_of, effect_of_tool, schema_of
+
+
+class TriedFiles(BaseArtifactService):
+    """Reads from another service, and writes to memory alone.
+
+    A file that the trial saves or deletes is its own from then on: older versions are not seen.
+    """
+
+    def __init__(self, below: BaseArtifactService, kit: Kit) -> None:
+        self._below = below
+        self._own = kit.in_memory_artifact_service()
+        self._changed: set[str] = set()
+
+    def _of(self, filename: str) -> BaseArtifactService:
+        return self._own if filename in self._changed else self._below
+
+    async def save_artifact(self, *, filename: str, **more: Any) -> int:
+        """Save in memory; returns the version, counted from 0 anew."""
+        self._changed.add(filename)
+        return await self._own.save_artifact(filename=filename, **more)
+
+    async def load_artifact(self, *, filename: str, **more: Any) -> types.Part | None:
+        """The trial's own version, else the session's."""
+        return await self._of(filename).load_artifact(filename=filename, **more)
+
+    async def list_artifact_keys(
+        self, *, app_name: str, user_id: str, session_id: str | None = None
+    ) -> list[str]:
+        """Names of both, sorted."""
+        below, own = [
+            await service.list_artifact_keys(
+                app_name=app_name, user_id=user_id, session_id=session_id
+            )
+            for service in (self._below, self._own)
+        ]
+        return sorted({*own, *(name for name in below if name not in self._changed)})
+
+    async def delete_artifact(self, *, filename: str, **more: Any) -> None:
+        """The trial sees it no more; the session keeps it."""
+        self._changed.add(filename)
+        await self._own.delete_artifact(filename=filename, **more)
+
+    async def list_versions(self, *, filename: str, **more: Any) -> list[int]:
+        """Versions of the trial's own file, else of the session's."""
+        return await self._of(filename).list_versions(filename=filename, **more)
+
+    async def list_artifact_versions(self, *, filename: str, **more: Any) -> list[ArtifactVersion]:
+        """What is known of them."""
+        return await self._of(filename).list_artifact_versions(filename=filename, **more)
+
+    async def get_artifact_version(self, *, filename: str, **more: Any) -> ArtifactVersion | None:
+        """What is known of one, or of the newest."""
+        return await self._of(filename).get_artifact_version(filename=filename, **more)
+
+
+_WIRE: Final[dict[str, Any]] = {"mode": "json", "by_alias": True, "exclude_none": True}
 
 
 class NotThere(LookupError):
@@ -44,7 +107,10 @@ class NotThere(LookupError):
 class Trials:
     """A task for each; `send` tells what came of it."""
 
-    def __init__(self, runner: Runner, send: Callable[[Tried], None], agents: Path) -> None:
+    def __init__(
+        self, runner: Runner, kit: Kit, send: Callable[[Tried], None], agents: Path
+    ) -> None:
+        self._kit = kit
         self._runner = runner
         self._send = send
         self._agents = agents
@@ -96,43 +162,79 @@ class Trials:
                 return await self._call(trial)
             case TryModel():
                 return await self._ask(trial)
+            case DescribeApp():
+                return await self._described_agents()
+            case DescribeBuild():
+                return build_of(self._runner.app, self._kit)
+            case Remember():
+                return await self._remember(trial)
             case _:
                 assert_never(trial)
 
     async def _tools(self) -> dict[str, list[dict[str, Any]]]:
         tools, silent = [], []
-        for agent in _llm_agents(self._runner.agent):
-            context = ReadonlyContext(self._invocation(agent))
+        for agent in self._llm_agents(self._runner.agent):
+            context = self._kit.readonly_context(self._invocation(agent))
             listed = await agent.canonical_tools(context)
             tools += [_described(agent.name, tool) for tool in listed]
-            asked = toolsets_of(agent.tools)
+            asked = [each for each in agent.tools if isinstance(each, self._kit.base_toolset)]
             silent += [told for each in asked if (told := await _silence(agent, each, context))]
         return {"tools": tools, "silent": silent}
+
+    async def _described_agents(self) -> dict[str, Any] | None:
+        """The agents by name, those below others first, as ADK's server tells them."""
+        if not isinstance(self._runner.agent, self._kit.llm_agent):
+            return None
+        described: dict[str, Any] = {}
+        for agent in reversed(list(self._llm_agents(self._runner.agent))):
+            listed = await agent.canonical_tools(
+                self._kit.readonly_context(self._invocation(agent))
+            )
+            declared = [each for tool in listed if (each := declaration_of(tool))]
+            described[agent.name] = {
+                "name": agent.name,
+                "description": agent.description,
+                "instruction": _instruction(agent),
+                "tools": [
+                    {"functionDeclarations": [each.model_dump(**_WIRE)]} for each in declared
+                ],
+                "sub_agents": [
+                    each.name for each in agent.sub_agents if isinstance(each, self._kit.llm_agent)
+                ],
+            }
+        return described
+
+    async def _remember(self, trial: Remember) -> None:
+        runner = self._runner
+        session = await runner.session_service.get_session(
+            app_name=runner.app_name, user_id=trial.user, session_id=trial.session
+        )
+        if session is None or runner.memory_service is None:
+            raise NotThere(f"there is no session {trial.session!r}, or no memory to add it to")
+        await runner.memory_service.add_session_to_memory(session)
 
     async def _call(self, trial: TryTool) -> dict[str, Any]:
         agent = self._agent(trial.agent)
         invocation = self._invocation(agent, trial.user, trial.session, json.loads(trial.state))
-        tools = await agent.canonical_tools(ReadonlyContext(invocation))
+        tools = await agent.canonical_tools(self._kit.readonly_context(invocation))
         tool = next((each for each in tools if each.name == trial.tool), None)
         if tool is None:
             names = ", ".join(each.name for each in tools) or "none"
             raise NotThere(f"{agent.name} has no tool {trial.tool!r}; its tools are: {names}")
-        context = Context(
-            invocation,
-            function_call_id=f"trial-{trial.trial}",
-            tool_confirmation=ToolConfirmation(confirmed=True),
-        )
+        context = self._kit.tool_context(invocation, f"trial-{trial.trial}")
         result = await tool.run_async(args=json.loads(trial.args), tool_context=context)
         actions = context.actions.model_dump(mode="json", by_alias=True, exclude_none=True)
         return {"result": result, "actions": {name: v for name, v in actions.items() if v}}
 
     async def _ask(self, trial: TryModel) -> list[Any]:
         model = self._agent(trial.agent).canonical_model
-        answers = model.generate_content_async(_request(json.loads(trial.request)), stream=False)
+        answers = model.generate_content_async(
+            _request(self._kit, json.loads(trial.request)), stream=False
+        )
         return [answer async for answer in answers]
 
     def _agent(self, name: str) -> LlmAgent:
-        found = [agent for agent in _llm_agents(self._runner.agent) if agent.name == name]
+        found = [agent for agent in self._llm_agents(self._runner.agent) if agent.name == name]
         if not found:
             raise NotThere(f"the app has no agent {name!r} with a model; it may have been renamed")
         return found[0]
@@ -145,22 +247,32 @@ class Trials:
         state: dict[str, Any] | None = None,
     ) -> InvocationContext:
         runner = self._runner
-        own = Session(id=session, app_name=runner.app_name, user_id=user, state=state or {})
-        files = runner.artifact_service
-        return InvocationContext(
-            artifact_service=TriedFiles(files) if files else None,
-            session_service=InMemorySessionService(),
-            memory_service=InMemoryMemoryService(),
-            credential_service=runner.credential_service,
-            invocation_id=new_invocation_context_id(),
+        own = self._kit.session(
+            id=session, app_name=runner.app_name, user_id=user, state=state or {}
+        )
+        files = self._kit.derive(TriedFiles, self._kit.base_artifact_service)
+        below = runner.artifact_service
+        return self._kit.invocation(
+            runner,
             agent=agent,
             session=own,
-            emit=_dropped,
+            artifact_service=files(below, self._kit) if below else None,
         )
 
+    def _llm_agents(self, node: BaseNode) -> Iterator[LlmAgent]:
+        if isinstance(node, self._kit.llm_agent):
+            yield node
+        for below in self._kit.children(node):
+            yield from self._llm_agents(below)
 
-async def _dropped(event: Event) -> None:
-    """What a tool tells while it runs goes nowhere."""
+
+def _instruction(agent: LlmAgent) -> str:
+    """Its text; of a function the name, since it may need a session to give one."""
+    given = agent.instruction
+    if isinstance(given, str):
+        return given
+    name = given.__name__ if isinstance(given, FunctionType) else type(given).__name__
+    return f"<InstructionProvider: {name}>"
 
 
 def _described(agent: str, tool: BaseTool) -> dict[str, Any]:
@@ -170,13 +282,11 @@ def _described(agent: str, tool: BaseTool) -> dict[str, Any]:
         "name": tool.name,
         "description": tool.description,
         "schema": json.loads(schema) if schema else None,
-        "effect": tool.effect,
+        "effect": effect_of_tool(tool),
     }
 
 
-async def _silence(
-    agent: LlmAgent, toolset: BaseToolset, context: ReadonlyContext
-) -> dict[str, Any] | None:
+async def _silence(agent: LlmAgent, toolset: BaseToolset, context: Any) -> dict[str, Any] | None:
     """Why a toolset lists no tools: the agent runs without them. One that did is not asked again.
 
     Code of the app may raise anything here; the agent has taken it already.
@@ -189,22 +299,15 @@ async def _silence(
     return None
 
 
-def _llm_agents(node: BaseNode) -> Iterator[LlmAgent]:
-    if isinstance(node, LlmAgent):
-        yield node
-    for below in nodes_below(node):
-        yield from _llm_agents(below)
-
-
-def _request(told: dict[str, Any]) -> LlmRequest:
+def _request(kit: Kit, value: dict[str, Any]) -> LlmRequest:
     """The request that was recorded, or what a person made of it; raises ValueError."""
-    settings = dict(told.get("config") or {})
-    if told.get("system") is not None:
-        settings["systemInstruction"] = told["system"]
-    if told.get("tools"):
-        settings["tools"] = told["tools"]
-    return LlmRequest(
-        model=told.get("model"),
-        contents=[types.Content.model_validate(each) for each in told.get("contents") or []],
+    settings = dict(value.get("config") or {})
+    if value.get("system") is not None:
+        settings["systemInstruction"] = value["system"]
+    if value.get("tools"):
+        settings["tools"] = value["tools"]
+    return kit.llm_request(
+        model=value.get("model"),
+        contents=[types.Content.model_validate(each) for each in value.get("contents") or []],
         config=types.GenerateContentConfig.model_validate(settings),
     )

@@ -90,8 +90,8 @@ def paid_in(server) -> list[str]:
 def told_of_foreign_answers(client) -> int:
     """How many every page tells of."""
     page = client.get("/", headers={"Accept": "text/html"}).text
-    found = re.search(r"(\d+) times?: an answer to what no run here has asked", page)
-    one = "an answer to what no run here has asked" in page
+    found = re.search(r"(\d+) times?: an answer to a question from no run here", page)
+    one = "an answer to a question from no run here" in page
     return int(found[1]) if found else int(one)
 
 
@@ -110,7 +110,7 @@ def test_a_question_that_came_with_a_session_makes_no_call(server):
         body = {"appName": "asker", "userId": "u", "sessionId": made, "newMessage": message}
         for path in ("/run", "/run_sse"):
             refused = client.post(path, json=body)
-            assert (refused.status_code, "no run of this server" in refused.text) == (409, True)
+            assert (refused.status_code, "no run on this server" in refused.text) == (409, True)
         query = {"app": "asker", "user": "u", "id": made}
         key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
         fields = {"event": 3, "call": call["id"], "choice": "yes"}
@@ -174,7 +174,7 @@ def test_many_who_answer_at_the_same_moment_begin_one_run(server):
             assert asked.texts()[-1] == "Done."
             path = f"/sessions/{asked.key}/answers"
             again = client.post(path, data=fields, headers=PAGE)
-            assert (again.status_code, "answered already, in #5" in again.text) == (409, True)
+            assert (again.status_code, "already answered in #5" in again.text) == (409, True)
     assert paid_in(server)[-ROUNDS:] == ["5"] * ROUNDS
 
 
@@ -199,7 +199,9 @@ def test_a_program_that_answers_a_second_time_is_refused_with_the_first_answer(s
             ("/run_sse", {**body, "newMessage": answer(False)}),
         ):
             refused = client.post(path, json=again)
-            assert (refused.status_code, "already, in #5" in refused.text) == (409, True), path
+            assert (refused.status_code, "already answered in #5" in refused.text) == (409, True), (
+                path
+            )
         assert len(asked.kept()["events"]) == 7
 
 
@@ -215,7 +217,7 @@ def test_a_question_that_was_asked_again_is_answered_there(server):
         fields = {"call": "always the same", "answer": "7"}
         older = client.post(path, data={**fields, "event": 2}, headers=PAGE)
         newer = client.post(path, data={**fields, "event": 4}, headers=PAGE)
-        assert (older.status_code, "asked again, in #4" in older.text) == (409, True)
+        assert (older.status_code, "asked again in #4" in older.text) == (409, True)
         assert newer.status_code == 204
         asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]
         asked.settled()
@@ -253,7 +255,7 @@ def test_an_answer_whose_run_dies_before_it_is_an_event_is_asked_for_again(serve
         cut = client.get(f"/api/sessions/{asked.key}/cutoff").json()
         assert (cut["standing"], cut["question"]) == ("waiting", 3)
         page = client.get(f"/sessions/{asked.key}", headers={"Accept": "text/html"}).text
-        assert "It ended before your answer became an event." in page
+        assert "The run ended before your answer was committed." in page
         assert ("Waiting for an answer" in page, "waiting for you" in page) == (True, True)
         assert client.post(path, data=fields, headers=PAGE).status_code == 204
         asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]

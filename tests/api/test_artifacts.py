@@ -114,7 +114,7 @@ def test_what_is_not_there_is_told_in_adks_words(client, files, path, status, de
         ({"artifact": TEXT}, 422),
         ({"filename": "a", "artifact": "text"}, 422),
         ({"filename": "a", "artifact": {}}, 400),
-        ({"filename": "a", "artifact": {"inlineData": {"data": "x"}}}, 400),
+        ({"filename": "a", "artifact": {"inlineData": {"data": "x"}}}, 422),
         ({"filename": "a\0", "artifact": TEXT}, 400),
     ],
 )

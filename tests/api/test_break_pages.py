@@ -85,7 +85,7 @@ def test_a_switch_is_that_of_the_sessions_user_and_of_nobody_else(client, form, 
     switch = re.compile(r'role="switch" aria-checked="(\w+)"')
     shown = [client.get(f"{page}?tab=breaks", headers=HTML).text for page in (post.page, other)]
     assert [switch.search(page)[1] for page in shown] == ["false", "true"]
-    assert "switched for <span hx-ignore>ada</span>" in shown[1]
+    assert "switches are those of <span hx-ignore>ada</span>" in shown[1]
 
 
 def test_a_form_changes_what_it_waits_for_and_leaves_the_switch(client, page, post):
@@ -117,7 +117,7 @@ def test_a_change_that_is_refused_or_overtaken_keeps_what_was_typed(client, post
     client.patch(f"/api/apps/{APP}{path[:-5]}", json={"version": 1, "condition": "args.n == 7"})
     late = post(path, version=1, on="tool", name="sa*", condition="args.n > 3")
     assert late.status_code == 409
-    assert "now it is <b hx-ignore>tool save if args.n == 7</b>" in late.text
+    assert "It is now <b hx-ignore>tool save if args.n == 7</b>" in late.text
     assert 'value="args.n &gt; 3" ' in late.text
     assert '<input type="hidden" name="version" value="2">' in late.text
     assert known(client)[0]["condition"] == "args.n == 7"

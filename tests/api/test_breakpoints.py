@@ -155,7 +155,7 @@ def stops(client, app, message="go", **body):
         ("team", {"on": "budget", "condition": "run.calls == 2"}, ["look()"], [6]),
         ("team", {"on": "transfer"}, [], []),
         ("team", {"on": "human"}, [], []),
-        ("asks", {"on": "human"}, ["asks for a confirmation: pay(amount=5)"], [3]),
+        ("asks", {"on": "human"}, ["asks for confirmation: pay(amount=5)"], [3]),
     ],
 )
 def test_a_breakpoint_stops_where_it_says_and_finds_the_same_in_the_past(

@@ -159,7 +159,7 @@ def test_a_thread_is_left_alone_and_the_run_goes_on_without_it(begin):
     assert order(debugged, told["calls"][0], "answer", value="cached").status_code == 200
     assert debugged.settled()["status"] == "done"
     assert results(debugged) == [{"result": "cached"}]
-    assert "a thread cannot be stopped: its function runs on" in log(debugged)
+    assert "a thread can't be stopped: its function keeps running" in log(debugged)
 
 
 def test_a_late_result_of_a_thread_is_told_in_the_log_while_the_run_goes_on(server, begin):
@@ -170,7 +170,7 @@ def test_a_late_result_of_a_thread_is_told_in_the_log_while_the_run_goes_on(serv
     assert debugged.settled()["status"] == "held"
     (server.agents / "thread" / "go").write_text("go", encoding="utf-8")
     until = time.monotonic() + PATIENCE
-    while "fetch has come to its end in its thread" not in log(debugged):
+    while "fetch finished in its thread" not in log(debugged):
         assert time.monotonic() < until, log(debugged)
         time.sleep(0.05)
     debugged.tell("continue")
@@ -201,7 +201,7 @@ def test_a_call_that_has_ended_meanwhile_is_refused_with_the_position(begin):
     assert late.json()["position"]["status"] == "done"
     other, call = begin("sleeping")
     gone = order(other, {"id": call["id"] + 1000}, "end")
-    assert (gone.status_code, gone.json()["detail"]) == (409, "the call has ended meanwhile")
+    assert (gone.status_code, gone.json()["detail"]) == (409, "the call has already ended")
     assert gone.json()["position"]["status"] == "running"
     assert other.client.get(f"/api/sessions/{other.key}/edits").json()["edits"] == []
 
@@ -219,10 +219,10 @@ def test_a_tool_that_takes_no_notice_is_said_to_and_its_late_result_is_dropped(s
     assert order(debugged, call, "answer", value="mine").status_code == 200
     seen(debugged, lambda told: told["calls"] and told["calls"][0]["told"])
     again = order(debugged, call, "end")
-    assert (again.status_code, "takes no notice" in again.json()["detail"]) == (409, True)
+    assert (again.status_code, "hasn't responded" in again.json()["detail"]) == (409, True)
     assert let_go(server, debugged) == "done"
     assert results(debugged) == [{"result": "mine"}]
-    assert "although it was told to end" in log(debugged)
+    assert "despite its cancellation" in log(debugged)
 
 
 def test_nothing_is_ended_while_the_event_loop_is_blocked_and_that_is_said(begin):

@@ -141,8 +141,8 @@ def test_nothing_is_compared_with_something(client, travelled):
 @pytest.mark.parametrize(
     ("query", "status", "words"),
     [
-        ({}, 400, "`left` names a session"),
-        ({"left": "x"}, 400, "`left` names a session"),
+        ({}, 400, "`left` must be a session number"),
+        ({"left": "x"}, 400, "`left` must be a session number"),
         ({"left": "{key}@", "right": "{key}"}, 400, "12@2"),
         ({"left": "{key}@9", "right": "{key}"}, 404, "no run 9: it has 1"),
         ({"left": "{key}", "right": "999999"}, 404, "no session 999999"),
@@ -158,6 +158,6 @@ def test_what_cannot_be_compared_is_told(client, travelled, query, status, words
 def test_events_that_are_not_there_are_told(client, travelled):
     sides = {"left": travelled, "right": travelled}
     none = client.get("/api/compare/events", params=sides)
-    assert (none.status_code, "name an event" in none.json()["detail"]) == (400, True)
+    assert (none.status_code, "at least one event" in none.json()["detail"]) == (400, True)
     wrong = client.get("/api/compare/events", params={**sides, "leftEvent": "99"})
     assert (wrong.status_code, "has no event '99'" in wrong.json()["detail"]) == (404, True)

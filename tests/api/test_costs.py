@@ -94,9 +94,9 @@ def test_what_has_no_price_is_unknown_on_the_page_and_not_in_the_sum(client):
     costs = re.findall(r'<span class="cost" role="gridcell">(.*?)</span>', page)
     assert costs == ["\u2013", f"{told['cost']:,.2f}", "\u2013"]
     assert f"<b>${told['cost']:,.2f}+</b>" in page
-    assert "The price of 1 answer is not known" in page
+    assert "No price is known for 1 answer" in page
     detail = client.get(f"/sessions/{debugged.key}/events/3").text
-    assert "no price is known of who-knows" in html.unescape(detail)
+    assert "no price known for who-knows" in html.unescape(detail)
 
 
 @pytest.mark.req("R34")

@@ -35,7 +35,8 @@ root_agent = Saves(name="saves")
 SCRIPT = b"<script>parent.pwned = 1</script>"
 RANGES = "bytes=" + ",".join(f"{n}-{n}" for n in range(3_000))
 POLICY = (
-    "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'"
+    "sandbox; default-src 'none'; img-src data:; media-src 'self'; style-src 'unsafe-inline';"
+    " frame-ancestors 'self'"
 )
 
 

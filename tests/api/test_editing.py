@@ -203,12 +203,24 @@ def test_what_is_held_already_is_no_edit(client, gate, part):
     value = held[part] if part else held
     refused = debugged.post("edit", key="same", position=stood, value=value)
     assert refused.status_code == 422
-    assert "nothing is different from what is held" in refused.json()["detail"]
+    assert "nothing was changed" in refused.json()["detail"]
     assert refused.json()["position"]["position"] == stood
     assert refused.json()["position"]["holds"][0]["edit"] is None
     debugged.tell("continue")
     assert (edits_of(debugged), debugged.texts()[-1]) == ([], "It is sunny in Oslo.")
     assert not [mark for event in debugged.kept()["events"] for mark in marks(event)]
+
+
+def test_what_a_tool_really_ran_with_is_shown_beside_what_was_asked_for(client):
+    debugged = at(client, "weather", "before_tool")
+    debugged.tell("edit", value={"city": "Bern"})
+    held = client.get(f"/sessions/{debugged.key}").text
+    assert re.search(r"<del>[^<]*Oslo[^<]*</del> <ins>[^<]*Bern[^<]*</ins>", held)
+    debugged.tell("continue")
+    page = client.get(f"/sessions/{debugged.key}").text
+    (ran,) = re.findall(r'class="ran".*?<code[^>]*>(.*?)</code>', page)
+    assert html.unescape(ran) == 'city="Bern"'
+    assert '(city="Bern") →' in html.unescape(page)
 
 
 def test_an_answer_that_says_what_the_call_says_is_an_answer(client):
@@ -312,7 +324,7 @@ def test_a_response_is_changed_and_its_calls_are_those_that_run(client):
         ("before_model", "edit", {"contents": [{"role": 3}]}, "role: Input should be"),
         ("before_model", "mock", {"content": 7}, "content: Input should be"),
         ("after_model", "edit", {"colour": "red"}, "colour: Extra inputs"),
-        ("before_tool", "edit", ["no", "arguments"], "this has to be an object"),
+        ("before_tool", "edit", ["no", "arguments"], "must be an object"),
     ],
 )
 def test_what_does_not_fit_is_held_again_with_the_problem(client, gate, command, value, problem):
@@ -328,7 +340,7 @@ def test_what_does_not_fit_is_held_again_with_the_problem(client, gate, command,
     field = re.search(r'<textarea id="json-[^>]*aria-describedby="([^"]+)"[^>]*>([^<]*)<', page)
     assert json.loads(html.unescape(field[2])) == value
     told = re.search(rf'id="{field[1]}"[^>]*>([^<]*)<', page)[1]
-    assert html.unescape(told) == f"It could not be done: {hold['problem']}"
+    assert html.unescape(told) == f"The change failed: {hold['problem']}"
     assert debugged.tell("continue")["status"] == "done"
     assert debugged.texts()[-1] == "It is sunny in Oslo."
     assert not [mark for event in debugged.kept()["events"] for mark in marks(event)]
@@ -340,7 +352,7 @@ def test_what_cannot_be_done_at_a_gate_is_refused(client):
         body = {"key": command, "position": debugged.position["position"]}
         refused = debugged.post(command, **body)
         assert refused.status_code == 422
-        assert f"at after_commit one can do nothing, not {command}" in refused.json()["detail"]
+        assert f"at after_commit you can use nothing, not {command}" in refused.json()["detail"]
     assert debugged.hold()["actions"] == []
     debugged.tell("stop")
 
@@ -375,7 +387,7 @@ def test_what_a_person_changed_is_marked_in_every_export(client):
     assert '"action":"mock"' in bundle.text.replace(" ", "")
     page = client.get(exported, params={"format": "html"}).text
     assert "mocked" in page
-    assert "answered in place of the tool" in page
+    assert "answered for the tool" in page
     [given] = [event for event in debugged.kept()["events"] if marks(event)]
     assert marks(given)[0]["action"] == "mock"
     headers = {"content-type": "application/json"}

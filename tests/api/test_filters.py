@@ -55,6 +55,14 @@ def session(client):
         ({"filter": "author:reader", "after": 3, "limit": 2}, [4, 6]),
         ({"filter": "author:reader", "last": 2}, [7, 8]),
         ({"filter": "nobody said this"}, []),
+        ({"filter": "args.word == 'bad'"}, [2]),
+        ({"filter": "kind == 'call' and args.word != 'bad'"}, [6]),
+        ({"filter": "tool:look (result.error like 'no such*')"}, [3]),
+        ({"filter": '-kind:result ("key11" in keys) far'}, []),
+        ({"filter": '("key11" in keys) "far needle"'}, [7]),
+        ({"filter": '-("no such page" in said) tool:look', "last": 2}, [6, 7]),
+        ({"filter": '"starred" in flags'}, []),  # text: without parentheses, words stay words
+        ({"filter": '("starred" in flags)'}, [4]),
     ],
 )
 def test_events_are_filtered(session, query, numbers):
@@ -73,6 +81,10 @@ def test_what_may_be_asked_for_is_told_and_what_may_not_refused(session):
         query = {"filter": word}
         found = session.client.get(f"/api/sessions/{session.key}/events", params=query).json()
         assert len(found["events"]) == events, word
+    held = {"filter": "kind:call (state.key1 == 1)"}
+    refused = session.client.get(f"/api/sessions/{session.key}/events", params=held)
+    assert refused.status_code == 400
+    assert "at 10: a filter can't use state" in refused.text
     wrong = session.client.get(f"/api/sessions/{session.key}/events", params={"filter": "a b:c"})
     assert wrong.status_code == 400
     assert "at 2" in wrong.text

@@ -187,8 +187,8 @@ def test_a_message_is_left_away_to_be_said_in_another_way(client, travelled):
     ("body", "status", "words"),
     [
         ({"number": 99}, 404, "no event #99"),
-        ({"number": 2, "message": True}, 422, "no message of the user"),
-        ({"number": 2, "message": True, "state": {}}, 422, "changes one thing"),
+        ({"number": 2, "message": True}, 422, "isn't a user message"),
+        ({"number": 2, "message": True, "state": {}}, 422, "can change only one of"),
         ({"number": 0, "event": {"author": "a"}}, 404, "no event #0"),
     ],
 )
@@ -219,8 +219,8 @@ def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
     assert back["events"][-1]["actions"]["rewindBeforeInvocationId"] == invocation
     assert not [key for key, value in own(back["state"]).items() if value is not None]
     for query, marked in [({}, True), ({"at": len(whole["events"])}, False)]:
-        query |= {"before": 10**9}
-        shown = client.get(f"/sessions/{travelled['key']}/events", params=query).text
+        query |= {"first": 1, "last": 10**9, "skip": 0, "limit": 100}
+        shown = client.get(f"/sessions/{travelled['key']}/rows", params=query).text
         assert ("flag taken-back" in shown) is marked
     file = client.get(f"/api/sessions/{travelled['key']}/export", params={"format": "html"}).text
     marked = [part.count("flag taken-back") for part in file.split('<section class="detail')[1:]]

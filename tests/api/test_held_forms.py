@@ -165,7 +165,7 @@ UNTOUCHED = {
 
 def test_fields_as_they_were_are_no_edit_and_that_is_told_at_the_form(client, server):
     debugged = at(client, "before_tool")
-    told = "nothing is different from what is held"
+    told = "nothing was changed"
     assert told in send(debugged, server, UNTOUCHED).text
     as_json = {"value": json.dumps(debugged.hold()["held"]["args"])}
     for given in (UNTOUCHED, as_json):
@@ -210,12 +210,12 @@ def difference(debugged: Debugged) -> list[tuple[str, str]]:
 def test_an_answer_in_place_of_a_call_is_shown_before_it_is_given(client, server):
     debugged = at(client, "before_tool")
     path, headers = f"/sessions/{debugged.key}", {"Accept": "text/html"}
-    assert "In place of the arguments, as JSON" in client.get(path, headers=headers).text
+    assert "Replacement for the arguments, as JSON" in client.get(path, headers=headers).text
     debugged.tell("mock", hold=debugged.hold()["id"], value={"seats": 77})
     assert difference(debugged)[1] == ("added", '+  "seats": 77')
     page = client.get(path, headers=headers).text
-    assert "In place of the arguments" not in page
-    assert "The answer in place of the call, as JSON" in page
+    assert "Replacement for the arguments" not in page
+    assert "Answer instead of the call, as JSON" in page
     debugged.tell("continue")
 
 
@@ -241,13 +241,13 @@ def test_lines_that_a_difference_leaves_out_are_marked(client, server):
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("of.seats", "two", "seats: this is not JSON"),
-        ("of.seats", "2.5", "seats: it has to be a whole number"),
-        ("of.price", "true", "price: it has to be a number"),
+        ("of.seats", "two", "seats: invalid JSON"),
+        ("of.seats", "2.5", "seats: must be a whole number"),
+        ("of.price", "true", "price: must be a number"),
         ("of.cabin", "wing", "cabin: choose one of economy, first"),
-        ("of.tags", '["x", 1]', "tags: [1] it has to be a text"),
-        ("of.who.age", "old", "age: this is not JSON"),
-        ("of.seats", "", "seats: it has to be there"),
+        ("of.tags", '["x", 1]', "tags: [1] must be text"),
+        ("of.who.age", "old", "age: invalid JSON"),
+        ("of.seats", "", "seats: required"),
     ],
 )
 def test_what_does_not_fit_is_told_at_its_field_and_nothing_is_changed(

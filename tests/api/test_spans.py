@@ -148,7 +148,7 @@ def test_a_streamed_call_is_seen_growing_and_when_its_arguments_are_complete(
     growing.settled()
     address = f"/sessions/{growing.key}?event=2&tab=request"
     page = played.client.get(address, headers={"Accept": "text/html"}).text
-    pieces = re.findall(r'<span data-piece="([^"]*)"[^>]*>([^<]*)</span>', page)
+    pieces = re.findall(r'<span data-chunk="([^"]*)"[^>]*>([^<]*)</span>', page)
     texts = [html.unescape(text) for _, text in pieces]
     assert texts == ['find(city: "Os', 'l\\"o", days: 2', ")"]
     ends = "the arguments of find are complete"

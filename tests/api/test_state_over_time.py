@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.kit.debugged import GOING, Debugged
 from tests.kit.server import get_session, running, write_app
+from tests.kit.thorough import rounds
 
 QUIET = """
 from devui.runtime.agents import Agent
@@ -153,7 +154,7 @@ def own(state: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in state.items() if ":" not in key}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=rounds(10, 25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(start=DELTAS, steps=st.lists(STEPS, max_size=9))
 @example(start={"a": 0}, steps=[("patch", 0, {"a": None}), ("rewind", 0, 1)])
 @example(start={"a": 0}, steps=[("patch", 0, {"a": "x"}), ("fork", 0, 1), ("rewind", 1, 1)])

@@ -273,7 +273,7 @@ def test_a_command_for_a_position_that_has_passed_is_refused_with_the_present_on
     refused = debugged.post("continue", key=uuid.uuid4().hex, position=old)
     assert refused.status_code == 409
     assert refused.json()["position"] == debugged.position
-    assert "the other tab said 'Step'" in refused.json()["detail"]
+    assert "the other tab chose 'Step'" in refused.json()["detail"]
     assert debugged.settled()["status"] == "held"
 
 

@@ -174,7 +174,7 @@ def beginning(client, path: str) -> str:
     with client.stream("GET", path, headers={"Accept": "text/html"}) as answer:
         if answer.headers.get("content-type", "").startswith("text/event-stream"):
             return next(answer.iter_text(), "")
-        assert answer.status_code < 500, path
+        assert answer.status_code < 500 or answer.status_code == 501, path
         return answer.read().decode(errors="replace")
 
 
@@ -342,9 +342,9 @@ def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, us
     assert found["statuses"] == [401] * 9
     for path in ("/", f"/sessions/{spies.key}"):
         page = used.client.get(path, headers={"Accept": "text/html"}).text
-        who = "a program that does not know the token"
+        who = "a program without the token"
         assert (f"{who} (of spies)" if sys.platform == "linux" else who) in page, path
-    assert "[redacted]" in found["told"]  # it has what is its own, which no answer shows
+    assert CANARY in found["told"]  # it has what is its own
     assert not [text for text in found["told"] if TOKEN in text or key in text]
     around = [file for file in Path(found["in"]).rglob("*") if file.is_file()]
     assert key

@@ -70,7 +70,7 @@ def test_rows_are_asked_for_from_either_end(done, query, numbers):
 def test_an_event_that_is_not_there_is_said_not_to_be(done, path):
     answer = done.client.get(f"/api/sessions/{done.key}/{path}")
     assert answer.status_code == 404
-    assert "it has 4" in answer.json()["detail"]
+    assert "its last event is #4" in answer.json()["detail"]
 
 
 def test_the_state_is_told_as_of_any_event_and_with_what_is_pending(client):

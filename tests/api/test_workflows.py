@@ -153,11 +153,11 @@ def test_an_error_in_a_node_says_where_it_is(tmp_path):
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         session = make_session(client, "wrong")["id"]
         told, error = run(client, "wrong", session, "go")
+        key = client.get("/api/sessions").json()["sessions"][0]["key"]
+        page = client.get(f"/sessions/{key}", headers={"Accept": "text/html"}).text
 
     assert told["errorCode"] == "ZeroDivisionError"
     assert told["nodeInfo"]["path"] == "wrong@1/divide@1"
-    assert re.search(
-        r"division by zero\n.*wrong@1/divide@1, at .*agent\.py:\d+ in divide\(\)",
-        told["errorMessage"],
-    )
+    assert told["errorMessage"] == "division by zero"
+    assert re.search(r"wrong/agent\.py:\d+", page)
     assert error["error"] == "ZeroDivisionError: division by zero"

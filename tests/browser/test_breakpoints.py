@@ -40,7 +40,7 @@ def make(session: SessionPage, **fields: str) -> None:
             field.select_option(value)
         else:
             if not field.is_visible():
-                session.page.get_by_text("Count hits, or log").click()
+                session.page.get_by_text("Hit count and log message").click()
             field.fill(value)
     session.page.get_by_role("button", name="Add breakpoint").click()
 
@@ -67,8 +67,8 @@ def test_a_breakpoint_on_a_tool_holds_the_run_there_until_it_is_continued(sessio
     expect(session.page.locator("#count-breaks")).to_have_text("1")
     session.send(BOOK)
     is_held_by(session, 'tool find_airports if args.city == "London"')
-    expect(session.page.locator("#held header b")).to_have_text("Paused before the tool is called")
-    expect(points(session).locator(".hits")).to_have_text("met 1 time")
+    expect(session.page.locator("#held header b")).to_have_text("Paused before the tool call")
+    expect(points(session).locator(".hits")).to_have_text("hit 1 time")
     press(session, "c")
     session.ends()
 
@@ -132,7 +132,7 @@ def test_b_breaks_on_events_like_the_selected_one_and_no_longer(session):
     session.select(FIRST_CALL)
     press(session, "b")
     expect(session.page.locator("#count-breaks")).to_have_text("1")
-    expect(session.page.locator("#break-said")).to_contain_text("Breaks on call event of")
+    expect(session.page.locator("#break-said")).to_contain_text("added: call event of")
     session.page.locator("#go-live").click()
     session.send(BOOK)
     expect(session.page.locator("#held .held-by")).to_contain_text("call event of")
@@ -149,10 +149,10 @@ def test_b_breaks_on_events_like_the_selected_one_and_no_longer(session):
 def test_an_event_offers_breakpoints_on_what_it_has_and_a_run_to_the_next_like_it(session):
     session.say(BOOK)
     session.select(FIRST_CALL)
-    run_to = session.page.get_by_role("button", name="Run to the next like this")
+    run_to = session.page.get_by_role("button", name="Run to next similar event")
     expect(run_to).to_be_hidden()
     session.page.get_by_role("button", name="tool find_airports", exact=True).click()
-    expect(session.page.locator("#like-said")).to_contain_text("Breaks on tool find_airports")
+    expect(session.page.locator("#like-said")).to_contain_text("added: tool find_airports")
     session.send(BOOK)
     is_held_by(session, "tool find_airports")
     session.select(FIRST_CALL + 2)
@@ -259,10 +259,10 @@ def test_a_click_on_the_left_edge_of_a_row_asks_what_of_it_to_break_on(session):
     expect(sheet.get_by_role("checkbox")).to_have_count(3)
     sheet.get_by_role("checkbox", name="author").click()
     expect(sheet.get_by_role("checkbox", name="author")).not_to_be_checked()
-    sheet.get_by_label("and only if").fill('args.city == "London"')
+    sheet.get_by_label("Condition").fill('args.city == "London"')
     sheet.get_by_role("button", name="Break", exact=True).click()
     expect(sheet).to_be_hidden()
-    expect(session.page.locator("#break-said")).to_contain_text("Breaks on tool find_airports")
+    expect(session.page.locator("#break-said")).to_contain_text("added: tool find_airports")
     expect(mark(session, FIRST_CALL)).to_be_focused()
     expect(mark(session, FIRST_CALL)).to_have_class("stop-here at-conditional")
     expect(mark(session, FIRST_CALL)).to_have_accessible_name(
@@ -376,7 +376,7 @@ def test_shift_f8_goes_back_from_hit_to_hit_also_while_a_choice_is_on_its_way(se
     session.say(BOOK)
     session.select(FIRST_CALL)
     press(session, "l")
-    expect(session.page.locator("#break-said")).to_contain_text("Logs call event")
+    expect(session.page.locator("#break-said")).to_contain_text("added: call event")
     going = session.held_back(re.compile(r"/sessions/\d+(\?|$)"))
     press(session, "Shift+G")
     held = going.next()
@@ -392,7 +392,7 @@ def test_shift_f8_goes_back_from_hit_to_hit_also_while_a_choice_is_on_its_way(se
     press(session, "Shift+F9")
     expect(session.row(last)).to_have_attribute("aria-selected", "true")
     press(session, "Shift+F9")
-    expect(session.page.locator("#break-said")).to_have_text("No breakpoint hit after this")
+    expect(session.page.locator("#break-said")).to_have_text("No breakpoint hit after this event")
     expect(session.row(last)).to_have_attribute("aria-selected", "true")
 
 

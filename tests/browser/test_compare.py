@@ -62,8 +62,8 @@ def test_a_fork_is_compared_with_its_parent_and_walked_through(visit, client):
     session.page.locator("#lineage").get_by_role("link", name="compare").click()
     page, keys = session.page, session.page.keyboard
     page.wait_for_url(re.compile(rf"/compare\?left={parent.key}&right={fork.key}$"))  # takes keys
-    expect(page.locator(".verdict")).to_contain_text("the first at #3: result differs")
-    expect(page.locator(".compared[aria-label*=right] .about")).to_contain_text("a fork of session")
+    expect(page.locator(".verdict")).to_contain_text("first at #3: result differs")
+    expect(page.locator(".compared[aria-label*=Right] .about")).to_contain_text("a fork of session")
     first = pair(page, 3, 3)
     expect(first).to_have_attribute("open", "")
     expect(first.locator(".flag").first).to_have_text("first")
@@ -73,7 +73,7 @@ def test_a_fork_is_compared_with_its_parent_and_walked_through(visit, client):
     focused(page, 3, 3)
     keys.press("n")
     focused(page, 4, 4)
-    expect(page.locator("[data-walked]")).to_have_text(re.compile(r"^2 of \d+$"))
+    expect(page.locator("[data-walk-position]")).to_have_text(re.compile(r"^2 of \d+$"))
     keys.press("Enter")
     airport = pair(page, 4, 4).locator(".compared-value").filter(has_text="airport")
     expect(airport.locator(".right").first).to_contain_text('"LGW"')
@@ -98,16 +98,16 @@ def test_what_is_the_same_is_folded_and_unfolds_where_the_focus_stays(visit, cli
     session = travelled(client, BOOK)
     path = f"/compare?left={session.key}&right={session.key}"
     page = visit.open(path)
-    expect(page.locator(".verdict")).to_have_text("No difference")
+    expect(page.locator(".verdict")).to_have_text("No differences")
     stretch = page.locator(".stretch summary")
-    expect(stretch).to_contain_text(re.compile(r"\d+ events the same"))
+    expect(stretch).to_contain_text(re.compile(r"\d+ matching events"))
     page.keyboard.press("j")
     expect(stretch).to_be_focused()
     page.keyboard.press("Enter")
     focused(page, 1, 1)
     page.keyboard.press("Enter")
     expect(pair(page, 1, 1).locator(".said")).to_have_text(
-        "The two events say and do the same. The state after them is the same."
+        "The events are the same. The state afterwards is the same."
     )
     page.keyboard.press("j")
     focused(page, 2, 2)
@@ -126,10 +126,10 @@ def test_what_is_the_same_is_folded_and_unfolds_where_the_focus_stays(visit, cli
 def test_the_newest_run_is_compared_with_the_one_before(visit, client):
     session = travelled(client, BOOK, "Which airports does Paris have?")
     page = visit.open(f"/sessions/{session.key}?tab=run")
-    page.get_by_role("link", name="Compare with the run before").click()
+    page.get_by_role("link", name="Compare with the previous run").click()
     expect(page).to_have_url(re.compile(rf"left={session.key}@1&right={session.key}@2$"))
     expect(page.locator("body.comparing")).to_be_visible()
-    expect(page.locator(".verdict")).to_contain_text("the first at #1: text differs")
+    expect(page.locator(".verdict")).to_contain_text("first at #1: text differs")
     expect(page.locator(".pair.first del").first).to_contain_text("Book")
     page.locator(".compared").first.locator("summary").click()
     page.get_by_role("link", name="the whole session").first.click()
@@ -147,7 +147,7 @@ def test_two_sessions_of_a_list_are_picked(visit, client):
     page.locator(f"#s-{keys[1]} .pick").check()
     button.click()
     expect(page).to_have_url(re.compile(rf"left={keys[0]}&right={keys[1]}$"))
-    expect(page.locator(".verdict")).to_contain_text("the first at #1: it is on the left alone")
+    expect(page.locator(".verdict")).to_contain_text("first at #1: left only")
     expect(page.locator(".pair.left")).to_have_count(page.locator(".pair").count())
 
 
@@ -158,10 +158,10 @@ def test_without_scripts_what_to_compare_is_chosen_and_read(browser, server, sig
     with Visit(context, server) as plain:
         page = plain.open(f"/compare?session={parent.key}")
         page.locator(f'.choices a[href$="right={fork.key}"]').click()
-        expect(page.locator(".verdict")).to_contain_text("the first at #3")
+        expect(page.locator(".verdict")).to_contain_text("first at #3")
         pair(page, 4, 4).locator("summary").click()
-        pair(page, 4, 4).get_by_role("link", name="Show what differs").click()
-        expect(pair(page, 4, 4).locator("h3").first).to_have_text("Call of search_flights")
+        pair(page, 4, 4).get_by_role("link", name="Show differences").click()
+        expect(pair(page, 4, 4).locator("h3").first).to_have_text("Call to search_flights")
         page.locator("#fold").click()
         expect(pair(page, 1, 1)).to_be_visible()
 
@@ -194,7 +194,7 @@ def test_a_thousand_events_on_each_side_are_walked_page_by_page(visit, client):
     focused(page, 900, 900)
     all_other = long_session(client, {number: f"word {number}" for number in range(2, 1001)})
     page.goto(f"{visit.server.url}/compare?left={plain}&right={all_other}")
-    expect(page.locator(".verdict")).to_contain_text("999 differences, the first at #2")
+    expect(page.locator(".verdict")).to_contain_text("999 differences, first at #2")
     expect(page.locator(".pair")).to_have_count(400)
     page.locator("#pairs .pair").last.locator("> summary").focus()
     page.keyboard.press("n")
@@ -207,7 +207,7 @@ def test_what_differs_in_a_row_is_told_in_full(visit, client, width):
     left, right = travelled(client, BOOK), travelled(client, "I live in Paris")
     page = visit.open(f"/compare?left={left.key}&right={right.key}")
     page.set_viewport_size({"width": width, "height": 900})
-    expect(page.locator(".pair .flag").filter(has_text="another step").first).to_be_visible()
+    expect(page.locator(".pair .flag").filter(has_text="different step").first).to_be_visible()
     cut = page.eval_on_selector_all(
         ".pair .aspects",
         """all => all.filter(each => {
@@ -228,6 +228,6 @@ def test_walking_from_difference_to_difference_scrolls_the_rows_alone(visit, cli
     page.set_viewport_size({"width": 1440, "height": 620})
     for _ in range(20):
         page.keyboard.press("n")
-    expect(page.locator("[data-walked]")).to_have_text(re.compile(r"^20 of \d+$"))
+    expect(page.locator("[data-walk-position]")).to_have_text(re.compile(r"^20 of \d+$"))
     expect(page.locator(".pair > summary:focus")).to_be_in_viewport(ratio=1)
     expect(page.locator(".topbar h1")).to_be_in_viewport(ratio=1)

@@ -141,7 +141,7 @@ def test_the_state_is_shown_by_scope_as_of_each_event(visit):
         "app:": ["lookups"],
         "temp:": [],
     }
-    expect(travel.panel.locator(".scope").last).to_contain_text("not kept")
+    expect(travel.panel.locator(".scope").last).to_contain_text("not saved")
 
 
 def test_temporary_state_is_shown_while_the_invocation_lasts_and_marked_as_not_kept(travel):
@@ -154,7 +154,7 @@ def test_temporary_state_is_shown_while_the_invocation_lasts_and_marked_as_not_k
         expect(travel.events).to_have_count(number)
     temp = travel.panel.locator(".scope").last
     expect(temp).to_contain_text("cheapest")
-    expect(temp).to_contain_text("not kept")
+    expect(temp).to_contain_text("not saved")
     command.filter(has_text="Continue").click()
     travel.ends()
     expect(temp).not_to_contain_text("cheapest")

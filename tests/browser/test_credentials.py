@@ -20,7 +20,7 @@ from devui.runtime.auth.auth_schemes import (
     HTTPBase, HTTPBearer, OAuth2, OAuthFlow, OAuthFlows,
 )
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
-from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
+from devui.runtime.tools.base_authenticated_tool import AuthenticatedFunctionTool
 
 URL = {url!r}
 flow = OAuthFlow(
@@ -122,7 +122,7 @@ def signed_in(session: SessionPage, visit: Visit, service: str) -> str:
 
 
 def test_the_question_names_the_tool_that_needs_the_credential_and_its_agent(reading):
-    needed = {"wiki": "a sign-in", "mail": "you to sign in with the service"}
+    needed = {"wiki": "a sign-in", "mail": "you to sign in to the service"}
     for tool, what in needed.items():
         session = asked(reading, tool, "eve")
         said = session.page.locator(".ask")
@@ -132,7 +132,7 @@ def test_the_question_names_the_tool_that_needs_the_credential_and_its_agent(rea
 
 def test_a_user_name_and_a_password_are_asked_for_and_used(reading):
     session = asked(reading, "wiki", "ada")
-    session.page.get_by_label("User name").fill("ada")
+    session.page.get_by_label("Username").fill("ada")
     password = session.page.get_by_label("Password")
     expect(password).to_have_attribute("type", "password")
     password.fill("12345")
@@ -152,7 +152,7 @@ def test_a_token_is_asked_for_and_used(reading):
 def test_a_person_signs_in_at_the_service_and_the_tool_goes_on(reading, service):
     session = asked(reading, "mail", "cleo")
     address = signed_in(session, reading, service)
-    session.page.get_by_label("Address you were sent back to").fill(address)
+    session.page.get_by_label("Address after signing in").fill(address)
     send(session)
     is_answered(session, reading, "Read with status 200.")
     assert given_by(service, "app")
@@ -160,7 +160,7 @@ def test_a_person_signs_in_at_the_service_and_the_tool_goes_on(reading, service)
 
 def test_an_address_that_does_not_end_this_sign_in_is_refused_and_the_form_stays(reading, service):
     session = asked(reading, "mail", "dan")
-    back = session.page.get_by_label("Address you were sent back to")
+    back = session.page.get_by_label("Address after signing in")
     reading.allow("422")
     back.fill("i am in")
     send(session)
@@ -168,7 +168,7 @@ def test_an_address_that_does_not_end_this_sign_in_is_refused_and_the_form_stays
     address = signed_in(session, reading, service)
     back.fill(address.replace("state=", "state=x"))
     send(session)
-    session.told_at(back, "belongs to another sign-in")
+    session.told_at(back, "is from another sign-in")
     back.fill(address)
     send(session)
     is_answered(session, reading, "Read with status 200.")

@@ -51,7 +51,7 @@ def test_a_terminal_drives_the_run_that_is_open_in_the_page(paused, visit):
     terminal, key = Terminal(visit.server), paused.path.rpartition("/")[2]
     assert terminal("dbg", "step", "-s", key, "--as", "Ada").returncode == 0
     expect(paused.events).to_have_count(1)
-    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    is_held(paused, "Paused after the commit of #1, before the agent continues")
     expect(paused.page.locator("#debugger")).to_contain_text("Ada")
     press(paused, "m")
     is_held(paused, "Paused before the commit")
@@ -64,7 +64,7 @@ def test_a_run_is_stepped_from_its_first_event_to_its_end(paused, visit):
     expect(paused.events).to_have_count(0)
     expect(paused.page.locator("#live-chat .msg.user")).to_have_text(BOOK)
     press(paused, "n")
-    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    is_held(paused, "Paused after the commit of #1, before the agent continues")
     expect(paused.events).to_have_count(1)
     press(paused, "m")
     is_held(paused, "Paused before the commit")
@@ -90,7 +90,7 @@ def test_the_rail_tells_an_event_that_is_on_its_way_into_the_journal(paused, vis
         paused.page.reload()
         expect(stands).to_have_text("committing")
         other.execute("ROLLBACK")
-    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    is_held(paused, "Paused after the commit of #1, before the agent continues")
     expect(stands).to_have_text("committed")
     press(paused, "c")
     paused.ends()
@@ -99,15 +99,15 @@ def test_the_rail_tells_an_event_that_is_on_its_way_into_the_journal(paused, vis
 
 def test_stepping_into_stops_at_the_agent_the_model_and_the_tool(paused):
     press(paused, "n")
-    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    is_held(paused, "Paused after the commit of #1, before the agent continues")
     for sentence in (
-        "Paused before the agent begins",
-        "Paused before the model is asked",
-        "Paused with the model's answer",
+        "Paused before the agent starts",
+        "Paused before the model call",
+        "Paused after the model call",
     ):
         command(paused, "Into").click()
         is_held(paused, sentence)
-        if sentence == "Paused before the agent begins":
+        if sentence == "Paused before the agent starts":
             expect(paused.page.locator("#held .held-what")).to_have_text(
                 re.compile(r"begins\s+TravelAgent\s+LlmAgent$")
             )
@@ -130,7 +130,7 @@ def test_what_a_held_event_will_write_is_shown_as_pending_and_then_as_written(pa
     expect(pending).to_contain_text('"London"')
     expect(paused.page.locator("#state-live .scope:not(.pending)").first).to_contain_text("nothing")
     command(paused, "Half").click()
-    is_held(paused, "Paused after the commit of #3, before the agent goes on")
+    is_held(paused, "Paused after the commit of #3, before the agent continues")
     expect(pending).to_have_count(0)
     expect(paused.page.locator("#state-live .scope").first).to_contain_text('"London"')
 
@@ -141,8 +141,8 @@ def test_a_pause_outlives_a_reload_and_is_the_same_in_every_tab(paused, visit):
     other = visit.again(paused)
     is_held(other, "Paused before the commit")
     command(other, "Step").click()
-    is_held(paused, "Paused after the commit of #1, before the agent goes on")
-    is_held(other, "Paused after the commit of #1, before the agent goes on")
+    is_held(paused, "Paused after the commit of #1, before the agent continues")
+    is_held(other, "Paused after the commit of #1, before the agent continues")
 
 
 def name_of(session: SessionPage) -> str:
@@ -154,7 +154,7 @@ def test_tabs_see_who_did_what(paused, visit):
     other = visit.again(paused)
     assert name_of(paused) != name_of(other)
     command(other, "Step").click()
-    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    is_held(paused, "Paused after the commit of #1, before the agent continues")
     last = "#debugger .last"
     expect(paused.page.locator(last)).to_have_text(f"Step by {name_of(other)}")
     expect(other.page.locator(last)).to_have_text("Step by this tab")
@@ -169,7 +169,7 @@ def test_tabs_see_who_did_what(paused, visit):
 
 def test_a_double_click_steps_once(paused):
     command(paused, "Step").dblclick()
-    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    is_held(paused, "Paused after the commit of #1, before the agent continues")
     expect(paused.events).to_have_count(1)
 
 
@@ -179,7 +179,7 @@ def test_a_run_that_goes_on_is_paused_at_its_next_event(halting):
     session.send(SUMMARISE)
     expect(session.live).to_contain_text("Events carry everything")
     press(session, "p")
-    expect(session.page.locator("#debugger .plan")).to_have_text("to the next event")
+    expect(session.page.locator("#debugger .plan")).to_have_text("running up to the next commit")
     go.touch()
     is_held(session, "Paused before the commit")
     expect(session.events).to_have_count(1)
@@ -192,12 +192,12 @@ def change(session: SessionPage, text: str, choice: str) -> None:
     form = session.page.locator("#held .change")
     unfold(form)
     if choice == "Reject the call":
-        form.get_by_label("Why, for the model").fill(text)
-        form.get_by_label("Why, for the model").press("Enter")
+        form.get_by_label("Reason, for the model").fill(text)
+        form.get_by_label("Reason, for the model").press("Enter")
         return
     if choice in {"Use this instead", "Answer with this"}:
         unfold(form.locator(".as-json"))
-        form.get_by_label("In place of the").fill(text)
+        form.get_by_label("Replacement for the").fill(text)
     form.get_by_role("button", name=choice, exact=True).click()
 
 
@@ -209,20 +209,20 @@ def unfold(details) -> None:
 def to_the_tool(paused: SessionPage) -> None:
     """Step from the message to the call that answers it."""
     for sentence in (
-        "Paused after the commit of #1, before the agent goes on",
+        "Paused after the commit of #1, before the agent continues",
         "Paused before the commit",
-        "Paused after the commit of #2, before the agent goes on",
+        "Paused after the commit of #2, before the agent continues",
     ):
         command(paused, "Half").click()
         is_held(paused, sentence)
     command(paused, "Into").click()
-    is_held(paused, "Paused before the tool is called")
+    is_held(paused, "Paused before the tool call")
 
 
 def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused):
     to_the_tool(paused)
     change(paused, '{"city": "Paris"}', "Use this instead")
-    expect(paused.page.locator("#held .change-note")).to_contain_text("will be edited")
+    expect(paused.page.locator("#held .change-note")).to_contain_text("edited this")
     expect(paused.page.locator("#held .diff .gone")).to_contain_text("London")
     expect(paused.page.locator("#held .diff .added")).to_contain_text("Paris")
     colour = "(line) => getComputedStyle(line).color"
@@ -244,7 +244,7 @@ def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(pau
     expect(city).to_have_value("London")
     city.fill("Paris")
     paused.page.keyboard.press("Enter")
-    expect(paused.page.locator("#held .change-note")).to_contain_text("will be edited")
+    expect(paused.page.locator("#held .change-note")).to_contain_text("edited this")
     expect(paused.page.locator("#held .diff .added")).to_contain_text("Paris")
     expect(city).to_have_value("Paris")
     press(paused, "i")
@@ -253,11 +253,11 @@ def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(pau
     is_held(paused, "Paused before the commit")
     expect(paused.page.locator("#held .what")).to_contain_text("CDG")
     unfold(paused.page.locator("#held .change"))
-    state = paused.page.get_by_role("form", name="What it writes to the state")
+    state = paused.page.get_by_role("form", name="State changes")
     city = state.get_by_label("city", exact=True)
     city.fill("nonsense")
     state.get_by_role("button", name="Use these values").click()
-    expect(state.get_by_role("alert")).to_contain_text("this is not JSON")
+    expect(state.get_by_role("alert")).to_contain_text("invalid JSON")
     expect(city).to_have_attribute("aria-invalid", "true")
     expect(city).to_have_value("nonsense")
     paused.page.reload()
@@ -275,11 +275,11 @@ def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(pau
 def test_an_event_is_dropped_and_a_value_that_is_no_json_is_refused(paused, visit):
     visit.allow("422")
     change(paused, "{nonsense", "Use this instead")
-    instead = paused.page.get_by_label("In place of the event")
-    paused.told_at(instead, "this is not JSON.*line 1 column 2")
+    instead = paused.page.get_by_label("Replacement for the event")
+    paused.told_at(instead, "invalid JSON.*line 1 column 2")
     expect(instead).to_have_value("{nonsense")
     change(paused, "{}", "Drop the event")
-    expect(paused.page.locator("#held .change-note")).to_contain_text("will be dropped")
+    expect(paused.page.locator("#held .change-note")).to_contain_text("dropped this event")
     expect(paused.page.locator("#held .change-note")).to_be_in_viewport()
     paused.page.locator("#held .change-told").get_by_role("button", name="Undo").click()
     expect(paused.page.locator("#held .change-note")).to_have_count(0)
@@ -297,7 +297,7 @@ def test_a_held_run_can_be_stopped(paused):
 
 def test_s_commits_one_event_more_and_stops_so_nothing_is_lost(paused):
     press(paused, "n")
-    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    is_held(paused, "Paused after the commit of #1, before the agent continues")
     press(paused, "m")
     is_held(paused, "Paused before the commit")
     press(paused, "s")
@@ -327,7 +327,7 @@ def test_g_n_runs_to_the_next_event_like_the_selected_one(visit):
     is_held(session, "Paused before the commit")
     session.select(2)
     press(session, "1")
-    expect(session.panel).to_contain_text("Run to the next like this")
+    expect(session.panel).to_contain_text("Run to next similar event")
     press(session, "g")
     press(session, "n")
     expect(session.page.locator("#held .what")).to_have_text('find_airports(city="London")')
@@ -354,6 +354,6 @@ def test_a_stopped_invocation_is_resumed_from_the_page(halting):
 
 def test_the_page_made_by_the_stream_equals_the_page_made_from_the_store_while_held(paused, visit):
     command(paused, "Step").click()
-    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    is_held(paused, "Paused after the commit of #1, before the agent continues")
     loaded = visit.again(paused)
     loaded.equals(paused, "#rows", "#messages", "#live-chat", "#panel")

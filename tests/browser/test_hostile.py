@@ -24,12 +24,19 @@ EXPECTED = re.compile(
 GROUP = 6
 """How many texts one session gets."""
 FOREIGN = """
-() => [...document.querySelectorAll("[hx-ignore] *")].filter((element) =>
-    ["SCRIPT", "IMG", "IFRAME", "FORM", "INPUT", "BUTTON", "STYLE", "LINK", "META", "BASE", "SVG",
-     "TEMPLATE", "HX-PARTIAL"].includes(element.tagName.toUpperCase())
+(ours) => [...document.querySelectorAll("[hx-ignore] *")].filter((element) =>
+    !new RegExp(ours).test(element.outerHTML)
+    && ["SCRIPT", "IMG", "IFRAME", "FORM", "INPUT", "BUTTON", "STYLE", "LINK", "META", "BASE",
+     "SVG", "TEMPLATE", "HX-PARTIAL"].includes(element.tagName.toUpperCase())
     || [...element.attributes].some(({ name }) => /^(on|style$|id$|hx-|data-hx)/.test(name)))
   .map((element) => element.outerHTML)
 """
+OURS = (
+    '^(<button class="copy-code" type="button" data-copy-code="" aria-label="Copy code"'
+    ' title="Copy code"></button>'
+    '|<input type="checkbox" disabled=""( checked="")? aria-label="(Done|To do)">)$'
+)
+"""What the renderer of Markdown adds, to the letter."""
 OUTRAGES = {
     "document.body.innerHTML += '<img src=http://evil.example/x>'": "CSP: img-src http://evil",
     # Chromium looks at a handler when it is to be called for the first time.
@@ -44,6 +51,10 @@ OUTRAGES = {
 """What a page may not do, and how a visit complains of it, in every browser it is made with."""
 
 
+ALL_IN_SIGHT = {**DESKTOP, "height": 8000}
+"""No row or message leaves the page."""
+
+
 @pytest.fixture(scope="module")
 def lair(tmp_path_factory):
     """A server with the hostile agent."""
@@ -55,7 +66,7 @@ def lair(tmp_path_factory):
 
 @pytest.fixture
 def visit(browser, lair):
-    with Visit(browser.new_context(viewport=DESKTOP), lair) as begun:
+    with Visit(browser.new_context(viewport=ALL_IN_SIGHT), lair) as begun:
         yield begun
         surplus = [asked for asked in begun.requests if not EXPECTED.fullmatch(asked)]
         assert not surplus
@@ -63,7 +74,7 @@ def visit(browser, lair):
 
 def is_inert(page: Page) -> None:
     assert page.evaluate("typeof window.pwned") == "undefined"
-    assert page.evaluate(FOREIGN) == []
+    assert page.evaluate(FOREIGN, OURS) == []
     links = page.locator("a[href]").evaluate_all("(all) => all.map((a) => [a.href, a.rel])")
     outside = [(url, rel) for url, rel in links if urlsplit(url).hostname != "127.0.0.1"]
     assert all(url.startswith("http://") for url, _ in outside)

@@ -37,12 +37,12 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
     expect(code).not_to_contain_text("assert result.agents ==")
     file.fill("../test_trip.py")
     file.press("Tab")
-    expect(page.get_by_role("alert")).to_contain_text("lies outside of")
+    expect(page.get_by_role("alert")).to_contain_text("is outside")
     expect(page.locator("#write-test")).to_be_disabled()
     expect(code).to_contain_text("play(AGENT")  # can be copied all the same
     file.fill("x" * 300)  # longer than a file's name may be
     file.press("Tab")
-    expect(page.get_by_role("alert")).to_contain_text("a test file is called like")
+    expect(page.get_by_role("alert")).to_contain_text("name the test file like")
     file.fill("tests/test_trip.py")
     file.press("Tab")
     expect(page.locator("#write-test")).to_be_enabled()
@@ -63,11 +63,11 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
 
 
 def written_over_when_told(page, made):
-    page.get_by_label("No tool is called").or_(page.get_by_label("Tools in order")).press("Space")
+    page.get_by_label("No tool calls").or_(page.get_by_label("Tools in order")).press("Space")
     page.locator("#write-test").press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("tests/test_trip.py is there already")
+    expect(page.get_by_role("alert")).to_contain_text("tests/test_trip.py already exists")
     assert made.read_text() == "mine"
-    page.get_by_label("write over it").press("Space")
+    page.get_by_label("Overwrite it").press("Space")
     page.locator("#write-test").press("Enter")
     expect(page.locator(".written")).to_contain_text("tests/test_trip.recordings/1.json")
     assert "result.tools" not in made.read_text()

@@ -52,7 +52,7 @@ def test_j_and_k_step_through_the_events_and_the_inspector_follows(answered):
 def test_g_g_goes_to_the_first_event_and_shift_g_follows_the_newest(answered):
     press(answered, "g", "g")
     is_selected(answered, 1)
-    expect(answered.page.locator("#as-of")).to_have_text(f"looking at #1 of {ANSWERED}")
+    expect(answered.page.locator("#as-of")).to_have_text(f"viewing #1 of {ANSWERED}")
     press(answered, "Shift+G")
     expect(answered.page).to_have_url(re.compile(r"/sessions/\d+$"))
     expect(answered.page.locator("#as-of")).to_contain_text("live")
@@ -66,7 +66,7 @@ def test_g_g_goes_to_the_first_event_and_shift_g_follows_the_newest(answered):
 def test_numbers_choose_the_inspectors_tab(answered, key, tab, shows):
     answered.select(3)
     press(answered, "4")
-    expect(answered.panel).to_contain_text("Log of the run")
+    expect(answered.panel).to_contain_text("Run log")
     press(answered, key)
     expect(answered.page.locator(f"#tab-{tab}")).to_have_attribute("aria-current", "true")
     expect(answered.panel).to_contain_text(shows)
@@ -99,13 +99,16 @@ def test_enter_opens_the_focused_event(answered):
     is_selected(answered, 2)
 
 
-def test_escape_goes_between_the_message_and_the_events(answered):
+def test_escape_leaves_the_message_and_never_goes_into_it(answered):
     press(answered, "Escape")
+    expect(answered.composer).not_to_be_focused()
+    press(answered, "r")
     expect(answered.composer).to_be_focused()
+    expect(answered.composer).to_have_value("")
     press(answered, "Escape")
     assert focused(answered.page).endswith(f"event={ANSWERED}")
     press(answered, "Escape")
-    expect(answered.composer).to_be_focused()
+    expect(answered.composer).not_to_be_focused()
 
 
 def test_letters_typed_into_a_field_are_text(answered):
@@ -131,11 +134,26 @@ def test_enter_sends_and_shift_enter_makes_a_new_line(visit):
     expect(session.messages.first).to_have_text(re.compile("Shorter,\\s*please"))
 
 
+@pytest.mark.parametrize("composing", [True, False])
+def test_enter_that_ends_a_composition_does_not_send(visit, composing):
+    """Safari says of that Enter, by its key code alone, that an input method takes it."""
+    session = visit.session("summary")
+    session.composer.fill("今日は")
+    taken = session.composer.evaluate(
+        """(field, isComposing) => !field.dispatchEvent(new KeyboardEvent("keydown", {
+            key: "Enter", keyCode: 229, isComposing, bubbles: true, cancelable: true }))""",
+        composing,
+    )
+    assert not taken
+    expect(session.composer).to_have_value("今日は")
+    expect(session.events).to_have_count(0)
+
+
 def test_a_question_mark_shows_the_keys_and_escape_hides_them(answered):
     sheet = answered.page.locator("dialog#keys")
     press(answered, "?")
     expect(sheet).to_be_visible()
-    for text in ("next event", "first event", "send the message", "light or dark"):
+    for text in ("next event", "first event", "send the message", "switch theme"):
         expect(sheet).to_contain_text(text)
     press(answered, "j")
     expect(answered.page).to_have_url(re.compile(r"/sessions/\d+$"))
@@ -143,6 +161,16 @@ def test_a_question_mark_shows_the_keys_and_escape_hides_them(answered):
     expect(sheet).to_be_hidden()
     press(answered, "k")
     is_selected(answered, ANSWERED)
+
+
+def test_the_keys_can_be_searched(answered):
+    press(answered, "?")
+    sheet = answered.page.locator("dialog#keys")
+    answered.page.keyboard.type("breakpoint hit")
+    expect(sheet.locator("dl div:visible")).to_have_count(2)
+    expect(sheet.get_by_role("heading", level=3)).to_have_text(["Breakpoints"])
+    answered.page.keyboard.type("s of nobody")
+    expect(sheet).to_contain_text("No shortcuts match.")
 
 
 def test_a_menu_closes_with_escape_and_gives_the_focus_back(answered):
@@ -167,6 +195,7 @@ def test_an_invocation_folds_and_unfolds(answered):
 
 
 def test_the_events_are_a_treegrid_with_one_tab_stop(answered):
+    answered.page.set_viewport_size({"width": 1900, "height": 900})  # room for every column
     grid = answered.page.get_by_role("treegrid", name="Events")
     expect(grid.get_by_role("columnheader")).to_have_count(9)
     levels = grid.locator("#rows > [role=row]").evaluate_all(
@@ -224,7 +253,6 @@ def test_a_draft_survives_an_answer_that_arrives(halting):
     session.send(SUMMARISE)
     expect(session.live).to_be_visible()
     session.page.keyboard.type("And then?")
-    press(session, "Enter")
     go.touch()
     session.ends()
     expect(session.composer).to_have_value("And then?")

@@ -1,5 +1,7 @@
 """How the pages look: themes, widths, and what narrow windows do with the panes."""
 
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,33 @@ def test_no_page_is_wider_than_its_window(visit, filled, width):
         assert filled.fits(), address
 
 
+@pytest.mark.parametrize("width", [390, 480, 720, 900])
+def test_the_top_bar_of_a_held_run_fits_narrow_windows(visit, width):
+    session = visit.session("travel")
+    session.page.get_by_label("pause first").check()
+    session.send(BOOK)
+    expect(session.page.locator("#stop")).to_be_visible()
+    session.page.set_viewport_size({"width": width, "height": 844})
+    bar = session.page.locator(".topbar")
+    assert bar.evaluate("bar => bar.scrollWidth - bar.clientWidth") <= 0
+    boxes = [session.page.locator(part).bounding_box() for part in ("#title", "#why", "#stop")]
+    for before, after in pairwise(boxes):
+        assert before["x"] + before["width"] <= after["x"] + 1
+
+
+@pytest.mark.parametrize("page", ["export", "test"])
+def test_a_long_name_in_the_top_bar_gives_way_to_the_name_of_the_page(filled, page):
+    phone = filled.page
+    phone.set_viewport_size({"width": 390, "height": 800})
+    phone.goto(f"{phone.url.split('?')[0]}/{page}")
+    bar = phone.locator(".topbar")
+    height = bar.bounding_box()["height"]
+    for name in bar.locator("> a, > b").all():
+        assert name.bounding_box()["height"] <= height
+    here = bar.locator("> b")
+    assert here.evaluate("(element) => element.scrollWidth <= element.clientWidth")
+
+
 @pytest.mark.parametrize("width", [1100, 900])
 def test_the_inspector_of_a_narrow_window_is_a_drawer(filled, width):
     page = filled.page
@@ -133,7 +162,7 @@ def test_a_phone_shows_one_pane_at_a_time(filled):
 
 def test_a_pane_that_was_resized_stays_so(filled):
     page = filled.page
-    bar = page.get_by_role("separator", name="Width of the chat")
+    bar = page.get_by_role("separator", name="Resize the chat")
     before = page.locator("#chat").bounding_box()["width"]
     bar.focus()
     for _ in range(3):
@@ -170,13 +199,21 @@ def test_a_reader_who_has_scrolled_up_is_left_there_and_told_what_is_new(visit):
     box.evaluate("(box) => { box.scrollTop = 0; }")
     first = session.row(1)
     expect(first).to_be_in_viewport()
-    session.say("Book it")
+    elsewhere = visit.again(session)
+    elsewhere.say("Book it")
     expect(first).to_be_in_viewport()
     newer = session.page.locator("#timeline [data-newer]")
     expect(newer).to_contain_text("new")
     newer.click()
     expect(session.events.last).to_be_in_viewport()
     expect(newer).to_be_hidden()
+    for pane in ("#chat", "#timeline"):
+        session.page.locator(f"{pane} .scroller").evaluate("(box) => { box.scrollTop = 0; }")
+    session.say("Book it again")  # one's own message is not left out of sight
+    expect(session.messages.last).to_be_in_viewport()
+    session.page.set_viewport_size({"width": 1440, "height": 900})
+    assert session.row(1).locator(".what").bounding_box()["width"] > 300
+    expect(session.page).to_have_title(re.compile("^Book a flight"))
 
 
 SCROLLED_AS_A_ROW_CAME = """() => {

@@ -108,7 +108,7 @@ def test_a_tab_that_looks_at_an_event_gets_the_new_rows_and_keeps_what_it_looks_
     second.ends()
     assert second.outline("#panel") == before
     expect(second.row(3)).to_have_attribute("aria-selected", "true")
-    expect(second.page.locator("#as-of")).to_have_text("looking at #3 of 18")
+    expect(second.page.locator("#as-of")).to_have_text("viewing #3 of 18")
     same(first, second, SHOWN)
 
 

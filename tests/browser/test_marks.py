@@ -12,7 +12,7 @@ from tests.kit.server import get_session
 pytestmark = pytest.mark.browser
 
 BOOK = "Book a flight to London next Tuesday"
-MOCKED = "tab answered in place of the tool"
+MOCKED = "tab answered for the tool"
 
 
 @pytest.fixture
@@ -23,14 +23,14 @@ def at_the_tool(visit) -> SessionPage:
     session.send(BOOK)
     is_held(session, "Paused before the commit")
     for sentence in (
-        "Paused after the commit of #1, before the agent goes on",
+        "Paused after the commit of #1, before the agent continues",
         "Paused before the commit",
-        "Paused after the commit of #2, before the agent goes on",
+        "Paused after the commit of #2, before the agent continues",
     ):
         command(session, "Half").click()
         is_held(session, sentence)
     command(session, "Into").click()
-    is_held(session, "Paused before the tool is called")
+    is_held(session, "Paused before the tool call")
     return session
 
 
@@ -45,7 +45,7 @@ def test_a_mocked_result_is_marked_in_the_row_the_chat_the_inspector_and_the_jso
     at_the_tool, visit
 ):
     session = at_the_tool
-    decide(session, '["XXX"]', "Answer with this", "answered without a call")
+    decide(session, '["XXX"]', "Answer with this", "mocked this call")
     for shown in (session, visit.again(session)):
         flag = shown.row(3).get_by_text("mocked")
         expect(flag).to_have_attribute("title", re.compile(MOCKED))
@@ -56,7 +56,7 @@ def test_a_mocked_result_is_marked_in_the_row_the_chat_the_inspector_and_the_jso
     session.select(3)
     edits = session.panel.locator(".edits")
     expect(edits).to_contain_text(MOCKED)
-    edits.get_by_text("The original").click()
+    edits.get_by_text("Original", exact=True).click()
     expect(edits).to_contain_text('"city": "London"')
     session.tab("raw")
     expect(session.panel.locator(".edits")).to_contain_text(MOCKED)
@@ -65,12 +65,12 @@ def test_a_mocked_result_is_marked_in_the_row_the_chat_the_inspector_and_the_jso
 @pytest.mark.parametrize(
     ("choice", "text", "note", "word"),
     [
-        ("Use this instead", '{"city": "Paris"}', "will be edited", "edited"),
-        ("Skip the call", "{}", "will be skipped", "skipped"),
+        ("Use this instead", '{"city": "Paris"}', "edited this", "edited"),
+        ("Skip the call", "{}", "skipped this call", "skipped"),
         (
             "Reject the call",
             "too far",
-            "will be rejected when the run goes on: too far",
+            "rejected this call: too far. Takes effect when the run continues.",
             "rejected",
         ),
     ],
@@ -81,7 +81,7 @@ def test_edited_skipped_and_rejected_calls_have_their_word(at_the_tool, choice, 
     expect(session.row(3).locator(".flag.edited")).to_contain_text(word)
     session.select(3)
     edits = session.panel.locator(".edits")
-    edits.get_by_text("The original").click()
+    edits.get_by_text("Original", exact=True).click()
     expect(edits).to_contain_text('"city": "London"')
     if word == "edited":
         expect(edits.locator(".diff .gone")).to_contain_text("London")
@@ -94,12 +94,12 @@ def test_an_edited_message_has_a_pencil_in_the_chat(visit):
     session.send(BOOK)
     is_held(session, "Paused before the commit")
     command(session, "Half").click()
-    is_held(session, "Paused after the commit of #1, before the agent goes on")
+    is_held(session, "Paused after the commit of #1, before the agent continues")
     command(session, "Half").click()
     is_held(session, "Paused before the commit")
     value = session.page.locator("#held .as-json textarea").input_value()
     change(session, value.replace("London", "Paris"), "Use this instead")
-    expect(session.page.locator("#held .change-note")).to_contain_text("will be edited")
+    expect(session.page.locator("#held .change-note")).to_contain_text("edited this")
     press(session, "c")
     session.ends()
     expect(session.page.locator("#m-2 .by-hand").first).to_contain_text("tab edited the event")
@@ -115,14 +115,14 @@ def test_a_dropped_event_has_a_row_where_it_would_have_been(visit):
     session.send(BOOK)
     for sentence in (
         "Paused before the commit",
-        "Paused after the commit of #1, before the agent goes on",
+        "Paused after the commit of #1, before the agent continues",
         "Paused before the commit",
     ):
         is_held(session, sentence)
         if sentence != "Paused before the commit" or session.events.count() == 0:
             command(session, "Half").click()
     change(session, "{}", "Drop the event")
-    expect(session.page.locator("#held .change-note")).to_contain_text("will be dropped")
+    expect(session.page.locator("#held .change-note")).to_contain_text("dropped this event")
     press(session, "c")
     session.ends()
     for shown in (session, visit.again(session)):
@@ -130,5 +130,5 @@ def test_a_dropped_event_has_a_row_where_it_would_have_been(visit):
         expect(row).to_contain_text("tab dropped an event of TravelAgent")
         expect(shown.page.locator("#e-1 + .dropped")).to_have_count(1)
     row = session.page.locator("#rows > .dropped")
-    row.get_by_text("The event as it was").click()
+    row.get_by_text("Original event").click()
     expect(row).to_contain_text("find_airports")

@@ -12,10 +12,9 @@ from playwright.sync_api import expect
 
 from devui.web.text.visible import visible
 from tests.browser import matrix
-from tests.browser.conftest import DESKTOP
 from tests.browser.corpus import CORPUS
 from tests.browser.matrix import GROUP, KINDS
-from tests.browser.test_hostile import is_inert, shown, squeezed
+from tests.browser.test_hostile import ALL_IN_SIGHT, is_inert, shown, squeezed
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.debugged import Debugged
 from tests.kit.server import running
@@ -29,8 +28,8 @@ ASKED = re.compile(
     r"GET /(static/.*|stream|login.*)?"
     r"|(GET|POST) /apps/(teller|clerk)(/sessions)?"
     r"|GET /compare(/\w+)?\?.*"
-    r"|(GET|POST) /sessions/\d+(/(stream|runs|events(/\d+)?(/breaks)?|state|trace|standing"
-    r"|spans/.*|hits/\w+|writes/\w+|log|breakpoints|forks|filter))?(\?.*)?"
+    r"|(GET|POST) /sessions/\d+(/(stream|runs|events(/\d+)?(/breaks|/file)?|state(/keys)?|trace"
+    r"|standing|spans/.*|hits/\w+|writes/\w+|log|breakpoints|forks|filter))?(\?.*)?"
     r"|POST /runs/\w+/commands"
 )
 
@@ -51,7 +50,7 @@ def client(lair):
 
 @pytest.fixture
 def visit(browser, lair):
-    with Visit(browser.new_context(viewport=DESKTOP), lair) as begun:
+    with Visit(browser.new_context(viewport=ALL_IN_SIGHT), lair) as begun:
         yield begun
         assert not [asked for asked in begun.requests if not ASKED.fullmatch(asked)]
 
@@ -78,6 +77,21 @@ def load(visit: Visit, path: str) -> None:
     page.close()
 
 
+def state_keys(visit: Visit, session: SessionPage) -> set[str]:
+    """All keys of the state: in the panel, and on the pages of the scopes that have more."""
+    keys = set(shown(session.page, "#panel dt"))
+    for link in session.page.locator("#panel .scope .more a").all():
+        page = visit.open(link.get_attribute("href"))
+        while page.locator(".more a").count():
+            before = page.locator(".panel dt").count()
+            page.locator(".more a").click()
+            expect(page.locator(".panel dt").nth(before)).to_be_attached()
+        is_inert(page)
+        keys |= set(shown(page, ".panel dt"))
+        page.close()
+    return keys
+
+
 def test_what_an_agent_says_by_itself(visit):
     session = visit.session("teller", title=CORPUS[1])
     session.send("tell")
@@ -88,8 +102,7 @@ def test_what_an_agent_says_by_itself(visit):
     loaded = visit.again(session)
     is_inert(loaded.page)
     loaded.tab("state")
-    keys = set(shown(loaded.page, "#panel dt"))
-    assert {squeezed(visible(text)) for text in CORPUS} <= keys
+    assert {squeezed(visible(text)) for text in CORPUS} <= state_keys(visit, loaded)
     for number in range(1, last, 40):
         load(visit, f"{session.path}?at={number}&event={number}")
     loaded.page.locator("#filter-field").focus()
@@ -100,7 +113,7 @@ def test_what_an_agent_says_by_itself(visit):
 def test_what_an_agent_asks(visit):
     session = visit.session("teller")
     session.send("ask")
-    session.ends()
+    session.ends("waiting")
     expect(session.page.locator("#messages form").nth(GROUPS - 1)).to_be_attached()
     is_inert(session.page)
     look_through(visit, session, 3, 4)

@@ -84,7 +84,7 @@ def test_a_moved_clock_is_told_and_changes_no_order(visit, server, moved):
             expect(notice(page, "The clock was moved back by 1 h 00 min.")).to_be_visible()
         session.say("Book a flight to London next Tuesday")
         move(moved, 10 * 365 * 24 * HOUR)
-        later = "The clock was moved forward by 3,650 days, the last of 2 times."
+        later = "The clock was moved forward by 3,650 days, the latest of 2 changes."
         expect(notice(session.page, later)).to_be_visible()
         assert client.get(f"/api/runs/{held.run}/standing").json()["silentSeconds"] < HOUR
         assert held.tell("continue")["status"] == "done"  # it has not run for ten years
@@ -98,7 +98,7 @@ def test_a_moved_clock_is_told_and_changes_no_order(visit, server, moved):
 @pytest.mark.req("R67")
 def test_a_notice_is_put_away_with_the_keyboard_and_comes_again_with_news(visit, server):
     session, apps = visit.session("travel"), visit.open("/")
-    words = "a program that does not know the token"
+    words = "a program without the token"
     knock(server)
     for page in (session.page, apps):
         expect(notice(page, words)).to_be_visible()
@@ -129,6 +129,6 @@ def test_without_scripts_a_notice_is_put_away_by_its_form(browser, visit, server
         with server.client() as client:
             assert client.get("/list-apps", headers={"Origin": "http://a.test"}).status_code == 403
         page = unscripted.open("/")
-        notice(page, "Requests were refused").get_by_role("button").click()
-        expect(notice(page, "Requests were refused")).to_have_count(0)
+        notice(page, "Requests have been refused").get_by_role("button").click()
+        expect(notice(page, "Requests have been refused")).to_have_count(0)
         expect(page.get_by_role("heading", name="Apps", exact=True)).to_be_visible()

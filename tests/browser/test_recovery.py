@@ -59,8 +59,8 @@ def test_a_call_of_unknown_outcome_is_asked_about_and_not_made_twice(cut, clerk)
     expect(bar(cut)).to_contain_text("Stopped")
     expect(bar(cut).locator(".unknown legend")).to_contain_text("pay(amount=7)")
     expect(bar(cut).get_by_label("treat as failed")).to_be_checked()
-    bar(cut).get_by_label("give a result").check()
-    cut.page.get_by_label("The result of pay, as JSON").fill('{"result": "paid by hand"}')
+    bar(cut).get_by_label("enter a result").check()
+    cut.page.get_by_label("Result of pay, as JSON").fill('{"result": "paid by hand"}')
     button(cut, "Resume").dblclick()
     cut.ends()
     expect(cut.messages.last).to_contain_text("answered: paid by hand")
@@ -90,28 +90,28 @@ def test_a_call_that_is_answered_later_may_be_waited_for(own_visit, clerk):
 
 def test_a_result_that_is_no_json_is_refused_at_its_field(cut, own_visit, clerk):
     own_visit.allow("422")
-    bar(cut).get_by_label("give a result").check()
-    cut.page.get_by_label("The result of pay, as JSON").fill("{nonsense")
+    bar(cut).get_by_label("enter a result").check()
+    cut.page.get_by_label("Result of pay, as JSON").fill("{nonsense")
     button(cut, "Resume").click()
     told = bar(cut).get_by_role("alert")
-    expect(told).to_contain_text("the result is not JSON")
-    expect(cut.page.get_by_label("The result of pay, as JSON")).to_have_value("{nonsense")
+    expect(told).to_contain_text("the result isn't valid JSON")
+    expect(cut.page.get_by_label("Result of pay, as JSON")).to_have_value("{nonsense")
     with clerk.broken():
-        expect(cut.page.locator("#warnings")).to_contain_text("clerk does not load")
+        expect(cut.page.locator("#warnings")).to_contain_text("clerk failed to load")
     own_visit.allow(AWAY)
     own_visit.server.kill()
     expect(cut.page.locator("#connection")).to_be_visible()
     own_visit.server.start()
     expect(cut.page.locator("#connection")).to_be_hidden()
-    expect(told).to_contain_text("the result is not JSON")
-    cut.page.get_by_label("The result of pay, as JSON").fill('{"result": "paid by hand"}')
+    expect(told).to_contain_text("the result isn't valid JSON")
+    cut.page.get_by_label("Result of pay, as JSON").fill('{"result": "paid by hand"}')
     button(cut, "Resume").click()
     cut.ends()
     expect(cut.messages.last).to_contain_text("answered: paid by hand")
 
 
 def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):
-    button(cut, "Close as stopped").click()
+    button(cut, "Mark as stopped").click()
     expect(bar(cut)).to_have_count(0)
     expect(cut.status).to_have_text("closed")
     cut.page.reload()
@@ -145,7 +145,7 @@ def test_a_held_event_is_told_as_lost(visit):
     expect(session.page.locator("#held .rail [aria-current]")).to_have_text("produced")
     session.page.locator("#stop").click()
     session.ends("stopped")
-    expect(bar(session)).to_contain_text("Lost before its commit, call by TravelAgent:")
+    expect(bar(session)).to_contain_text("Lost before it was committed, call by TravelAgent:")
     expect(bar(session).locator("s").first).to_contain_text("find_airports")
     button(session, "Resume").click()
     session.ends()
@@ -184,7 +184,7 @@ def test_f_forks_at_the_selected_event_and_the_lineage_leads_back(travelled):
     travelled.select(3)
     travelled.page.keyboard.press("f")
     form = travelled.page.locator(".fork form")
-    expect(form.get_by_label("from here, nothing changed")).to_be_focused()
+    expect(form.get_by_label("from here, unchanged")).to_be_focused()
     form.get_by_label("Note").fill("another city")
     fork = forked(travelled)
     expect(fork.events).to_have_count(3)
@@ -206,7 +206,7 @@ def test_a_fork_with_another_state_has_it_and_the_parent_has_not(travelled, visi
     travelled.row(3).hover()
     travelled.row(3).locator(".fork-here").click()
     travelled.page.get_by_label("with state edited").check()
-    expect(travelled.page.get_by_text("All others stay as they are.")).to_be_visible()
+    expect(travelled.page.get_by_text("Other keys keep their values.")).to_be_visible()
     travelled.page.get_by_label("State keys to set, as JSON").fill('{"city": "Rome"}')
     fork = forked(travelled)
     expect(fork.events).to_have_count(4)
@@ -220,12 +220,12 @@ def test_a_fork_with_the_event_edited(travelled, visit):
     travelled.select(3)
     travelled.page.keyboard.press("f")
     travelled.page.get_by_label("with this event edited").check()
-    field = travelled.page.get_by_label("In place of the event, as JSON")
+    field = travelled.page.get_by_label("Replacement event, as JSON")
     edited = field.input_value().replace('"London"', '"Rome"')
     field.fill(edited + ",")
     button(travelled, "Fork").click()
     said = travelled.page.locator(".fork [role=alert]")
-    expect(said).to_contain_text("the event is not JSON: Extra data")
+    expect(said).to_contain_text("the event isn't valid JSON: Extra data")
     expect(field).to_have_value(edited + ",")
     field.fill(edited)
     fork = forked(travelled)
@@ -241,7 +241,7 @@ def test_a_message_is_said_in_another_way_in_a_fork(travelled):
     travelled.select(1)
     travelled.page.keyboard.press("f")
     expect(
-        travelled.page.get_by_label("from this message: put its text in the composer")
+        travelled.page.get_by_label("from this message, with its text in the composer")
     ).to_be_checked()
     fork = forked(travelled)
     expect(fork.events).to_have_count(0)
@@ -264,7 +264,7 @@ def test_fork_and_run_says_the_message_again(travelled):
 def test_a_list_of_sessions_shows_which_are_forks(travelled):
     travelled.select(3)
     travelled.page.keyboard.press("f")
-    travelled.page.get_by_placeholder("what for? (optional)").fill("another day")
+    travelled.page.get_by_placeholder("note (optional)").fill("another day")
     fork = forked(travelled)
     key = fork.path.rsplit("/", 1)[1]
     fork.page.goto(fork.page.url.split("/sessions/")[0] + "/apps/travel")
@@ -290,11 +290,11 @@ def test_a_session_is_rewound_to_before_a_message(travelled, visit):
     for page in (travelled.page, visit.again(travelled, "?event=2").page):
         marks = page.locator("#rows .taken-back")
         expect(marks).to_have_count(count)
-        expect(marks.first).to_have_text(f"taken back by the rewind #{back}")
+        expect(marks.first).to_have_text(f"rewound at #{back}")
         expect(page.locator(f"#e-{back} .taken-back")).to_have_count(0)
         expect(page.locator("#m-1 .taken-back")).to_be_visible()
         told = page.locator("#inspector .event .taken-back")
-        expect(told).to_have_text(f"taken back by the rewind #{back}")
+        expect(told).to_have_text(f"rewound at #{back}")
         expect(told).to_have_count(1)
     told.click()
     expect(page.locator(f"#e-{back}")).to_have_attribute("aria-selected", "true")
@@ -313,7 +313,7 @@ def test_a_session_is_rewound_to_before_a_message(travelled, visit):
 
 def test_a_message_is_edited_and_said_again(travelled):
     open_menu(travelled)
-    travelled.page.get_by_label("The message, to be said in another way").fill(
+    travelled.page.get_by_label("Edited message").fill(
         "I live in Paris, remember that for the next trip"
     )
     button(travelled, "Edit and run again").click()
@@ -325,9 +325,9 @@ def test_a_message_is_edited_and_said_again(travelled):
 def tells_of_the_dead_worker(page: SessionPage) -> None:
     expect(bar(page)).to_contain_text("Failed")
     expect(bar(page)).to_contain_text("#2, call by clerk")
-    expect(bar(page)).to_contain_text("pay was not called.")
+    expect(bar(page)).to_contain_text("pay wasn't called.")
     expect(bar(page).locator(".unknown")).to_have_count(0)  # it was not made
-    for name in ("Resume", "Fork here", "Close as stopped"):
+    for name in ("Resume", "Fork here", "Mark as stopped"):
         expect(bar(page).get_by_role("button", name=name)).to_be_enabled()
     page.tab("breaks")
     expect(page.panel.locator(".break")).to_have_count(1)
@@ -359,7 +359,7 @@ def test_a_worker_killed_while_its_run_is_held_costs_what_is_held_and_no_more(ow
     tells_of_the_dead_worker(again)
     assert again.outline("#resume") == seen
     button(again, "Resume").click()
-    expect(bar(again).get_by_text("waits for the app to load")).to_be_visible()
+    expect(bar(again).get_by_text("Waiting for the app to load")).to_be_visible()
     clerk.may_load()
     expect(again.status).to_have_class("run held")  # the breakpoint is still there
     button(again, "Continue").click()

@@ -33,26 +33,40 @@ def recorded(browser, tmp_path):
         yield page, debugged.key, tmp_path
 
 
+def test_the_page_asks_how_far_the_preparation_of_a_replay_is(recorded):
+    page, key, _ = recorded
+    posts = []
+    # The server takes its time.
+    page.route(f"**/sessions/{key}/replays", lambda post: posts.append(post))
+    with page.expect_request(lambda request: f"/jobs?session={key}" in request.url):
+        page.get_by_role("button", name="Start replay").click(no_wait_after=True)
+    posts[0].continue_()
+    expect(page.get_by_role("region", name="Replay")).to_be_visible()
+
+
 def test_a_run_is_executed_again_and_the_first_difference_shown(recorded):
     page, key, folder = recorded
     live = (folder / "live.log").read_text()
     page.get_by_label("hold the first event").check()
-    page.get_by_role("button", name="Execute again").click()
+    page.get_by_role("button", name="Start replay").click()
     bar = page.get_by_role("region", name="Replay")
-    expect(bar).to_contain_text("no live calls")
+    expect(bar).to_contain_text("of 12 events, no live calls")
+    expect(bar.get_by_role("progressbar")).to_be_visible()
+    expect(bar.get_by_role("button", name="Stop")).to_be_visible()
     assert not page.url.endswith(f"/sessions/{key}")
     page.locator("#do-continue").click()
-    expect(bar).to_contain_text("Replay is identical 12 of 12 events as recorded")
+    expect(bar).to_contain_text("Replay is identical 12 of 12 events matched")
     expect(page.locator("#rows .row")).to_have_count(12)
+    expect(bar.get_by_role("button", name="Stop")).to_have_count(0)
 
     (folder / "manner.txt").write_text("badly")
-    bar.get_by_role("button", name="Again").click()
-    expect(bar).to_contain_text("writer asks its model something else than recorded")
+    bar.get_by_role("button", name="Replay again").click()
+    expect(bar).to_contain_text("writer sent its model a different request than recorded")
     expect(bar.get_by_role("row").last).to_contain_text("Write well.")
     expect(bar.get_by_role("row").last).to_contain_text("Write badly.")
     page.reload()
     expect(bar).to_contain_text("Replay diverged")
-    bar.get_by_role("link", name="as recorded").click()
+    bar.get_by_role("link", name="recorded").click()
     expect(page.locator("#rows [aria-selected=true]")).to_contain_text("2")
     assert (folder / "live.log").read_text() == live
 

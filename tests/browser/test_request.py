@@ -54,7 +54,7 @@ def request_of(session: SessionPage, number: int):
 
 def test_the_prompt_of_an_answer_is_shown_as_it_was_sent(told):
     panel = request_of(told, 4)
-    expect(panel.locator("h2")).to_have_text("Request of teller to test-model")
+    expect(panel.locator("h2")).to_have_text("Request from teller to test-model")
     expect(panel.locator(".as-sent")).to_contain_text("As sent by the runtime")
     expect(panel.locator(".block.r-system")).to_contain_text("Be kind about the weather.")
     messages = panel.locator("section .block:is(.r-user, .r-model)")
@@ -92,7 +92,7 @@ def test_a_tool_response_shows_the_arguments_sent_and_the_raw_result(told):
 
 def test_a_message_of_the_user_says_that_nothing_was_sent(told):
     panel = request_of(told, 1)
-    expect(panel).to_contain_text("comes of no call of a model")
+    expect(panel).to_contain_text("aren't produced by a model call")
 
 
 def test_a_prompt_that_only_grew_keeps_its_cached_prefix(told):
@@ -152,14 +152,14 @@ def test_a_streamed_answer_can_be_gone_through_piece_by_piece(told):
     streamed = request_of(told, 4).locator(".streamed")
     expect(streamed.locator(".plain")).to_have_text("It is sunny in Oslo.")
     told.page.keyboard.press("[")
-    expect(streamed.locator("output")).to_contain_text("piece 2 of 3")
+    expect(streamed.locator("output")).to_contain_text("chunk 2 of 3")
     expect(streamed.locator("output")).to_contain_text(
-        re.compile(r"after the one before, \d+ char")
+        re.compile(r"after the previous chunk, \d+ char")
     )
     expect(streamed.locator(".here")).to_be_visible()
-    expect(streamed.locator("[data-piece]").nth(2)).to_be_hidden()
+    expect(streamed.locator("[data-chunk]").nth(2)).to_be_hidden()
     streamed.get_by_role("slider").press("Home")
-    expect(streamed.locator("[data-piece]:visible")).to_have_text(["It is "])
+    expect(streamed.locator("[data-chunk]:visible")).to_have_text(["It is "])
     expect(streamed.locator(".mismatch")).to_have_count(0)
 
 

@@ -80,7 +80,7 @@ def test_what_a_stopped_answer_had_said_so_far_stays_to_be_read(visit):
     session.ends("stopped")
     note = session.messages.last
     expect(note.locator(".unfinished")).to_contain_text("Events carry everything")
-    expect(note).to_contain_text("cut off and is not in the session")
+    expect(note).to_contain_text("cut off and isn't part of the session")
     session.equals(visit.again(session), "#messages")
 
 
@@ -105,7 +105,7 @@ def test_every_event_that_was_shown_is_there_after_a_kill(open_visit):
     session.ends("interrupted")
     expect(session.page.locator("#rows > .run-end")).to_contain_text("interrupted")
     expect(session.messages.last).to_contain_text("interrupted")
-    expect(session.page.locator("#resume")).to_contain_text("Interrupted: the server went away")
+    expect(session.page.locator("#resume")).to_contain_text("Interrupted: the server stopped")
     assert texts(session)[: len(shown)] == shown
     again = open_visit.again(session)
     assert texts(again)[: len(shown)] == shown
@@ -179,7 +179,7 @@ def test_a_browser_that_a_restart_has_signed_out_is_told_and_goes_on_once_signed
         session = visit.session("summary")
         session.say(SHORTER)
         server.kill()
-        expect(banner(session.page)).to_contain_text("trying again")
+        expect(banner(session.page)).to_contain_text("Reconnecting")
         server.start()
         expect(banner(session.page)).to_contain_text("Sign in with the new link")
         expect(session.page.get_by_text("Sign in").first).to_be_visible()

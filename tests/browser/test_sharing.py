@@ -36,7 +36,7 @@ def test_a_session_is_noted_linked_exported_read_and_goes_on(own_visit, tmp_path
     page.get_by_role("link", name="Export…").click()
     expect(page.locator(".left-out")).to_contain_text("the value of a secret variable")
     page.get_by_label("city", exact=True).check()
-    page.get_by_role("button", name="Look again").click()
+    page.get_by_role("button", name="Update").click()
     expect(page.locator(".left-out")).to_contain_text("the state key city")
     bundle = downloaded(page, "Bundle (JSON)", tmp_path / "it.json")
     for text in (SECRET, '"city":"London"'):
@@ -87,9 +87,9 @@ def downloaded(page, name, place):
 
 def imported_and_forked(visit, page, file):
     page.goto(f"{visit.server.url}/")
-    page.get_by_text("Import a session from a file").click()
+    page.get_by_text("Import sessions from a file").click()
     page.get_by_label("File").set_input_files(file)
-    page.get_by_role("button", name="Import").click()
+    page.get_by_role("button", name="Import", exact=True).click()
     expect(page.locator("#resume")).to_contain_text("Imported")
     expect(page.locator("#send")).to_be_disabled()
     expect(page.locator("#nm-3 .starred")).to_be_visible()

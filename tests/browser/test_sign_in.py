@@ -41,20 +41,20 @@ def test_a_printed_link_works_once_and_leaves_no_code_behind(browser, tmp_path):
             second.allow("401")
             page = second.context.new_page()
             assert page.goto(server.link).status == 401
-            expect(page.get_by_role("alert")).to_contain_text("This link was used already")
-            expect(page.locator("main")).to_contain_text("starting devui again prints a new one")
+            expect(page.get_by_role("alert")).to_contain_text("This link was already used")
+            expect(page.locator("main")).to_contain_text("Restart devui to get a new link")
 
 
 def test_a_guessed_link_does_not_work(stranger):
     page = stranger.open("/login?code=guessed")
-    expect(page.get_by_role("alert")).to_contain_text("used already or is more than ten minutes")
+    expect(page.get_by_role("alert")).to_contain_text("already used or is more than ten minutes")
 
 
 def test_the_token_signs_in_and_a_wrong_one_is_told(stranger):
     page = stranger.open("/")
     page.get_by_label("paste the access token").fill("not-the-token-of-this-server")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("alert")).to_contain_text("not the access token")
+    expect(page.get_by_role("alert")).to_contain_text("isn't this server's access token")
     page.get_by_label("paste the access token").fill(TOKEN)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Apps", exact=True)).to_be_visible()

@@ -84,7 +84,7 @@ def test_a_run_without_progress_offers_to_say_why_and_the_key_opens_it(begin, se
     let_go(server, "sleeping")
     session.ends()
     expect(standing.locator(".pending-calls")).to_have_count(0)
-    expect(standing.locator("h2")).to_have_text("The newest run: done")
+    expect(standing.locator("h2")).to_have_text("Latest run: done")
 
 
 def a_pause_is_taken_back(session: SessionPage) -> None:
@@ -92,7 +92,7 @@ def a_pause_is_taken_back(session: SessionPage) -> None:
     whose place Continue is by then."""
     plan, mouse = session.page.locator("#debugger .plan"), session.page.mouse
     session.page.locator("#do-pause").click()
-    expect(plan).to_have_text("to the next event")
+    expect(plan).to_have_text("running up to the next commit")
     session.page.evaluate("addEventListener('submit', () => { window.ordered = true; }, true)")
     mouse.down(click_count=2)
     mouse.up(click_count=2)
@@ -119,10 +119,10 @@ def test_a_tool_that_blocks_the_loop_is_named_and_the_run_can_be_stopped(begin, 
     session = begin("blocked")
     press(session, "6")
     worst = session.page.locator("#standing .whys .bad")
-    expect(worst).to_contain_text("The tool crunch blocks the event loop")
+    expect(worst).to_contain_text("The tool crunch has been blocking the event loop")
     expect(worst).to_contain_text("blocked/agent.py:")
     expect(worst).to_contain_text("in crunch")
-    expect(session.page.locator("#warnings")).to_contain_text("The tool crunch blocks")
+    expect(session.page.locator("#warnings")).to_contain_text("The tool crunch is blocking")
     let_go(server, "blocked")
     session.ends()
     expect(session.page.locator("#warnings .warn")).to_have_count(0)
@@ -133,11 +133,11 @@ def test_a_deadlock_is_shown_with_both_lines_and_stopped_from_the_panel(begin):
     session.page.locator("#why").click()
     standing = session.page.locator("#standing")
     worst = standing.locator(".whys .bad")
-    expect(worst).to_contain_text("Tasks 2 and 3 wait for each other")
-    expect(worst).to_contain_text(re.compile(r"2 stands at deadlock/agent\.py:\d+; 3 stands at"))
+    expect(worst).to_contain_text("Deadlock: tasks 2 and 3 are waiting for each other")
+    expect(worst).to_contain_text(re.compile(r"2 is at deadlock/agent\.py:\d+; 3 is at"))
     both = standing.locator(".task.circle")
     expect(both).to_have_count(2)
-    expect(both.first).to_contain_text("waits for a lock that task 3 has")
+    expect(both.first).to_contain_text("waiting for a lock held by task 3")
     expect(both.first).to_contain_text("async with second:")
     standing.get_by_role("button", name="Stop the run").click()
     session.ends("stopped")
@@ -145,21 +145,21 @@ def test_a_deadlock_is_shown_with_both_lines_and_stopped_from_the_panel(begin):
 
 def test_a_question_to_a_person_is_named_and_leads_to_its_event(begin):
     session = begin("asking")
-    session.ends()
+    session.ends("waiting")
     press(session, "h")
     why = session.page.locator("#standing .whys .warn")
-    expect(why).to_contain_text("cashier asks for a confirmation")
+    expect(why).to_contain_text("cashier asks for confirmation")
     why.get_by_role("link").click()
     expect(session.page.locator(".row[aria-selected=true]")).to_have_attribute("data-event", "3")
 
 
 STEPS = (
-    "Paused after the commit of #1, before the agent goes on",
-    "Paused before the agent begins",
-    "Paused before the model is asked",
-    "Paused with the model's answer",
+    "Paused after the commit of #1, before the agent continues",
+    "Paused before the agent starts",
+    "Paused before the model call",
+    "Paused after the model call",
     "Paused before the commit",
-    "Paused after the commit of #2, before the agent goes on",
+    "Paused after the commit of #2, before the agent continues",
 )
 
 
@@ -177,13 +177,13 @@ def test_one_of_two_held_calls_goes_on_alone_and_is_named_beside_the_other(begin
     expect(slow).to_have_count(0)
     expect(held).to_contain_text('quick(where="near")')
     beside = session.page.locator("#held .beside li")
-    expect(beside).to_contain_text("mover runs slow")
+    expect(beside).to_contain_text("mover running slow")
     expect(beside).to_contain_text("tools/agent.py:")
     press(session, "h")
     why = session.page.locator("#standing .whys li")
-    expect(why).to_contain_text("holds it before the tool is called (quick, of mover)")
+    expect(why).to_contain_text("Paused by the debugger before the tool call (quick, mover)")
     both = session.page.locator("#standing .beside li")
-    expect(both).to_have_text([re.compile("mover held quick"), re.compile("mover runs slow")])
+    expect(both).to_have_text([re.compile("mover held quick"), re.compile("mover running slow")])
     let_go(server, "tools")
     expect(beside).to_have_count(0)
     expect(held).to_have_count(1)
@@ -197,7 +197,7 @@ def test_branches_of_a_parallel_agent_stop_each_for_itself_and_the_page_says_whi
     session = begin("branches", pause=True)
     held = session.page.locator("#held .held")
     beside = session.page.locator("#held .beside")
-    runs = re.compile(r"right \(search\.right\)\s+runs\s+slow")
+    runs = re.compile(r"right \(search\.right\)\s+running\s+slow")
     while not runs.search(beside.inner_text() if beside.count() else ""):
         expect(held).not_to_have_count(0)
         before = session.page.locator("#steps input[name=position]").input_value()
@@ -233,8 +233,8 @@ def test_a_call_that_hangs_is_answered_from_the_panel_and_what_is_typed_outlives
     session.page.locator("#why").click()
     call = session.page.locator("#standing .pending-calls li")
     expect(call.locator("b")).to_have_text("look_up")
-    call.get_by_text("Answer in its place").click()
-    field = call.get_by_role("textbox", name="Answer in place of look_up")
+    call.get_by_text("Answer instead").click()
+    field = call.get_by_role("textbox", name="Answer for look_up")
     field.press_sequentially('{"found": ')
     age = call.locator("time").first.inner_text()
     requests = session.page.evaluate("performance.getEntriesByType('resource').length")
@@ -257,7 +257,7 @@ def test_a_call_that_hangs_is_ended_and_the_agent_goes_on_with_its_error(begin):
     session = begin("thread")
     session.page.locator("#why").click()
     call = session.page.locator("#standing .pending-calls li")
-    expect(call.locator(".call-note")).to_contain_text("in a thread cannot be stopped")
+    expect(call.locator(".call-note")).to_contain_text("in a thread can't be stopped")
     call.get_by_role("button", name="End this call").click()
     session.ends()
     expect(session.messages.last).to_contain_text("done")
@@ -271,16 +271,16 @@ def test_an_answer_is_a_form_of_what_the_tool_declares_and_says_what_does_not_fi
     session.page.locator("#why").click()
     call = session.page.locator("#standing .pending-calls li")
     expect(call.locator("b")).to_have_text("quote")
-    call.get_by_text("Answer in its place").click()
+    call.get_by_text("Answer instead").click()
     form = call.get_by_role("form", name="Result of quote")
     form.get_by_label("price").fill("-3")
     form.get_by_label("from").fill("the desk")
     form.get_by_role("button", name="Answer with these values").click()
-    expect(form.get_by_role("alert")).to_have_text("price: it has to be 0 or more")
+    expect(form.get_by_role("alert")).to_have_text("price: must be 0 or more")
     with session.page.expect_response("**/standing"):
         pass  # the panel has asked for itself once more
     with session.page.expect_response("**/standing"):
-        expect(form.get_by_role("alert")).to_have_text("price: it has to be 0 or more")
+        expect(form.get_by_role("alert")).to_have_text("price: must be 0 or more")
     expect(form.get_by_label("from")).to_have_value("the desk")
     form.get_by_label("price").fill("12.5")
     form.get_by_role("button", name="Answer with these values").click()
@@ -293,11 +293,11 @@ def test_what_is_typed_as_an_answer_stays_while_the_process_does_not_answer(begi
     session.page.locator("#why").click()
     call = session.page.locator("#standing .pending-calls li")
     expect(call.locator("b")).to_have_text("quote")
-    call.get_by_text("Answer in its place").click()
+    call.get_by_text("Answer instead").click()
     price = call.get_by_label("price")
     price.fill("12.5")
     with suspended(worker_of(server, "declared")):
-        expect(session.page.locator("#standing .whys")).to_contain_text("does not tell where")
+        expect(session.page.locator("#standing .whys")).to_contain_text("isn't responding")
         expect(price).to_have_value("12.5")
     expect(session.page.locator("#standing .whys")).to_have_count(0)
     expect(price).to_have_value("12.5")

@@ -50,13 +50,13 @@ def test_a_tool_runs_alone_from_its_call_and_a_model_is_asked_again_with_edits(v
     count, keyboard = session.events.count(), session.page.keyboard
     session.select(2)
     session.tab("event")
-    session.panel.get_by_text("Run it alone").press("Enter")
+    session.panel.get_by_text("Try it").press("Enter")
     step = session.panel.get_by_label("Step", exact=True)
     expect(step).to_have_value("1")
     step.fill("3")
     keyboard.press("Enter")
     trial = session.panel.locator(".trial")
-    expect(trial).to_contain_text("count(step=3) over the state as of #2")
+    expect(trial).to_contain_text("count(step=3) with the state as of #2")
     expect(trial.locator(".vars")).to_contain_text("n")
     expect(trial).to_contain_text("n.txt")
     session.tab("request")
@@ -68,20 +68,18 @@ def test_a_tool_runs_alone_from_its_call_and_a_model_is_asked_again_with_edits(v
     expect(answer.locator("del").first).to_contain_text("count")
     assert session.events.count() == count
     again = visit.again(session, "?event=2&tab=request")
-    expect(again.panel.locator("#ask-again .trial")).to_contain_text(
-        "differs from the recorded one"
-    )
+    expect(again.panel.locator("#ask-again .trial")).to_contain_text("differs from the recording")
 
 
 def test_the_apps_page_tells_what_tools_do_and_runs_them_when_one_is_sure(visit):
     page = visit.open("/apps/bench")
     page.locator(".app-tools > summary").click()
     fail = page.locator(".tools .tool", has=page.get_by_text("fail", exact=True))
-    said = fail.get_by_label("What it does to the world")
-    expect(said).to_contain_text("unknown, so it counts as having effects")
-    fail.get_by_text("Run it alone").click()
+    said = fail.get_by_label("Side effects")
+    expect(said).to_contain_text("unknown: treated as having side effects")
+    fail.get_by_text("Try it").click()
     fail.get_by_label("How", exact=True).fill("soft")
-    fail.get_by_label("run it all the same").first.check()
+    fail.get_by_label("run it anyway").first.check()
     fail.get_by_role("button", name="Run", exact=True).click()
     expect(fail.locator(".trial .error-box")).to_contain_text("ValueError: no luck (bench/agent.py")
     said.select_option("read-only")
@@ -97,9 +95,9 @@ def test_a_tool_may_take_its_time_and_is_let_go_of(visit, tmp_path):
     page.goto(f"{visit.server.url}/apps/slow")
     page.locator(".app-tools > summary").click()
     tool = page.locator(".tools .tool", has=page.get_by_text("wait", exact=True))
-    tool.get_by_text("Run it alone").click()
+    tool.get_by_text("Try it").click()
     run = tool.get_by_role("button", name="Run", exact=True)
-    waits = tool.get_by_text("waits for the tool").first
+    waits = tool.get_by_text("Waiting for the tool").first
     tool.get_by_label("Name", exact=True).fill(str(tmp_path / "come"))
     run.click()
     expect(waits).to_be_visible()
@@ -125,8 +123,8 @@ def test_a_fork_that_runs_stops_before_the_tool_with_effects_and_takes_what_was_
     session.page.keyboard.press("f")
     session.panel.get_by_role("button", name="Fork and run").click()
     guard = session.page.locator(".held-guard")
-    expect(guard).to_contain_text("This tool has effects, and it has run before.")
-    expect(guard).to_contain_text("#5 of the parent")
+    expect(guard).to_contain_text("This tool has side effects, and it has already run.")
+    expect(guard).to_contain_text("#5 in the parent session")
     expect(guard.get_by_role("button")).to_have_text("Run it again instead")
     session.page.locator("#rows").press("c")
     session.ends()
@@ -136,7 +134,7 @@ def test_a_fork_that_runs_stops_before_the_tool_with_effects_and_takes_what_was_
     session.page.go_back()
     session.panel.get_by_role("button", name="Fork and run").click()
     guard.get_by_role("button", name="Run it again instead").click()
-    expect(guard.get_by_role("button")).to_have_text("Take that result instead")
+    expect(guard.get_by_role("button")).to_have_text("Use that result instead")
     session.page.locator("#rows").press("c")
     session.ends()
     expect(session.row(5)).to_contain_text("paid 7")

@@ -65,7 +65,7 @@ def test_what_differs_is_printed_and_ends_with_1(terminal, told):
     [
         (("9999", "1"), 5, "no session 9999"),
         (("{key}@9", "{key}"), 5, "no run 9"),
-        (("nobody", "{key}"), 5, "no session 'nobody'"),
+        (("nobody", "{key}"), 5, "no session with number or id 'nobody'"),
         (("{key}",), 2, "Missing argument"),
     ],
 )

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import venv
 from contextlib import closing
 from pathlib import Path
 from subprocess import PIPE
@@ -15,8 +16,9 @@ import pytest
 from click.testing import CliRunner
 
 from devui.cli import main
-from devui.store import place
+from devui.store import folder
 from tests.kit.debugged import Debugged
+from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.ports import default_port_taken
 from tests.kit.server import SAMPLES, Server, make_session, run, running, write_app
 from tests.kit.terminal import devui
@@ -56,10 +58,9 @@ def agents(tmp_path) -> Path:
     return folder
 
 
-def doctor(data: Path, agents: Path = SAMPLES) -> tuple[int, dict[str, list[dict]]]:
-    done = CliRunner().invoke(
-        main, ["doctor", "--data-dir", str(data), "--agents", str(agents), "--json"]
-    )
+def doctor(data: Path, agents: Path = SAMPLES, *options: str) -> tuple[int, dict[str, list[dict]]]:
+    named = ["--data-dir", str(data), "--agents", str(agents), *options]
+    done = CliRunner().invoke(main, ["doctor", *named, "--json"])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.output
     return done.exit_code, json.loads(done.output)
 
@@ -121,8 +122,8 @@ def test_what_was_used_and_ended_in_order_is_well_and_stays_untouched(data):
             ["INSERT INTO writes SELECT 90000, own_scope, 'forged', '1' FROM sessions LIMIT 1"],
             "the state key 'forged' of session 1 was written by no event of it",
         ),
-        (["UPDATE events SET data = '{' WHERE session = 1 AND number = 2"], "cannot be read"),
-        (["UPDATE events SET data = '[1]' WHERE session = 1 AND number = 2"], "cannot be read"),
+        (["UPDATE events SET data = '{', checksum = NULL WHERE number = 2"], "cannot be read"),
+        (["UPDATE events SET data = '[1]', checksum = NULL WHERE number = 2"], "cannot be read"),
         (["UPDATE writes SET value = 'nonsense' WHERE key = 'y'"], "cannot be read"),
         (["DELETE FROM runs WHERE id = (SELECT run FROM spans LIMIT 1)"], "spans belong to run"),
         (["DELETE FROM sessions WHERE key = 1"], "refers to a row of sessions that is not there"),
@@ -195,7 +196,7 @@ def test_an_older_journal_is_a_note_and_not_migrated(data):
     plant(data, "PRAGMA user_version = 3")
     status, found = doctor(data)
     assert status == 0
-    assert "of version 3, which is older" in said(found, "note", "journal")[0]
+    assert "version 3 is older" in said(found, "note", "journal")[0]
     with closing(sqlite3.connect(data / "journal.db")) as journal:
         assert journal.execute("PRAGMA user_version").fetchall() == [(3,)]
 
@@ -217,7 +218,7 @@ def test_a_program_that_holds_up_all_who_write_is_named(data):
         assert other.stdout.readline() == "held\n"
         status, found = doctor(data)
         [told] = said(found, "note", "journal")
-        assert told.startswith(f"process {other.pid} has locked the journal to write to it")
+        assert told.startswith(f"process {other.pid} has locked the journal for writing")
         assert (status, said(found, "fault")) == (0, [])
         other.stdin.close()
     assert said(doctor(data)[1], "note", "journal") == []
@@ -255,7 +256,7 @@ def test_files_that_others_may_read_are_faults_with_the_command_that_mends_them(
     ("planted", "what"),
     [
         (("shutil.disk_usage", lambda _: SimpleNamespace(free=4096)), "its disk is full"),
-        (("os.access", lambda path, mode: mode != os.W_OK), "nothing can be written"),
+        (("os.access", lambda path, mode: mode != os.W_OK), "the data folder is not writable"),
     ],
 )
 def test_a_folder_that_takes_nothing_more_is_a_fault(data, monkeypatch, planted, what):
@@ -274,10 +275,10 @@ def test_a_place_where_a_journal_may_be_damaged_is_told(data, tmp_path, monkeypa
         f"24 23 0:45 / {tmp_path}/of\\040others/near rw - ext4 /dev/sdb1 rw",
     ]
     (tmp_path / "mounts").write_text("\n".join(mounts) + "\n")
-    monkeypatch.setattr(place, "MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(folder, "MOUNTS", tmp_path / "mounts")
     others = tmp_path / "of others"
     for where, told in [
-        (others, ["the data folder is on a disk of the network (nfs4)"]),
+        (others, ["the data folder is on a network disk (nfs4)"]),
         (others / "near", []),
         (others / "near" / "Dropbox", ["the data folder is inside Dropbox"]),
         (tmp_path / "own", []),
@@ -303,12 +304,12 @@ def test_a_server_may_go_on_meanwhile_and_what_it_left_when_killed_is_told(tmp_p
         status, found = doctor(server.data)
         assert (status, said(found, "fault"), said(found, "note", "journal")) == (0, [], [])
         told = said(found, "good", "data folder")
-        assert f"process {server.pid} has it, at {server.url}" in told
+        assert f"process {server.pid} is using it, at {server.url}" in told
         server.kill()
         status, found = doctor(server.data)
         assert (status, said(found, "fault")) == (0, [])
-        assert said(found, "note", "journal") == [f"cut off in the middle: 1 run, {held.run}"]
-        assert f"process {server.pid}, which had it, was killed" in said(found, "note")
+        assert said(found, "note", "journal") == [f"interrupted: 1 run, {held.run}"]
+        assert f"process {server.pid}, which used it, was killed" in said(found, "note")
         server.start()
         assert said(doctor(server.data)[1], "note", "journal") == []
 
@@ -326,15 +327,52 @@ def test_apps_are_looked_at_without_running_them(data, agents):
     status, found = doctor(data, agents)
     assert status == 1
     assert said(found, "good", "apps") == [
-        f"{name} looks loadable" for name in ("branches", "empty", "fine", "marks")
+        *(f"{name} looks loadable; engine devui" for name in ("branches", "empty", "fine")),
+        "foreign looks loadable; engine devui: its imports of google.adk resolve to devui.runtime",
+        "marks looks loadable; engine devui",
     ]
-    broken, foreign = said(found, "fault", "apps")
-    assert broken.startswith(f"{agents}/broken/agent.py:1 cannot be read: ")
-    assert foreign == f"{agents}/foreign/agent.py:2 imports google.adk"
+    [broken] = said(found, "fault", "apps")
+    assert broken.startswith(f"cannot read {agents}/broken/agent.py:1: ")
     nothing, first = said(found, "note", "apps")
-    assert nothing.startswith("nothing defines neither `root_agent` nor `app`")
-    assert first.startswith(f"{agents}/1st holds an agent.py and is no app")
+    assert nothing.startswith("nothing has no `root_agent` or `app`")
+    assert first.startswith(f"{agents}/1st looks like an agent but is not listed")
     assert not marker.exists()
+
+
+def test_a_named_python_is_looked_at_and_what_each_app_would_run_on(data, agents, tmp_path):
+    write_app(agents, "theirs", "from google import adk\nroot_agent = adk.Agent(name='theirs')\n")
+    venv.create(tmp_path / "bare", symlinks=True)
+    status, found = doctor(data, agents, "--python", str(tmp_path / "bare"))
+    [missing] = said(found, "fault", "workers")
+    assert "google-genai is missing, pydantic is missing" in missing
+    assert f"{tmp_path}/bare/bin/python -m pip install 'google-genai>=" in missing
+    assert status == 1
+    status, found = doctor(data, agents, "--engine", "google-adk")
+    assert "theirs cannot run: google-adk is not installed (--engine: google-adk)" in said(
+        found, "fault", "apps"
+    )
+
+
+@needs_adk
+def test_apps_that_import_google_adk_run_on_it_where_it_is(tmp_path):
+    agents = tmp_path / "agents"
+    write_app(agents, "theirs", "from .inner import root_agent\n")
+    (agents / "theirs" / "inner.py").write_text("from google.adk.agents import Agent as root_agent")
+    write_app(agents, "ours", "from devui.runtime import Agent\nroot_agent = Agent(name='a')\n")
+    data = tmp_path / "data"
+    with running(agents, data, "--python", str(adk_python())) as server, server.client() as client:
+        _, found = doctor(data, agents, "--python", str(adk_python()))
+        ours, theirs = said(found, "good", "apps")
+        assert ours == "ours looks loadable; engine devui"
+        assert theirs.startswith("theirs looks loadable; engine google-adk 2.")
+        assert "google-genai" in said(found, "good", "workers")[0]
+        page = {"Origin": server.url}
+        answer = client.post("/apps/theirs/engine", data={"engine": "devui"}, headers=page)
+        assert answer.status_code == 303, answer.text
+    _, found = doctor(data, agents, "--python", str(adk_python()))
+    assert said(found, "good", "apps")[1].startswith(
+        "theirs looks loadable; engine devui (chosen on its page: devui)"
+    )
 
 
 @pytest.mark.req("R64")
@@ -359,7 +397,7 @@ def test_a_port_that_is_taken_is_a_note(data):
     with default_port_taken() as taken:
         status, found = doctor(data)
     assert status == 0
-    assert any(what.startswith(f"port {taken} cannot be had") for what in said(found, "note"))
+    assert any(what.startswith(f"port {taken} is not available") for what in said(found, "note"))
 
 
 def test_lines_are_for_people_and_cannot_drive_the_terminal(data, agents):
@@ -369,7 +407,7 @@ def test_lines_are_for_people_and_cannot_drive_the_terminal(data, agents):
     told = devui("doctor", "--data-dir", str(data), "--agents", str(agents), cwd=data)
     assert told.returncode == 1
     assert "FAULT  the head of session 1 counts 0 events, and there are " in told.stdout
-    assert "→ copy the data folder before anything else" in told.stdout
+    assert "→ copy the data folder first" in told.stdout
     assert told.stdout.endswith("1 fault.\n")
     assert "\x1b" not in told.stdout
     assert told.stderr == ""

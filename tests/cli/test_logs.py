@@ -11,7 +11,7 @@ from tests.kit.server import ROOT, SAMPLES, make_session, running
 LOGS = r"""
 import logging
 from pathlib import Path
-from devui.cli.logs import log_to_terminal
+from devui.cli.web import log_to_terminal
 
 log_to_terminal("info", Path.cwd())
 HOSTILE = "\x1b]0;title\x07 \x9b2J one\rtwo\nERROR devui.runs: forged\u2028\u202e \x1b[8m"

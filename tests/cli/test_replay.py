@@ -50,7 +50,7 @@ def test_a_replay_is_checked_and_its_first_difference_explained(server, folder):
         (folder / "manner.txt").write_text(MANY + "badly")
         other = terminal("replay", key, "--check")
         assert other.returncode == 1
-        assert "diverged: writer asks its model something else" in other.stdout
+        assert "diverged: writer sent its model a different request" in other.stdout
         assert "so well." in other.stdout
         assert "so badly." in other.stdout
         assert terminal("replay", key, "--run", "none").returncode == 5

@@ -109,7 +109,7 @@ def test_a_call_of_unknown_outcome_is_decided_first(terminal, client):
     terminal("dbg", "stop")
     asked = terminal("resume", str(debugged.key))
     assert asked.returncode == 6
-    [call] = re.findall(r"--call (\S+)=WHAT {2}pay\(\), nobody knows", asked.stderr)
+    [call] = re.findall(r"--call (\S+)=WHAT {2}pay\(\), outcome unknown", asked.stderr)
     wrong = terminal("resume", str(debugged.key), "--call", f"{call}=perhaps")
     assert (wrong.returncode, "ID=run, fail, recorded" in wrong.stderr) == (2, True)
     done = terminal("resume", str(debugged.key), "--call", f'{call}={{"result": "paid"}}')
@@ -123,7 +123,9 @@ def test_a_run_of_a_killed_server_goes_on_without_one(terminal, client):
     told = json.loads(left.read_text())
     left.write_text(json.dumps({**told, "pid": os.getpid()}))  # another process has its number
     refused = terminal("dbg", "state")
-    assert (refused.returncode, "no server runs on" in refused.stderr) == (3, True), refused.stderr
+    assert (refused.returncode, "no server is running on" in refused.stderr) == (3, True), (
+        refused.stderr
+    )
     done = terminal("resume", "--agents", str(terminal.server.agents), "--json")
     assert (done.returncode, done.stderr) == (0, "")
     news = [json.loads(line) for line in done.stdout.splitlines()]

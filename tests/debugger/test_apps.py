@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from devui.debugger.apps import AppFolder, UnknownApp
+from devui.debugger.apps.apps import AppFolder, UnknownApp
 
 PARAGRAPH = "# Title\n\nWhat it *does*,\nin short.\n\nMore.\n"
 

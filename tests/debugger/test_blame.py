@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.debugger.blame import ABSENT, blamed, blamed_at, differences, lines
-from devui.debugger.paths import path_of, path_text
+from devui.debugger.history.blame import ABSENT, blamed, blamed_at, differences, lines
+from devui.debugger.history.paths import path_of, path_text
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.0, 1.0]) | st.text("ab"),
@@ -74,7 +74,7 @@ def test_a_path_is_read_as_it_is_written(text):
 
 @pytest.mark.parametrize("text", ["a..b", "a[", "[x]", "a b", ".", "a."])
 def test_what_is_no_path_is_refused(text):
-    with pytest.raises(ValueError, match="is no path"):
+    with pytest.raises(ValueError, match="isn't a valid path"):
         path_of(text)
 
 

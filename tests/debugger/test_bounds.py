@@ -5,11 +5,11 @@ from contextlib import aclosing
 
 import pytest
 
-from devui.debugger.bus import BYTES, Bus
-from devui.debugger.feed import follow
-from devui.debugger.inbox import BYTES as INBOX_BYTES
-from devui.debugger.inbox import MESSAGES, Inbox
-from devui.debugger.news import EventCommitted, News, OutputArrived, PartialArrived
+from devui.debugger.events.bus import BYTES, Bus
+from devui.debugger.events.feed import follow
+from devui.debugger.events.news import EventCommitted, News, OutputArrived, PartialArrived
+from devui.debugger.runs.inbox import BYTES as INBOX_BYTES
+from devui.debugger.runs.inbox import MESSAGES, Inbox
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent, OutputLine
 from devui.wire.messages import Append, Output, Partial

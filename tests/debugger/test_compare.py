@@ -13,14 +13,15 @@ from devui.debugger.compare import alignment
 from devui.debugger.compare.alignment import aligned
 from devui.debugger.compare.comparison import Comparison, Row, compare
 from devui.debugger.compare.steps import Step, compared, likeness, step_of
-from devui.debugger.summary import summarise
+from devui.debugger.events.summary import summarise
 from devui.store.rows import EventRow
+from devui.wire.events import Event
 
 
 def made(number: int, event: dict[str, Any]) -> Step:
     """The step of an event in ADK's wire form."""
     event = {"id": f"e{number}", "invocationId": "i", "timestamp": 1.0 * number, **event}
-    summary = summarise(event, final=False)
+    summary = summarise(Event.of(event), final=False)
     row = EventRow(
         seq=number,
         number=number,
@@ -33,11 +34,11 @@ def made(number: int, event: dict[str, Any]) -> Step:
         timestamp=1.0 * number,
         kind=summary.kind,
         final=False,
-        summary=summary.to_json(),
+        summary_json=summary.to_json(),
         chunks=0,
         size=0,
     )
-    return step_of(row, event)
+    return step_of(row, Event.of(event))
 
 
 def steps(*events: dict[str, Any]) -> list[Step]:
@@ -98,13 +99,13 @@ def test_ids_times_and_tokens_are_no_difference() -> None:
     assert compare(steps(ASK, first), steps(ASK, second)).equal
     asked = {"actions": {"requestedToolConfirmations": {"adk-1": {"hint": "sure?"}}}}
     again = {"actions": {"requestedToolConfirmations": {"adk-2": {"hint": "sure?"}}}}
-    assert compared({**first, **asked}) == compared({**second, **again})
+    assert compared(Event.of({**first, **asked})) == compared(Event.of({**second, **again}))
 
 
 def test_an_answer_that_ended_as_it_should_is_no_error() -> None:
     said = say("agent", "yes")
-    assert compared({**said, "finishReason": "STOP"}) == compared(said)
-    assert "error" in compared({**said, "finishReason": "MAX_TOKENS"})
+    assert compared(Event.of({**said, "finishReason": "STOP"})) == compared(Event.of(said))
+    assert "error" in compared(Event.of({**said, "finishReason": "MAX_TOKENS"}))
 
 
 def test_the_same_call_with_other_arguments_is_a_change_of_its_arguments() -> None:

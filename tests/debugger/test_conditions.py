@@ -1,14 +1,25 @@
 """Conditions of breakpoints: what they say, what they refuse, and that they always end."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from devui.debugger.breakpoints.condition_words import MAX_LENGTH, ConditionError
-from devui.debugger.breakpoints.conditions import NAMES, Condition, compiled, like
+from devui.debugger.breakpoints.kinds import KINDS
+from devui.debugger.predicates.expressions import (
+    MAX_LENGTH,
+    NAMES,
+    Condition,
+    ConditionError,
+    compiled,
+    like,
+)
+from devui.debugger.predicates.facts import RUN, Facts
+from tests.kit.thorough import rounds
+from tests.source import ROOT
 
 FACTS: dict[str, Any] = {
     "kind": "call",
@@ -60,7 +71,7 @@ FACTS: dict[str, Any] = {
     ],
 )
 def test_a_condition_says_what_it_reads_as(text: str, value: object) -> None:
-    assert compiled(text).value(FACTS) == value
+    assert compiled(text).value(Facts(values=FACTS)) == value
 
 
 @pytest.mark.parametrize(
@@ -69,19 +80,19 @@ def test_a_condition_says_what_it_reads_as(text: str, value: object) -> None:
         ("", 1, "expected a value"),
         ("   ", 4, "found the end"),
         ("kind = 'call'", 6, "compare with =="),
-        ("kind == 'call", 9, "has no end"),
-        ("kin == 'call'", 1, "no name 'kin'"),
+        ("kind == 'call", 9, "unterminated string"),
+        ("kin == 'call'", 1, "unknown name 'kin'"),
         ("kind == ", 9, "expected a value"),
         ("(kind", 6, "expected ')'"),
         ("kind kind", 6, "expected an operator"),
-        ("open('x')", 1, "no function 'open'"),
+        ("open('x')", 1, "unknown function 'open'"),
         ("len()", 1, "takes one value"),
         ("len(kind, tool)", 1, "takes one value"),
         ("state.", 7, "expected a name"),
-        ("run.call > 3", 5, "no run.call; there are events"),
+        ("run.call > 3", 5, "unknown run.call; use one of events"),
         ("state.1", 7, "expected a name"),
         ("kind not 'call'", 10, "expected 'in' or 'like'"),
-        ("__import__('os')", 1, "no function '__import__'"),
+        ("__import__('os')", 1, "unknown function '__import__'"),
         ("kind.__class__()", 15, "expected an operator"),
         ("kind; tool", 5, "unexpected ';'"),
         ("-'a'", 2, "expected a value"),
@@ -109,7 +120,7 @@ words = st.sampled_from([*NAMES, *MARKS.split()])
 
 
 @given(st.lists(words, max_size=20).map(" ".join) | st.text(max_size=40), facts)
-@settings(max_examples=500)
+@settings(max_examples=rounds(150, 500))
 def test_any_text_is_refused_with_a_place_or_evaluates_without_raising(
     text: str, known: dict[str, Any]
 ) -> None:
@@ -119,7 +130,7 @@ def test_any_text_is_refused_with_a_place_or_evaluates_without_raising(
     except ConditionError as error:
         at = error.at
     else:
-        json.dumps(condition.value(known))
+        json.dumps(condition.value(Facts(values=known)))
     assert 0 <= at <= len(text)
 
 
@@ -144,7 +155,7 @@ conditions = st.recursive(
 @given(conditions, conditions, facts)
 def test_and_or_and_not_mean_what_they_mean(a: str, b: str, known: dict[str, Any]) -> None:
     def holds(text: str) -> bool:
-        return compiled(text).holds(known)
+        return compiled(text).holds(Facts(values=known))
 
     assert holds(f"({a}) and ({b})") == (holds(a) and holds(b))
     assert holds(f"({a}) or ({b})") == (holds(a) or holds(b))
@@ -176,7 +187,7 @@ def test_like_agrees_with_its_definition(pattern: str, text: str) -> None:
     ],
 )
 def test_the_worst_conditions_end(text: str, value: str) -> None:
-    assert compiled(text).holds({"text": value, "state": {}}) in {True, False}
+    assert compiled(text).holds(Facts(values={"text": value, "state": {}})) in {True, False}
 
 
 def test_values_nested_deeper_than_python_compares_are_not_equal() -> None:
@@ -186,7 +197,16 @@ def test_values_nested_deeper_than_python_compares_are_not_equal() -> None:
     other: list[Any] = []
     for _ in range(100_000):
         other = [other]
-    assert compiled("old == new").value({"old": deep, "new": other}) is False
+    assert compiled("old == new").value(Facts(values={"old": deep, "new": other})) is False
+
+
+def test_the_guide_explains_every_kind_and_every_fact() -> None:
+    guide = (ROOT / "docs" / "guide" / "debugging.md").read_text(encoding="utf-8")
+    section = guide.split("\n## Breakpoints\n")[1].split("\n## ")[0]
+    kinds, facts = section.split("\n#### Names\n")
+    for table, names in ((kinds, KINDS), (facts, NAMES), (facts, [f"run.{name}" for name in RUN])):
+        cells = " ".join(row.split("|")[1] for row in table.splitlines() if row.startswith("|"))
+        assert {*names} <= {*re.findall(r"`([\w.]+)`", cells)}
 
 
 def test_what_a_condition_speaks_of_is_known() -> None:

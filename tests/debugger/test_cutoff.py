@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from devui.debugger.commit import event_of
 from devui.debugger.recovery.cutoff import Cutoff, cutoff
-from devui.store import Journal, NewEvent
+from devui.debugger.runs.commit import event_of
+from devui.store.journal import Journal
+from devui.store.rows import NewEvent
+from devui.wire.events import Event
 from tests.store.kit import ListeningConnection
 
 SHORT, LONG = 20, 1_000
@@ -36,7 +38,7 @@ def event(number: int, part: Part) -> NewEvent:
         "timestamp": float(number),
         "content": {"role": "model", "parts": [part]},
     }
-    return event_of(told, json.dumps(told), final=False)
+    return event_of(Event.of(told), final=False)
 
 
 async def stands(journal: Journal, run: str, parts: list[Part], status: Any) -> tuple[int, Cutoff]:
@@ -75,7 +77,7 @@ async def test_a_call_far_behind_on_another_branch_is_still_asked_about(tmp_path
             told = {**json.loads(made.data), "branch": "left" if number == 3 else "right"}
             if number == 4:
                 told["content"]["parts"] = [said(4)]
-            await journal.events.append(session, event_of(told, json.dumps(told), final=False), "r")
+            await journal.events.append(session, event_of(Event.of(told), final=False), "r")
         await journal.runs.change("r", "stopped")
         found = await cutoff(journal, session, None)
     assert [(call.id, call.event) for call in found.unknown] == [("c3", 3), ("c29", 29)]

@@ -6,11 +6,17 @@ from contextlib import aclosing
 
 import pytest
 
-from devui.debugger import bus as buses
-from devui.debugger import feed
-from devui.debugger.bus import Bus
-from devui.debugger.feed import TooFarBehind, follow
-from devui.debugger.news import EventCommitted, News, PartialArrived, RunChanged, SessionChanged
+from devui.debugger.events import bus as buses
+from devui.debugger.events import feed
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.feed import TooFarBehind, follow
+from devui.debugger.events.news import (
+    EventCommitted,
+    News,
+    PartialArrived,
+    RunChanged,
+    SessionChanged,
+)
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent
 

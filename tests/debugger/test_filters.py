@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.debugger.filters import FIELDS, FIGURES, MARKS, Facts, Filter, FilterError
-from devui.debugger.summary import summarise
+from devui.debugger.events.summary import summarise
+from devui.debugger.predicates.facts import FLAGS, Facts
+from devui.debugger.predicates.filters import FIELDS, FIGURES, Filter, FilterError
 from devui.store.rows import EventRow, NoteRow
+from devui.wire.events import Event
 
 CALL = {
     "id": "ev-1",
@@ -26,13 +28,14 @@ CALL = {
 
 
 def facts(*, read: bool = False) -> Facts:
-    summary = summarise(CALL, final=False)
+    summary = summarise(Event.of(CALL), final=False)
     text = json.dumps(CALL, ensure_ascii=False)
     row = EventRow(
         9, 3, 1, "run", "ev-1", "inv", "Planner", "root.left", 5.0, summary.kind, False, "", 4, 999
     )
     note = NoteRow(1, 3, "why?", True, "ada", 6.0)
-    return Facts.of(row, summary, elapsed=1.5, cost=0.02, note=note, data=text if read else None)
+    told = Facts.of(row, summary, seconds=1.5, note=note).but({"cost": 0.02})
+    return told.reading(text) if read else told
 
 
 @pytest.mark.parametrize(
@@ -64,6 +67,15 @@ def test_a_row_decides_what_it_can(text: str, holds: bool | None) -> None:
     assert Filter.read(text).holds(facts()) is holds
 
 
+@pytest.mark.parametrize(("kind", "word"), [("human", "asks"), ("checkpoint", "saved")])
+def test_a_kind_is_also_known_by_the_word_in_its_row(kind: str, word: str) -> None:
+    kind_alone = Facts(values={"kind": kind})
+    for name in (kind, word, word.upper(), f"call,{word}"):
+        assert Filter.read(f"kind:{name}").holds(kind_alone) is True
+        assert Filter.read(f"-kind:{name}").holds(kind_alone) is False
+    assert Filter.read(f"kind:{word}").holds(facts()) is False
+
+
 @pytest.mark.parametrize(
     ("text", "holds"),
     [
@@ -82,13 +94,13 @@ def test_the_body_decides_the_rest(text: str, holds: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "at", "told"),
     [
-        ("ok foo:bar", 3, "there is no foo: among kind:"),
-        ("kind:called", 0, "is none of user, text"),
-        ("is:odd", 0, "is none of error"),
+        ("ok foo:bar", 3, "unknown field foo:. Use kind:"),
+        ("kind:called", 0, "unknown kind called. Use user, text"),
+        ("is:odd", 0, "unknown flag odd. Use error"),
         ("tokens>many", 0, "write tokens>NUMBER"),
         ("author>3", 0, "write author:NAME"),
         ("tool:", 0, "write tool:NAME"),
-        ("a -", 2, "a minus stands before"),
+        ("a -", 2, "put a term after the minus"),
         ("x" * 1001, 1000, "at most 1000"),
     ],
 )
@@ -104,13 +116,13 @@ NAMES = st.text(st.characters(blacklist_categories=["Cs", "Zs", "Cc", "Zl", "Zp"
 @given(NAMES.filter(lambda name: "*" not in name))
 def test_a_quoted_name_finds_itself_and_its_negation_the_rest(name: str) -> None:
     quoted = json.dumps(name, ensure_ascii=False)
-    own, other = Facts(names=(name,)), Facts(names=(name + "x",))
+    own, other = (Facts(values={"agent": each}) for each in (name, f"{name}x"))
     assert Filter.read(f"author:{quoted}").holds(own) is True
     assert Filter.read(f"author:{quoted}").holds(other) is False
     assert Filter.read(f"-author:{quoted}").holds(own) is False
 
 
-SCRAPS = st.sampled_from([*FIELDS, *FIGURES, *MARKS, ":", ">", '"', "-", " ", ",", "*"])
+SCRAPS = st.sampled_from([*FIELDS, *FIGURES, *FLAGS, ":", ">", '"', "-", " ", ",", "*"])
 
 
 @given(st.text(max_size=60) | st.lists(SCRAPS).map("".join))

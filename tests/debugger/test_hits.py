@@ -1,6 +1,5 @@
 """Breakpoints asked about the past of a journal: what is read for it."""
 
-import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -8,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from devui.debugger.breakpoints.breakpoints import Breakpoint, Draft
-from devui.debugger.breakpoints.hits import past_hits
-from devui.debugger.commit import event_of
-from devui.debugger.prices import Prices
+from devui.debugger.breakpoints.breakpoint import Breakpoint, Draft
+from devui.debugger.breakpoints.past import past_hits
+from devui.debugger.events.prices import Prices
+from devui.debugger.runs.commit import event_of
 from devui.store.events import history
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent
+from devui.wire.events import Event
 
 COUNT = 450
 
@@ -36,7 +36,7 @@ def event(number: int) -> NewEvent:
         told["usageMetadata"] = {"promptTokenCount": 7, "totalTokenCount": 10}
     if number % 10 == 8:
         told["errorCode"] = "LIMIT" if number % 100 == 8 else "BAD"
-    return event_of(told, json.dumps(told), final=False)
+    return event_of(Event.of(told), final=False)
 
 
 ASKED: list[tuple[dict[str, Any], list[int], list[int]]] = [

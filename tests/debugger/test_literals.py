@@ -5,7 +5,7 @@ import ast
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from devui.debugger.keeping.literals import WIDTH, literal
+from devui.debugger.saved_tests.literals import WIDTH, literal
 
 LEAVES = st.one_of(
     st.none(),

@@ -1,17 +1,17 @@
 """Which events a filter lets through, of a journal: all of them, and the ones next to an event."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from devui.debugger.commit import event_of
-from devui.debugger.filters import Filter
-from devui.debugger.matches import beside, matches
-from devui.debugger.prices import Prices
+from devui.debugger.events.matches import beside, matches
+from devui.debugger.events.prices import Prices
+from devui.debugger.predicates.filters import Filter
+from devui.debugger.runs.commit import event_of
 from devui.store.events import history
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent
+from devui.wire.events import Event
 from tests.kit.needles import event
 from tests.store.kit import ListeningConnection
 
@@ -75,7 +75,7 @@ def wide(number: int) -> NewEvent:
     delta = {"n": number, **{f"k{each}": number for each in range(12)}}
     delta |= {"user:late": 1} if number % 3 == 0 else {}
     told = {"id": f"e{number}", "author": "a", "timestamp": 1.0, "actions": {"stateDelta": delta}}
-    return event_of(told, json.dumps(told), final=False)
+    return event_of(Event.of(told), final=False)
 
 
 KEYS = {

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from devui.debugger.prices import Prices, WrongPrices
-from devui.debugger.usage import usage_of
-from devui.store.rows import Usage, UsageSum
+from devui.debugger.events.prices import Prices, WrongPrices
+from devui.debugger.events.usage import usage_of
+from devui.store.rows import UsageSum
+from devui.store.summaries import Usage
+from devui.wire.events import Event
 
 BUILT_IN = Prices.load(Path("nowhere"))
 
@@ -163,4 +165,4 @@ def test_a_table_that_is_none_is_refused_with_its_place(tmp_path, text, said) ->
     ],
 )
 def test_the_tokens_of_an_event_are_read_as_providers_count_them(counts, usage) -> None:
-    assert usage_of({"usageMetadata": counts, "modelVersion": "m"}) == usage
+    assert usage_of(Event.of({"usageMetadata": counts, "modelVersion": "m"})) == usage

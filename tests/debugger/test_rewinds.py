@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.debugger.rewinds import TakenBack
+from devui.debugger.history.rewinds import TakenBack
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.events.rewinds import live_events
-from devui.store.rewinds import Rewind
+from devui.store.rows import Rewind
 
 STEPS = st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=25)
 """An event of an invocation; or one of its own that takes the session back to before that."""

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from devui.debugger.nodes import name_of
-from devui.debugger.preview import one_line, preview
-from devui.debugger.summary import KINDS, Intervention, Kind, Summary, summarise
+from devui.debugger.events.nodes import name_of
+from devui.debugger.events.preview import one_line, preview
+from devui.debugger.events.summary import summarise
+from devui.store.summaries import KINDS, Intervention, Kind, Summary
+from devui.wire.events import Event
 
 
 def parts(*parts: dict[str, Any]) -> dict[str, Any]:
@@ -143,7 +145,7 @@ CATALOGUE: list[tuple[str, dict[str, Any], bool, Kind, str]] = [
         },
         True,
         "human",
-        "asks for a confirmation: Hold the seat?",
+        "asks for confirmation: Hold the seat?",
     ),
     ("picture", {"author": "A", "content": parts({"inlineData": {"mimeType": "image/png"}})}, True,
      "other", "[image/png]"),
@@ -168,7 +170,7 @@ CATALOGUE: list[tuple[str, dict[str, Any], bool, Kind, str]] = [
 def test_each_pattern_of_the_catalogue_has_its_kind_and_line(
     event: dict[str, Any], final: bool, kind: Kind, text: str
 ) -> None:
-    summary = summarise(event, final=final)
+    summary = summarise(Event.of(event), final=final)
     assert (summary.kind, summary.text, summary.final) == (kind, text, final)
 
 
@@ -176,7 +178,7 @@ def test_each_pattern_of_the_catalogue_has_its_kind_and_line(
 def test_a_summary_comes_back_from_its_json(
     row: tuple[str, dict[str, Any], bool, Kind, str],
 ) -> None:
-    summary = summarise(row[1], final=row[2])
+    summary = summarise(Event.of(row[1]), final=row[2])
     assert Summary.from_json(summary.to_json()) == summary
 
 
@@ -194,7 +196,7 @@ def test_a_summary_comes_back_from_its_json(
 )
 def test_an_event_that_a_workflow_signs_tells_its_node(author: str, path: str, name: str) -> None:
     event = {"author": author, "nodeInfo": {"path": path}}
-    node = summarise(event, final=True).node
+    node = summarise(Event.of(event), final=True).node
     assert (node, name_of(node)) == (path if name else "", name)
 
 
@@ -205,12 +207,14 @@ def test_every_kind_has_an_example() -> None:
 def test_state_artifacts_and_tokens_are_told_apart_from_the_content() -> None:
     delta = {f"user:key{n}": n for n in range(11)}
     summary = summarise(
-        {
-            "author": "A",
-            "content": parts({"text": "done"}),
-            "actions": {"stateDelta": delta, "artifactDelta": {"a.txt": 0}},
-            "usageMetadata": {"totalTokenCount": 42},
-        },
+        Event.of(
+            {
+                "author": "A",
+                "content": parts({"text": "done"}),
+                "actions": {"stateDelta": delta, "artifactDelta": {"a.txt": 0}},
+                "usageMetadata": {"totalTokenCount": 42},
+            }
+        ),
         final=True,
     )
     assert summary.kind == "text"
@@ -223,7 +227,7 @@ def test_state_artifacts_and_tokens_are_told_apart_from_the_content() -> None:
 def test_a_long_running_call_is_marked_and_others_beside_it_are_not() -> None:
     content = parts(call("wait"), {"functionCall": {"id": "adk-2", "name": "now", "args": {}}})
     summary = summarise(
-        {"author": "A", "content": content, "longRunningToolIds": ["adk-1"]}, final=True
+        Event.of({"author": "A", "content": content, "longRunningToolIds": ["adk-1"]}), final=True
     )
     assert summary.long_running
     assert [c.long_running for c in summary.calls] == [True, False]
@@ -231,23 +235,25 @@ def test_a_long_running_call_is_marked_and_others_beside_it_are_not() -> None:
 
 def test_the_answer_of_a_person_to_a_tool_is_a_result() -> None:
     event = {"author": "user", "content": parts(response("approve", {"status": "yes"}))}
-    assert summarise(event, final=True).kind == "result"
+    assert summarise(Event.of(event), final=True).kind == "result"
 
 
 def test_a_tool_that_answers_with_an_error_has_failed() -> None:
     event = {"author": "A", "content": parts(response("read", {"error": "disk full"}))}
-    assert [r.failed for r in summarise(event, final=False).responses] == [True]
+    assert [r.failed for r in summarise(Event.of(event), final=False).responses] == [True]
 
 
 def test_a_call_that_waits_for_a_consent_has_not_failed() -> None:
     answers = [response("pay", {"error": "waits"}, call=each) for each in ("asked", "broken")]
     waits = {"requestedToolConfirmations": {"asked": {"hint": "Pay?"}}}
     event = {"author": "A", "content": parts(*answers), "actions": waits}
-    assert [r.failed for r in summarise(event, final=False).responses] == [False, True]
+    assert [r.failed for r in summarise(Event.of(event), final=False).responses] == [False, True]
 
 
 def test_the_line_is_one_line_of_at_most_two_hundred_characters() -> None:
-    text = summarise({"author": "A", "content": parts({"text": "a\nb " * 5000})}, final=True).text
+    text = summarise(
+        Event.of({"author": "A", "content": parts({"text": "a\nb " * 5000})}), final=True
+    ).text
     assert len(text) == 200
     assert "\n" not in text
     assert text.endswith("…")
@@ -255,7 +261,7 @@ def test_the_line_is_one_line_of_at_most_two_hundred_characters() -> None:
 
 def test_a_summary_of_a_huge_value_is_small() -> None:
     event = {"author": "A", "content": parts(response("read", {"body": "x" * 2_000_000}))}
-    assert len(summarise(event, final=False).to_json()) < 1000
+    assert len(summarise(Event.of(event), final=False).to_json()) < 1000
 
 
 @pytest.mark.parametrize(
@@ -270,17 +276,20 @@ def test_a_summary_of_a_huge_value_is_small() -> None:
     ],
 )
 def test_odd_events_have_a_summary_too(event: dict[str, Any]) -> None:
-    assert Summary.from_json(summarise(event, final=False).to_json()).kind in KINDS
+    assert Summary.from_json(summarise(Event.of(event), final=False).to_json()).kind in KINDS
 
 
 def test_an_event_that_people_had_a_hand_in_says_so() -> None:
     mark = {"edit": 1, "gate": "before_tool", "action": "mock", "by": "Ada"}
     event = {"author": "a", "customMetadata": {"devui_edited": [mark]}}
-    summary = summarise(event, final=True)
+    summary = summarise(Event.of(event), final=True)
     assert summary.edited is True
     assert summary.edits == (Intervention("mock", "before_tool", "Ada"),)
     assert Summary.from_json(summary.to_json()) == summary
-    assert summarise({"author": "a", "customMetadata": {"other": 1}}, final=True).edited is False
+    assert (
+        summarise(Event.of({"author": "a", "customMetadata": {"other": 1}}), final=True).edited
+        is False
+    )
 
 
 def test_text_that_is_no_summary_is_refused() -> None:
@@ -306,11 +315,11 @@ def test_one_line_is_cut_at_its_limit() -> None:
 
 
 def test_state_that_was_set_in_the_users_name_is_no_message() -> None:
-    told = summarise({"author": "user", "actions": {"stateDelta": {"a": 1}}}, final=True)
+    told = summarise(Event.of({"author": "user", "actions": {"stateDelta": {"a": 1}}}), final=True)
     assert (told.kind, told.text) == ("state", "a = 1")
 
 
 def test_a_rewind_is_told() -> None:
     actions = {"stateDelta": {"a": None}, "rewindBeforeInvocationId": "e-1"}
-    told = summarise({"author": "user", "actions": actions}, final=True)
+    told = summarise(Event.of({"author": "user", "actions": actions}), final=True)
     assert (told.kind, told.text) == ("user", "rewound the session")

@@ -1,19 +1,30 @@
-"""What google-adk makes of the cases, asked once for all tests."""
+"""What google-adk makes of the cases, asked once for all tests and until they change."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
+from devui.runtime.models import registry
 from tests.differential.normal import Json
 from tests.differential.oracle import NoOracleError, reference
 
 
 @pytest.fixture(scope="session")
-def theirs() -> Json:
-    """The record of every case by its name."""
+def theirs(pytestconfig: pytest.Config) -> Json:
+    """The record of every case by its name, kept in pytest's cache."""
     try:
-        return reference()
+        return reference(pytestconfig.cache.mkdir("google-adk"))
     except NoOracleError as error:
         if os.environ.get("CI"):
             raise
         pytest.skip(str(error))
+
+
+@pytest.fixture(autouse=True)
+def _a_model_class_is_registered_for_its_case_alone() -> Iterator[None]:
+    """The registry is one for the process, and later tests read its list in error messages."""
+    classes = dict(registry._classes)
+    yield
+    registry._classes.clear()
+    registry._classes.update(classes)

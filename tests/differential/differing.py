@@ -95,54 +95,55 @@ def _without_kept_credentials(record: Json) -> Json:
 EMPTY_MESSAGE = Difference(
     "A message without parts",
     here="`run_async` raises ValueError for every kind of root agent.",
-    there="It does so for composite and custom roots, and runs agents with a model.",
-    why="An empty message is a mistake of the caller; it should be told, and the same for all.",
+    there="Composite and custom roots raise it; agents with a model run.",
+    why="An empty message is a mistake of the caller and should be reported the same way"
+    " everywhere.",
 )
 BLANK_TEXT = Difference(
-    "Blank texts in the history",
-    here="An answer of blanks alone is left out of later requests, as an empty one is.",
+    "Blank text in the history",
+    here="An answer of whitespace is omitted from later requests, like an empty one.",
     there="It is sent.",
-    why="It says nothing, and some providers refuse a request with a blank text.",
+    why="It has no meaning, and some providers reject a request with blank text.",
 )
 ORDER_OF_ANSWERS = Difference(
     "Order of late tool responses",
-    here="A request has the responses of one batch of calls in the order of the calls, also when"
-    " some came later.",
-    there="They stand in the order in which they came.",
-    why="Models pair calls and responses by position: they do not see ids that were made up.",
+    here="A request has the responses of a batch in the order of the calls, even if some arrived"
+    " later.",
+    there="They are in order of arrival.",
+    why="Models pair calls and responses by position: they don't see generated ids.",
 )
 NAMELESS_TARGET = Difference(
-    "A call of `transfer_to_agent` whose `agent_name` is no text",
-    here="The model is told so, and may call it again.",
+    "A call of `transfer_to_agent` whose `agent_name` isn't text",
+    here="The model is told, and may call it again.",
     there="The turn ends without an answer.",
-    why="A model can mend the call that it has written.",
+    why="A model can correct its own call.",
 )
 MISNAMED_TARGET = Difference(
-    "Calls of `transfer_to_agent` with a name that is not offered",
-    here="The model is told so, and which names are valid; it may call again.",
-    there="The run ends with ValueError or WorkflowDataError.",
-    why="A model can mend the call that it has written, as it can one of a tool that is not there.",
+    "Calls of `transfer_to_agent` with an unknown name",
+    here="The model is told which names are valid, and may call it again.",
+    there="The run fails with ValueError or WorkflowDataError.",
+    why="A model can correct its own call, as with an unknown tool.",
 )
 FAILED_TRANSFER = Difference(
     "Transfers that are not allowed",
-    here="Code that hands over to an agent itself, to a stranger or past its own parent, peers and"
-    " children ends the run with ValueError, and the history says so in an error event.",
-    there="ValueError or WorkflowDataError is raised, and the history says nothing.",
-    why="Whoever looks at the history must see why the run ended (events seed).",
+    here="If code transfers to the agent itself, to an unknown agent, or beyond its parent, peers"
+    " and children, the run fails with ValueError and an error event in the history.",
+    there="ValueError or WorkflowDataError is raised, and the history doesn't show it.",
+    why="The history must show why the run ended (events seed).",
     without=lambda record: events_where(without_errors)(_without_error_types(record)),
 )
 WHO_FAILED = Difference(
     "Author of an error event",
     here="The agent that failed.",
-    there="After a transfer, the root agent if the failing agent had not yet said anything; in a"
-    " Workflow the workflow.",
-    why="It is the failing agent that needs to be looked at.",
+    there="After a transfer, the root agent, if the failing agent hasn't said anything yet; in a"
+    " Workflow, the workflow.",
+    why="The failing agent is the one to look at.",
     without=_without_authors_of_errors,
 )
 USER_MESSAGE = Difference(
     "`yield_user_message`",
-    here="Holds for every kind of root agent.",
-    there="Is ignored if the root is a Sequential, Loop, Parallel or custom agent.",
+    here="It applies to every kind of root agent.",
+    there="It is ignored if the root is a Sequential, Loop, Parallel or custom agent.",
     why="The Runner's contract is the same for every kind of root agent.",
     without=_without_yielded_users,
 )
@@ -150,21 +151,21 @@ UNSIGNED_EVENTS = Difference(
     "Events without author or invocation",
     here="An event that a custom agent yields without `author` or `invocation_id` gets them.",
     there="They stay empty if the root is a custom agent.",
-    why="The runtime seed's own examples leave them out; a history needs both.",
+    why="The runtime seed's own examples omit them; a history needs both.",
 )
 END_INVOCATION = Difference(
     "`end_invocation`",
     here="A callback or tool that sets `end_invocation` on the invocation context ends its agent.",
-    there="In agents with a model as root it is set on a copy and has no effect.",
+    there="If the root is an agent with a model, it is set on a copy and has no effect.",
     why="This is what the field says.",
 )
 OFF_THE_LOOP = Difference(
     "Plain functions",
-    here="Tools and callbacks that are plain functions run in threads. Of one batch of calls they"
-    " run at the same time: what one reads, waits and then writes may take back what another wrote"
-    " meanwhile, as with async functions. One that needs the loop, or a thing that belongs to its"
-    " thread, such as a connection of sqlite3, has to be `async def`; the error says so.",
-    there="They run on the event loop, unless `tool_thread_pool_config` is set, and hold it up.",
+    here="Tools and callbacks that are plain functions run in threads, those of one batch of calls"
+    " in parallel: if one reads, waits and then writes, it may overwrite what another wrote"
+    " meanwhile, as with async functions. A function that needs the event loop, or something bound"
+    " to its thread, such as a sqlite3 connection, must be `async def`; the error says so.",
+    there="They run on the event loop and block it, unless `tool_thread_pool_config` is set.",
     why="A function that blocks must not stop the other runs of the process (runtime seed).",
 )
 
@@ -181,110 +182,110 @@ def _without_exploring(value: Json) -> Json:
 
 
 EXPLORED_FILES = Difference(
-    "Code that looks at data files",
-    here="With `optimize_data_file`, pandas tells types, missing and different values.",
-    there="It tells the same in another table.",
+    "Code that describes data files",
+    here="With `optimize_data_file`, pandas prints types, missing and distinct values.",
+    there="It prints the same in a different table.",
     why="Nothing was copied.",
     without=_without_exploring,
 )
 KEPT_CREDENTIALS = Difference(
     "SessionStateCredentialService",
-    here="The state holds the credential as plain JSON.",
-    there="It holds an object, which a session service that writes JSON turns into a dict.",
-    why="State is JSON, whichever service keeps it.",
+    here="The state contains the credential as plain JSON.",
+    there="It contains an object, which a service that writes JSON turns into a dict.",
+    why="State is JSON, in every service.",
     without=_without_kept_credentials,
 )
 PLUGIN_STATE = Difference(
     "Bookkeeping of SaveFilesAsArtifactsPlugin",
     here="The plugin keeps its own records out of the session's state.",
     there="It leaves `save_files_as_artifacts_plugin:pending_delta` in the state.",
-    why="State belongs to the agents' author.",
+    why="State belongs to the agent's author.",
     without=_without_pending_delta,
 )
 EMPTY_EVENTS = Difference(
-    "Events that say nothing",
-    here="Code that a model runs on its own side leaves an event only if it made files.",
+    "Empty events",
+    here="Code run by the model itself leaves an event only if it created files.",
     there="Each answer is preceded by an event without content and without any change.",
-    why="An event that says and changes nothing helps nobody who reads the history.",
+    why="An event without content or changes doesn't help anyone who reads the history.",
     without=events_where(_says_or_does_something),
 )
 GUESSED_TOKENS = Difference(
-    "Prompt sizes that nobody has measured",
-    here="With `token_threshold`, a prompt that the model has not measured counts as long as what"
+    "Unmeasured prompt sizes",
+    here="With `token_threshold`, a prompt the model hasn't measured counts by the length of what"
     " the agent is sent.",
-    there="After a run, responses of tools count with the words that fence another agent's"
-    " messages, so that summaries come much too early.",
-    why="The agent is sent its own responses as they are.",
+    there="After a run, tool responses count together with the text that quotes another agent's"
+    " messages, so summaries are made too early.",
+    why="The agent gets its own responses unquoted.",
 )
 SUMMARY_PROMPT = Difference(
-    "The prompt for summaries",
-    here="`LlmEventSummarizer` asks in words of its own.",
-    there="It is worded differently.",
-    why="Nothing was copied. `prompt_template` holds for both.",
+    "The summary prompt",
+    here="`LlmEventSummarizer` has its own prompt.",
+    there="The wording is different.",
+    why="Nothing was copied. `prompt_template` works in both.",
     without=_without_summary_prompts,
 )
 KEPT_STATE = Difference(
-    "State that a session was created with",
-    here="A rewind gives it back, and leaves keys alone that no event has written. A session file"
-    " of ADK's schema does not tell it: from one, keys that were written since are set to None.",
+    "Initial state and rewinds",
+    here="A rewind restores it, and doesn't touch keys that no event has written. ADK's session"
+    " files don't record it: there, keys that were written since are set to None.",
     there="It is set to None.",
-    why="It was there before the invocation that is taken back.",
+    why="It existed before the invocation that is rewound.",
     without=_without_kept_state,
 )
 BAD_ANSWER = Difference(
-    "Answers that do not fit the output schema",
+    "Answers that don't match the output schema",
     here="The answer is in the history, followed by an error event; ValueError says what is wrong.",
     there="The answer is lost; there is only the error event, and ValidationError is raised.",
-    why="Whoever wonders about the error wants to see what the model said.",
+    why="To understand the error, you need to see the model's answer.",
     without=_without_bad_answers,
 )
 ONE_ID = Difference(
     "Ids of streamed answers",
-    here="All fragments of an answer and the whole answer have one id, also if a planner writes"
-    " state meanwhile.",
-    there="Each event of a planner's state gives what follows a new id.",
-    why="Clients put the whole answer in the place of its fragments by the id.",
+    here="All chunks of an answer and the whole answer have the same id, even if a planner writes"
+    " state in between.",
+    there="Each state event of a planner gives what follows a new id.",
+    why="Clients replace the chunks with the whole answer by id.",
     without=_without_ids,
 )
 FRAGMENTS_IN_STEP = Difference(
-    "Hooks around fragments",
-    here="`on_event` of a fragment is called before the model is asked for the next fragment.",
-    there="Fragments of agents with a model are queued: `after_model` of later fragments may come"
+    "Hooks around chunks",
+    here="`on_event` of a chunk is called before the next chunk is read from the model.",
+    there="Chunks of agents with a model are queued: `after_model` of later chunks may be called"
     " before `on_event` of earlier ones.",
-    why="The loop takes one event after the other (runtime seed).",
+    why="The loop handles one event after the other (runtime seed).",
 )
 CUT_RESPONSES = Difference(
     "Answers out of order",
-    here="When a human answers an older call after a newer one, the model is told the newest"
-    " response to every call.",
-    there="A response that was given between the older call and its answer is not told; the model"
-    " sees what the tool had returned before.",
-    why="The model must not go on from what is no longer so.",
+    here="If a person answers an older call after a newer one, the model gets the newest response"
+    " to every call.",
+    there="A response between the older call and its answer is omitted; the model sees what the"
+    " tool returned before.",
+    why="The model must not work with outdated results.",
     without=_without_told_responses,
 )
 SIGNALS_OF_GENERATORS = Difference(
     "Signals of generator tools",
-    here="What a generator sets in `tool_context.actions`, such as `escalate`, stands in the event"
-    " of its response, as with any tool.",
-    there="`skip_summarization` does; other signals are lost.",
-    why="A tool that tells of its progress is a tool all the same.",
+    here="What a generator sets in `tool_context.actions`, such as `escalate`, is in the event of"
+    " its response, as with any tool.",
+    there="Only `skip_summarization` is; other signals are lost.",
+    why="A tool that reports progress is still a tool.",
 )
 ARGUMENTS_AT_ONCE = Difference(
-    "Arguments of a streamed call that come as a whole",
-    here="They are kept beside those that come in pieces.",
+    "Arguments of a streamed call that arrive complete",
+    here="They are kept together with those that arrive in chunks.",
     there="They are lost.",
-    why="The model has given them.",
+    why="The model has sent them.",
 )
 EXPLAINED_ENDS = Difference(
-    "Answers of Gemini that end with a code",
-    here="The event says in words what the code means; a chunk without content is no fragment.",
-    there="It has the code alone; a chunk without content is a fragment with the code.",
-    why="People need a sentence, and once is enough.",
+    "Gemini answers that end with a code",
+    here="The event explains the code in words; a chunk without content isn't yielded.",
+    there="It has only the code; a chunk without content is yielded with the code.",
+    why="People need a sentence, and one is enough.",
     without=lambda record: _without_error_messages(events_where(_is_whole)(record)),
 )
 PARALLEL_ROOT = Difference(
     "An agent with `parallel_worker` as root",
-    here="It talks with the user.",
+    here="It talks to the user.",
     there="It runs as a node for each item of the message.",
-    why="It is the message of one user; as nodes of a Workflow such agents work as there.",
+    why="The message comes from one user; as Workflow nodes such agents work the same in both.",
 )

@@ -42,42 +42,41 @@ def _without_outputs(record: Json) -> Json:
 
 
 ERRORS = Difference(
-    "Agents of other servers that fail",
-    here="A task that failed, was rejected or cancelled, a card that cannot be had and a request"
-    " that goes wrong are events with an `error_code` that begins with `A2A_`, and a message that"
-    " says what to do.",
+    "Remote agents that fail",
+    here="A task that failed, was rejected or cancelled, an unavailable card and a failed request"
+    " become events with an `error_code` that begins with `A2A_` and a message that says what to"
+    " do.",
     there="A failed task looks like an answer; other errors have a message without a code.",
-    why="A failure should be found by programs, and marked where it is shown.",
+    why="Programs and pages should recognise a failure.",
     without=_without_codes,
 )
 WHOLE = Difference(
-    "Answers of other servers in pieces",
-    here="What is streamed as pieces of an artifact is one event of the session when it is"
-    " complete, at the latest when the task comes to its end. What a task says with its state comes"
-    " along with its artifacts.",
-    there="The event of the session has the last piece alone, and there is none if no piece is"
-    " marked as the last. What a task says with its state is dropped if it has artifacts.",
-    why="The history should hold what the user has seen.",
+    "Streamed answers of remote agents",
+    here="An artifact streamed in chunks becomes one event of the session when it is complete, at"
+    " the latest when the task ends. A task's status message is kept together with its artifacts.",
+    there="The session's event has only the last chunk, and there is none if no chunk is marked as"
+    " last. A task's status message is dropped if it has artifacts.",
+    why="The history should contain what the user has seen.",
 )
 THOUGHTS = Difference(
-    "Thoughts of agents of other servers",
-    here="They stay beside the answer, marked as thoughts.",
-    there="They are dropped where there is an answer, too.",
-    why="A timeline should show them; other agents' models do not get them.",
+    "Thoughts of remote agents",
+    here="They are kept with the answer, marked as thoughts.",
+    there="They are dropped if there is also an answer.",
+    why="A timeline should show them; other agents' models don't get them.",
     without=_without_thoughts,
 )
 OUTPUTS = Difference(
-    "Outputs of agents of other servers",
-    here="What they answer is the output of a node of a Workflow, and nowhere else.",
-    there="It is marked as one also where an agent has handed over to them.",
-    why="Nobody takes it there.",
+    "Outputs of remote agents",
+    here="Their answer is the output only of a Workflow node.",
+    there="It is also marked as an output after a transfer.",
+    why="Nothing uses it there.",
     without=_without_outputs,
 )
 ROUTES_OF_CALLBACKS = Difference(
-    "Routes that callbacks of an agent give",
-    here="`callback_context.route = ...` is `callback_context.actions.route`, and a route by itself"
-    " is told, too: the graph goes on that way.",
-    there="Only `actions.route` counts; of callbacks around an agent, only if they also write state"
-    " or an artifact. Else the way is lost, and the graph ends there.",
-    why="A route is given to be followed.",
+    "Routes set by an agent's callbacks",
+    here="`callback_context.route = ...` sets `callback_context.actions.route`, and a route alone"
+    " is enough: the graph follows it.",
+    there="Only `actions.route` counts, and in callbacks around an agent only if they also write"
+    " state or an artifact. Otherwise the route is lost and the graph ends there.",
+    why="A route should be followed.",
 )

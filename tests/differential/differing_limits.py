@@ -16,41 +16,41 @@ def _without_errors_told(record: Any) -> Any:
 
 
 FAILED_CALLS_TRIED_AGAIN = Difference(
-    "An agent that is tried again after a tool of it failed, in a resumable app",
-    here="Its model is asked again, as in any other app.",
+    "Retrying an agent whose tool failed, in a resumable app",
+    here="Its model is called again, as in any other app.",
     there="It does nothing and ends without an answer.",
     why="That is what `retry_config` is for.",
 )
 TIME_OF_THE_CALLER = Difference(
-    "Time that the caller of a run takes for its events",
-    here="It does not count for the `timeout` of an agent or a node, nor does that of commits, or"
-    " of a hold at a gate of the debugger.",
+    "Time the caller of a run spends between events",
+    here="It doesn't count towards the `timeout` of an agent or node; nor does time in commits or"
+    " holds.",
     there="It counts.",
-    why="Who has to wait for somebody else is not late.",
+    why="Waiting for someone else isn't being late.",
 )
 EXPERTS_OF_PARTS = Difference(
-    "Limits of experts whose caller is part of a workflow agent at the root",
-    here="`retry_config` holds for an agent of mode `single_turn` there, too, and a `timeout` that"
-    " has passed is told in the history.",
-    there="Such an agent is not tried again, and the history tells nothing.",
+    "Limits of experts called below a workflow agent at the root",
+    here="`retry_config` also applies to an agent of mode `single_turn` there, and an exceeded"
+    " `timeout` is recorded in the history.",
+    there="Such an agent isn't retried, and the history doesn't show it.",
     why="It is called by a model, as anywhere else.",
 )
 STOPPED_THREADS = Difference(
-    "Plain functions in a run that is aborted",
-    here="The run ends at once: the function goes on in its thread, and what it returns is lost.",
-    there="The run ends after the function, and has its result.",
-    why="Plain functions run in threads, which nobody can stop; a stop has to stop.",
+    "Plain functions in an aborted run",
+    here="The run ends at once: the function continues in its thread, and its result is lost.",
+    there="The run ends after the function and has its result.",
+    why="Plain functions run in threads, which can't be stopped; a stop must take effect.",
 )
 ERRORS_WHILE_STOPPING = Difference(
-    "What tools raise when they are cancelled by an abort",
-    here="The history tells of it; the run ends.",
-    there="The run hangs, or the history tells nothing.",
-    why="What goes wrong has to be seen, and a stop has to stop.",
+    "Exceptions of tools cancelled by an abort",
+    here="The history records them; the run ends.",
+    there="The run hangs, or the history doesn't record them.",
+    why="Errors must be visible, and a stop must take effect.",
     without=_without_errors_told,
 )
 ERRORS_OF_STOPPED_SEQUENCES = Difference(
-    "What tools below a Sequential, Loop or Parallel agent raise when they have aborted the run",
-    here="The history tells of it, as it does below other agents; the run ends.",
-    there="The run raises it, and the history tells nothing.",
-    why="What goes wrong has to be seen, and an aborted run ends in one way.",
+    "Exceptions of tools below a Sequential, Loop or Parallel agent that abort the run",
+    here="The history records them, as below other agents; the run ends.",
+    there="The run raises them, and the history doesn't record them.",
+    why="Errors must be visible, and aborted runs should all end the same way.",
 )

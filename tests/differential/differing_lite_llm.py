@@ -26,9 +26,9 @@ def _without_fields(*names: str) -> Callable[[Json], Json]:
 
 TRACKING = Difference(
     "Headers that count users",
-    here="Requests for Gemini through LiteLlm have the headers that the agent gives.",
-    there="They tell Google the versions of google-adk and of Python, too.",
-    why="devui is not google-adk, and reports nothing.",
+    here="Requests for Gemini through LiteLlm have only the headers set by the agent.",
+    there="They also tell Google the versions of google-adk and Python.",
+    why="devui is not google-adk and sends no usage data.",
     without=_without_fields("headers"),
 )
 FORMATS = Difference(
@@ -36,57 +36,57 @@ FORMATS = Difference(
     here="LiteLlm sends `response_json_schema`, the schema of `list[...]` and of other types, and"
     " `response_mime_type`.",
     there="It drops them.",
-    why="Whoever asks for JSON should get it.",
+    why="If you ask for JSON, you should get it.",
     without=_without_fields("response_format"),
 )
 OPEN_SHAPES = Difference(
-    "Shapes that services refuse to keep to",
-    here="A shape with free dicts is sent as it is.",
-    there="It is sent as a strict one, which OpenAI refuses.",
-    why="An answer that is checked here afterwards is better than none.",
+    "Schemas that services don't enforce",
+    here="A schema with free-form dicts is sent unchanged.",
+    there="It is sent as strict, which OpenAI rejects.",
+    why="An answer that is validated afterwards is better than none.",
     without=_without_fields("response_format"),
 )
 ONE_TOOL = Difference(
-    "Calls of one tool that are required",
+    "Requiring one tool",
     here="`allowed_function_names` with one name makes LiteLlm ask for that tool.",
     there="Any tool may be called.",
     why="That is what the setting says.",
     without=_without_fields("tool_choice"),
 )
 LOGPROBS = Difference(
-    "Probabilities of tokens",
-    here="LiteLlm asks for them if the settings do; litellm says so where a service has none.",
+    "Token probabilities",
+    here="LiteLlm requests them if the settings do; litellm reports if a service has none.",
     there="It drops them.",
-    why="A setting should take effect, or an error say why not.",
+    why="A setting should take effect, or raise an error.",
     without=_without_fields("logprobs", "top_logprobs"),
 )
 NULLABLE = Difference(
     "Parameters that may be null",
     here="LiteLlm declares them as JSON schema does: `null` is one of their types.",
-    there="They are marked `nullable`, which JSON schema does not know.",
-    why="Services that read JSON schema would not see it.",
+    there="They are marked `nullable`, which isn't part of JSON schema.",
+    why="Services that read JSON schema would ignore it.",
     without=_without_fields("nullable", "type"),
 )
 FILES = Difference(
-    "Files that go through LiteLlm",
-    here="A file goes with the request, whatever its type. A file at an address"
-    " that the provider does not fetch is named in a text; pictures at https go as pictures.",
-    there="For OpenAI and Azure a file is uploaded first, and stays there. Other types, and"
-    " addresses that a provider does not fetch, are errors.",
-    why="A request should leave nothing behind, and a model can say that it cannot see a file.",
+    "Files sent through LiteLlm",
+    here="A file is sent with the request, whatever its type. A URL that the provider doesn't"
+    " fetch is named in a text; https images are sent as images.",
+    there="For OpenAI and Azure, a file is uploaded first and stays there. Other types, and URLs"
+    " that a provider doesn't fetch, are errors.",
+    why="A request should leave nothing behind, and a model can say that it can't see a file.",
 )
 NAMED_FILES = Difference(
-    "Names of files that go through LiteLlm",
-    here="A file that goes with the request has its name.",
+    "Names of files sent through LiteLlm",
+    here="A file is sent with its name.",
     there="It has none. Requests for Gemini have the headers that count users.",
-    why="People speak of files by their names, and OpenAI wants one.",
+    why="People refer to files by name, and OpenAI requires one.",
     without=_without_fields("filename", "headers"),
 )
 UNSIGNED = Difference(
     "Thoughts without a signature",
-    here="LiteLlm sends them to Claude as text of thoughts, which litellm leaves out.",
-    there="They are sent as blocks without a signature.",
-    why="Claude refuses such blocks.",
+    here="LiteLlm sends them to Claude as thought text, which litellm leaves out.",
+    there="They are sent as unsigned blocks.",
+    why="Claude rejects such blocks.",
     without=_without_fields("content", "reasoning_content"),
 )
 
@@ -99,10 +99,10 @@ def _without_counts_of_caches(record: Json) -> Json:
 
 
 UNTOLD = Difference(
-    "Cached tokens that LiteLlm is not told of",
+    "Cached tokens that litellm doesn't report",
     here="`cached_content_token_count` is None.",
     there="It is 0.",
-    why="Nobody has counted them.",
+    why="They were never counted.",
     without=_without_counts_of_caches,
 )
 
@@ -119,18 +119,18 @@ def _says_nothing(event: Json) -> bool:
 
 
 SILENT_SIGNATURES = Difference(
-    "Streamed signatures and calls of LiteLlm",
-    here="The signature of a thought and calls come with the whole answer.",
-    there="Before it there are fragments of them, which show nothing.",
-    why="Fragments are for showing.",
+    "Streamed signatures and calls through LiteLlm",
+    here="Thought signatures and calls arrive with the whole answer.",
+    there="They also arrive before it, in chunks with nothing to show.",
+    why="Chunks are for display.",
     without=_without_silent_fragments,
 )
 OTHER_CALLS = Difference(
-    "Calls in texts that name no tool",
-    here="A call that is written into the text of an answer counts if it names a tool of the"
-    " request; else the text stays as it is.",
+    "Calls written into text that name no tool",
+    here="A call written into an answer's text counts only if it names a tool of the request;"
+    " otherwise the text stays unchanged.",
     there="Any object with `name` and `arguments` counts.",
-    why="Somebody may have asked for such an object.",
+    why="The user may have asked for such an object.",
 )
 
 
@@ -139,10 +139,10 @@ def _with_halves(record: Json) -> Json:
 
 
 HALVES = Difference(
-    "Halves of characters that go through LiteLlm",
-    here="Half of a character, such as Python has in the names of files that are not UTF-8, is"
-    " spelled out (`\\udce9`); two that belong together are joined.",
-    there="The request fails, and each one after it in that session.",
-    why="One odd name must not end a session.",
+    "Lone surrogates sent through LiteLlm",
+    here="A lone surrogate, as in Python's names of files that aren't UTF-8, is escaped"
+    " (`\\udce9`); a pair is joined.",
+    there="The request fails, and so does every later one in that session.",
+    why="One odd file name must not end a session.",
     without=_with_halves,
 )

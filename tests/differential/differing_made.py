@@ -3,50 +3,75 @@
 from tests.differential.case import Difference
 
 TOOLS_OF_MODES = Difference(
-    "Tools that come with the mode of an agent",
-    here="`agent.tools` is what the author has given; `canonical_tools()` has `finish_task` and the"
-    " agents that are called like functions, too.",
-    there="They are put into `agent.tools` when the agent is made.",
-    why="A list that somebody gives, perhaps to several agents, stays as it is.",
+    "Tools added by an agent's mode",
+    here="`agent.tools` is what the author passed; `canonical_tools()` adds `finish_task` and the"
+    " agents that are called like functions.",
+    there="They are added to `agent.tools` when the agent is created.",
+    why="A list you pass, perhaps to several agents, should not change.",
 )
 NARROWER_NAMES = Difference(
-    "Models of one's own for some names of another class",
-    here="Of the classes of LLMRegistry that fit a model's name, the one registered last is used.",
-    there="It is the one registered first: a class for `gemini-mine` is never used, as Gemini has"
+    "Custom models for names covered by another class",
+    here="If several classes of LLMRegistry match a model's name, the one registered last is used.",
+    there="The one registered first is used: a class for `gemini-mine` never is, since Gemini has"
     " `gemini-.*`.",
-    why="Whoever registers a class for a name wants it to be used.",
-)
-IDS_WITH_SLASHES = Difference(
-    "Slashes in the ids of artifacts",
-    here="An app, user or session id with a slash is refused with InputValidationError.",
-    there="It is taken.",
-    why="The ids are put together with slashes: files of two users could come to be the same.",
+    why="Registering a class for a name should have an effect.",
 )
 UNKNOWN_FIELDS = Difference(
-    "Contexts of an invocation that are made wrongly",
+    "Creating an InvocationContext incorrectly",
     here="InvocationContext raises TypeError, with the name of the missing or unknown field.",
     there="It raises ValidationError.",
-    why="One is made for each agent that runs: it has the methods of a pydantic model that agents"
-    " use, and is none, because checking its fields takes longer than the rest of a turn.",
+    why="One is created for each agent that runs. It has the methods of a pydantic model that"
+    " agents use but isn't one, because validating its fields would take longer than the rest of a"
+    " turn.",
+)
+DUPLICATE_TOOLS = Difference(
+    "Tools with the same name",
+    here="An agent with two tools of the same name raises DuplicateToolError with both places:"
+    " when it is created or, for toolsets that list their tools during a run, at the first"
+    " request. The same function from two sources is declared once; listed twice by the agent, it"
+    " is an error.",
+    there="Both declarations are sent, and the later tool is called. Gemini rejects the request.",
+    why="A model that was told about one tool shouldn't call another.",
+)
+BRACES = Difference(
+    "Literal braces in instructions",
+    here="`{lbrace}` and `{rbrace}` are braces, unless the state has such a key: `{lbrace}name}`"
+    " says `{name}`. The error of a missing key says so.",
+    there="No text produces `{name}`; the instruction must be a function.",
+    why="Prompts contain code. As in google-adk, `{{name}}` is filled from the state, and `{a:"
+    " 1}`, `${name}` and `\\{name}` stay unchanged.",
+)
+ARGUMENT_TYPES = Difference(
+    "Tool arguments and annotations",
+    here="An argument is converted to its annotation by pydantic's rules: an Enum, date, UUID,"
+    ' Decimal, dataclass, set, models in any container, an int from `"7"`. Constraints such as'
+    " `Field(ge=1)` apply. If conversion fails, the function isn't called, and the call's error"
+    " names the argument and what was expected. Callbacks and events have the arguments as the"
+    " model wrote them. A value equal to the parameter's default is accepted as it is, such as"
+    " null for `x: str = None`, and a number is accepted as text.",
+    there="Only models and lists of one model are converted; everything else reaches the function"
+    " as the model wrote it. With `FUNCTION_TOOL_ARG_VALIDATION`, arguments are converted.",
+    why="A function that expects a date and gets text fails the run; a model that is told about"
+    " its mistake can correct it.",
 )
 SWITCHES = Difference(
-    "Switches of features",
-    here="What google-adk does by default is what is done: `ADK_ENABLE_...` and `ADK_DISABLE_...`"
-    " in the environment change nothing, and `override_feature_enabled` says so in a warning.",
-    there="They switch features on and off, such as the check of all arguments of a function"
-    " (`FUNCTION_TOOL_ARG_VALIDATION`) or the older form of declarations.",
-    why="A switch makes two runtimes of one, of which one is seldom tried.",
+    "Feature switches",
+    here="The runtime does what google-adk does by default: `ADK_ENABLE_...` and `ADK_DISABLE_...`"
+    " in the environment have no effect, and `override_feature_enabled` warns about that.",
+    there="They switch features on and off, such as the older form of declarations.",
+    why="A switch makes two runtimes out of one, and one of them is rarely tested.",
 )
 INTERACTIONS = Difference(
     "Gemini's interactions API",
-    here="`Gemini(use_interactions_api=True)` is refused, and flows have no step `interactions`.",
-    there="The conversation is kept at Google; the step looks for the id of the last answer, which"
-    " the next request goes on from.",
-    why="The history is here: what a model was asked can be looked at, changed and asked again.",
+    here="`Gemini(use_interactions_api=True)` raises an error, and flows have no step"
+    " `interactions`.",
+    there="Google stores the conversation; the step finds the id of the last answer, which the"
+    " next request continues.",
+    why="The history stays here, so you can inspect, edit and repeat requests.",
 )
 NAMELESS_SESSIONS = Difference(
-    "Sessions in a database whose id is an empty text",
+    "Sessions with an empty id in a database",
     here="They get a UUID, as with every other service.",
-    there="The empty text is their id.",
-    why="No address leads to it.",
+    there="The empty string is their id.",
+    why="No address can refer to it.",
 )

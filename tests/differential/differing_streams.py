@@ -19,26 +19,26 @@ def _without_explanation(event: Json) -> Json:
 
 
 ENDS_OF_STREAMS = Difference(
-    "Answers of Gemini that end badly",
-    here="The whole answer has the error's code, and a message also when the service gave none."
-    " A chunk that shows nothing is no fragment.",
-    there="The last chunk is a fragment with the code even if it has no content; without a message"
-    " of the service there is none.",
-    why="A code alone helps nobody, and an error should be told once.",
+    "Gemini answers that end with an error",
+    here="The whole answer has the error code, and a message even if the service gave none. A"
+    " chunk without content isn't yielded.",
+    there="The last chunk has the code even without content; without a message from the service"
+    " there is none.",
+    why="A code alone doesn't help, and an error should appear once.",
     without=_without_ends_of_streams,
 )
 SILENT_STREAMS = Difference(
-    "Streams of Gemini that say nothing",
-    here="An error event, `MODEL_RETURNED_NO_CONTENT`, as without streaming.",
+    "Empty Gemini streams",
+    here="They end with an error event, `MODEL_RETURNED_NO_CONTENT`, as without streaming.",
     there="The run ends without any event.",
-    why="Whoever waits for the answer should hear that there will be none.",
+    why="The user must see that there is no answer.",
 )
 WHOLE_FRAGMENTS = Difference(
-    "Streaming as it once was",
-    here="Every chunk of a streamed answer is a fragment, and one whole answer follows.",
-    there="So it is by default; with `ADK_DISABLE_PROGRESSIVE_SSE_STREAMING=1` only texts are"
-    " fragments, calls are answers by themselves, and texts may be repeated.",
-    why="Clients have one way to show an answer that grows.",
+    "The former way of streaming",
+    here="Every chunk of a streamed answer is a partial event, and one whole answer follows.",
+    there="This is the default; with `ADK_DISABLE_PROGRESSIVE_SSE_STREAMING=1` only text is"
+    " streamed, calls are separate answers, and text may be repeated.",
+    why="Clients need only one way to show a growing answer.",
 )
 
 
@@ -54,11 +54,10 @@ def _is_fragment_of_call(event: Json) -> bool:
 
 
 FRAGMENTS_OF_CALLS = Difference(
-    "Streamed calls of LiteLlm",
-    here="Calls come with the whole answer.",
-    there="Before it there are fragments of calls, with the arguments by path.",
-    why="What cannot be run yet and cannot be read helps nobody; texts and thoughts do come in"
-    " fragments.",
+    "Streamed calls through LiteLlm",
+    here="Calls arrive with the whole answer.",
+    there="Before it, there are chunks of calls with arguments by path.",
+    why="A partial call can neither run nor be read; text and thoughts are streamed.",
     without=_without_fragments_of_calls,
 )
 
@@ -73,15 +72,16 @@ def _without_form_of_broken_calls(record: Json) -> Json:
 
 
 BROKEN_CALLS = Difference(
-    "Streamed calls of LiteLlm that break off",
-    here="The error comes with a content that has no parts, as without streaming.",
-    there="It comes without content.",
-    why="An answer has one form, however it came.",
+    "Streamed calls through LiteLlm that break off",
+    here="The error has a content without parts, as without streaming.",
+    there="It has no content.",
+    why="An answer has one form, however it arrived.",
     without=_without_form_of_broken_calls,
 )
 STREAMS_WITHOUT_ANSWER = Difference(
-    "Streams of LiteLlm without an answer",
-    here="What holds no answer, such as the page of a gateway, is an error, as without streaming.",
-    there="It is an answer that says nothing and ends well, as litellm makes it up.",
-    why="Whoever waits for the answer should hear that there will be none.",
+    "LiteLlm streams without an answer",
+    here="A response without an answer, such as a gateway's page, is an error, as without"
+    " streaming.",
+    there="It is a successful empty answer, made up by litellm.",
+    why="The user must see that there is no answer.",
 )

@@ -28,151 +28,153 @@ def _without_calls(path: str) -> str:
 
 
 SWAGGER_2 = Difference(
-    "Descriptions of services in Swagger 2",
-    here="ValueError says that they need to be converted to OpenAPI 3.",
-    there="Tools are made of them that have no server, so that each call fails; a parameter in the"
-    " body is a validation error.",
-    why="Each call would fail.",
+    "Swagger 2 descriptions",
+    here="ValueError says to convert them to OpenAPI 3.",
+    there="They become tools without a server, so each call fails; a body parameter is a"
+    " validation error.",
+    why="No call would work.",
 )
 OTHER_FILTERS = Difference(
-    "A `tool_filter` that is a tuple, a set or one name",
-    here="The tools with these names are offered.",
-    there="No tool is offered, and nobody is told.",
-    why="They say as clearly as a list which tools are meant.",
+    "A `tool_filter` that is a tuple, a set or a single name",
+    here="The named tools are offered.",
+    there="No tool is offered, without any message.",
+    why="The meaning is as clear as with a list.",
 )
 MISSING_RESULTS = Difference(
     "Calls without a result, sent to Gemini",
-    here="Gemini is told of each that there is none, such as of a job that waits.",
+    here="Gemini is told for each that there is no result yet, such as for a running job.",
     there="The call is sent alone.",
-    why="Gemini refuses a conversation in which not each call is followed by its response.",
+    why="Gemini rejects a conversation in which a call isn't followed by its response.",
 )
 ODD_RESULTS = Difference(
-    "Tool results that JSON cannot hold",
-    here="What JSON cannot hold becomes its `repr`, and keys become texts, in which half of a"
-    " character is spelled out; the event is stored. A coroutine that nobody has awaited is an"
-    " error that names the tool.",
-    there="The event cannot be turned into JSON, or the run ends with a validation error.",
-    why="One odd value should not lose an event, and with it the run.",
+    "Tool results that JSON can't represent",
+    here="Such values become their `repr`, and keys become text, with lone surrogates escaped; the"
+    " event is stored. A coroutine that was never awaited is an error that names the tool.",
+    there="The event can't be serialised, or the run fails with a validation error.",
+    why="One odd value shouldn't lose an event and the run.",
 )
 
 JSON_AT_ONCE = Difference(
-    "Kinds of values in tool results",
-    here="A function response holds JSON from the start: of a model or a tuple, a dict or a list.",
-    there="It holds what the tool returned, until it is stored in a file.",
-    why="The event that is yielded is the one that is read back, whatever keeps the session.",
+    "Value types in tool results",
+    here="A function response contains JSON from the start: a dict or list instead of a model or"
+    " tuple.",
+    there="It contains what the tool returned, until it is stored in a file.",
+    why="The yielded event should equal the one read back, in every service.",
 )
 
 NOBODY_CANCELLED = Difference(
-    "Code that awaits what was cancelled, though nobody has cancelled the run",
-    here="RuntimeError that names the tool, the agent or the node, as any other error of theirs.",
-    there="The run ends without a word, or raises CancelledError.",
+    "Awaiting something cancelled, when the run isn't",
+    here="It raises RuntimeError that names the tool, agent or node, like any other error of"
+    " theirs.",
+    there="The run ends silently, or raises CancelledError.",
     why="What the code awaited was cancelled, not the run.",
 )
 NODES_OF_CALLBACKS = Difference(
     "`run_node` in callbacks",
-    here="RuntimeError says that it is for nodes and async tools.",
-    there="The node is run, unless the agent is below a Sequential, Loop, Parallel or custom agent:"
+    here="It raises RuntimeError, which says that it is for nodes and async tools.",
+    there="The node runs, unless the agent is below a Sequential, Loop, Parallel or custom agent:"
     " then RuntimeError.",
-    why="Code should work wherever its agent stands in the tree; a tool, or a node before the"
-    " agent, runs nodes anywhere.",
+    why="Code should work wherever its agent is in the tree; a tool, or a node before the agent,"
+    " can run nodes anywhere.",
 )
 ASKED_AGAIN = Difference(
-    "What a `single_turn` agent is told when it goes on",
-    here="What it was asked.",
-    there="The user's latest message in words, in the place of what it was asked.",
-    why="It answers what it was asked, also if it had to wait for the user meanwhile.",
+    "What a resumed `single_turn` agent gets",
+    here="Its original request.",
+    there="The user's latest text message instead.",
+    why="It answers its request, even if it had to wait for the user.",
     without=_without_first_words,
 )
 PLACES_IN_CALLS = Difference(
-    "Places of nodes that a tool runs with `run_node`",
-    here="`node_info.path` names the call, too: `agent@1/tool@call/node@1`.",
-    there="It does not: what several calls run has one place, `agent@1/node@1`.",
-    why="Nodes of different calls are different runs: each has its own history, questions and"
+    "Paths of nodes that a tool runs with `run_node`",
+    here="`node_info.path` includes the call: `agent@1/tool@call/node@1`.",
+    there="It doesn't: nodes of several calls share one path, `agent@1/node@1`.",
+    why="Nodes of different calls are different runs, each with its own history, questions and"
     " results.",
     without=_without_calls_in_places,
 )
 CALLS_APART = Difference(
-    "Several calls of tools that run the same agent",
-    here="Each agent sees what was done for its own call, and what the user agrees to counts for"
-    " that call alone.",
-    there="Agents that run at the same time see each other's work, may do it in each other's place,"
-    " and an answer to one of them counts for all.",
-    why="What the user has agreed to is to be done, and nothing else.",
+    "Several tool calls that run the same agent",
+    here="Each agent sees only the work for its own call, and a confirmation applies only to that"
+    " call.",
+    there="Agents that run in parallel see each other's work, may do it for each other, and an"
+    " answer to one applies to all.",
+    why="Exactly what the user confirmed should happen.",
 )
 FORGOTTEN_SESSIONS = Difference(
-    "Servers of MCP that were started anew",
-    here="A session that a server behind streamable HTTP no longer knows is begun anew, and the"
-    " call that it has refused is made in the new one.",
-    there="The server has no tools any more, until the agent's process is started anew, too.",
-    why="MCP says so; servers are started anew every day.",
+    "Restarted MCP servers",
+    here="If a server with streamable HTTP no longer knows a session, a new one is started and the"
+    " rejected call is repeated in it.",
+    there="The server has no tools until the agent's process is restarted, too.",
+    why="MCP requires it, and servers are restarted every day.",
 )
 CREDENTIALS_ALONE = Difference(
     "A credential of McpToolset without a scheme",
     here="It is sent: a key as `X-API-Key`, a token or password as `Authorization`.",
-    there="It is not sent, and nothing says so.",
-    why="Who gives a credential wants it to be sent.",
+    there="It is silently not sent.",
+    why="A credential you pass is meant to be sent.",
 )
 FORM_FILES = Difference(
-    "Files in forms that are sent to a service",
-    here="In `multipart/form-data`, what the description calls a file (`format: binary` or"
-    " `contentMediaType`) is sent as a file of that type, and the items of a list one by one.",
-    there="Every field is sent as a file of bytes; one that is a list or a number ends the run.",
-    why="Services look for fields and files in different places.",
+    "Files in forms sent to a service",
+    here="In `multipart/form-data`, fields described as files (`format: binary` or"
+    " `contentMediaType`) are sent as files of that type, and list items one by one.",
+    there="Every field is sent as a binary file; a list or number fails the run.",
+    why="Services expect fields and files in different places.",
 )
 
 QUERY_STYLES = Difference(
-    "Lists and objects in the query of a service",
-    here="They are written as the description says (`style`, `explode`), an object as its fields"
-    " if it says nothing.",
-    there="A list has its name before each item, and an object is written as Python shows it.",
-    why="A service reads what its description says.",
+    "Lists and objects in query parameters",
+    here="They are serialised as described (`style`, `explode`), an object by default as its"
+    " fields.",
+    there="A list repeats its name for each item, and an object is sent as its Python"
+    " representation.",
+    why="A service expects what its description says.",
 )
 PATH_STYLES = Difference(
-    "Lists and objects in paths and headers of a service",
-    here="They are written as the description says: `label`, `matrix`, `explode`, or JSON.",
-    there="All have commas between their pieces, whatever the description says.",
-    why="A service reads what its description says.",
+    "Lists and objects in path and header parameters",
+    here="They are serialised as described: `label`, `matrix`, `explode`, or JSON.",
+    there="They are always joined with commas.",
+    why="A service expects what its description says.",
 )
 COOKIES_APART = Difference(
-    "Semicolons in cookies of a service",
-    here="The call is refused, and the model told why.",
-    there="What is behind the semicolon is sent as another cookie.",
+    "Semicolons in cookie parameters",
+    here="The call is rejected, and the model is told why.",
+    there="The text after the semicolon is sent as another cookie.",
     why="An argument, which a model may have taken from a page, must not add a cookie.",
 )
 UNTOLD_PLACES = Difference(
-    "Places in the path of a service that are not described",
-    here="A parameter of the path that the description forgets is a mandatory text.",
-    there="Every call of the operation ends the run with KeyError.",
-    why="The path says that it is there, and without it nothing can be called.",
+    "Undescribed path parameters",
+    here="A path parameter without a description is a required text.",
+    there="Every call of the operation fails the run with KeyError.",
+    why="The path shows that it exists, and no call works without it.",
 )
 MEDIA_RANGES = Difference(
-    "Bodies of a service that may be of any type",
-    here="For `*/*` and `application/*` JSON is sent, for `text/*` a plain text.",
-    there="The range itself is sent as the type, and nothing of the body.",
-    why="Services read a body by its type, and a range is none.",
+    "Request bodies of any type",
+    here="For `*/*` and `application/*`, JSON is sent; for `text/*`, plain text.",
+    there="The range itself is sent as the type, without a body.",
+    why="Services parse a body by its type, and a range isn't one.",
 )
 READ_ONLY = Difference(
-    "Fields of a service that only its answers have",
-    here="A field that is `readOnly` is not mandatory in a request, whatever `required` says.",
-    there="It is declared as mandatory, so that a model makes something up.",
-    why="OpenAPI says that `required` is about answers there.",
+    "Read-only fields of request bodies",
+    here="A `readOnly` field isn't required in a request, whatever `required` says.",
+    there="It is declared as required, so a model makes something up.",
+    why="In OpenAPI, `required` then applies only to responses.",
 )
 WHOLE_NUMBERS = Difference(
-    "Whole numbers for a service",
-    here="Where the description says `integer`, 3 is sent, also if the model has written 3.0.",
-    there="3.0 is sent, in a path too.",
-    why="JSON does not tell the two apart, but services do.",
+    "Integers for a service",
+    here="If the description says `integer`, 3 is sent even if the model wrote 3.0.",
+    there="3.0 is sent, also in a path.",
+    why="JSON doesn't distinguish the two, but services do.",
 )
 FIELDS_OF_ALL = Difference(
-    "Bodies of a service with fields of their own and of `allOf`",
-    here="The model is told of all of them.",
-    there="It is told of the body's own fields; the others are not sent.",
-    why="A field that cannot be given is lost, and the service may demand it.",
+    "Request bodies with fields of their own and `allOf`",
+    here="All of them are declared to the model.",
+    there="Only the body's own fields are declared; the others aren't sent.",
+    why="The service may require any of them.",
 )
 EMPTY_PARTS = Difference(
-    "Parts that say nothing, sent to Gemini",
-    here="An empty text, and what google-genai does not know, are left out beside other parts; a"
+    "Empty parts, sent to Gemini",
+    here="Empty text, and parts that google-genai doesn't know, are omitted next to other parts; a"
     " signature is kept.",
-    there="They are sent with each request from then on.",
-    why="Gemini refuses a conversation with an empty part.",
+    there="They are sent with each later request.",
+    why="Gemini rejects a conversation with an empty part.",
 )

@@ -18,9 +18,9 @@ GUIDE = ROOT / "docs" / "guide" / "adk-differences.md"
 _HEAD = """\
 # Differences from google-adk
 
-Agents that import `devui.runtime` in place of `google.adk` behave as with google-adk 2.13.0. Tests
-play {count} cases on both and compare every event, every request to a model and the session in the
-end. They differ only as told here, and each time on purpose. This page is made from those cases.
+Agents that import `devui.runtime` instead of `google.adk` behave as with google-adk 2.13.0. Tests
+run {count} cases on both and compare every event, every model request and the final session. This
+page is generated from those cases and lists all differences; each is intended.
 """
 
 
@@ -48,10 +48,10 @@ def _in_cases() -> Iterator[str]:
 
 def _left_out() -> Iterator[str]:
     yield "## Left out\n"
-    yield "An import of these fails, and says what stands here. The names are below `google.adk`.\n"
+    yield "Importing these fails with the message below. The names are below `google.adk`.\n"
     yield from _topics(TABLE)
-    yield "## Left out of what is there\n"
-    yield "Members and parameters of classes and functions that are there otherwise.\n"
+    yield "## Members left out\n"
+    yield "Members and parameters that the runtime's classes and functions don't have.\n"
     yield from _topics(MEMBERS)
 
 

@@ -34,7 +34,7 @@ MEMBERS = (
         + " flows.llm_flows.base_llm_flow.BaseLlmFlow.audio_cache_manager"
         " flows.llm_flows.base_llm_flow.BaseLlmFlow.run_live models.FallbackModel.connect"
         " models.base_llm.BaseLlm.connect models.google_llm.Gemini.connect",
-        "There is no live mode.",
+        "Live mode isn't supported.",
         "`Runner.run_async` with `RunConfig(streaming_mode=StreamingMode.SSE)` streams text.",
     ),
     LeftOut(
@@ -49,11 +49,11 @@ MEMBERS = (
                 "mcp_tool.mcp_toolset.McpToolset",
             )
         ),
-        "There are no agents in YAML.",
-        "Make the tool in Python: the keywords are the keys of the file.",
+        "These config methods aren't included.",
+        "Create the tool in Python; the keywords are the keys of the file.",
     ),
     LeftOut(
-        "Contexts of nodes, made by hand",
+        "Creating node contexts yourself",
         _of(
             _CONTEXT,
             "(attempt_count)",
@@ -65,11 +65,11 @@ MEMBERS = (
             "(use_as_output)",
             "telemetry_context",
         ),
-        "A workflow makes the contexts of its nodes; what they know of it is kept in one place.",
-        "For a test of a tool or callback, `ToolContext(invocation_context)`.",
+        "A workflow creates the contexts of its nodes and keeps their data in one place.",
+        "To test a tool or callback, use `ToolContext(invocation_context)`.",
     ),
     LeftOut(
-        "Tools that toolsets make, made by hand",
+        "Creating a toolset's tools yourself",
         _of("tools.mcp_tool.mcp_tool.McpTool", "(auth_credential)", "(auth_scheme)")
         + " tools.mcp_tool.mcp_tool.McpTool(header_provider) "
         + _of(_PARSED, "additional_context", "parameters", "return_value")
@@ -92,21 +92,21 @@ MEMBERS = (
             "credential_key",
             "from_parsed_operation_str",
         ),
-        "The toolset knows the server and how it is authorised; its tools share that.",
-        "`McpToolset` and `OpenAPIToolset`, with `tool_filter` for one tool; of an operation,"
-        " `RestApiTool.from_parsed_operation`, and `run_async` calls it. An open client of MCP is"
-        " what `await MCPSessionManager.client()` gives.",
+        "The toolset knows the server and its authorisation; its tools share them.",
+        "Use `McpToolset` and `OpenAPIToolset`, with `tool_filter` for a single tool. For one"
+        " operation, use `RestApiTool.from_parsed_operation` and call it with `run_async`. `await"
+        " MCPSessionManager.client()` returns an open MCP client.",
     ),
     LeftOut(
-        "What belongs to something else that is left out",
+        "Members of other parts that are left out",
         "models.lite_llm.LiteLLMClient.completion models.llm_request.LlmRequest.service_tier"
         " plugins.debug_logging_plugin.DebugLoggingPlugin(tool_result_classifier)"
         " plugins.logging_plugin.LoggingPlugin(tool_result_classifier)"
         " tools.load_artifacts_tool.as_safe_part_for_llm(enable_spreadsheet_parsing)"
         " tools.set_model_response_tool.SetModelResponseTool.func",
-        "They are for calls of models that block, Gemini's interactions, classifiers of results"
-        " and tables in artifacts, or google-adk's own.",
-        "`LiteLLMClient.acompletion`; `process_artifact` of LoadArtifactsTool.",
+        "They are for blocking model calls, Gemini's interactions, result classifiers and tables"
+        " in artifacts, or are internal to google-adk.",
+        "Use `LiteLLMClient.acompletion`, and `process_artifact` of LoadArtifactsTool.",
     ),
     LeftOut(
         "Sessions on database servers",
@@ -115,9 +115,9 @@ MEMBERS = (
             "database_session_factory",
             "db_engine",
         ),
-        "There is no SQLAlchemy here, and no driver of PostgreSQL, MySQL or MariaDB: sessions are"
-        " kept in SQLite files.",
-        "`DatabaseSessionService('sqlite:///sessions.db')`, or a BaseSessionService of your own"
-        " that asks your server.",
+        "The runtime doesn't include SQLAlchemy or drivers for PostgreSQL, MySQL or MariaDB:"
+        " sessions are stored in SQLite files.",
+        "Use `DatabaseSessionService('sqlite:///sessions.db')`, or your own BaseSessionService for"
+        " your server.",
     ),
 )

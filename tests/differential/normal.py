@@ -54,66 +54,87 @@ _OURS = (
 
 EVERYWHERE = (
     Difference(
-        "Streamed fragments",
-        here="A partial event has no actions, and its function calls have no made-up ids and are"
+        "Streamed chunks",
+        here="A partial event has no actions. Its function calls have no generated ids and are"
         " never marked as long-running. It is never a final response.",
-        there="Partial events share their actions and `node_info` with the whole answer, so what"
-        " that changes shows up in them later; a call in a fragment has another id than in the"
-        " whole answer.",
-        why="Fragments are for showing and are never committed (events seed). What counts is the"
+        there="Partial events share their actions and `node_info` with the whole answer, so later"
+        " changes appear in them; a call in a chunk has a different id than in the whole answer.",
+        why="Chunks are only for display and never committed (events seed). What counts is the"
         " whole answer, which has the same id.",
     ),
     Difference(
-        "Logins and tokens",
-        here="The state of a login is always compared with the one that was asked for. A login that"
-        " is refused, or a token that has ended and cannot be renewed, leads to a new question. A"
-        " client or account that is refused ends the run with CredentialExchangeError; clients ask"
-        " for the scopes of their flow. Tokens are kept by the Runner's credential service alone:"
-        " without one, such as InMemoryCredentialService(), users log in once in each turn. A token"
-        " URL that sends on to another address is an error.",
-        there="A tool is run without a token. OpenAPI tools keep tokens in the session's state."
-        " Secrets are sent on with a redirect.",
-        why="A missing token shows up late and far from its cause, and state is read by many.",
+        "Sign-ins and tokens",
+        here="The state of a sign-in is always compared with the requested one. If a sign-in is"
+        " refused, or an expired token can't be refreshed, the user is asked again. A refused"
+        " client or account ends the run with CredentialExchangeError; clients request the scopes"
+        " of their flow. Only the Runner's credential service stores tokens: without one, such as"
+        " InMemoryCredentialService(), users sign in once per turn. A token URL that redirects is"
+        " an error.",
+        there="The tool runs without a token. OpenAPI tools store tokens in the session's state."
+        " Redirects receive the secrets.",
+        why="A missing token shows up late and far from its cause, and many can read the state.",
     ),
     Difference(
-        "Ends of nodes",
-        here="A node of a Workflow that ends without output and route says so by an event of its"
-        " own, which has nothing in it.",
-        there="It leaves no event, or none that tells an end from the middle of the work.",
-        why="An invocation that goes on must not run again what had ended, such as a node that has"
-        " sent a letter; and the timeline shows that it was there.",
+        "Finished nodes",
+        here="If a Workflow node finishes without output or route, an empty event in the session"
+        " records it. The Runner doesn't yield it: the last event of a run is the answer.",
+        there="There is no event, or none that distinguishes a finished node from a running one.",
+        why="A resumed invocation must not run finished nodes again, such as one that has sent a"
+        " letter, and the timeline shows that the node ran.",
+    ),
+    Difference(
+        "Nodes that call different nodes when resumed",
+        here="In a resumed invocation, results of `run_node` are returned in the recorded order; a"
+        " result that isn't due within a second is returned then.",
+        there="The run fails with WorkflowInvariantError after 15 seconds.",
+        why="Code may skip a node once it has an answer.",
+    ),
+    Difference(
+        "Folders of ids with slashes",
+        here="FileArtifactService stores the artifacts of `team/ann` in one folder, `team%2Fann`.",
+        there="It creates nested folders; `a//b` and `a/b` share one.",
+        why="Two users must not share artifacts.",
+    ),
+    Difference(
+        "Classes of security schemes",
+        here="They are classes of `devui.runtime.auth.auth_schemes`, with the fields and JSON of"
+        " OpenAPI; fastapi's are accepted, too. The operation of an OpenAPI tool is not a fastapi"
+        " class.",
+        there="They are fastapi classes.",
+        why="Nothing else needs fastapi, and agents start faster without it.",
     ),
     Difference(
         "Aliases of fields in tool results",
-        here="The fields of pydantic models have their names in a function response, for models,"
-        " in the session and for clients.",
-        there="Models and files of sessions have the names; clients that see the event as it"
-        " happens get the aliases, such as `inlineData`.",
-        why="An event should be the same whenever it is looked at.",
+        here="In function responses, fields of pydantic models have their names everywhere: for"
+        " models, in the session and for clients.",
+        there="Models and session files get the names; clients that follow the run live get the"
+        " aliases, such as `inlineData`.",
+        why="An event should be the same whenever you look at it.",
     ),
     Difference(
         "Several answers in one message",
-        here="The event of a message that answers calls of several agents or nodes is on the branch"
-        " that these have in common, so that each gets its answer.",
-        there="It is on the branch of the first call; a model on another branch does not see it.",
-        why="An answer of the user must not be lost.",
+        here="A message that answers calls of several agents or nodes becomes an event on their"
+        " common branch, so that each gets its answer.",
+        there="The event is on the branch of the first call; models on other branches don't see"
+        " it.",
+        why="A user's answer must not be lost.",
     ),
     Difference(
-        "Answers of agents of other servers",
-        here="`a2a:response` has the message, or the task with its state and the names of"
-        " artifacts; what they hold is in the content alone. Bytes of files are left out, also of"
-        " `a2a:request`, which fragments do not have. `is_user_input` marks what the user said.",
-        there="Each event, fragments too, has the message sent and all of the task so far. What"
-        " other agents said is marked as the user's, too.",
-        why="A session would hold everything several times over, and grow with the square of an"
+        "Answers of remote agents",
+        here="`a2a:response` has the message, or the task with its state and artifact names; their"
+        " content is only in the event's content. File bytes are left out, also of `a2a:request`,"
+        " which chunks don't have. `is_user_input` marks the user's messages.",
+        there="Every event, chunks included, has the sent message and the whole task so far."
+        " Messages of other agents are also marked as the user's.",
+        why="The session would store everything several times and grow quadratically with an"
         " answer.",
     ),
     Difference(
         "Wording",
-        here="Error messages, preambles of quoted agents, the identity and transfer instructions"
-        " and the descriptions of built-in tools are worded here, and say what to do.",
-        there="They are worded differently, with the same meaning and in the same places.",
-        why="Nothing was copied. Code should look at error codes, types and tool names.",
+        here="Error messages, preambles of quoted agents, identity and transfer instructions and"
+        " the descriptions of built-in tools have devui's own wording and say what to do.",
+        there="The wording is different, with the same meaning and in the same places.",
+        why="Nothing was copied. Code should rely on error codes, types and tool names.",
     ),
 )
 

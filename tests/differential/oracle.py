@@ -1,5 +1,6 @@
 """The interpreter that has google-adk, and what it makes of all cases."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -15,6 +16,16 @@ _HOW = (
     f"No Python with google-adk {VERSION} was found. scripts/test makes one in .venv-adk;"
     " or name one: DEVUI_ADK_PYTHON=/path/to/python."
 )
+
+
+_VERSIONS = """
+import platform
+from importlib.metadata import distributions
+versions = {each.name.lower(): each.version for each in distributions()}
+print(versions.pop("google-adk", ""))
+print(platform.platform(), platform.python_version(), sorted(versions.items()))
+"""
+"""Prints the release of google-adk, and then whatever else it works with."""
 
 
 class NoOracleError(RuntimeError):
@@ -34,13 +45,46 @@ def interpreter() -> Path:
     return path
 
 
-def reference() -> dict[str, Any]:
-    """The records of all cases as google-adk plays them, in one process: its import is slow."""
+def reference(folder: Path) -> dict[str, Any]:
+    """The records of all cases as google-adk plays them, in one process: its import is slow.
+
+    They are kept in this folder for as long as neither the cases nor the interpreter change.
+    """
     python = str(interpreter())
-    asked = [python, "-c", "from importlib.metadata import version; print(version('google-adk'))"]
-    found = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
-    if found != VERSION:
-        raise NoOracleError(f"{python} has google-adk {found or 'not at all'}. {_HOW}")
+    found = subprocess.run([python, "-c", _VERSIONS], capture_output=True, text=True, check=False)
+    version = found.stdout.partition("\n")[0]
+    if version != VERSION:
+        raise NoOracleError(f"{python} has google-adk {version or 'not at all'}. {_HOW}")
+    file = folder / f"{_fingerprint(python + found.stdout)}.json"
+    if file.exists():
+        return _read(file.read_text(encoding="utf-8"))
+    text = _play(python)
+    records = _read(text)
+    if not any("broken" in record for record in records.values()):
+        for older in folder.glob("*.json"):
+            older.unlink(missing_ok=True)
+        new = file.with_suffix(f".{os.getpid()}")
+        new.write_text(text, encoding="utf-8")
+        new.replace(file)
+    return records
+
+
+def _read(text: str) -> dict[str, Any]:
+    records: dict[str, Any] = json.loads(text)
+    return records
+
+
+def _fingerprint(environment: str) -> str:
+    """Of all that decides what is recorded: how cases are played, on what, and for whom."""
+    digest = hashlib.sha256(environment.encode())
+    for folder in ("tests/differential", "tests/kit"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def _play(python: str) -> str:
     done = subprocess.run(
         [python, "-W", "ignore", "-m", "tests.differential.perform", "google.adk"],
         cwd=ROOT,
@@ -52,5 +96,4 @@ def reference() -> dict[str, Any]:
     )
     if done.returncode:
         raise RuntimeError(f"google-adk could not play the cases:\n{done.stderr[-4000:]}")
-    records: dict[str, Any] = json.loads(done.stdout)
-    return records
+    return done.stdout

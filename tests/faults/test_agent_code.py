@@ -26,7 +26,7 @@ pytestmark = pytest.mark.req("R50")
         ("shouts", "ValueError: xxx"),
         ("unspeakable", "Odd: (its message cannot be told: RuntimeError)"),
         ("cancels", "CancelledError: "),
-        ("misuses", "Refused: the initial state has to be a dict"),
+        ("misuses", "Refused: the initial state must be a dict"),
         ("deletes", "Refused: session"),
         ("texts", "TypeError: Agent 'zoo' yielded 'no event' (str)"),
         ("nothing", "TypeError: Agent 'zoo' yielded None"),
@@ -76,7 +76,7 @@ def test_a_copy_of_the_worker_does_none_of_its_work_and_prints(client):
     assert [f["content"]["parts"][0]["text"] for f in frames] == ["begun", "after"]
     log = log_of(client, session)
     assert log.count("in a copy of its own") == 2
-    assert log.count("was ended. End it where its work is done") == 3
+    assert log.count("was terminated. End such processes") == 3
     assert log.count("before") == 1
     _, kept = ends(client, "pools")
     assert kept["events"][-2]["content"]["parts"][0]["text"] == "[3, 2, 1, 0, 1, 2]"

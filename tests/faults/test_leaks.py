@@ -204,17 +204,17 @@ def test_a_worker_that_cannot_be_started_is_told_of_and_costs_nothing(zoo, free)
     for _ in range(3):
         (frame,) = run(client, "fine", session["id"], "go")
         assert (
-            "WorkerNotStarted: the system refuses devui a new process: Too many" in frame["error"]
+            "WorkerNotStarted: the system can't start another process: Too many" in frame["error"]
         )
         assert "ulimit -n" in frame["error"]
     page = client.get("/apps/fine", headers=HTML).text
-    assert "the system refuses devui a new process" in page
+    assert "the system can&#39;t start another process" in page
     assert client.get("/health").status_code == 200
     wait_until(lambda: holds_no_more(server, before))
     process.rlimit(psutil.RLIMIT_NOFILE, limits)
     told = run(client, "fine", session["id"], "go")
     assert [frame["content"]["parts"][0]["text"] for frame in told] == ["begun", "after"]
-    assert "the system refuses" not in client.get("/apps/fine", headers=HTML).text
+    assert "start another process" not in client.get("/apps/fine", headers=HTML).text
 
 
 def warm_up(client) -> None:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 import psutil
 import pytest
 
-from devui.debugger.process import HASTY
+from devui.debugger.workers.process import HASTY
 from devui.web.server import GRACE_SECONDS, HOOK_SECONDS
 from devui.web.sse import MAX_STREAMS
 from tests.faults.zoo import AGENTS, BULKY

@@ -43,7 +43,7 @@ def test_an_app_that_does_not_load_is_listed_with_what_is_wrong_and_where(client
 def test_what_an_app_prints_while_it_is_imported_is_on_its_page(client, app):
     client.post(f"/apps/{app}/reload")
     page = client.get(f"/apps/{app}", headers=HTML).text
-    printed = page.split("Printed while it was loaded", 1)[1].split("</pre>", 1)[0]
+    printed = page.split("Output while loading", 1)[1].split("</pre>", 1)[0]
     assert "reading &lt;b&gt;prices&lt;/b&gt;\n" in printed
     assert "warning: prices: they are of last year\n" in printed
     assert "no end" in printed
@@ -69,8 +69,8 @@ def test_the_notice_of_an_app_that_does_not_load_has_the_last_it_printed(client)
     client.post("/apps/laments/reload")
     session = make_session(client, "laments")
     page = session_page(client, session)
-    assert "laments does not load" in page
-    assert re.search("The last it printed: (no end|from a child)", page)
+    assert "laments failed to load" in page
+    assert re.search("Last output: (no end|from a child)", page)
 
 
 def test_of_what_an_app_prints_without_end_the_first_lines_are_kept(client):
@@ -78,5 +78,5 @@ def test_of_what_an_app_prints_without_end_the_first_lines_are_kept(client):
     page = client.get("/apps/prattles", headers=HTML).text
     assert "line 199\n" in page
     assert "line 200\n" not in page
-    assert "9,800 more lines not kept" in page
+    assert "9,800 more lines not saved" in page
     run(client, "prattles", make_session(client, "prattles")["id"], "go")

@@ -17,6 +17,7 @@ from tests.kit.mortal import Doom, Forge
 from tests.kit.processes import worker_of
 from tests.kit.server import running, write_app
 from tests.kit.sound import look_through
+from tests.kit.thorough import rounds
 from tests.kit.witness import Witness
 
 pytestmark = [
@@ -75,6 +76,15 @@ def live(life, client, witnesses: list[Witness], *, runs: bool, until: int) -> N
             future.result()
 
 
+def begun(forge, agents, data, *names: str) -> list[Witness]:
+    """The witnesses of new sessions, made by a server whose death waits for them."""
+    life = forge.serve(agents, data)
+    with life.client() as client:
+        witnesses = [Witness.of_new_session(client, "flood", name) for name in names]
+    life.kill()
+    return witnesses
+
+
 def is_sound(data) -> None:
     look_through(data)
 
@@ -83,19 +93,16 @@ LIVES = 17
 """As long as a session's history is read again and again, so many of its servers are killed."""
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(rounds(3, 8)))
 def test_servers_that_are_killed_while_people_write_lose_nothing(forge, agents, tmp_path, seed):
     chance, data = random.Random(seed), tmp_path / "data"
-    witnesses: list[Witness] = []
+    witnesses = begun(forge, agents, data, "ada", "bob")
     for number in range(LIVES * seed, LIVES * (seed + 1)):
         doom, until = fate(chance, number)
         if (life := forge.serve(agents, data, doom)) is not None:
             with life.client() as client:
                 for witness in witnesses:
                     witness.holds(client)
-                if not witnesses:
-                    names = ("ada", "bob")
-                    witnesses = [Witness.of_new_session(client, "flood", n) for n in names]
                 live(life, client, witnesses, runs=False, until=until)
         is_sound(data)
     all_hold(forge, agents, data, witnesses)
@@ -122,19 +129,16 @@ CUTS = [
 """Where the next server dies, which has to mark the runs that were cut off."""
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(rounds(2, 4)))
 def test_servers_that_are_killed_while_agents_run_mark_each_run_once(forge, agents, tmp_path, seed):
     chance, data = random.Random(seed), tmp_path / "data"
-    witnesses: list[Witness] = []
+    witnesses = begun(forge, agents, data, *(f"u{n}" for n in range(3)))
     for number in range(LIVES):
         if (life := forge.serve(agents, data, CUTS[number % len(CUTS)])) is None:
             continue
         with life.client() as client:
             for witness in witnesses:
                 witness.holds(client)
-            if not witnesses:
-                names = [f"u{n}" for n in range(3)]
-                witnesses = [Witness.of_new_session(client, "flood", n) for n in names]
             live(life, client, witnesses, runs=True, until=chance.randint(1, 90))
         is_sound(data)
     all_hold(forge, agents, data, witnesses)
@@ -142,7 +146,7 @@ def test_servers_that_are_killed_while_agents_run_mark_each_run_once(forge, agen
     assert sum(len(witness.shown) for witness in witnesses) > 100
 
 
-WORKER_KILLS = 200
+WORKER_KILLS = rounds(60, 200)
 
 
 def test_workers_that_are_killed_lose_nothing_that_was_committed(forge, agents, tmp_path):

@@ -1,12 +1,15 @@
-"""The data folder is moved or deleted while the server runs (R42)."""
+"""The data folder, or a file in it, is moved or deleted while the server runs (R39, R42)."""
 
 import shutil
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.faults.zoo import AGENTS
 from tests.kit.debugged import Debugged
 from tests.kit.server import running, write_app
+from tests.kit.terminal import devui
 
 PATH = "/apps/fine/users/u/sessions"
 TITLE = "The journal was moved or deleted."
@@ -50,3 +53,124 @@ def test_a_restart_begins_anew_where_the_folder_was_deleted(tmp_path):
         with server.client() as after:
             assert after.get("/api/sessions").json()["sessions"] == []
             assert after.post(PATH, json={}).status_code == 200
+
+
+def replaced(file: Path) -> None:
+    """Another file has its name."""
+    copy = file.with_name("copy")
+    shutil.copy(file, copy)
+    copy.replace(file)
+
+
+@pytest.mark.parametrize("beside", ["journal.db-wal", "journal.db-shm"])
+@pytest.mark.parametrize("lose", [Path.unlink, replaced])
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_nothing_is_acknowledged_once_the_log_is_gone_and_nothing_before_is_lost(
+    tmp_path: Path, beside: str, lose: Callable[[Path], None], end: str
+) -> None:
+    write_app(tmp_path / "agents", "fine", AGENTS["fine"])
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "fine").start(pause=False)
+        debugged.settled()
+        kept = debugged.kept()["events"]
+        held = Debugged(client, "fine").start()
+        held.settled()
+        lose(server.data / beside)
+        refused = client.post(PATH, json={})
+        assert refused.status_code == 503
+        assert f"{beside}'" in refused.json()["detail"]
+        assert "restart devui" in refused.json()["detail"]
+        held.tell("continue", wait=False)
+        for path in ("/", f"/sessions/{debugged.key}"):
+            page = client.get(path, headers={"Accept": "text/html"}).text
+            assert "One of the journal&#39;s files was moved or deleted." in page
+        assert debugged.kept()["events"] == kept
+        assert held.kept()["events"] == []
+        _ = server.stop() if end == "stop" else server.kill()
+        server.start()
+        with server.client() as after:
+            debugged.client = held.client = after
+            assert debugged.kept()["events"] == kept
+            assert held.settled()["status"] == "interrupted"
+            assert after.post(PATH, json={}).status_code == 200
+            assert (
+                "was moved or deleted" not in after.get("/", headers={"Accept": "text/html"}).text
+            )
+
+
+def test_a_log_that_is_put_back_is_the_same(tmp_path):
+    write_app(tmp_path / "agents", "fine", AGENTS["fine"])
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        log = server.data / "journal.db-wal"
+        log.rename(server.data / "away")
+        assert client.post(PATH, json={}).status_code == 503
+        (server.data / "away").rename(log)
+        assert client.post(PATH, json={}).status_code == 200
+
+
+@pytest.mark.req("R39")
+@pytest.mark.parametrize("lose", [Path.unlink, replaced])
+def test_a_lock_file_that_is_gone_lets_no_second_server_in(tmp_path, lose):
+    write_app(tmp_path / "agents", "fine", AGENTS["fine"])
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        lose(server.data / "journal.lock")
+        for _ in range(2):
+            options = ("--no-browser", "--port", "0", "--data-dir", str(server.data))
+            second = devui(str(server.agents), *options, cwd=tmp_path)
+            assert second.returncode == 1
+            assert f"in use by process {server.pid} at {server.url}" in second.stderr
+        assert client.post(PATH, json={}).status_code == 200
+        assert server.stop() == 0
+        server.start()
+        with server.client() as after:
+            assert len(after.get("/api/sessions").json()["sessions"]) == 1
+
+
+def lose_the_file(data: Path, lose: Callable[[Path], None], log: str) -> bytes:
+    """Leave the log, perhaps with nonsense in it, and return that."""
+    (data / "journal.db").unlink()
+    if lose is Path.touch:
+        (data / "journal.db").touch(0o600)
+    if log == "nonsense":
+        (data / "journal.db-wal").write_bytes(b"no log at all" * 1000)
+    return (data / "journal.db-wal").read_bytes()
+
+
+@pytest.mark.req("R43")
+@pytest.mark.parametrize("lose", [Path.unlink, Path.touch], ids=["gone", "empty"])
+@pytest.mark.parametrize("log", ["all of it", "the rest of it", "nonsense"])
+def test_a_log_whose_journal_is_gone_is_kept_and_read_as_far_as_it_goes(tmp_path, lose, log):
+    write_app(tmp_path / "agents", "fine", AGENTS["fine"])
+    with running(tmp_path / "agents", tmp_path / "data") as server:
+        with server.client() as client:
+            debugged = Debugged(client, "fine").start(pause=False)
+            debugged.settled()
+            if log == "the rest of it":
+                server.stop()  # everything goes into the file
+                server.start()
+        with server.client() as client:
+            late = Debugged(client, "fine").start(pause=False)
+            late.settled()
+            debugged.client = client
+            kept = debugged.kept()["events"]
+        server.kill()
+        content = lose_the_file(server.data, lose, log)
+        told = devui("doctor", "--data-dir", str(server.data), "--json", cwd=tmp_path)
+        assert told.returncode == 1
+        assert "is missing or empty, but its write-ahead log is not" in told.stdout
+        assert (server.data / "journal.db-wal").read_bytes() == content
+        server.start()
+        [aside] = server.data.glob("journal.db.damaged-*-wal")
+        assert aside.read_bytes() == content
+        with server.client() as after:
+            page = after.get("/", headers={"Accept": "text/html"}).text
+            assert ("recovered from its log" in page) == (log == "all of it")
+            assert ("a new one was created" in page) == (log != "all of it")
+            assert str(aside).removesuffix("-wal") in page
+            found = after.get("/api/sessions").json()["sessions"]
+            assert len(found) == (2 if log == "all of it" else 0)
+            if log == "all of it":
+                debugged.client = after
+                assert debugged.kept()["events"] == kept
+            assert after.post(PATH, json={}).status_code == 200
+        assert server.stop() == 0

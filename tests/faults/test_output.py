@@ -26,7 +26,7 @@ def test_any_number_of_short_lines_is_bounded(client, server):
     assert "The run failed" not in page
     lines = log_of(client, session).splitlines()
     assert len(lines) < 20_000
-    assert "output cut" in lines[-1]
+    assert "output truncated" in lines[-1]
 
 
 def test_the_log_has_the_last_line_and_what_threads_print(client):

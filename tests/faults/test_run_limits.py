@@ -61,7 +61,7 @@ def ended(client, app, words):
     assert debugged.settled()["status"] == "failed"
     page = client.get(f"/sessions/{debugged.key}", headers=HTML).text
     assert words in page
-    assert page.count("The run was ended at its limit") == 2, "in the timeline and in the chat"
+    assert page.count("The run reached its limit") == 2, "in the timeline and in the chat"
     assert debugged.position["error"]["type"] == "RunLimited"
     again = Debugged(client, "fine").start(pause=False)
     assert again.settled()["status"] == "done"
@@ -71,9 +71,9 @@ def ended(client, app, words):
 @pytest.mark.parametrize(
     ("app", "words"),
     [
-        ("spins", "at its limit of 10 calls of tools"),
-        ("flood", "at its limit of 40 events"),
-        ("large", "at its limit of 1 megabytes"),
+        ("spins", "its limit of 10 tool calls"),
+        ("flood", "its limit of 40 events"),
+        ("large", "its limit of 1 megabytes"),
     ],
 )
 def test_a_run_without_end_is_ended_at_its_limit_and_told_why(client, app, words):
@@ -85,14 +85,14 @@ def test_a_run_without_end_is_ended_at_its_limit_and_told_why(client, app, words
 def test_a_run_that_does_nothing_without_end_is_ended_in_time(hasty, tmp_path):
     [said] = [
         event
-        for event in ended(hasty, "sleeps", f"at its limit of {SECONDS} seconds at work")
+        for event in ended(hasty, "sleeps", f"its limit of {SECONDS} seconds")
         if event["author"] != "user"
     ]
     assert said["content"]["parts"][0]["text"] == "begun"
     [row] = hasty.get("/api/sessions", params={"app": "sleeps"}).json()["sessions"]
     reach = ("-s", str(row["key"]), "--url", str(hasty.base_url), "--token", TOKEN)
     told = devui("dbg", "where", *reach, cwd=tmp_path).stdout
-    assert f"RunLimited: the run was ended at its limit of {SECONDS} seconds at work" in told
+    assert f"RunLimited: the run reached its limit of {SECONDS} seconds" in told
 
 
 def test_time_for_which_a_run_is_held_is_no_time_at_work(hasty):

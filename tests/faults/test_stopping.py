@@ -7,8 +7,8 @@ import time
 import psutil
 import pytest
 
-from devui.debugger.driver import SECONDS_TO_STOP, SECONDS_TO_TERMINATE
-from devui.debugger.process import WorkerProcess
+from devui.debugger.runs.driver import SECONDS_TO_STOP, SECONDS_TO_TERMINATE
+from devui.debugger.workers.process import WorkerProcess
 from devui.wire.messages import RunEnded, Shutdown, StartRun, StopRun
 from tests.faults.seen import (
     GOING,
@@ -111,7 +111,7 @@ def test_a_blocked_event_loop_is_told_with_the_line_that_blocks_it(client, serve
     with client.stream("POST", "/run_sse", json=run_body("blocks", session["id"], "go")) as answer:
         next(line for line in answer.iter_lines() if '"begun"' in line)
         with server.client() as other:
-            while "event loop does not turn" not in (page := session_page(other, session)):
+            while "event loop is blocked" not in (page := session_page(other, session)):
                 threading.Event().wait(0.2)
             assert "blocks/agent.py" in page
             assert "while True: pass" in page

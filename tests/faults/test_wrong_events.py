@@ -82,8 +82,8 @@ def test_what_is_no_event_fails_its_run_with_the_reason_and_a_sample(client, tex
     error = debugged.position["error"]
     message = error["message"]
     assert (debugged.position["status"], error["type"]) == ("failed", "InvalidEvent")
-    assert "the agent's event is not in ADK's wire form: " in message
-    assert message.endswith(f"It begins: {text}")
+    assert "the agent's event isn't valid ADK JSON: " in message
+    assert message.endswith(f"It starts with: {text}")
     assert debugged.texts()[1:] == ["begun"]
     page = f"/sessions/{debugged.key}"
     for path in (page, f"{page}?event=2&tab=raw", f"/api{page}/export", f"/api{page}/cutoff"):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from playwright.sync_api import (
     Browser,
@@ -217,6 +217,55 @@ class HeldBack:
         return self._held.pop(0)
 
 
+_REACH = """(number) => {
+    if (document.getElementById(`e-${number}`)) return true;
+    const gaps = [...document.querySelectorAll("#rows > [data-gap]")];
+    const gap = gaps.find(({ dataset: { first, last } }) => first <= number && number <= last);
+    const box = gap?.closest(".scroller");
+    if (!gap) return false;
+    const { first, last } = gap.dataset, { top, height } = gap.getBoundingClientRect();
+    const place = top + height * (number - first + .5) / (last - first + 1);
+    box.scrollTop += place - box.getBoundingClientRect().top - box.clientHeight / 2;
+    return false;
+}"""
+_SCROLL = """async ([items, way]) => {
+    const list = document.querySelector(items), box = list.closest('.scroller');
+    const passed = [], jumps = [];
+    let most = 0, idle = 0;
+    while (idle < 25) {
+        const { top } = box.getBoundingClientRect(), middle = top + box.clientHeight / 2;
+        const here = [...list.querySelectorAll(":scope > [data-event]")]
+            .map((item) => [item, item.getBoundingClientRect()])
+            .filter(([, { bottom, top: at }]) => bottom > top && at < top + box.clientHeight);
+        passed.push(...here.map(([item]) => Number(item.dataset.event)));
+        const [item, place] = here.find(([, { bottom }]) => bottom > middle) ?? [];
+        const before = box.scrollTop;
+        box.scrollTop += way * 250;
+        const moved = box.scrollTop - before;
+        const gaps = () => [...list.querySelectorAll(":scope > [data-gap]")].some((gap) => {
+            const place = gap.getBoundingClientRect();
+            return place.bottom > top && place.top < top + box.clientHeight;
+        });
+        do await new Promise((done) => setTimeout(done, 20)); while (gaps());
+        const there = item?.isConnected && moved && item.getBoundingClientRect().top;
+        if (there) jumps.push(Math.abs(there - (place.top - moved)));
+        most = Math.max(most, document.querySelectorAll("*").length);
+        idle = moved ? 0 : idle + 1;
+    }
+    return { passed: [...new Set(passed)], jump: Math.max(...jumps), most };
+}"""
+
+
+def scroll_through(page: Page, items: str, way: int = -1) -> dict[str, Any]:
+    """Scroll a list (`#rows` or `#messages`) to its beginning, or with 1 to its end.
+
+    `passed`: the events that were seen; `jump`: the most pixels that an item moved by itself;
+    `most`: the most elements that the page had.
+    """
+    seen: dict[str, Any] = page.evaluate(_SCROLL, [items, way])
+    return seen
+
+
 class SessionPage:
     """The page of one session."""
 
@@ -244,7 +293,7 @@ class SessionPage:
         self.composer.fill(text)
         self.composer.press("Enter")
 
-    def say(self, text: str, status: str = "done") -> None:
+    def say(self, text: str, status: str = "done|waiting") -> None:
         """Send a message and wait for the end of its run."""
         last = self.events.last.get_attribute("data-event") if self.events.count() else ""
         self.send(text)
@@ -265,7 +314,8 @@ class SessionPage:
         return self.page.locator(f"#e-{number}")
 
     def select(self, number: int) -> None:
-        """Click a row and wait for what the inspector shows of it."""
+        """Scroll to a row, click it, and wait for what the inspector shows of it."""
+        self.page.wait_for_function(_REACH, arg=number)
         self.row(number).click()
         expect(self.row(number)).to_have_attribute("aria-selected", "true")
 

@@ -176,7 +176,7 @@ def _arrange(doom: Doom) -> None:
     journal = importlib.import_module("devui.store.journal").Journal
     journal.open.__func__.__kwdefaults__["factory"] = _Doomed
     if doom.place == "publish":
-        importlib.import_module("devui.debugger.bus").Bus.publish = _count_down
+        importlib.import_module("devui.debugger.events.bus").Bus.publish = _count_down
 
 
 def _count(*_: Any) -> None:
@@ -193,9 +193,9 @@ def _play(job: dict[str, Any]) -> None:
     if job["stalled"]:
         manner = importlib.import_module("devui.web.sse").PAGE
         object.__setattr__(manner, "stalled", job["stalled"])
-        importlib.import_module("devui.cli.listening")._UNREAD_SECONDS = job["stalled"]
+        importlib.import_module("devui.cli.web")._UNREAD_SECONDS = job["stalled"]
     if job["loads"]:
-        importlib.import_module("devui.debugger.workers").SECONDS_TO_LOAD = job["loads"]
+        importlib.import_module("devui.debugger.workers.workers").SECONDS_TO_LOAD = job["loads"]
     importlib.import_module("devui.cli").main(job["command"])
 
 

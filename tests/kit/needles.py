@@ -2,8 +2,9 @@
 
 import json
 
-from devui.debugger.summary import summarise
+from devui.debugger.events.summary import summarise
 from devui.store.rows import NewEvent
+from devui.wire.events import Event
 
 
 def event(number: int) -> NewEvent:
@@ -17,7 +18,7 @@ def event(number: int) -> NewEvent:
         "invocationId": f"i{number // 10}",
         "content": {"parts": [call if number % 7 == 0 else {"text": text}]},
     }
-    summary = summarise(told, final=False)
+    summary = summarise(Event.of(told), final=False)
     return NewEvent(
         id=f"e{number}",
         invocation_id=f"i{number // 10}",
@@ -26,7 +27,7 @@ def event(number: int) -> NewEvent:
         timestamp=number * 0.5 + number // 30,
         kind=summary.kind,
         final=False,
-        summary=summary.to_json(),
+        summary_json=summary.to_json(),
         data=json.dumps(told),
         state_delta={},
     )

@@ -34,7 +34,8 @@ def _serves(process: psutil.Process, app: str) -> bool:
     """Whether it is a process of the app; one that has just ended is none."""
     try:
         alive = process.status() != psutil.STATUS_ZOMBIE
-        return alive and process.cmdline()[-6:-4] == ["--app", app]
+        line = process.cmdline()
+        return alive and "--app" in line and line[line.index("--app") + 1] == app
     except psutil.NoSuchProcess:
         return False
 

@@ -34,6 +34,8 @@ class Server:
         """0: any; None: none is asked for."""
         self.room: int | None = None
         """Bytes that a file of its may grow to, as on a full disk; None for any number."""
+        self.environment: dict[str, str] = {}
+        """More variables of its environment."""
         self._process: subprocess.Popen[str] | None = None
         self._lines: SimpleQueue[str] = SimpleQueue()
 
@@ -46,7 +48,12 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env={**os.environ, "DEVUI_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"},
+            env={
+                **os.environ,
+                "DEVUI_TOKEN": TOKEN,
+                "PYTHONUNBUFFERED": "1",
+                **self.environment,
+            },
             cwd=self.data.parent,
             preexec_fn=self._fill_the_disk,
         )

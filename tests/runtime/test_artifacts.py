@@ -3,7 +3,7 @@
 import pytest
 from google.genai import types
 
-from devui.runtime.artifacts import InMemoryArtifactService
+from devui.runtime.artifacts import FileArtifactService, InMemoryArtifactService
 from devui.runtime.errors import InputValidationError
 
 USER = {"app_name": "app", "user_id": "u"}
@@ -117,7 +117,7 @@ async def test_references_are_followed_within_their_scope():
     "wrong",
     [
         {"session_id": None},
-        {"session_id": "a/b"},
+        {"session_id": "a/../b"},
         {"session_id": "user"},
         {"user_id": ".."},
         {"app_name": ""},
@@ -143,3 +143,41 @@ async def test_an_empty_file_is_a_file():
     table = types.Part.from_bytes(data=b"", mime_type="text/csv")
     await service.save_artifact(**WHERE, filename="empty.csv", artifact=table)
     assert await service.load_artifact(**WHERE, filename="empty.csv") == table
+
+
+IDS = [
+    *("team/ann", "team", "ann", "team/sessions/s/artifacts", "team/user", "team%2Fann"),
+    *("team%2fann", "team%252Fann", "team\\ann", "team%5Cann", "spiffe://x/y", "spiffe:/x/y"),
+]
+"""Ids that could be taken for each other, or for a part of the path of another."""
+
+
+@pytest.mark.parametrize("which", ["app_name", "user_id", "session_id"])
+@pytest.mark.parametrize("kind", [InMemoryArtifactService, FileArtifactService])
+async def test_ids_with_slashes_each_have_files_of_their_own(kind, which, tmp_path):
+    service = kind(tmp_path) if kind is FileArtifactService else kind()
+    places = [{**WHERE, which: each} for each in IDS]
+    for place in places:
+        await service.save_artifact(**place, filename="a", artifact=part(place[which]))
+        await service.save_artifact(**place, filename=f"{place[which]}/b", artifact=part("b"))
+    for place in places:
+        assert await service.load_artifact(**place, filename="a") == part(place[which])
+        names = await service.list_artifact_keys(**place)
+        assert [name for name in names if name.endswith("/b")] == [f"{place[which]}/b"]
+        await service.delete_artifact(**place, filename="a")
+        assert await service.list_versions(**place, filename="a") == []
+    assert {path.name for path in tmp_path.iterdir()} <= {"apps"}
+
+
+async def test_a_reference_to_a_file_of_a_user_with_a_slash_is_followed():
+    service, where = InMemoryArtifactService(), {**WHERE, "user_id": "team/ann"}
+    await service.save_artifact(**where, filename="a", artifact=part("x"))
+    for user, is_own in (("team/ann", True), ("team", False)):
+        uri = f"artifact://apps/app/users/{user}/sessions/s/artifacts/a/versions/0"
+        pointer = types.Part(file_data=types.FileData(file_uri=uri))
+        if is_own:
+            await service.save_artifact(**where, filename="b", artifact=pointer)
+        else:
+            with pytest.raises(InputValidationError):
+                await service.save_artifact(**where, filename="b", artifact=pointer)
+    assert await service.load_artifact(**where, filename="b") == part("x")

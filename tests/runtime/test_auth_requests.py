@@ -288,3 +288,36 @@ async def test_a_call_is_run_once_however_many_requests_for_it_are_answered(resu
     await answer(runner, (first, {"confirmed": True}), (again, {"confirmed": second}))
 
     assert ran == [second]
+
+
+CODE_FLOW = OAuthFlow(
+    authorizationUrl="https://a.example/auth", tokenUrl="https://a.example/token", scopes={"s": "d"}
+)
+CLIENT = {"client_id": "i", "client_secret": "x"}
+
+
+async def test_a_token_of_a_client_that_has_signed_in_by_itself_gains_no_login():
+    config = AuthConfig(
+        auth_scheme=OAuth2(flows=OAuthFlows(authorizationCode=CODE_FLOW)),
+        raw_auth_credential=AuthCredential(
+            auth_type=AuthCredentialTypes.OAUTH2, oauth2=OAuth2Auth(**CLIENT)
+        ),
+    )
+    got = []
+
+    def read(tool_context: ToolContext):
+        credential = tool_context.get_auth_response(config)
+        if credential is None:
+            tool_context.request_credential(config)
+            return None
+        got.append(credential.oauth2)
+        return "ok"
+
+    rules = [Rule(after="read", then=Say("read it")), Rule(then=Call("read"))]
+    runner = runner_of(Agent(name="reader", model=ScriptedLlm(rules=rules), tools=[read]))
+    [request] = requests(await run(runner))
+    token = OAuth2Auth(**CLIENT, access_token="token")
+    await answer(runner, (request, given(request, auth_type="oauth2", oauth2=token)))
+    assert [(each.access_token, each.auth_uri, each.state) for each in got] == [
+        ("token", None, None)
+    ]

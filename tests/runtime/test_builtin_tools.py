@@ -18,7 +18,7 @@ from devui.runtime.tools import (
     preload_memory,
     url_context,
 )
-from devui.runtime.tools.google_search_tool import GoogleSearchTool
+from devui.runtime.tools.google_tools import GoogleSearchTool
 from devui.runtime.tools.load_artifacts_tool import LoadArtifactsTool
 from tests.kit.conversation import Conversation, outline, said
 

@@ -3,9 +3,7 @@
 import asyncio
 import contextvars
 import functools
-import os
 import re
-import resource
 import sqlite3
 import subprocess
 import sys
@@ -166,25 +164,6 @@ async def test_the_thread_that_worked_last_is_the_next_to_work():
     together = threading.Barrier(4)
     await asyncio.gather(*[call(together.wait, PATIENCE) for _ in range(4)])
     assert len({await call(threading.get_ident) for _ in range(20)}) == 1
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="Linux tells processors")
-async def test_a_plain_function_may_use_every_processor_of_its_caller():
-    allowed = os.sched_getaffinity(0)
-    for _ in range(20):
-        assert await call(os.sched_getaffinity, 0) == allowed
-
-
-async def test_without_files_for_another_thread_calls_wait_for_those_there_are():
-    await call(int)
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
-    try:
-        calls = [call(time.sleep, 0.01) for _ in range(MAX_THREADS + 1)]
-        told = await asyncio.wait_for(asyncio.gather(*calls), PATIENCE)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
-    assert told == [None] * (MAX_THREADS + 1)
 
 
 async def test_many_callers_at_once_do_not_hold_up_the_loop():

@@ -8,7 +8,7 @@ from google.genai import types
 from devui.runtime.agents import LlmAgent
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
 from devui.runtime.models import LlmRequest, OpenAILlm
-from devui.runtime.models.chat_retries import pause
+from devui.runtime.models.chat_http import pause
 from devui.runtime.models.openai_llm import ChatCompletionError
 from devui.runtime.runners import InMemoryRunner
 from tests.kit.chat_server import ChatServer, says

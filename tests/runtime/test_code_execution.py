@@ -19,7 +19,7 @@ from devui.runtime.code_executors import (
     File,
     UnsafeLocalCodeExecutor,
 )
-from devui.runtime.flows.llm_flows.data_files import exploring_code
+from devui.runtime.flows.llm_flows._code_execution import exploring_code
 from devui.runtime.models import Rule, Say, ScriptedLlm
 from tests.kit.conversation import STREAMED, Conversation, outline, said
 from tests.kit.stages import WHERE, runner_of, stored

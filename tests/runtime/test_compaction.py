@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from devui.runtime.agents import LlmAgent, SequentialAgent
 from devui.runtime.apps import App, EventsCompactionConfig
-from devui.runtime.apps.base_events_summarizer import BaseEventsSummarizer
+from devui.runtime.apps.configs import BaseEventsSummarizer
 from devui.runtime.apps.llm_event_summarizer import LlmEventSummarizer
 from devui.runtime.events import Event, EventActions
 from devui.runtime.events.compactions import compacted

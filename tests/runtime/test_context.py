@@ -7,14 +7,14 @@ from google.genai import types
 
 from devui.runtime.agents import BaseAgent, Context, InvocationContext, LlmAgent, RunConfig
 from devui.runtime.agents.callback_context import CallbackContext
+from devui.runtime.agents.context import ReadonlyContext
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
 from devui.runtime.agents.invocation_events import events_of
-from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.agents.run_config import StreamingMode
 from devui.runtime.artifacts import InMemoryArtifactService
 from devui.runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes
 from devui.runtime.events import Event, EventActions
-from devui.runtime.events.ui_widget import UiWidget
+from devui.runtime.events.event_actions import UiWidget
 from devui.runtime.memory import InMemoryMemoryService
 from devui.runtime.models import Rule, Say, ScriptedLlm
 from devui.runtime.sessions import InMemorySessionService, Session

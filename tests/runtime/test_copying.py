@@ -11,9 +11,8 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from devui.runtime.copying import altered, filled, json_copy
-from devui.runtime.events.event import Event
+from devui.runtime.events.event import Event, NodeInfo
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.platform.uuid import new_uuid
 
@@ -64,20 +63,20 @@ def test_a_field_of_ones_own_in_the_copy_is_not_in_an_original_without_any():
 
 
 def test_a_renewed_model_is_as_one_made_anew():
-    made, wanted = EventActions.made(), EventActions()
+    made, wanted = EventActions.assemble(), EventActions()
     assert made == wanted
     assert made.model_fields_set == wanted.model_fields_set
     assert made.model_dump(exclude_unset=True) == {}
     made.state_delta["a"] = made.requested_tool_confirmations["b"] = 1
     made.escalate = True
-    assert EventActions.made() == EventActions()
-    assert EventActions.made().model_fields_set == set()
+    assert EventActions.assemble() == EventActions()
+    assert EventActions.assemble().model_fields_set == set()
 
 
 def test_an_event_that_is_made_is_as_one_that_was_validated():
     place = NodeInfo(path="a@1")
     values = {"id": "1", "author": "a", "timestamp": 1.0, "branch": None, "node_info": place}
-    event, wanted = Event.made(**values, actions=EventActions()), Event(**values)
+    event, wanted = Event.assemble(**values, actions=EventActions()), Event(**values)
     assert event == wanted
     assert event.model_fields_set == wanted.model_fields_set | {"actions"}
 

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from devui.runtime.events import Event, EventActions
-from devui.runtime.events.event_actions import EventCompaction
-from devui.runtime.events.node_info import NodeInfo
+from devui.runtime.events.event import NodeInfo
+from devui.runtime.events.event_actions import EventCompaction, ToolConfirmation, UiWidget
 from devui.runtime.events.rewinds import live_events
-from devui.runtime.events.tool_confirmation import ToolConfirmation
-from devui.runtime.events.ui_widget import UiWidget
 from devui.runtime.platform.time import reset_time_provider, set_time_provider
 from devui.runtime.platform.uuid import reset_id_provider, set_id_provider
 
@@ -314,3 +312,23 @@ def test_what_a_flag_is_given_counts_as_in_an_if(given, kept):
     actions.escalate = given
     assert actions.escalate is kept
     assert EventActions.model_validate_json(actions.model_dump_json()) == actions
+
+
+@pytest.mark.filterwarnings("ignore:Field name")
+def test_a_field_of_a_subclass_stands_before_a_property_of_that_name():
+    class Mine(Event):
+        message: str = ""
+        node_name: str = "none"
+
+    class More(Mine):
+        more: int = 1
+
+    for kind in (Mine, More):
+        event = kind(author="a", message="hello")
+        assert (event.message, event.node_name, event.content) == ("hello", "none", None)
+        event.message = "new"
+        assert (event.message, event.content) == ("new", None)
+        assert kind.model_validate_json(event.model_dump_json()).message == "new"
+        assert event.model_copy().message == "new"
+        assert kind().message == ""
+    assert Event(message="hello").message.parts[0].text == "hello"

@@ -127,8 +127,8 @@ async def test_damaged_metadata_costs_no_more_than_the_metadata(service, tmp_pat
     [
         *({"filename": name} for name in ("../x", "/x", "C:\\x", "C:x", "user:../x", "a\\..\\b")),
         *({"filename": name} for name in ("", "user:", ".", "x/versions/1", "Metadata.json", "\0")),
-        *({"session_id": name} for name in ("..", "a/b", "")),
-        {"user_id": "a\\b"},
+        *({"session_id": name} for name in ("..", "a/../b", "")),
+        {"user_id": "\\b"},
         {"app_name": "."},
         {"artifact": types.Part()},
         {"artifact": types.Part(file_data=types.FileData(file_uri="gs://b/x"))},

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from devui.runtime.agents import LlmAgent
-from devui.runtime.models import Call, LlmRequest, Rule, Say, ScriptedLlm
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.tools import (
     BaseTool,
     FunctionTool,
@@ -196,16 +196,6 @@ async def test_arguments_are_converted_to_what_the_function_asks_for():
     assert type(got["count"]) is int
 
 
-async def test_what_cannot_be_converted_is_passed_as_it_is(caplog):
-    def take(seat: Seat, count: int) -> str:
-        return f"{seat} {count}"
-
-    response = await run(take, seat={"place": 1}, count=1.5)
-
-    assert response == {"result": "{'place': 1} 1.5"}
-    assert "'seat' stays as the model wrote it" in caplog.text
-
-
 async def test_missing_arguments_are_told_to_the_model_and_the_function_is_not_called():
     def take(city: str, day: int, cabin: str = "x") -> None:
         raise AssertionError
@@ -300,16 +290,3 @@ async def test_exit_loop_escalates_and_ends_the_turn():
 
     assert response.actions.escalate
     assert response.is_final_response()
-
-
-def test_of_two_tools_with_one_name_the_later_answers(caplog):
-    def same() -> int:
-        return 1
-
-    first, second = FunctionTool(same), FunctionTool(same)
-    request = LlmRequest()
-
-    request.append_tools([first, second])
-
-    assert request.tools_dict == {"same": second}
-    assert "Rename one of them" in caplog.text

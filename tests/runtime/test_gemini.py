@@ -316,7 +316,7 @@ def test_an_answer_that_is_dropped_after_its_loop_leaves_no_task_behind(server):
     server.fall_silent(chunk(text("Once upon")))
     command = [sys.executable, "-c", DROPPED, server.url]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
-    assert "devui" not in ended.stderr
+    assert "devui/runtime" not in ended.stderr
     assert "never awaited" not in ended.stderr
 
 

@@ -8,19 +8,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from devui.runtime.agents import LlmAgent
-from devui.runtime.agents.node_paths import is_in_line
-from devui.runtime.apps.outline import Outline
+from devui.runtime.agents.agent_tree import is_in_line
+from devui.runtime.apps.compaction import Outline
 from devui.runtime.code_executors import BaseCodeExecutor
 from devui.runtime.code_executors.code_execution_utils import CodeExecutionResult
 from devui.runtime.code_executors.code_executor_context import CodeExecutorContext
 from devui.runtime.events import Event, EventActions
 from devui.runtime.events.compactions import CompactedEvents
+from devui.runtime.events.event import NodeInfo
 from devui.runtime.events.event_actions import EventCompaction
-from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.events.rewinds import live_events
-from devui.runtime.flows.llm_flows.data_files import DataFiles
-from devui.runtime.flows.llm_flows.excerpts import InLine
-from devui.runtime.flows.llm_flows.growing_map import GrowingMap, common_length
+from devui.runtime.flows.llm_flows._code_execution import DataFiles
+from devui.runtime.flows.llm_flows._nl_planning import GrowingMap, common_length
+from devui.runtime.flows.llm_flows.contents import InLine
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.visibility import View
 from devui.runtime.models import LlmRequest, Rule, Say, ScriptedLlm
@@ -205,8 +205,8 @@ def test_summaries_that_come_later_stand_where_they_do_at_once(first, more):
     growing = CompactedEvents(first, "one")
     for number, event in enumerate(more, 1):
         growing.append(event)
-        expected = CompactedEvents([*first, *more[:number]], "one").shown()
-        assert _lines(growing.shown()) == _lines(expected)
+        expected = CompactedEvents([*first, *more[:number]], "one").events()
+        assert _lines(growing.events()) == _lines(expected)
 
 
 STEPS = st.one_of(
@@ -288,7 +288,7 @@ def _told(outline):
         [outline.prompt_tokens(agent) for agent in (None, "one", "user")],
         outline.size(),
         list(map(id, outline.new_invocations(2, 1))),
-        _lines(outline.compacted().shown()),
+        _lines(outline.compacted().events()),
         outline.compacted().latest,
     )
 

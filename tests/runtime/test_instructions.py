@@ -1,5 +1,7 @@
 """Instructions: templates, functions, and where they stand in a request."""
 
+import re
+
 import pytest
 from google.genai import types
 
@@ -33,6 +35,10 @@ STATE = {"city": "Rome", "none": None, "app:shop": "S", "user:tier": "gold", "de
         ("{missing?}{city?}", "Rome"),
         ("{{city}}", "Rome"),
         ("${city} \\{city}", "${city} \\{city}"),
+        (
+            "{lbrace}city} {lbrace}{lbrace} city }}, {lbrace}{city}{rbrace}",
+            "{city} {{ city }}, {Rome}",
+        ),
         ('{"city": 1} {} {a b} {deep.a} {other:city} {app:user:x}',) * 2,
     ],
 )
@@ -50,6 +56,19 @@ async def test_a_missing_key_is_an_error_that_says_what_to_do():
     assert error.error_code == "KeyError"
     assert error.error_message.startswith("The instruction of agent 'guide' needs the state key")
     assert "{city?}" in error.error_message
+
+
+@pytest.mark.parametrize("braced", ["{name}", "{{ CREATED_AT }}", "{user:name}", "{{{x}}}"])
+async def test_the_error_of_a_missing_key_says_how_to_keep_its_braces(braced):
+    with pytest.raises(KeyError) as caught:
+        await system_instruction(f"enum MyField {braced}")
+
+    words = re.search(r"To keep the braces in the text, write (.*), or give", str(caught.value))
+    assert await system_instruction(f"enum MyField {words[1]}") == f"enum MyField {braced}"
+
+
+async def test_a_state_key_named_lbrace_is_filled_in_like_any_other():
+    assert await system_instruction("{lbrace}city}", {"lbrace": "mine"}) == "minecity}"
 
 
 async def test_an_artifact_is_inserted_by_its_name():

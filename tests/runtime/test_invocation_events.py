@@ -2,7 +2,7 @@
 
 from google.genai import types
 
-from devui.runtime.agents.invocation_events import LatestAnswer
+from devui.runtime.agents.invocation_context import LatestAnswer
 from devui.runtime.events import Event
 
 

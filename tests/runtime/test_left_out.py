@@ -170,14 +170,17 @@ def test_a_package_that_is_asked_for_a_name_says_which_may_be_meant(name):
         ),
         ("from devui.runtime.tools.agent_tool import AgentToolConfig", "in Python"),
         ("from devui.runtime.models.lite_llm import acompletion", "from litellm import"),
-        ("from devui.runtime.utils.feature_decorator import experimental", "Leave the line out"),
+        ("from devui.runtime.utils.feature_decorator import experimental", "Remove the line"),
         (
             "from devui.runtime.tools.skill_toolset import UnloadSkillTool",
             "lifecycle_config",
         ),
         ("import devui.runtime.nothing.such", "docs/guide/runtime.md"),
-        ("from devui.runtime.workflow._node_state import NodeState", "google-adk's own"),
-        ("from devui.runtime.workflow._errors import WorkflowInvariantError", "google-adk's own"),
+        ("from devui.runtime.workflow._node_state import NodeState", "internal to google-adk"),
+        (
+            "from devui.runtime.workflow._errors import WorkflowInvariantError",
+            "internal to google-adk",
+        ),
     ],
 )
 def test_an_import_of_what_is_not_there_says_what_to_do(line, said):

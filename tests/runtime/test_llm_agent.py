@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from devui.runtime.agents import Agent, BaseAgent, LlmAgent, RunConfig
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
-from devui.runtime.flows.llm_flows.auto_flow import AutoFlow
-from devui.runtime.flows.llm_flows.single_flow import SingleFlow
+from devui.runtime.flows.llm_flows.base_llm_flow import AutoFlow, SingleFlow
 from devui.runtime.models import (
     Call,
     Rule,

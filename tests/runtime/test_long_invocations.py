@@ -140,6 +140,7 @@ async def calls_of_a_step(root: BaseAgent, steps: int, *, resumable: bool) -> fl
     return counter.calls / steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resumable", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_step_of_a_long_invocation_does_no_more_than_one_of_a_short_one(kind, resumable):

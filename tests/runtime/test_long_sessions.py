@@ -23,7 +23,7 @@ from devui.runtime.agents import (
 )
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.apps import App, EventsCompactionConfig, ResumabilityConfig
-from devui.runtime.apps.base_events_summarizer import BaseEventsSummarizer
+from devui.runtime.apps.configs import BaseEventsSummarizer
 from devui.runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes
 from devui.runtime.auth.auth_schemes import APIKey
 from devui.runtime.code_executors import BaseCodeExecutor
@@ -296,6 +296,7 @@ async def work_of(
     return Work(counter.calls, Watched.reads)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TURNS_OF)
 async def test_a_turn_on_a_long_session_does_no_more_than_on_a_short_one(kind, service, counter):
     await work_of(TURNS_OF[kind](), service, counter, 8)  # what is built once

@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import pickle
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ import psutil
 import pytest
 
 from devui.runtime.agents import InvocationContext, LlmAgent
-from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.agents.context import ReadonlyContext
 from devui.runtime.auth import AuthCredential, AuthCredentialTypes, HttpAuth, HttpCredentials
 from devui.runtime.auth.auth_schemes import APIKey
 from devui.runtime.models import Call, LlmRequest, Rule, Say, ScriptedLlm
@@ -326,5 +327,19 @@ async def test_a_copy_of_a_request_has_the_tools_of_the_same_server():
         assert copied.tools_dict == request.tools_dict
         assert copied.contents is not request.contents
         assert copied.config == request.config
+    finally:
+        await toolset.close()
+
+
+async def test_a_pickled_toolset_is_without_connections_and_opens_its_own():
+    toolset = McpToolset(connection_params=STDIO)
+    try:
+        names = [tool.name for tool in await toolset.get_tools()]
+        other = pickle.loads(pickle.dumps(toolset))
+        assert other.errlog is sys.stderr
+        try:
+            assert [tool.name for tool in await other.get_tools()] == names
+        finally:
+            await other.close()
     finally:
         await toolset.close()

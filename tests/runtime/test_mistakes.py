@@ -12,7 +12,7 @@ import pytest
 
 from devui.runtime.apps import App
 from devui.runtime.runners import InMemoryRunner
-from devui.worker.faults import agent_error
+from devui.worker.errors import agent_error
 from devui.worker.loading import load
 from tests.kit.conversation import Conversation
 
@@ -103,12 +103,6 @@ NAMESAKE = """\
 one, other = (LlmAgent(name="helper", model=says()) for _ in range(2))
 root_agent = LlmAgent(name="agent", model=says(), sub_agents=[one, other])
 """
-TWO_TOOLS = """\
-def again() -> str:
-    "Looks again."
-again.__name__ = "look"
-root_agent = LlmAgent(name="agent", model=says(), tools=[look, again])
-"""
 UNTYPED = """\
 def find(what: "Nothing"):
     "Finds."
@@ -156,15 +150,13 @@ root_agent = LlmAgent(name="agent", model=says(), tools=[Mine()])
 WARNINGS = {
     NAMESAKE: "Agents share the names ['helper']; only the first of each is found. Rename the"
     " others.",
-    TWO_TOOLS: "Two tools are named 'look': the earlier one can no longer be called. Rename one of"
-    " them.",
     UNTYPED: "Tool 'find' has an annotation that cannot be resolved (name 'Nothing' is not"
     " defined): its parameters are not declared to the model. Import the type at the top of the"
     " tool's module.",
 }
 
 
-@pytest.mark.parametrize("body", WARNINGS, ids=["names of agents", "names of tools", "annotations"])
+@pytest.mark.parametrize("body", WARNINGS, ids=["names of agents", "annotations"])
 async def test_what_need_not_be_a_mistake_is_a_warning(app, body, caplog):
     with caplog.at_level(logging.WARNING):
         assert await app(body, runs=True) == "nothing"

@@ -285,7 +285,7 @@ def test_a_proxy_of_the_environment_is_used(url, monkeypatch):
             {"sess": "日本"},
             "header Cookie can hold printable ASCII characters only, not '日', '本'",
         ),
-        ({"kind": "\ud83d"}, r"'\ud83d' is half of a character and cannot be sent"),
+        ({"kind": "\ud83d"}, r"'\ud83d' contains a lone surrogate and can't be sent"),
     ],
     ids=["letter", "line", "cookie", "half"],
 )

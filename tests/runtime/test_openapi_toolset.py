@@ -21,7 +21,7 @@ from devui.runtime.http_client import httpx
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.tools.openapi_tool import OpenAPIToolset
-from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import (
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.sending import (
     BlockedHost,
     public_addresses,
 )

@@ -30,7 +30,7 @@ from devui.runtime.runners import InMemoryRunner, Runner
 from devui.runtime.sessions import InMemorySessionService, Session, SqliteSessionService
 from devui.runtime.skills import Frontmatter, Skill
 from devui.runtime.tools import AgentTool, BaseToolset, FunctionTool
-from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
+from devui.runtime.tools.base_authenticated_tool import AuthenticatedFunctionTool
 from devui.runtime.tools.mcp_tool import McpTool, McpToolset
 from devui.runtime.tools.openapi_tool import RestApiTool
 from devui.runtime.tools.skill_toolset import SkillToolset

@@ -17,12 +17,13 @@ from pydantic import Field
 
 from devui.runtime.agents import LlmAgent
 from devui.runtime.models import BaseLlm, LlmRequest, LlmResponse
-from devui.runtime.models.own_contents import OwnContents, own_contents
+from devui.runtime.models.llm_request import OwnContents, own_contents
 from devui.runtime.planners import BasePlanner
 from devui.runtime.plugins import BasePlugin, ContextFilterPlugin
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.sessions import Session
 from devui.runtime.tools import BaseTool, BaseToolset
+from tests.kit.thorough import rounds
 
 
 def said(text: str) -> types.Content:
@@ -99,7 +100,7 @@ def outcome(contents: list[types.Content], step: tuple[Any, ...], made: dict[str
 
 
 @drawn(st.integers(0, 6), st.lists(STEPS, max_size=8))
-@settings(max_examples=300)
+@settings(max_examples=rounds(100, 300))
 def test_it_is_a_list_like_others(size, steps):
     others = [said(str(number)) for number in range(size)]
     made = {name: said(name) for name in "xyz"}

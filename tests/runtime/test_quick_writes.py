@@ -45,8 +45,8 @@ def is_on_the_spot(_: sqlite3.Connection) -> bool:
 
 async def written(database: Database, job, size: int = 0) -> bool:
     outcome = database.begin_write(job, size=size)
-    if isinstance(outcome, Call) and outcome.left is not None:
-        await outcome.left
+    if isinstance(outcome, Call) and outcome.remainder is not None:
+        await outcome.remainder
     return outcome.value()
 
 

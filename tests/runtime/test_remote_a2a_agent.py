@@ -28,7 +28,7 @@ pytest.importorskip("a2a")
 from a2a.client import ClientConfig, ClientFactory
 from a2a.types import AgentCard
 
-from devui.runtime.a2a.parts import from_a2a, to_a2a
+from devui.runtime.a2a.sending import from_a2a, to_a2a
 from devui.runtime.agents.remote_a2a_agent import (
     AGENT_CARD_WELL_KNOWN_PATH,
     RemoteA2aAgent,

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from devui.runtime.agents import Agent
-from devui.runtime.agents.agent_tree import family
+from devui.runtime.agents.base_agent import family
 from devui.runtime.apps import App
 from devui.runtime.events import Event
 from devui.runtime.plugins import BasePlugin

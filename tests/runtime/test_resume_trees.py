@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from devui.runtime.agents import Agent, BaseAgent, LoopAgent, ParallelAgent, SequentialAgent
 from devui.runtime.models import BaseLlm, LlmResponse
 from tests.kit.stages import WHERE, run, runner_of, said, stored
+from tests.kit.thorough import rounds
 from tests.kit.turns import invocation_of
 
 ROUNDS = 2
@@ -107,7 +108,9 @@ async def undisturbed(plant):
     return await stored(runner)
 
 
-many = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+many = settings(
+    max_examples=rounds(20, 50), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @many

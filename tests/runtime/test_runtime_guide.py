@@ -10,7 +10,7 @@ from devui.runtime.runners import InMemoryRunner
 from tests.source import ROOT
 
 PAGE = (ROOT / "docs" / "guide" / "runtime.md").read_text(encoding="utf-8")
-COMPLETE, CHOSEN = PAGE.split("Of the packages", 1)
+COMPLETE, CHOSEN = PAGE.split("From the packages with services and models:", 1)
 ROW = re.compile(r"^\| `(devui\.runtime[\w.]*)` \|(.*)$", re.MULTILINE)
 
 
@@ -36,21 +36,22 @@ def test_every_public_name_of_a_package_can_be_loaded(package):
         assert getattr(module, name) is not None
 
 
-def example(index):
-    """What the page's example defines."""
-    found = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[index]
+def example(text):
+    """What the page's first example with `text` in it defines."""
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     names = {}
-    exec(compile(found, "runtime.md", "exec", dont_inherit=True), names)
+    block = next(block for block in blocks if text in block)
+    exec(compile(block, "runtime.md", "exec", dont_inherit=True), names)
     return names
 
 
 def test_the_example_of_a_credential_makes_a_tool():
-    declared = example(2)["tool"]._get_declaration()
+    declared = example("tool = ")["tool"]._get_declaration()
     assert list(declared.parameters_json_schema["properties"]) == ["folder"]
 
 
 async def test_the_example_runs():
-    names = example(0)
+    names = example("root_agent = ")
 
     events = await InMemoryRunner(names["root_agent"]).run_debug("Rome?", quiet=True)
 
@@ -59,7 +60,7 @@ async def test_the_example_runs():
 
 async def test_the_example_of_a_step_of_ones_own_runs():
     model = ScriptedLlm(rules=[Rule(then=Say("Yes."))])
-    agent = example(1)["Moody"](name="moody", model=model, instruction="Answer.")
+    agent = example("class Moody")["Moody"](name="moody", model=model, instruction="Answer.")
 
     await InMemoryRunner(agent).run_debug("So?", quiet=True)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.kit.adk_sessions import Steps
 from tests.kit.oracle import adk_python, needs_adk
+from tests.kit.thorough import rounds
 from tests.source import ROOT
 
 pytestmark = needs_adk
@@ -143,9 +144,10 @@ async def test_a_session_without_shared_state_is_filled_by_the_other(theirs, ser
     assert [event["id"] for event in held["u/s"]["events"]] == ["e"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("service", ["sqlite", "database"])
 @settings(
-    max_examples=40,
+    max_examples=rounds(15, 40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

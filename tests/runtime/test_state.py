@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from devui.runtime.sessions import State, StateSchemaError
-from devui.runtime.sessions.scopes import ScopedState
+from devui.runtime.sessions.state import ScopedState
 
 
 def opened(**value) -> tuple[State, dict, dict]:

@@ -4,7 +4,7 @@ import pytest
 from google.genai import types
 
 from devui.runtime.events import Event, EventActions
-from devui.runtime.events.tool_confirmation import ToolConfirmation
+from devui.runtime.events.event_actions import ToolConfirmation
 
 WHERE = {"app_name": "app", "user_id": "u"}
 

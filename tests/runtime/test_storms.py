@@ -12,9 +12,10 @@ import pytest
 from google.genai import types
 
 from tests.kit.storms import TROUBLES, Storm
+from tests.kit.thorough import rounds
 from tests.kit.weather import Weather
 
-SEEDS = 160
+SEEDS = rounds(60, 160)
 AT_A_TIME = 20
 STORMS = 3
 MESSAGES = 60
@@ -33,6 +34,7 @@ def _only_new_garbage_is_looked_for() -> Iterator[None]:
     gc.unfreeze()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
 async def test_after_any_storm_the_next_message_works(first):
     for seed in range(first, first + AT_A_TIME):
@@ -79,6 +81,7 @@ async def to_the_end(weather: Weather, random: Random) -> None:
     pytest.fail(str(weather.story))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
 async def test_a_run_that_is_lost_comes_to_its_end_when_it_is_resumed(first):
     for seed in range(first, first + AT_A_TIME):

@@ -7,7 +7,7 @@ import pytest
 from devui.runtime.auth import AuthConfig, AuthCredential
 from devui.runtime.auth.auth_schemes import APIKey, HTTPBearer
 from devui.runtime.auth.credential_service import InMemoryCredentialService
-from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
+from devui.runtime.auth.exchanger import CredentialExchangeError
 from devui.runtime.models import Call
 from devui.runtime.tools import BaseToolset, FunctionTool
 from devui.runtime.tools.openapi_tool import OpenAPIToolset

@@ -7,13 +7,15 @@ for (resume seed).
 import pytest
 
 from tests.kit.thicket import Stroll
+from tests.kit.thorough import rounds
 
-SEEDS = 160
+SEEDS = rounds(60, 160)
 AT_A_TIME = 20
 MESSAGES = 60
 """No tree takes that many."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
 async def test_all_comes_to_its_end(first, resumable):

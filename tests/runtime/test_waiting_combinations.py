@@ -43,6 +43,7 @@ async def left(outer: str, inner: str, kind: str, how: str, *, resumable: bool) 
     return f"{kind} {how}: open {play.open}, done {wrong}" if play.open or wrong else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
 @pytest.mark.parametrize("how", ["one by one", "together", *AGAIN])
 @pytest.mark.parametrize(("outer", "inner"), PAIRS)

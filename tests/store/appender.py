@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from devui.store import Journal
+from devui.store.journal import Journal
 from tests.store.kit import event_with
 
 WRITERS = 3

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from devui.store import Journal, SessionRow
+from devui.store.journal import Journal
+from devui.store.rows import SessionRow
 
 
 @pytest.fixture

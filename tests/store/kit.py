@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from hypothesis import Phase
 
-from devui.store import Journal, NewEvent
+from devui.store.journal import Journal
+from devui.store.rows import NewEvent
 
 SEARCH: dict[str, Any] = {
     "derandomize": True,
@@ -51,7 +52,7 @@ def event_with(
         timestamp=timestamp,
         kind=kind,
         final=False,
-        summary="{}",
+        summary_json="{}",
         data=json.dumps({"id": event_id, "text": text}, ensure_ascii=False),
         state_delta=delta,
     )

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
-from devui.store import Journal
+from devui.store.journal import Journal
 
 
 class Doomed(sqlite3.Connection):

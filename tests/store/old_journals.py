@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from devui.store import Journal
+from devui.store.journal import Journal
 from devui.store.schema import load_migrations
 from tests.store.kit import append_many, new_event
 

@@ -8,8 +8,8 @@ import pytest
 
 from devui.runtime.sessions import in_memory_session_service, sqlite_rows
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
-from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.sqlite_event_cache import EventCache
+from devui.runtime.sessions.state import ScopedState
 from devui.store import events, state
 from devui.store.events import Events
 from devui.store.rows import Appended
@@ -77,7 +77,7 @@ def _trust_the_cache(patch: pytest.MonkeyPatch) -> None:
     read = EventCache.read
 
     def wrong(self: EventCache, connection: Any, layout: Any, key: Any) -> Any:
-        if (kept := self._kept.get(key)) is not None:
+        if (kept := self._entries.get(key)) is not None:
             return kept.read()
         return read(self, connection, layout, key)
 

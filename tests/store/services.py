@@ -1,6 +1,5 @@
 """The three places that keep sessions, behind ADK's one interface, for a model that knows none."""
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -8,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from devui.debugger.commit import event_of
+from devui.debugger.runs.commit import event_of
 from devui.runtime.errors import AlreadyExistsError, SessionNotFoundError
 from devui.runtime.events import Event
 from devui.runtime.sessions import InMemorySessionService, Session, SqliteSessionService
@@ -17,9 +16,12 @@ from devui.runtime.sessions.base_session_service import (
     GetSessionConfig,
     ListSessionsResponse,
 )
-from devui.store import EventConflict, Journal, NewEvent, SessionExists, SessionNotFound, SessionRow
 from devui.store.checkup import check_journal
+from devui.store.errors import EventConflict, SessionExists, SessionNotFound
 from devui.store.events import history
+from devui.store.journal import Journal
+from devui.store.rows import NewEvent, SessionRow
+from devui.wire import events as wire
 from tests.kit.sound import delta_of
 
 REFUSALS = (AlreadyExistsError, EventConflict, SessionExists)
@@ -29,7 +31,7 @@ MISSING = (SessionNotFoundError, SessionNotFound)
 def new_event(event: Event) -> NewEvent:
     """The journal's event, as the server makes it of what a worker sends."""
     text = event.model_dump_json(by_alias=True, exclude_none=True)
-    return event_of(json.loads(text), text, final=event.is_final_response())
+    return event_of(wire.Event(text), final=event.is_final_response())
 
 
 class JournalSessions(BaseSessionService):

@@ -2,7 +2,9 @@ import json
 
 import pytest
 
-from devui.store import BadValue, Journal, SessionNotFound, SessionRow
+from devui.store.errors import BadValue, SessionNotFound
+from devui.store.journal import Journal
+from devui.store.rows import SessionRow
 
 
 async def test_versions_count_from_zero_and_the_newest_is_loaded(

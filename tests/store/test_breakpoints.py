@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from devui.store import BadValue, BreakpointChanged, BreakpointNotFound, Journal
+from devui.store.errors import BadValue, BreakpointChanged, BreakpointNotFound
+from devui.store.journal import Journal
 
 
 async def test_breakpoints_are_kept_in_the_order_they_were_made(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from contextlib import closing
 
 import pytest
 
-from devui.store import Appended, Journal, SessionRow
+from devui.store.journal import Journal
+from devui.store.rows import Appended, SessionRow
 from tests.store.kit import new_event
 
 
+@pytest.mark.slow
 @pytest.mark.req("R40")
 async def test_a_cancelled_append_happens_wholly_or_not_at_all(
     journal: Journal, session: SessionRow

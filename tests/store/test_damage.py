@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from devui.store import Journal, StoreError
-from devui.store.errors import JournalDamaged
+from devui.store.errors import JournalDamaged, StoreError
+from devui.store.journal import Journal
 from devui.store.values import parsed
+from tests.kit.thorough import rounds
 from tests.store.kit import append_many, new_event
 
 PAGE = 4096
@@ -70,8 +71,9 @@ async def test_a_damaged_journal_is_set_aside_untouched_and_a_new_one_begins(
     assert len([name for name in kept if not name.endswith(("-wal", "-shm"))]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.req("R43")
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(rounds(15, 40)))
 async def test_random_damage_is_found_or_harmless_and_never_destroys_the_file(
     tmp_path: Path, seed: int
 ) -> None:

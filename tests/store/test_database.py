@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from devui.store import EventConflict, Journal, JournalClosed, SessionNotFound, SessionRow
+from devui.store.errors import EventConflict, JournalClosed, SessionNotFound
+from devui.store.journal import Journal
+from devui.store.rows import SessionRow
 from tests.store.kit import ListeningConnection, append_many, new_event
 
 

@@ -2,7 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from devui.store import BadValue, Journal, NewEdit, SessionNotFound, SessionRow
+from devui.store.errors import BadValue, SessionNotFound
+from devui.store.journal import Journal
+from devui.store.rows import NewEdit, SessionRow
 
 EDIT = NewEdit(
     run="r",

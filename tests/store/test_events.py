@@ -1,21 +1,13 @@
 import dataclasses
-import json
 import math
 from typing import Any
 
 import pytest
 
-from devui.store import (
-    Appended,
-    BadValue,
-    EventConflict,
-    EventRow,
-    Journal,
-    RunNotActive,
-    SessionNotFound,
-    SessionRow,
-)
+from devui.store.errors import BadValue, EventConflict, RunNotActive, SessionNotFound
 from devui.store.events import history
+from devui.store.journal import Journal
+from devui.store.rows import Appended, EventRow, SessionRow
 from tests.store.kit import append_many, new_event
 
 
@@ -29,8 +21,8 @@ async def test_an_appended_event_can_be_read_at_once(journal: Journal, session: 
         event = new_event(f"e{number}", timestamp=float(number), text="é" * number)
         done = await journal.events.append(session.key, event, None)
         assert done == Appended(session.seq + number, number, duplicate=False)
-        row, data = await journal.events.body(session.key, number) or pytest.fail("not there")
-        assert data == event.data
+        row, stored = await journal.events.body(session.key, number) or pytest.fail("not there")
+        assert stored.text == event.data
         assert (row.seq, row.id, row.size) == (done.seq, event.id, len(event.data.encode()))
         head = await journal.sessions.get(session.key)
         assert head is not None
@@ -39,7 +31,7 @@ async def test_an_appended_event_can_be_read_at_once(journal: Journal, session: 
 
 async def test_a_row_holds_what_was_appended(journal: Journal, session: SessionRow) -> None:
     await journal.runs.start("r1", session.key)
-    event = dataclasses.replace(new_event(), branch="a.b", final=True, summary='{"text":"hi"}')
+    event = dataclasses.replace(new_event(), branch="a.b", final=True, summary_json='{"text":"hi"}')
     done = await journal.events.append(session.key, event, "r1")
     [row] = await journal.events.page(session.key, limit=1)
     assert row == EventRow(
@@ -54,7 +46,7 @@ async def test_a_row_holds_what_was_appended(journal: Journal, session: SessionR
         timestamp=1.0,
         kind="text",
         final=True,
-        summary='{"text":"hi"}',
+        summary_json='{"text":"hi"}',
         chunks=0,
         size=len(event.data),
     )
@@ -153,7 +145,7 @@ async def test_a_page_can_be_bounded_on_both_sides(journal: Journal, session: Se
 async def test_bodies_come_by_number_and_by_seq(journal: Journal, session: SessionRow) -> None:
     await append_many(journal, session.key, 9)
     found = await journal.events.bodies(session.key, [7, 2, 99, 10**30])
-    assert [(row.number, json.loads(data)["id"]) for row, data in found] == [(2, "e2"), (7, "e7")]
+    assert [(row.number, event.id) for row, event in found] == [(2, "e2"), (7, "e7")]
     following = await journal.events.following(session.key, found[0][0].seq, 2)
     assert [row.number for row, _ in following] == [3, 4]
     assert await journal.events.body(session.key, 0) is None
@@ -236,7 +228,7 @@ async def test_chunks_are_kept_beside_the_event_they_become(
 
 
 @pytest.mark.parametrize(
-    "field", ["id", "invocation_id", "author", "branch", "kind", "summary", "data"]
+    "field", ["id", "invocation_id", "author", "branch", "kind", "summary_json", "data"]
 )
 @pytest.mark.parametrize("bad", ["a\0b", "a\ud800b"])
 async def test_a_text_that_cannot_be_kept_is_refused_before_anything_is_written(

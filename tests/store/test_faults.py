@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from devui.store import Journal, JournalBusy, JournalFailed, JournalFull, JournalGone, NewEvent
-from devui.store.errors import JournalError
+from devui.store.errors import JournalBusy, JournalError, JournalFailed, JournalFull, JournalGone
+from devui.store.journal import Journal
+from devui.store.rows import NewEvent
 from tests.store.kit import (
     FaultyConnection,
     ImpatientConnection,

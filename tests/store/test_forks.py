@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from devui.store import EventNotFound, Journal, NewFork, SessionExists, SessionRow
+from devui.store.errors import EventNotFound, SessionExists
 from devui.store.events import history
+from devui.store.journal import Journal
+from devui.store.rows import NewFork, SessionRow
 from tests.store.kit import append_many, new_event
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from devui.store import Journal
+from devui.store.journal import Journal
 
 KILLS = 20
 
@@ -25,6 +25,7 @@ def kill_at_random(path: Path, attempt: int, chance: random.Random) -> list[tupl
     return [(int(seq), int(number), name) for seq, number, name in whole]
 
 
+@pytest.mark.slow
 @pytest.mark.req("R35")
 @pytest.mark.req("R37")
 async def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path) -> None:

@@ -21,19 +21,17 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from devui.store import (
-    Appended,
+from devui.store import events, state
+from devui.store.errors import (
     EventConflict,
-    Journal,
-    NewEvent,
-    NewFork,
     RunActive,
     RunNotActive,
     SessionExists,
     SessionNotFound,
-    events,
-    state,
 )
+from devui.store.journal import Journal
+from devui.store.rows import Appended, NewEvent, NewFork
+from tests.kit.thorough import rounds
 from tests.store.kit import MEMORY_DISK, SEARCH, event_with
 
 T = TypeVar("T")
@@ -326,7 +324,7 @@ def play(examples: int, **more: Any) -> None:
 @pytest.mark.req("R38")
 @pytest.mark.req("R47")
 def test_the_journal_behaves_like_its_model() -> None:
-    play(40)
+    play(rounds(15, 40))
 
 
 def _before_the_moment(patch: pytest.MonkeyPatch) -> None:

@@ -14,15 +14,15 @@ import pytest
 
 from devui.address import ServerAddress, read_address
 from devui.keys import kept_key
-from devui.store import (
+from devui.store.errors import (
     FolderRefused,
-    Journal,
     JournalClosed,
     JournalError,
     JournalForeign,
     JournalInUse,
     JournalNewer,
 )
+from devui.store.journal import Journal
 from devui.store.schema import Migration, load_migrations
 from tests.kit.patience import PATIENCE
 from tests.store.kit import append_many
@@ -30,7 +30,7 @@ from tests.store.test_kill import kill_at_random
 
 HOLDER = """
 import asyncio, pathlib, sys
-from devui.store import Journal
+from devui.store.journal import Journal
 async def hold():
     journal = await Journal.open(pathlib.Path(sys.argv[1]))
     print("held", flush=True)
@@ -153,7 +153,7 @@ async def test_a_killed_server_leaves_the_folder_free(tmp_path: Path) -> None:
 def test_an_interpreter_ends_although_nobody_closed_the_journal(tmp_path: Path) -> None:
     code = (
         "import asyncio, pathlib, sys\n"
-        "from devui.store import Journal\n"
+        "from devui.store.journal import Journal\n"
         "kept = asyncio.run(Journal.open(pathlib.Path(sys.argv[1])))\n"
     )
     done = subprocess.run(

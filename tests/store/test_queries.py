@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from devui.store import Journal
+from devui.store.journal import Journal
 from devui.store.rows import NewTouch
 from tests.store.kit import ListeningConnection, append_many, event_with, new_event
 
@@ -31,7 +31,7 @@ READS: dict[str, Read] = {
     "the last writes of a key": lambda j, key: j.histories.writes(key, "session", "a", limit=5),
     "the previous write": lambda j, key: j.histories.previous(key, "session", "a", 20),
     "the next write": lambda j, key: j.histories.next(key, "session", "a", 20),
-    "what events wrote": lambda j, key: j.histories.written(key, first=3, last=9, keys=["a"]),
+    "what events wrote": lambda j, key: j.histories.deltas(key, first=3, last=9, keys=["a"]),
     "a moment": lambda j, key: j.state.moment(key, 12),
     "the shared state": lambda j, key: j.state.shared(key),
     "the initial state": lambda j, key: j.sessions.initial_state(key),

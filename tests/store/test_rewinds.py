@@ -1,11 +1,11 @@
 """Which events take a session back is known to every journal, whatever version it began with."""
 
-import json
 from pathlib import Path
 
-from devui.debugger.commit import event_of
-from devui.store import Journal, NewEvent, NewFork
-from devui.store.rewinds import Rewind, rewinds
+from devui.debugger.runs.commit import event_of
+from devui.store.journal import Journal
+from devui.store.rows import NewEvent, NewFork, Rewind
+from devui.wire.events import Event
 from tests.store.old_journals import of_version
 
 BEFORE = 18
@@ -22,7 +22,7 @@ def event(number: int, invocation: str, before: str | None = None) -> NewEvent:
         "timestamp": float(number),
         "actions": actions,
     }
-    return event_of(told, json.dumps(told), final=False)
+    return event_of(Event.of(told), final=False)
 
 
 HISTORY = [
@@ -48,16 +48,16 @@ async def kept(path: Path) -> int:
 async def test_they_are_found_now_and_as_of_an_event_and_in_a_fork(tmp_path: Path) -> None:
     session = await kept(tmp_path)
     async with await Journal.open(tmp_path) as journal:
-        assert await rewinds(journal, session) == FOUND
-        assert await rewinds(journal, session, until=5) == FOUND[:2]
+        assert await journal.events.rewinds(session) == FOUND
+        assert await journal.events.rewinds(session, until=5) == FOUND[:2]
         fork = await journal.forks.make(session, NewFork(number=5, id="fork", reason="same"))
-        assert await rewinds(journal, fork.key) == FOUND[:2]
+        assert await journal.events.rewinds(fork.key) == FOUND[:2]
         await journal.sessions.delete(session)
-        assert await rewinds(journal, session) == []
+        assert await journal.events.rewinds(session) == []
 
 
 async def test_a_journal_that_did_not_know_them_finds_them(tmp_path: Path) -> None:
     session = await kept(tmp_path / "new")
     old = of_version(BEFORE, tmp_path / "new", tmp_path / "old")
     async with await Journal.open(old) as journal:
-        assert await rewinds(journal, session) == FOUND
+        assert await journal.events.rewinds(session) == FOUND

@@ -4,19 +4,17 @@ from typing import get_args
 
 import pytest
 
-from devui.store import (
+from devui.store.errors import (
     BadValue,
-    Journal,
-    OutputLine,
     Overtaken,
     RunActive,
     RunExists,
     RunNotFound,
-    RunStatus,
     RunTransition,
     SessionNotFound,
-    SessionRow,
 )
+from devui.store.journal import Journal
+from devui.store.rows import OutputLine, RunStatus, SessionRow
 from tests.store.kit import new_event
 
 STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
@@ -204,11 +202,11 @@ async def test_a_run_starts_only_if_the_user_has_said_nothing_since(
     await journal.runs.start("r1", session.key)
     asked = await journal.events.append(session.key, new_event("asks"), run="r1")
     await journal.runs.change("r1", "done")
-    await journal.runs.start("r2", session.key, seen=asked.seq)
+    await journal.runs.start("r2", session.key, last_seen=asked.seq)
     answer = replace(new_event("said"), author="user")
     said = await journal.events.append(session.key, answer, run="r2")
     await journal.events.append(session.key, new_event("told"), run="r2")
     await journal.runs.change("r2", "done")
     with pytest.raises(Overtaken, match=f"#{said.number}"):
-        await journal.runs.start("r3", session.key, seen=asked.seq)
-    await journal.runs.start("r3", session.key, seen=said.seq)
+        await journal.runs.start("r3", session.key, last_seen=asked.seq)
+    await journal.runs.start("r3", session.key, last_seen=said.seq)

@@ -31,6 +31,7 @@ from devui.runtime.events import Event, EventActions
 from devui.runtime.platform.time import set_time_provider
 from devui.runtime.sessions import Session
 from devui.runtime.sessions.base_session_service import GetSessionConfig
+from tests.kit.thorough import rounds
 from tests.store.kit import MEMORY_DISK, SEARCH
 from tests.store.planted import MISTAKES, Mistake
 from tests.store.services import MISSING, REFUSALS, File, Memory, OurJournal, Place, SharedFile
@@ -329,14 +330,16 @@ def play(place: type[Place], examples: int, **more: Any) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.req("R36")
 @pytest.mark.req("R37")
 @pytest.mark.req("R47")
 @pytest.mark.parametrize("place", [Memory, File, SharedFile, OurJournal])
 def test_what_keeps_sessions_behaves_like_its_model(place: type[Place]) -> None:
-    play(place, 30)
+    play(place, rounds(12, 30))
 
 
+@pytest.mark.slow
 @pytest.mark.req("R36")
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
 def test_a_mistake_that_is_built_in_is_found(

@@ -2,15 +2,9 @@ import uuid
 
 import pytest
 
-from devui.store import (
-    BadValue,
-    Journal,
-    OutputLine,
-    SessionExists,
-    SessionNotFound,
-    SessionRow,
-)
-from devui.store.errors import RunActive
+from devui.store.errors import BadValue, RunActive, SessionExists, SessionNotFound
+from devui.store.journal import Journal
+from devui.store.rows import OutputLine, SessionRow
 from tests.store.kit import append_many, new_event
 
 

@@ -3,7 +3,9 @@ from typing import Any
 
 import pytest
 
-from devui.store import BadValue, Change, Journal, SessionRow, Value
+from devui.store.errors import BadValue
+from devui.store.journal import Journal
+from devui.store.rows import Change, SessionRow, Value
 from tests.store.kit import event_with, new_event
 
 

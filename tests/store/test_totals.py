@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from devui.store import Journal
-from devui.store.rows import EventRow, NewEvent, SessionRow, Usage, UsageSum
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, NewEvent, SessionRow, UsageSum
+from devui.store.summaries import Usage
 from tests.store.kit import ListeningConnection, new_event
 
 LIMITS = (100, 200)
@@ -23,7 +24,7 @@ def answer(draw: random.Random, number: int) -> NewEvent:
         new_event(f"e{number}", timestamp=float(number)),
         kind=draw.choice(["user", "text", "call"]),
         author=draw.choice(AUTHORS),
-        held=draw.choice([0.0, 0.5]),
+        paused=draw.choice([0.0, 0.5]),
     )
     if not draw.randrange(4):
         return event
@@ -31,7 +32,7 @@ def answer(draw: random.Random, number: int) -> NewEvent:
     used = Usage(draw.choice(MODELS), prompt, draw.randrange(prompt + 1), output, output // 2)
     tokens = prompt + output
     summary = json.dumps({"tokens": tokens})
-    return dataclasses.replace(event, usage=used, tokens=tokens, summary=summary)
+    return dataclasses.replace(event, usage=used, tokens=tokens, summary_json=summary)
 
 
 async def told(journal: Journal, session: int, events: list[NewEvent], run_length: int) -> None:
@@ -42,7 +43,7 @@ async def told(journal: Journal, session: int, events: list[NewEvent], run_lengt
             going = await journal.runs.start(run, session)
         await journal.events.append(session, event, going.id)
         if place == run_length - 1 or number == len(events) - 1:
-            await journal.runs.change(going.id, "done", held=0.25)
+            await journal.runs.change(going.id, "done", paused=0.25)
 
 
 def summed(events: list[NewEvent]) -> list[UsageSum]:
@@ -94,7 +95,7 @@ async def test_the_time_as_of_an_event_is_that_of_the_runs_before_and_its_own_so
     clock = iter([10.0, 20.0, 30.0, 50.0])
     journal.runs._clock = lambda: next(clock)
     events = [
-        dataclasses.replace(new_event(f"e{n}", timestamp=at), held=held)
+        dataclasses.replace(new_event(f"e{n}", timestamp=at), paused=held)
         for n, (at, held) in enumerate([(12.0, 0.5), (19.0, 0.0), (33.0, 1.0), (44.0, 2.0)])
     ]
     await told(journal, session.key, events, 2)

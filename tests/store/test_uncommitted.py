@@ -2,8 +2,9 @@
 
 import pytest
 
-from devui.store import BadValue, Journal, SessionNotFound, SessionRow
-from devui.store.rows import NewTouch, TouchRow
+from devui.store.errors import BadValue, SessionNotFound
+from devui.store.journal import Journal
+from devui.store.rows import NewTouch, SessionRow, TouchRow
 from tests.store.kit import new_event
 
 WRITE = NewTouch(number=1, event=None, flagged=None, data='{"key":"plan"}')

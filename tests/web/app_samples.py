@@ -1,15 +1,22 @@
 """Realistic models of the pages about apps, and of their lists of sessions."""
 
 from devui.web import links
-from devui.web.parts import every as parts
+from devui.web.basic_parts import Failure, Status
+from devui.web.panels.apps.parts import (
+    AppCard,
+    AppHead,
+    AppStatus,
+    Engine,
+    Option,
+    SessionItem,
+    Unused,
+)
 from devui.web.text.formats import moment
 from tests.web.samples import WELCOME
 from tests.web.travel_samples import NOW
 
 
-def app_card(
-    name: str, status: parts.AppStatus, description: str = "", n: int = 0
-) -> parts.AppCard:
+def app_card(name: str, status: AppStatus, description: str = "", n: int = 0) -> AppCard:
     broken = status == "broken"
     words = {"ready": "ready", "starting": "starting", "idle": "not started", "broken": "broken"}
     trace = (
@@ -17,13 +24,13 @@ def app_card(
         f'  File "agents/{name}/agent.py", line 3, in <module>\n    import httpz\n'
         "ModuleNotFoundError: No module named 'httpz'\n"
     )
-    return parts.AppCard(
+    return AppCard(
         name=name,
         href=links.app_url(name),
         description=description,
         status=status,
         word=words[status],
-        failure=parts.Failure(
+        failure=Failure(
             "ModuleNotFoundError: No module named 'httpz'", f"agents/{name}/agent.py:3", trace
         )
         if broken
@@ -35,22 +42,30 @@ def app_card(
     )
 
 
-def app_head(card: parts.AppCard) -> parts.AppHead:
-    return parts.AppHead(
+def app_head(card: AppCard) -> AppHead:
+    return AppHead(
         name=card.name,
         description=card.description,
         status=card.status,
         word=card.word,
         failure=card.failure,
         reload_action=card.reload_action,
+        engine=Engine(
+            name="google-adk 2.13.0",
+            reason="its code imports google.adk, which the workers' Python has",
+            action=links.engine_url(card.name),
+            options=(
+                Option("", "automatic", selected=True),
+                Option("google-adk", "google-adk", selected=False),
+                Option("devui", "devui", selected=False),
+            ),
+        ),
         printed="reading <b>prices</b>\nwarning: prices: they are of last year",
     )
 
 
-def session_item(
-    key: int, title: str, status: parts.Status, *, app: bool = False
-) -> parts.SessionItem:
-    return parts.SessionItem(
+def session_item(key: int, title: str, status: Status, *, app: bool = False) -> SessionItem:
+    return SessionItem(
         key=key,
         href=links.session_url(key),
         app="travel",
@@ -89,6 +104,18 @@ SESSIONS = (
     session_item(5, "Weekend in Rome", "interrupted"),
     session_item(6, "untouched", "idle"),
 )
+LEFT_OUT = (
+    Unused(
+        "my agent",
+        "Python can't import a folder with this name. Rename it, for example to my_agent.",
+    ),
+    Unused(
+        "services.yaml",
+        "devui stores sessions, artifacts, and memory itself, so services registered here aren't"
+        " used.",
+    ),
+)
+UNREAD = (Unused("plugins.yaml", "Name other plugins with --extra_plugins."),)
 README = """# Travel
 
 Plans trips with a *scripted* model, so it needs no key.

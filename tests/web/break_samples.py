@@ -1,20 +1,34 @@
 """Breakpoints as the session page shows them, for the gallery and the template tests."""
 
-from devui.debugger.breakpoints.breakpoints import Breakpoint, BreakpointError, Draft, Known
+from devui.debugger.breakpoints.breakpoint import (
+    Breakpoint,
+    BreakpointError,
+    Draft,
+    StoredBreakpoint,
+)
 from devui.store.rows import BreakpointRow
 from devui.web import links
-from devui.web.parts import every as parts
-from devui.web.presenters.breaking import break_form, change_form
+from devui.web.panels.breakpoints.panel import breakpoint_form, edit_form
+from devui.web.panels.breakpoints.parts import (
+    BreakpointForm,
+    BreakpointItem,
+    Breakpoints,
+    BreakpointsHere,
+    BreakpointsPanel,
+    PastHit,
+    PastHits,
+    RenewBreakpointsHere,
+)
 from tests.web.travel_samples import KEY
 
 
-def _form(number: int, version: int, **draft: str) -> parts.BreakForm:
+def _form(number: int, version: int, **draft: str) -> BreakpointForm:
     row = BreakpointRow(number, "travel", version, enabled=True, hits=0, data="")
-    return change_form(KEY, Known(row, Breakpoint(Draft(**draft))))
+    return edit_form(KEY, StoredBreakpoint(row, Breakpoint(Draft(**draft))))
 
 
 BREAKS = (
-    parts.BreakpointItem(
+    BreakpointItem(
         id="b-3",
         number=3,
         version=1,
@@ -23,7 +37,7 @@ BREAKS = (
         condition='args.city == "London"',
         hit=">= 2",
         log="",
-        hits="met 2 times",
+        hits="hit 2 times",
         action=links.breakpoint_url(KEY, 3),
         delete_action=links.breakpoint_delete_url(KEY, 3),
         past_href=links.session_url(KEY, tab="breaks", hits=3),
@@ -37,7 +51,7 @@ BREAKS = (
             hit=">= 2",
         ),
     ),
-    parts.BreakpointItem(
+    BreakpointItem(
         id="b-4",
         number=4,
         version=2,
@@ -53,26 +67,24 @@ BREAKS = (
         form=_form(4, 2, on="state", name="plan_*", log="{key} went from {old} to {new}"),
     ),
 )
-SHEET = (parts.BreaksHere(BREAKS), parts.BreaksAsk(links.breaks_here_url(KEY)))
+SHEET = (BreakpointsHere(BREAKS), RenewBreakpointsHere(links.breaks_here_url(KEY)))
 
 
-def breaks_panel(*, filled: bool = True) -> parts.BreaksPanel:
+def breakpoints_panel(*, filled: bool = True) -> BreakpointsPanel:
     """The tab with breakpoints, the past of one and a refused form; or with nothing yet."""
     here = links.session_url(KEY, event=5, tab="breaks", hits=3)
-    past = parts.PastHits(
+    past = PastHits(
         what=BREAKS[0].what,
         hits=(
-            parts.PastHit(3, 'find_airports(city="London")', here, current=False),
-            parts.PastHit(5, 'find_airports(city="Paris")', here, current=True),
+            PastHit(3, 'find_airports(city="London")', here, current=False),
+            PastHit(5, 'find_airports(city="Paris")', here, current=True),
         ),
         previous_href=here,
         next_href=None,
-        note="2 events of this session",
+        note="2 hits in this session",
     )
     typed = {"on": "tool", "name": "find_airports", "condition": "args.price >", "when": "after"}
     error = BreakpointError("column 13: a value is missing", "condition", 12)
-    form = break_form(KEY, typed, error) if filled else break_form(KEY)
+    form = breakpoint_form(KEY, typed, error) if filled else breakpoint_form(KEY)
     items = BREAKS if filled else ()
-    return parts.BreaksPanel(
-        "travel", "user", parts.Breakpoints(items), form, past if filled else None
-    )
+    return BreakpointsPanel("travel", "user", Breakpoints(items), form, past if filled else None)

@@ -2,21 +2,26 @@
 
 from dataclasses import replace
 
-from devui.debugger.blame import Difference
 from devui.debugger.compare.changes import sections
 from devui.debugger.compare.comparison import Comparison, compare
 from devui.debugger.compare.moments import Moment, MomentDiff, Prompts
 from devui.debugger.compare.prompts import OtherPrompt
 from devui.debugger.compare.sides import Side
 from devui.debugger.compare.steps import step_of
-from devui.debugger.statediff import StateChange
+from devui.debugger.history.blame import Difference
+from devui.debugger.history.state_diff import StateChange
 from devui.store.rows import SessionRow
 from devui.web import links
-from devui.web.pages.compare import ChoosePage, ComparePage
-from devui.web.parts import every as parts
-from devui.web.presenters.comparesides import figures
-from devui.web.presenters.comparing import Asked, Rows, row_id, verdict
-from devui.web.presenters.pairdiff import pair_diff
+from devui.web.panels.compare.parts import (
+    ChoosePage,
+    CompareChoice,
+    ComparePage,
+    CompareSide,
+    PairDiff,
+)
+from devui.web.panels.compare.rows import CompareQuery, Rows, pair_diff, row_id, verdict
+from devui.web.panels.compare.sides import figures
+from devui.web.panels.session.parts import MenuItem
 from tests.web import request_samples, samples
 from tests.web.samples import PRICES
 from tests.web.travel_samples import FIRST, NOW, Stored, call, stored, text, travel
@@ -54,7 +59,7 @@ def comparison(left: list[Stored], right: list[Stored]) -> Comparison:
     return compare(*steps)
 
 
-def body(left: Stored, right: Stored) -> parts.PairDiff:
+def body(left: Stored, right: Stored) -> PairDiff:
     state = StateChange("session", "city", None, None, (Difference(("a",), "Oslo", [1, 2]),))
     moments = [Moment(row, event) for row, _, event in (left, right)]
     sent = Prompts(
@@ -63,16 +68,16 @@ def body(left: Stored, right: Stored) -> parts.PairDiff:
     return pair_diff(MomentDiff(*moments, sections(left[2], right[2]), (state,), sent))
 
 
-def shown(label: str, note: str = "") -> parts.CompareSide:
-    return parts.CompareSide(
+def shown(label: str, note: str = "") -> CompareSide:
+    return CompareSide(
         label=label,
         title="Flight to London",
         about="session 7 · run 2 of 2 · travel · user",
         href=links.session_url(7),
         status="done",
         word="done",
-        sessions=(parts.MenuItem("Flight to Paris", links.choose_url("7", "8"), "12 events"),),
-        runs=(parts.MenuItem("run 1", links.choose_url("7@1", "8"), "failed", current=True),),
+        sessions=(MenuItem("Flight to Paris", links.choose_url("7", "8"), "12 events"),),
+        runs=(MenuItem("run 1", links.choose_url("7@1", "8"), "failed", current=True),),
         note=note,
     )
 
@@ -80,36 +85,36 @@ def shown(label: str, note: str = "") -> parts.CompareSide:
 PROMPTS = (OtherPrompt("system", 2, 2), OtherPrompt("config", 2, 2), OtherPrompt("tools", 5, 7))
 
 
-def page(left: list[Stored], right: list[Stored], asked: Asked) -> ComparePage:
+def page(left: list[Stored], right: list[Stored], query: CompareQuery) -> ComparePage:
     sides = side(7, left), side(8, right, 2)
     found = comparison(left, right)
     bodies = {row_id(found.first): body(left[0], right[0])} if found.first else {}
-    table = Rows(*sides).table(found, asked, bodies)
+    table = Rows(*sides).table(found, query, bodies)
     return ComparePage(
         theme="auto",
         left=shown("left"),
-        right=shown("right", "its run goes on: load the page again to see more of it"),
+        right=shown("right", "still running: reload the page to see new events"),
         swap_href=links.choose_url("8@2", "7"),
-        verdict=verdict(found, PROMPTS if asked.unfolded else ()),
-        folded=not asked.unfolded,
+        verdict=verdict(found, PROMPTS if query.unfolded else ()),
+        folded=not query.unfolded,
         fold_href=links.compare_url(links.Compared("7", "8@2"), unfolded=True),
         figures=figures(PRICES, *sides),
         table=replace(table, before_href="/compare?from=0", after_href="/compare?from=400")
-        if asked.start
+        if query.start
         else table,
     )
 
 
-CHOICE = parts.CompareChoice(
-    known="Flight to London", sessions=shown("left").sessions, runs=shown("left").runs
+CHOICE = CompareChoice(
+    side="Flight to London", sessions=shown("left").sessions, runs=shown("left").runs
 )
 PAGES = {
-    "compare": page(LEFT, RIGHT, Asked()),
-    "compare-more": page(LEFT, RIGHT, Asked(start=1, unfolded=True)),
-    "compare-same": page(LEFT, LEFT, Asked()),
-    "compare-empty": page([], [], Asked()),
+    "compare": page(LEFT, RIGHT, CompareQuery()),
+    "compare-more": page(LEFT, RIGHT, CompareQuery(start=1, unfolded=True)),
+    "compare-same": page(LEFT, LEFT, CompareQuery()),
+    "compare-empty": page([], [], CompareQuery()),
     "compare-choose": ChoosePage("auto", CHOICE),
-    "compare-begin": ChoosePage("auto", parts.CompareChoice("", CHOICE.sessions, ())),
+    "compare-begin": ChoosePage("auto", CompareChoice("", CHOICE.sessions, ())),
 }
 ALL = (
     Rows(side(7, LEFT), side(8, RIGHT)).same(1, 1, 3),

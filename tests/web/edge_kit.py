@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from devui.web.assets import Assets
+from devui.web.assets import STATIC_PATH, Assets, StaticFiles
 from devui.web.error_pages import ErrorAnswers
 from devui.web.render import Renderer
 from devui.web.security.access import Access
@@ -22,7 +22,6 @@ from devui.web.security.hosts import Hosts
 from devui.web.security.login import Login
 from devui.web.security.policy import Policy
 from devui.web.server import Server, settings
-from devui.web.static import STATIC_PATH, StaticFiles
 from tests.kit.patience import PATIENCE
 
 PORT = 8000

@@ -17,11 +17,41 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from devui.web.assets import STATIC_PREFIX, Assets
-from devui.web.pages.apps import AppPage, AppsPage
-from devui.web.pages.keeping import ExportedPage, ExportPage
-from devui.web.pages.session import AgainPage
-from devui.web.parts import every as parts
-from devui.web.presenters.likeness import break_sheet
+from devui.web.basic_parts import Notice
+from devui.web.openapi import Group, OperationRow, Parameter, ReferencePage
+from devui.web.panels.apps.parts import AppPage, AppsPage, Field, NewSession
+from devui.web.panels.breakpoints.from_event import breakpoint_sheet
+from devui.web.panels.bundles.parts import (
+    ExportedPage,
+    ExportPage,
+    Imported,
+    ImportedPage,
+    KeyChoice,
+    Omission,
+)
+from devui.web.panels.chat.content_parts import (
+    CodePart,
+    CutPart,
+    FilePart,
+    OtherPart,
+    OutputPart,
+    PlainPreview,
+    Source,
+    SourcesPart,
+    TablePreview,
+    ThoughtPart,
+    TranscriptPart,
+)
+from devui.web.panels.inspector.mark_parts import RewindMark, RewindNews
+from devui.web.panels.inspector.parts import Hint, Panel, Selection, StateTab, TabKey
+from devui.web.panels.jobs.panel import JobItem, JobList
+from devui.web.panels.notes.parts import NoteForm
+from devui.web.panels.recovery.parts import AgainMenu
+from devui.web.panels.session.page import AgainPage, Narrowed
+from devui.web.panels.session.parts import EventTip, PageStream
+from devui.web.panels.state.parts import HistoryAsk, HistoryNow
+from devui.web.panels.timeline.gaps import gap
+from devui.web.panels.timeline.parts import Filled, Later
 from devui.web.render import Model, Renderer
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from devui.web.text.jsontree import json_tree
@@ -29,12 +59,14 @@ from tests.web import (
     app_samples,
     break_samples,
     compare_samples,
+    file_samples,
     filter_samples,
     held_samples,
     history_samples,
     replay_samples,
     request_samples,
     samples,
+    search_samples,
     standing_samples,
     state_samples,
     travel_samples,
@@ -53,6 +85,17 @@ SELECTED = {
     "session-raw": 11,
     "session-huge": 2,
 }
+
+
+RUN = OperationRow(
+    "POST",
+    "/run",
+    "Run an agent",
+    "The answer has every event.",
+    (Parameter("at", "The number of an event."),),
+    ("appName", "userId"),
+    ("events",),
+)
 
 
 def long_session() -> list[Stored]:
@@ -98,14 +141,17 @@ def huge() -> list[Stored]:
     return travel_samples.stored(events, invocation="e-huge")
 
 
+GRAPH = "/apps/travel/graph"
+
+
 def app_pages() -> dict[str, Model]:
     """The pages about apps."""
-    form = parts.NewSession("/apps/travel/sessions")
-    wrong = parts.NewSession(
+    form = NewSession("/apps/travel/sessions")
+    wrong = NewSession(
         "/apps/faulty/sessions",
         "The app cannot be loaded",
-        id=parts.Field("../x", "An id may hold letters, digits, - and _."),
-        state=parts.Field("{oops", "Not JSON: expected a name in quotes at line 1, column 2."),
+        id=Field("../x", "An id may hold letters, digits, - and _."),
+        state=Field("{oops", "Not JSON: expected a name in quotes at line 1, column 2."),
         open=True,
     )
     recent = tuple(replace(session, show_app=True) for session in app_samples.SESSIONS)
@@ -115,31 +161,74 @@ def app_pages() -> dict[str, Model]:
         app_samples.app_head(app_samples.CARDS[0]),
     )
     return {
-        "apps": AppsPage("auto", folder, app_samples.CARDS, recent),
+        "apps": AppsPage("auto", folder, app_samples.CARDS, recent, app_samples.LEFT_OUT),
         "apps-empty": AppsPage("auto", folder, (), ()),
-        "app": AppPage("auto", travel, app_samples.README, form, app_samples.SESSIONS, TOOLS),
-        "app-error": AppPage("auto", faulty, "", wrong, (), TOOLS),
+        "app": AppPage(
+            "auto", travel, app_samples.README, form, app_samples.SESSIONS, TOOLS, GRAPH
+        ),
+        "app-error": AppPage(
+            "auto", faulty, "", wrong, (), TOOLS, GRAPH, unread=app_samples.UNREAD
+        ),
     }
+
+
+def export_page() -> ExportPage:
+    """With long work under way."""
+    jobs = JobList(
+        "/jobs?session=7",
+        (
+            JobItem("a1", "Exporting Flight to London", 42, "/jobs/a1/stop"),
+            JobItem("b2", "Exporting Flight to Oslo", None, "/jobs/b2/stop"),
+            JobItem("c3", "Stopping: exporting Flight to Rome", None, ""),
+        ),
+        active=True,
+    )
+    return ExportPage(
+        "auto",
+        "Flight to London",
+        samples.links.session_url(travel_samples.KEY),
+        samples.links.export_url(travel_samples.KEY),
+        samples.links.export_api_url(travel_samples.KEY),
+        (Omission("a value of .env", "hun…(15 characters)", "3 times", "state, event #4"),),
+        (KeyChoice("city", chosen=False), KeyChoice("user:mail", chosen=True)),
+        keep=False,
+        jobs=jobs,
+    )
 
 
 def side_pages() -> dict[str, Model]:
     """The pages that a session's menus lead to."""
     return {
-        "export": ExportPage(
+        "reference": ReferencePage(
             "auto",
-            "Flight to London",
-            samples.links.session_url(travel_samples.KEY),
-            samples.links.export_url(travel_samples.KEY),
-            samples.links.export_api_url(travel_samples.KEY),
-            (parts.Left("a value of .env", "hun…(15 characters)", "3 times", "state, event #4"),),
-            (parts.KeyChoice("city", chosen=False), parts.KeyChoice("user:mail", chosen=True)),
-            keep=False,
+            (
+                Group(
+                    "ADK's REST API",
+                    (RUN,),
+                ),
+            ),
+        ),
+        "export": export_page(),
+        "imported": ImportedPage(
+            "auto",
+            "session.db",
+            (
+                Imported(
+                    samples.links.session_url(travel_samples.KEY),
+                    "Flight to London",
+                    "travel",
+                    "ann",
+                    "8 events",
+                ),
+            ),
+            ("s2 of travel",),
+            ("Session s3 wasn't imported: session.db, table events: invalid JSON",),
         ),
         "again": AgainPage(
             "auto",
             "Flight to London",
             samples.links.session_url(travel_samples.KEY),
-            parts.AgainMenu(
+            AgainMenu(
                 1,
                 samples.links.rewind_url(travel_samples.KEY),
                 samples.links.forks_url(travel_samples.KEY),
@@ -148,14 +237,17 @@ def side_pages() -> dict[str, Model]:
             ),
         ),
         **replay_samples.PAGES,
+        **search_samples.PAGES,
+        **state_samples.PAGES,
         "exported": ExportedPage(
             "Flight to London",
             "travel",
             "user",
             "4f21c9",
             "8 events",
-            parts.NoteForm(0, samples.links.note_url(travel_samples.KEY, 0), "the first trip"),
+            NoteForm(0, samples.links.note_url(travel_samples.KEY, 0), "the first trip"),
             state_samples.state_at(None),
+            file_samples.GRAPH,
         ),
     }
 
@@ -165,13 +257,13 @@ def live_pages() -> dict[str, Model]:
     travel, long = travel_samples.travel(), long_session()
     running = replace(samples.RUN, status="running", started=travel_samples.NOW, ended=None)
     now = samples.inspector(state_samples.state_tab(None), "state")
-    hint = samples.inspector(parts.Hint("No event is selected", "Choose a row."), "event")
+    hint = samples.inspector(Hint("No event is selected", "Choose a row."), "event")
     log = samples.inspector(samples.log_panel(), "log")
-    breaks = samples.inspector(break_samples.breaks_panel(), "breaks")
+    breaks = samples.inspector(break_samples.breakpoints_panel(), "breaks")
     standing = samples.inspector(standing_samples.PANEL, "run")
-    no_breaks = samples.inspector(break_samples.breaks_panel(filled=False), "breaks")
+    no_breaks = samples.inspector(break_samples.breakpoints_panel(filled=False), "breaks")
     text = "ModuleNotFoundError agent.py:3"
-    broken = parts.Notice("bad", "travel does not load.", text, "/apps/travel", "Show")
+    broken = Notice("bad", "travel failed to load.", text, "/apps/travel", "Show")
     return {
         "session-empty": session_page([], panel=now, run=None),
         "session-live": session_page(travel[:-1], panel=now, run=running, live=True),
@@ -191,12 +283,12 @@ def live_pages() -> dict[str, Model]:
 def selected_pages() -> dict[str, Model]:
     """The session page as of an event."""
     travel, big = travel_samples.travel(), huge()
-    panels: dict[str, tuple[list[Stored], parts.Panel, parts.TabKey]] = {
+    panels: dict[str, tuple[list[Stored], Panel, TabKey]] = {
         "session-event": (travel, samples.event_panel(travel, 11), "event"),
         "session-text": (travel, samples.event_panel(travel, 5), "event"),
         "session-state": (
             travel,
-            parts.StateTab(
+            StateTab(
                 state_samples.state_at(11), state_samples.state_with(11), history_samples.HISTORY
             ),
             "state",
@@ -226,33 +318,36 @@ def alone() -> list[Model]:
     return [
         *rows.items,
         *samples.chat(travel, samples.FAILED).messages,
-        parts.Older(rows.items, samples.chat(travel, None).messages, rows.earlier),
-        parts.Selection(*chosen),
-        parts.Narrowed(rows, *chosen, parts.PageStream("/sessions/7/stream?filter=kind:call")),
-        break_sheet(*travel[10][:2], break_samples.SHEET[0]),
+        Filled(rows.items, gap(7, 1, 5), gap(7, 16, 40)),
+        Filled(samples.chat(travel, None).messages, gap(7, 1, 5, in_grid=False)),
+        Selection(*chosen),
+        Narrowed(rows, *chosen, PageStream("/sessions/7/stream?filter=kind:call")),
+        breakpoint_sheet(*travel[10][:2], break_samples.SHEET[0]),
         *break_samples.SHEET,
         state_samples.state_at(None),
-        parts.HistoryNow(history_samples.HISTORY, history_samples.BAR),
-        parts.HistoryAsk("/sessions/7/state/history"),
+        HistoryNow(history_samples.HISTORY, history_samples.BAR),
+        HistoryAsk("/sessions/7/state/history"),
         history_samples.BAR,
         *held_samples.OF_EVENTS,
-        parts.Later("/sessions/7", 31),
-        parts.EventTip(7, "result", "result", "Agent", "look → 3", (("plan", "", "[1]"),), 2),
+        Later("/sessions/7", 31),
+        search_samples.RESULTS,
+        EventTip(7, "result", "result", "Agent", "look → 3", (("plan", "", "[1]"),), 2),
         *request_samples.ALL,
         *compare_samples.ALL,
         state_samples.STATE_DIFF,
         *filter_samples.ALL,
-        parts.StateTab(state_samples.STATE_DIFF, state_samples.state_with(11, since=4)),
+        StateTab(state_samples.STATE_DIFF, state_samples.state_with(11, since=4)),
         *trial_samples.ALL,
+        *file_samples.ALL,
         *standing_samples.ALL,
         replay_samples.FORM,
         replay_samples.GOING,
         replay_samples.DIVERGED,
-        replace(replay_samples.MAKING, written=("tests/test_it.py",), command="devui test it"),
+        replace(replay_samples.MAKING, paths=("tests/test_it.py",), command="devui test it"),
         replace(replay_samples.MAKING, code="", error="no place for a test"),
         *samples.log_panel().lines,
         *held_samples.ASKED,
-        parts.TakenBackNews(3, 5, (parts.TakenBackMark(0, 6, "/sessions/7?event=6", "row"),)),
+        RewindNews(3, 5, (RewindMark(0, 6, "/sessions/7?event=6", "row"),)),
         *content(),
     ]
 
@@ -260,11 +355,24 @@ def alone() -> list[Model]:
 def content() -> list[Model]:
     """Every kind of content part."""
     return [
-        parts.ThoughtPart("Hm.", open=True),
-        parts.CodePart("python", "print(1 < 2)"),
-        parts.OutputPart("ok", "True"),
-        parts.FilePart("chart.png", "image/png", "12 kB"),
-        parts.OtherPart(json_tree({"videoMetadata": {"fps": 1}})),
+        ThoughtPart("Hm.", open=True),
+        CodePart("python", "print(1 < 2)"),
+        OutputPart("ok", "True"),
+        FilePart("chart.png", "image/png", "12 kB"),
+        (markup := PlainPreview("<b>bold</b>")),
+        (table := TablePreview(("city", "nights"), (("Rome", "2"),), "3 more rows not shown.")),
+        FilePart("page.html", "text/html", "9 B", preview=markup),
+        FilePart("trips.csv", "text/csv", "19 B", preview=table),
+        TranscriptPart("heard", "and for dogs?"),
+        SourcesPart(
+            ("cats & dogs",),
+            (
+                Source("Cats", "https://cats.example/a", "https://cats.example/a"),
+                Source("Our own notes", "", "gs://bucket/b"),
+            ),
+        ),
+        CutPart("MAX_TOKENS", "The answer was cut off at the output token limit."),
+        OtherPart(json_tree({"videoMetadata": {"fps": 1}})),
     ]
 
 

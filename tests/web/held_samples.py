@@ -4,14 +4,28 @@ from typing import Any
 
 import pytest
 
-from devui.debugger.summary import CallSummary
 from devui.store.rows import Change
+from devui.store.summaries import CallSummary
 from devui.web import links
-from devui.web.parts import every as parts
-from devui.web.presenters.chat import ask_form
-from devui.web.presenters.statepanel import changed_values, uncommitted_value
+from devui.web.basic_parts import Beside
+from devui.web.panels.chat.chat import ask_form
+from devui.web.panels.hold.parts import (
+    CommandButton,
+    Debugger,
+    GuardNote,
+    HeldEdit,
+    HeldFields,
+    HeldItem,
+    HeldRows,
+)
+from devui.web.panels.inspector.mark_parts import EditShown, EventEdits, EventNotes, NoteShown
+from devui.web.panels.inspector.parts import PendingGroup
+from devui.web.panels.questions.parts import Ask, AskField, AskFields
+from devui.web.panels.recovery.parts import Resume, UnknownAsk
+from devui.web.panels.state.panel import changed_values, uncommitted_value
+from devui.web.panels.timeline.parts import DroppedRow
 from devui.web.text.formats import moment
-from devui.web.text.jsontext import json_text
+from devui.web.text.jsontree import json_text
 
 KEY = 7
 NOW = 1_795_226_531.532
@@ -57,32 +71,32 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-def ask(name: str, **args: Any) -> parts.Ask:
+def ask(name: str, **args: Any) -> Ask:
     """The form of a question."""
     summary = CallSummary(id="adk-7", name=name, args="", long_running=True)
     who = "The tool search of FlightAgent"
     return ask_form(9, summary, args, KEY, who=who) or pytest.fail("it has no form")
 
 
-REFUSED = parts.AskFields(
-    "a-7", (parts.AskField("answer", "Answer", "json", "{nonsense", error="this is not JSON"),)
+REFUSED = AskFields(
+    "a-7", (AskField("answer", "Answer", "json", "{nonsense", error="invalid JSON"),)
 )
 ASKED = (REFUSED, *(ask(name, **args) for name, args in QUESTIONS))
-STEPS = parts.Debugger(
+STEPS = Debugger(
     action="/runs/run-1/commands",
     key="k1",
     position=7,
     buttons=(
-        parts.CommandButton("continue", "Continue", "c", "Let the run go on (c)", primary=True),
-        parts.CommandButton("step_event", "Step", "n", "To after the next commit (n)"),
+        CommandButton("continue", "Continue", "c", "Let the run go on (c)", primary=True),
+        CommandButton("step_event", "Step", "n", "To after the next commit (n)"),
     ),
-    plan="to the next event",
+    plan="running through the next commit",
     last="Step",
     actor="amber tab",
 )
-HELD = parts.Held(
+HELD = HeldRows(
     items=(
-        parts.HeldItem(
+        HeldItem(
             id=1,
             kind="text",
             shape="final",
@@ -96,39 +110,48 @@ HELD = parts.Held(
             changes=changed_values(
                 [Change("session", "city", '"Paris"', '"London"')], session=KEY, number=None
             ),
-            held=json_text({"author": "FlightAgent"}),
+            value=json_text({"author": "FlightAgent"}),
             holding="event",
-            edit=parts.HeldEdit(
+            edit=HeldEdit(
                 action="/runs/run-1/commands",
                 key="k2",
                 position=7,
                 slot="json-1",
-                field=parts.AskField("value", "As JSON", "json", '{"author": "FlightAgent"}'),
-                choices=(parts.CommandButton("mock", "Answer with this", "", "No call is made"),),
-                refusals=(
-                    parts.CommandButton("drop", "Drop the event", "", "Not kept"),
-                    parts.CommandButton("reject", "Reject the call", "", "The model is told why"),
+                field=AskField("value", "As JSON", "json", '{"author": "FlightAgent"}'),
+                choices=(
+                    CommandButton(
+                        "mock", "Answer with this", "", "Skip the call and use this as its answer"
+                    ),
                 ),
-                undo=parts.CommandButton("undo", "Undo", "", "Leave it as it was"),
-                fields=parts.HeldFields(
+                refusals=(
+                    CommandButton("drop", "Drop the event", "", "Not kept"),
+                    CommandButton(
+                        "reject",
+                        "Reject the call",
+                        "",
+                        "Don't make the call, and tell the model why",
+                    ),
+                ),
+                undo=CommandButton("undo", "Undo", "", "Restore the original"),
+                fields=HeldFields(
                     action="/runs/run-1/commands",
                     key="k3",
                     position=7,
                     hold=1,
                     slot="held-1",
-                    title="What it writes to the state",
+                    title="State changes",
                     fields=(
-                        parts.AskField("of.city", "city", "json", '"London"', error="no JSON"),
-                        parts.AskField("new.key", "another key", "text"),
+                        AskField("of.city", "city", "json", '"London"', error="no JSON"),
+                        AskField("new.key", "new key", "text"),
                     ),
                 ),
-                note="It will be edited when the run goes on (page).",
+                note="ada edited this. Takes effect when the run continues.",
                 diff=("-  a", "+  b", "   c"),
             ),
-            guard=parts.GuardNote(
-                text="This tool has effects, and it has run before.",
+            guard=GuardNote(
+                text="This tool has side effects, and it has already run.",
                 result='{"result": "<b>paid</b>"}',
-                label="#5 of the parent",
+                label="#5 in the parent session",
                 href="/sessions/3?event=5",
                 command="undo",
             ),
@@ -136,33 +159,31 @@ HELD = parts.Held(
             breakpoint_href=links.session_url(KEY, tab="breaks"),
         ),
     ),
-    beside=(
-        parts.Beside("running", "runs", "HotelAgent", "find", "agent.py:3 in find", moment(NOW)),
-    ),
+    beside=(Beside("running", "runs", "HotelAgent", "find", "agent.py:3 in find", moment(NOW)),),
 )
-EDITS = parts.EventEdits(
+EDITS = EventEdits(
     "Ada edited the tool's arguments",
     (
-        parts.EditShown(
+        EditShown(
             number=12,
             word="edited",
             sentence="Ada edited the tool's arguments",
             moment=moment(NOW),
             original=json_text({"city": "London"}),
-            given=json_text({"city": "Paris"}),
+            replacement=json_text({"city": "Paris"}),
             diff=('-  "city": "London"', '+  "city": "Paris"'),
         ),
     ),
 )
-DROPPED = parts.DroppedRow(
+DROPPED = DroppedRow(
     edit=13,
     text="Ada dropped an event of planner",
     moment=moment(NOW),
     original=json_text({"author": "planner"}),
 )
-NOTES = parts.EventNotes(
+NOTES = EventNotes(
     (
-        parts.NoteShown(
+        NoteShown(
             "dirty",
             "dirty read",
             "of plan, written by planner at app/agent.py:8 in plan",
@@ -170,12 +191,12 @@ NOTES = parts.EventNotes(
             href=links.session_url(KEY, event=3),
             place="read by critic at app/agent.py:19 in check",
         ),
-        parts.NoteShown("overlap", "last writer wins", "city was written by other, too"),
+        NoteShown("overlap", "last writer wins", "city was written by other, too"),
     )
 )
 OF_EVENTS = (EDITS, DROPPED, NOTES)
 PENDING = tuple(
-    parts.PendingGroup(
+    PendingGroup(
         "planner",
         f"{fate} from planner: 1 key",
         (
@@ -189,8 +210,8 @@ PENDING = tuple(
     )
     for fate in ("pending", "lost")
 )
-RESUME = parts.Resume(
-    title="Interrupted: the server went away",
+RESUME = Resume(
+    title="Interrupted: the server stopped",
     text="Committed up to a call of FlightAgent.",
     href=links.session_url(KEY, event=3),
     label="#3",
@@ -200,18 +221,18 @@ RESUME = parts.Resume(
     number=3,
     close_action=links.close_url(KEY),
     lost=(
-        ("Lost before its commit, text by FlightAgent:", "I found three flights"),
-        ("find_flights was not called.", ""),
+        ("Lost before it was committed, text by FlightAgent:", "I found three flights"),
+        ("find_flights wasn't called.", ""),
     ),
     streamed=("The cheapest of them leaves at",),
     unknown=(
-        parts.UnknownAsk(
+        UnknownAsk(
             id="call-1",
             slot="u-1",
             tool="book_flight",
             args='code="LX 316"',
             href=links.session_url(KEY, event=3),
-            note="nobody knows whether it was carried out",
+            note="it's unknown whether it ran",
             default="fail",
         ),
     ),

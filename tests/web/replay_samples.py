@@ -1,40 +1,50 @@
 """Replays as the pages show them."""
 
 from devui.web import links
-from devui.web.pages.keeping import MakeTestPage
-from devui.web.parts import every as parts
+from devui.web.panels.bundles.parts import MakeTestPage
+from devui.web.panels.jobs.panel import JobList
+from devui.web.panels.replays.parts import Replay, ReplayField, ReplayForm, ReplayRun
+from devui.web.panels.tests.preview import CheckChoice, RunChoice, TestPreview
 
 KEY = 7
 
-DIVERGED = parts.Replay(
+DIVERGED = Replay(
     title="Replay diverged",
     tone="other",
-    text="FlightAgent calls book with other arguments than recorded: city differs.",
+    text="FlightAgent calls book with different arguments than recorded: city differs.",
     source_href=links.session_url(KEY, event=1),
     source="#1 to #12 of Flight to London",
     fields=(
-        parts.ReplayField("city", (("removed", "London"),), (("added", "Oslo"),)),
-        parts.ReplayField("day", (), (("added", "Tuesday"),)),
+        ReplayField("city", (("removed", "London"),), (("added", "Oslo"),)),
+        ReplayField("day", (), (("added", "Tuesday"),)),
     ),
     expected='{"tool": "book"}',
     actual='{"tool": "cancel"}',
     nearest='{"type": "tool", "name": "pay"}',
-    notes=("an event was dropped by hand",),
+    notes=("a person dropped an event",),
     event_href=links.session_url(KEY, event=3),
     event="#3 as recorded",
     action=links.replays_url(KEY),
     run="run-1",
     live_tools=True,
 )
-GOING = parts.Replay(title="Replay", text="no live calls", action=links.replays_url(KEY))
-FORM = parts.ReplayForm(
+GOING = Replay(
+    title="Replay",
+    text="7 of 12 events, no live calls",
     action=links.replays_url(KEY),
-    runs=(parts.ReplayRun("run-2", "#13 to #15, failed"), parts.ReplayRun("run-1", "#1 to #12")),
+    committed=7,
+    recorded=12,
+    stop_action=links.stop_url("run-3"),
+)
+FORM = ReplayForm(
+    action=links.replays_url(KEY),
+    runs=(ReplayRun("run-2", "#13 to #15, failed"), ReplayRun("run-1", "#1 to #12")),
     watch_href=links.moment_url(KEY, 13, tab="run"),
     test_href=links.test_url(KEY),
+    jobs=JobList(links.jobs_url(KEY)),
 )
 
-MAKING = parts.TestPreview(
+MAKING = TestPreview(
     file="tests/test_travel_7.py",
     code="def test_book_a_flight() -> None:\n    result = play(AGENT, HERE)\n",
     recordings="1 recording",
@@ -42,16 +52,16 @@ MAKING = parts.TestPreview(
     there=True,
 )
 RUNS = (
-    parts.RunChoice(
+    RunChoice(
         "run-1",
         "test_book_a_flight",
         links.session_url(KEY, event=1),
         "#1",
         chosen=True,
         checks=(
-            parts.CheckChoice("run-1:error", "No error", chosen=True, always=True),
-            parts.CheckChoice("run-1:text", "Says at the end: Booked.", chosen=True),
-            parts.CheckChoice("run-1:state:plan", "State plan at the end", chosen=False),
+            CheckChoice("run-1:error", "No error", chosen=True, always=True),
+            CheckChoice("run-1:text", "Final text: Booked.", chosen=True),
+            CheckChoice("run-1:state:plan", "State plan at the end", chosen=False),
         ),
     ),
 )
@@ -65,5 +75,6 @@ PAGES = {
         RUNS,
         keep=False,
         preview=MAKING,
+        jobs=JobList("/jobs?session=7"),
     )
 }

@@ -2,15 +2,26 @@
 
 import json
 
-from devui.debugger.spans import Piece, SentRequest
+from devui.debugger.events.spans import Piece, SentRequest
 from devui.store.rows import SpanRow
 from devui.web import links
-from devui.web.parts import every as parts
-from devui.web.parts.request import StreamedPiece
-from devui.web.presenters.blocks import as_text, body_of, tool_shown
-from devui.web.presenters.promptdiff import prompt_diff
-from devui.web.text.jsontext import json_text
-from devui.web.text.jsontree import json_tree
+from devui.web.basic_parts import Fact
+from devui.web.panels.inspector.parts import TabAsk
+from devui.web.panels.request.parts import (
+    Block,
+    DiffForm,
+    OtherCall,
+    RawRequest,
+    RequestPanel,
+    Share,
+    Streamed,
+    StreamedPiece,
+    ToolCallsPanel,
+    ToolSent,
+)
+from devui.web.panels.request.prompt_diff import as_text, body_of, prompt_diff, tool_shown
+from devui.web.panels.trace.parts import SpanBar, TracePanel
+from devui.web.text.jsontree import json_text, json_tree
 from tests.web.travel_samples import KEY
 
 SCHEMA = {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}}
@@ -38,8 +49,8 @@ AFTER = sent("Be stern to all.", FIRST, message("model", {"text": "Fine."}), tem
 SPAN = SpanRow(4, KEY, "run-1", 2, 1, "model", "gemini", "teller", None, None, 4, 0.0, 1.0, 0.5, "")
 
 
-def block(position: int, value: object, *, at_once: bool = True) -> parts.Block:
-    return parts.Block(
+def block(position: int, value: object, *, at_once: bool = True) -> Block:
+    return Block(
         dom_id=f"block-{SPAN.id}-{position}",
         role="user" if position else "system",
         place=f"#{position}" if position else "",
@@ -51,25 +62,25 @@ def block(position: int, value: object, *, at_once: bool = True) -> parts.Block:
     )
 
 
-PANEL = parts.RequestPanel(
+PANEL = RequestPanel(
     model="gemini",
     agent="teller",
-    facts=(parts.Fact("prompt tokens", "400", hint="300 of them cached"),),
+    facts=(Fact("prompt tokens", "400", hint="300 of them cached"),),
     error="ValueError: it sank",
-    form=parts.DiffForm(
+    form=DiffForm(
         links.session_url(KEY),
         4,
-        (parts.OtherCall("", "no other call", False), parts.OtherCall("0", "previous call", True)),
+        (OtherCall("", "nothing", False), OtherCall("0", "previous call", True)),
     ),
     diff=prompt_diff(SPAN, BEFORE, AFTER),
-    bar=(parts.Share("system", 0, 400, "system: 40 %"), parts.Share("user", 400, 600, "user")),
+    bar=(Share("system", 0, 400, "system: 40 %"), Share("user", 400, 600, "user")),
     cached=300,
-    bar_title="400 tokens were counted; shares are estimated",
+    bar_title="400 prompt tokens; shares are estimated",
     system=block(0, "Be stern to all.", at_once=False),
     messages=(block(1, json.loads(FIRST.text)),),
     tools=(tool_shown("tool-4-0", ("weather", "The weather.", SCHEMA)),),
     config=json_tree({"temperature": 0.5}),
-    streamed=parts.Streamed(
+    streamed=Streamed(
         (StreamedPiece("It is ", "1 ms", 1.0), StreamedPiece("sunny.", "2.0 s", 1000.0)),
         "M1 3v14",
         ((1, 9),),
@@ -81,14 +92,14 @@ PANEL = parts.RequestPanel(
     again_href="/sessions/3/spans/4/again",
     tried="asked 2 times",
 )
-TOOLS = parts.ToolCallsPanel(
+TOOLS = ToolCallsPanel(
     3,
     (
-        parts.ToolSent("weather", "c1", "1.2 s", json_tree({"city": "Oslo"}), json_tree([]), ""),
-        parts.ToolSent("weather", "c2", "", None, None, "ValueError: it sank"),
+        ToolSent("weather", "c1", "1.2 s", json_tree({"city": "Oslo"}), json_tree([]), ""),
+        ToolSent("weather", "c2", "", None, None, "ValueError: it sank"),
     ),
 )
-BAR = parts.SpanBar(
+BAR = SpanBar(
     dom_id="span-4",
     type="model",
     icon="thought",
@@ -105,7 +116,7 @@ BAR = parts.SpanBar(
     going=False,
     selected=True,
 )
-TRACE = parts.TracePanel(
+TRACE = TracePanel(
     href=links.trace_url(KEY),
     event=4,
     title="Where the time went",
@@ -117,9 +128,9 @@ TRACE = parts.TracePanel(
 )
 ALL = (
     TRACE,
-    parts.TabAsk("trace", links.trace_url(KEY)),
+    TabAsk("trace", links.trace_url(KEY)),
     PANEL,
     PANEL.messages[0].body,
-    parts.RawRequest(json_text(BEFORE.parsed())),
+    RawRequest(json_text(BEFORE.parsed())),
     TOOLS,
 )

@@ -5,44 +5,82 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from devui.debugger.breakpoints.breakpoints import Draft
-from devui.debugger.prices import Prices
-from devui.debugger.rewinds import TakenBack
-from devui.store.rewinds import Rewind
-from devui.store.rows import OutputLine, RunRow
+from devui.debugger import timeline as history
+from devui.debugger.breakpoints.breakpoint import Draft
+from devui.debugger.events.prices import Prices
+from devui.debugger.history.rewinds import TakenBack
+from devui.store.rows import EventRow, OutputLine, Rewind, RunRow
 from devui.web import links
-from devui.web.cursor import Cursor
-from devui.web.pages.session import SessionPage
-from devui.web.parts import every as parts
-from devui.web.presenters.chat import conversation
-from devui.web.presenters.detail import event_detail
-from devui.web.presenters.margins import Margins, Stop
-from devui.web.presenters.rewound import taken_marked
-from devui.web.presenters.rows import earlier, live_row, timeline_items
-from devui.web.presenters.runs import log_line, run_end, run_note
-from devui.web.presenters.status import run_status
-from devui.web.presenters.ticks import ticks
-from devui.web.text.figures import UNKNOWN, compact
-from devui.web.text.jsontext import json_text
+from devui.web.basic_parts import Notice
+from devui.web.panels.breakpoints.gutter import Gutter, Marker
+from devui.web.panels.chat.chat import conversation
+from devui.web.panels.chat.content_parts import TextPart
+from devui.web.panels.chat.parts import (
+    Chat,
+    Composer,
+    ComposerField,
+    ComposerState,
+    LiveChat,
+    LiveMessage,
+    Prompt,
+    Welcome,
+)
+from devui.web.panels.hold.parts import Debugger, HeldRows
+from devui.web.panels.inspector.detail import event_detail
+from devui.web.panels.inspector.parts import (
+    EventDetail,
+    Inspector,
+    LogPanel,
+    Panel,
+    RawPanel,
+    Tab,
+    TabKey,
+)
+from devui.web.panels.notes.parts import NoteForm
+from devui.web.panels.queue.parts import QueuedMessage, QueuePanel
+from devui.web.panels.recovery.parts import ForkLink, Lineage, Resume
+from devui.web.panels.replays.parts import Replay
+from devui.web.panels.runs.status import run_status
+from devui.web.panels.session.page import SessionPage
+from devui.web.panels.session.parts import (
+    CursorLinks,
+    EngineLabel,
+    EngineOfApp,
+    MenuItem,
+    PageStream,
+    Title,
+    TopBar,
+    Totals,
+    Transport,
+)
+from devui.web.panels.timeline.gaps import gap
+from devui.web.panels.timeline.parts import LiveRow, LiveRows, Timeline, TimelineItem
+from devui.web.panels.timeline.rewound import with_rewind_marks
+from devui.web.panels.timeline.rows import Look
+from devui.web.panels.timeline.runs import log_line, run_end, run_note
+from devui.web.panels.timeline.transport import ticks
+from devui.web.panels.usage.parts import Spending, SpendingLine
+from devui.web.sse import Cursor
+from devui.web.text.formats import UNKNOWN, compact
+from devui.web.text.jsontree import json_text
+from devui.wire.events import Event
 from tests.web import filter_samples, held_samples, replay_samples, state_samples
 from tests.web.travel_samples import KEY, NOW, Stored, text
 
 PRICES = Prices.load(Path("nowhere"))
-MARGINS = Margins(
+MARGINS = Gutter(
     PRICES,
     (
-        Stop(1, Draft(on="tool", name="search_flights"), True),
-        Stop(2, Draft(on="state", name="retries", condition="new > 2"), True),
-        Stop(3, Draft(on="event", name="user", log="{text}"), False),
+        Marker(1, Draft(on="tool", name="search_flights"), True),
+        Marker(2, Draft(on="state", name="retries", condition="new > 2"), True),
+        Marker(3, Draft(on="event", name="user", log="{text}"), False),
     ),
 )
-NOTHING_SPENT = parts.Spending((), UNKNOWN, "", PRICES.date)
-SPENDING = parts.Spending(
+NOTHING_SPENT = Spending((), UNKNOWN, "", PRICES.date)
+SPENDING = Spending(
     lines=(
-        parts.SpendingLine(
-            "FlightAgent", "gemini-2.5-flash", "3", "2,104", "512", "188", "96", "0.0031"
-        ),
-        parts.SpendingLine("TravelAgent", "scripted-1", "2", "655", "0", "41", "0", UNKNOWN),
+        SpendingLine("FlightAgent", "gemini-2.5-flash", "3", "2,104", "512", "188", "96", "0.0031"),
+        SpendingLine("TravelAgent", "scripted-1", "2", "655", "0", "41", "0", UNKNOWN),
     ),
     cost="$0.0031+",
     unpriced="2 answers",
@@ -50,25 +88,23 @@ SPENDING = parts.Spending(
 )
 
 
-def tabs(current: parts.TabKey, number: int | None) -> tuple[parts.Tab, ...]:
-    keys: tuple[parts.TabKey, ...] = ("event", "state", "raw", "log", "breaks")
+def tabs(current: TabKey, number: int | None) -> tuple[Tab, ...]:
+    keys: tuple[TabKey, ...] = ("event", "state", "raw", "log", "breaks")
     return tuple(
-        parts.Tab(
-            key, key.title(), links.session_url(KEY, event=number, tab=key), key == current, str(i)
-        )
+        Tab(key, key.title(), links.session_url(KEY, event=number, tab=key), key == current, str(i))
         for i, key in enumerate(keys, 1)
     )
 
 
-def inspector(
-    panel: parts.Panel, current: parts.TabKey, number: int | None = None
-) -> parts.Inspector:
-    return parts.Inspector(current, tabs(current, number), panel, sticky=number is not None)
+def inspector(panel: Panel, current: TabKey, number: int | None = None) -> Inspector:
+    return Inspector(current, tabs(current, number), panel, sticky=number is not None)
 
 
-def event_panel(events: list[Stored], number: int) -> parts.EventDetail:
+def event_panel(events: list[Stored], number: int) -> EventDetail:
     row, summary, event = events[number - 1]
-    pieces = [{"content": text(piece)} for piece in ("London ", "has three ", "airports. ")]
+    pieces = [
+        Event.of({"content": text(piece)}) for piece in ("London ", "has three ", "airports. ")
+    ]
     return event_detail(
         event,
         row,
@@ -79,18 +115,18 @@ def event_panel(events: list[Stored], number: int) -> parts.EventDetail:
     )
 
 
-def raw_panel(events: list[Stored], number: int) -> parts.RawPanel:
-    return parts.RawPanel(number, json_text(events[number - 1][2]))
+def raw_panel(events: list[Stored], number: int) -> RawPanel:
+    return RawPanel(number, json_text(events[number - 1][2].fields))
 
 
-def log_panel(*, live: bool = False) -> parts.LogPanel:
+def log_panel(*, live: bool = False) -> LogPanel:
     lines = [
         OutputLine("stdout", "looking for airports near London", NOW),
         OutputLine("travel.fares", "find_airports took 0.41 s", NOW + 0.4),
         OutputLine("stderr", "DeprecationWarning: old fares API", NOW + 0.5),
         OutputLine("travel.fares", "fares service slow, trying again", NOW + 2.5),
     ]
-    return parts.LogPanel(
+    return LogPanel(
         run="run-1",
         lines=tuple(log_line(n, line) for n, line in enumerate(lines, 1201)),
         live=live,
@@ -100,9 +136,9 @@ def log_panel(*, live: bool = False) -> parts.LogPanel:
     )
 
 
-def transport(kinds: list[Any], selected: int | None) -> parts.Transport:
+def transport(kinds: list[Any], selected: int | None) -> Transport:
     count = len(kinds)
-    return parts.Transport(
+    return Transport(
         action=links.session_url(KEY),
         ticks=ticks(kinds),
         selected=selected,
@@ -117,7 +153,7 @@ def transport(kinds: list[Any], selected: int | None) -> parts.Transport:
             links.hit_url(KEY, "previous", event=selected),
             links.hit_url(KEY, "next", event=selected) if selected else None,
         ),
-        cursor=parts.CursorLinks(
+        cursor=CursorLinks(
             at=None,
             back=links.moment_url(KEY, selected - 1) if selected and selected > 1 else None,
             on=links.moment_url(KEY, selected + 1) if selected and selected < count else None,
@@ -148,11 +184,23 @@ FAILED = replace(
     unfinished='[{"author": "FlightAgent", "text": "I looked **again** and"}]',
 )
 PROMPTS = (
-    parts.Prompt("Book a flight to London next Tuesday"),
-    parts.Prompt("Which airports does Paris have?"),
-    parts.Prompt("Remember that I live in Zurich and save my itinerary as a file"),
+    Prompt("Book a flight to London next Tuesday"),
+    Prompt("Which airports does Paris have?"),
+    Prompt("Remember that I live in Zurich and save my itinerary as a file"),
 )
-WELCOME = parts.Welcome(
+QUEUE = QueuePanel(
+    (
+        QueuedMessage(
+            3,
+            (TextPart("And a hotel near the station, please"),),
+            "And a hotel near the station, please",
+            links.queued_url(KEY, 3),
+            can_send=False,
+        ),
+    ),
+    "Queued: sent when this run ends",
+)
+WELCOME = Welcome(
     app="travel",
     description="Plans trips: finds airports, searches flights and keeps an itinerary.",
     prompts=PROMPTS,
@@ -161,66 +209,75 @@ WELCOME = parts.Welcome(
 )
 
 
-def topbar(run: RunRow | None, events: int, tokens: int | None) -> parts.TopBar:
+def topbar(run: RunRow | None, events: int, tokens: int | None) -> TopBar:
     app = links.app_url("travel")
-    return parts.TopBar(
+    return TopBar(
         app="travel",
         app_href=app,
+        engine=EngineOfApp("google-adk 2.13.0", "its code imports google.adk", href=app),
+        engine_label=EngineLabel("google-adk 2.13.0"),
         apps=(
-            parts.MenuItem("faulty", links.app_url("faulty"), "broken"),
-            parts.MenuItem("field_state", links.app_url("field_state")),
-            parts.MenuItem("travel", app, current=True),
+            MenuItem("faulty", links.app_url("faulty"), "broken"),
+            MenuItem("field_state", links.app_url("field_state")),
+            MenuItem("travel", app, current=True),
         ),
-        title=parts.Title("Flight to London", "session 4f21c9", links.rename_url(KEY)),
+        title=Title("Flight to London", "session 4f21c9", links.rename_url(KEY)),
         sessions=(
-            parts.MenuItem("Flight to London", links.session_url(KEY), "13 events", current=True),
-            parts.MenuItem("A very long name of a session that was about Paris", "/sessions/3"),
+            MenuItem("Flight to London", links.session_url(KEY), "13 events", current=True),
+            MenuItem("A very long name of a session that was about Paris", "/sessions/3"),
         ),
-        lineage=parts.Lineage(
-            parent=parts.ForkLink(links.session_url(2, event=3), "Flight to Paris", "at #3"),
+        lineage=Lineage(
+            parent=ForkLink(links.session_url(2, event=3), "Flight to Paris", "at #3"),
             compare_href=links.choose_url("2", str(KEY)),
-            siblings=(parts.ForkLink(links.session_url(3), "Flight to Rome", "at #3", "cheaper"),),
+            siblings=(ForkLink(links.session_url(3), "Flight to Rome", "at #3", "cheaper"),),
         ),
         delete_action=links.delete_url(KEY),
         compare_href=links.choose_url(str(KEY)),
         user="user",
         session_id="4f21c9d0-5d1e-4b8e-9d3a-1f0f6c2b7a11",
         run=run_status(run),
-        totals=parts.Totals(str(events), compact(tokens), "$0.0031+", "6.1" if events else UNKNOWN),
+        totals=Totals(str(events), compact(tokens), "$0.0031+", "6.1" if events else UNKNOWN),
         spending=SPENDING if events else NOTHING_SPENT,
-        note=parts.NoteForm(0, links.note_url(KEY, 0), "the first trip", by="by Ada"),
+        note=NoteForm(0, links.note_url(KEY, 0), "the first trip", by="by Ada"),
         export_href=links.export_url(KEY),
         test_href=links.test_url(KEY),
     )
 
 
 WORDS = "I found two flights before ten. The cheaper one is **LX 316**, leaving at"
+_LIVE_ROW = LiveRow("text", "text", "text", "FlightAgent", WORDS, "17 chunks")
 
 
-def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> parts.Chat:
+def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> Chat:
     """The chat pane of some events."""
     running = run is not None and run.status == "running"
-    note = run_note(run, told=False) if run else None
-    said = parts.LiveMessage("FlightAgent", WORDS, thought="The cheaper one.", chunks=17)
-    return parts.Chat(
+    note = run_note(run, follows_error=False) if run else None
+    said = LiveMessage("FlightAgent", WORDS, thought="The cheaper one.", chunks=17)
+    return Chat(
         welcome=WELCOME,
+        gaps_href=links.messages_url(KEY),
         messages=conversation([(r.number, e, s) for r, s, e in events], session=KEY)
         + ((note,) if note else ()),
-        live=parts.LiveChat(
-            (), (said,) if live else (), "FlightAgent is working" if running else ""
-        ),
-        resume=held_samples.RESUME
-        if run is not None and run.status == "interrupted"
-        else parts.Resume(),
-        composer=parts.Composer(
+        live=LiveChat((), (said,) if live else (), "FlightAgent is working" if running else ""),
+        resume=held_samples.RESUME if run is not None and run.status == "interrupted" else Resume(),
+        composer=Composer(
             action=links.runs_url(KEY),
-            field=parts.ComposerField("Message TravelAgent"),
-            state=parts.ComposerState(
+            field=ComposerField("Message TravelAgent"),
+            state=ComposerState(
                 "FlightAgent is answering" if running else "",
                 links.stop_url("run-1") if running else None,
             ),
         ),
+        queue=QUEUE if running else QueuePanel(),
     )
+
+
+def timeline_items(
+    rows: list[EventRow], *, previous: EventRow | None = None, selected: int | None = None
+) -> tuple[TimelineItem, ...]:
+    """The rows of a window of events."""
+    _, changes = history.fold(history.Timeline(previous), map(history.Entry, rows))
+    return Look(MARGINS, selected).items(changes.items)
 
 
 def timeline(
@@ -231,35 +288,36 @@ def timeline(
     live: bool = False,
     is_held: bool = False,
     first: int = 0,
-) -> parts.Timeline:
+) -> Timeline:
     """The timeline of some events; those before `first` are left out."""
     end = run_end(run) if run else None
-    rows = [(row, summary) for row, summary, _ in events[first:]]
+    rows = [row for row, _, _ in events[first:]]
     before = events[first - 1][0] if first else None
     rewound = TakenBack((Rewind(5, 3),))
-    return parts.Timeline(
+    return Timeline(
         filter=filter_samples.FILTER if selected else filter_samples.UNFILTERED,
-        items=taken_marked(
-            timeline_items(rows, MARGINS, previous=before, selected=selected), rewound, KEY
+        items=with_rewind_marks(
+            timeline_items(rows, previous=before, selected=selected), rewound, KEY
         )
         + ((end,) if end else ()),
-        live=parts.LiveRows((live_row("FlightAgent", WORDS, chunks=17),) if live else ()),
-        held=held_samples.HELD if is_held else parts.Held(),
+        live=LiveRows((_LIVE_ROW,) if live else ()),
+        held_rows=held_samples.HELD if is_held else HeldRows(),
         count=len(events),
-        earlier=earlier(KEY, rows[0][0]) if rows else None,
+        gaps_href=links.rows_url(KEY),
+        above=gap(KEY, 1, first),
     )
 
 
 def session_page(
     events: list[Stored],
     *,
-    panel: parts.Inspector,
+    panel: Inspector,
     selected: int | None = None,
     run: RunRow | None = RUN,
     live: bool = False,
     is_held: bool = False,
     first: int = 0,
-    notices: tuple[parts.Notice, ...] = (),
+    notices: tuple[Notice, ...] = (),
 ) -> SessionPage:
     """The page of a session."""
     return SessionPage(
@@ -271,8 +329,8 @@ def session_page(
         timeline=timeline(events, run, selected=selected, live=live, is_held=is_held, first=first),
         inspector=panel,
         transport=transport([s.kind for _, s, _ in events], selected),
-        debugger=held_samples.STEPS if is_held else parts.Debugger(),
-        replay=replay_samples.DIVERGED if is_held else parts.Replay(),
-        stream=parts.PageStream(links.stream_url(KEY, Cursor("0123456789abcdef", 140))),
+        debugger=held_samples.STEPS if is_held else Debugger(),
+        replay=replay_samples.DIVERGED if is_held else Replay(),
+        stream=PageStream(links.stream_url(KEY, Cursor("0123456789abcdef", 140))),
         notices=notices,
     )

@@ -1,31 +1,36 @@
 """What holds a run up as the session page shows it, for the gallery and the template tests."""
 
 from devui.web import links
-from devui.web.parts import every as parts
+from devui.web.basic_parts import Beside
+from devui.web.panels.inspector.parts import TabAsk
+from devui.web.panels.questions.parts import AskField
+from devui.web.panels.runs.parts import CallEnding, Frames, PendingCall, RunPanel, TaskShown, Why
 from devui.web.text.formats import moment
 from tests.web import replay_samples
 from tests.web.travel_samples import KEY, NOW
 
 SINCE = moment(NOW)
 FRAMES = (
-    parts.Frames(False, (("asyncio/locks.py:114", "Lock.acquire", "await fut"),)),
-    parts.Frames(True, (("travel/agent.py:26", "both", "async with second:"),)),
+    Frames(False, (("asyncio/locks.py:114", "Lock.acquire", "await fut"),)),
+    Frames(True, (("travel/agent.py:26", "both", "async with second:"),)),
 )
-PANEL = parts.RunPanel(
+PANEL = RunPanel(
     href=links.standing_url(KEY),
     title="The run is running",
     going=True,
     silent=SINCE,
     whys=(
-        parts.Why("bad", "The tool crunch blocks the loop.", "agent.py:2 in f", "time.sleep(9)"),
-        parts.Why("warn", "Waits for a person.", href="/sessions/1?event=3", label="#3"),
+        Why(
+            "bad", "The tool crunch is blocking the event loop.", "agent.py:2 in f", "time.sleep(9)"
+        ),
+        Why("warn", "Waiting for a person.", href="/sessions/1?event=3", label="#3"),
     ),
     action="/runs/run-1/commands",
     key="k4",
     stop_href=links.stop_url("run-1"),
     break_action=links.breakpoints_url(KEY),
     calls=(
-        parts.PendingCall(
+        PendingCall(
             id=3,
             kind="call",
             name="find_flights",
@@ -35,29 +40,27 @@ PANEL = parts.RunPanel(
             place="travel/agent.py:8 in find_flights",
             source="await site.ask()",
             draft='{"on": "tool"}',
-            ending=parts.CallEnding(
+            ending=CallEnding(
                 action=links.calls_url("run-1"),
                 key="k5",
                 call=3,
                 name="find_flights",
                 slot="answer-3",
                 typed_slot="typed-3",
-                typed=parts.AskField("value", "Answer in place of find_flights", "json"),
-                fields=(parts.AskField("of.price", "price", "number", error="it has to be there"),),
+                typed=AskField("value", "Answer for find_flights", "json"),
+                fields=(AskField("of.price", "price", "number", error="required"),),
             ),
-            note="A plain function in a thread cannot be stopped.",
+            note="A function in a thread can't be stopped.",
         ),
     ),
     beside=(
-        parts.Beside("held", "held", "left", "quick", "", SINCE),
-        parts.Beside("behind", "waits its turn to commit", "task 4", "", "agent.py:9 in f", None),
+        Beside("held", "held", "left", "quick", "", SINCE),
+        Beside("behind", "waiting to commit", "task 4", "", "agent.py:9 in f", None),
     ),
     tasks=(
-        parts.TaskShown(2, "FlightAgent", "waits for a lock that task 3 has", FRAMES, circle=True),
-        parts.TaskShown(3, "", "sleeps", FRAMES[:1], circle=False),
+        TaskShown(2, "FlightAgent", "waiting for a lock held by task 3", FRAMES, circle=True),
+        TaskShown(3, "", "sleeps", FRAMES[:1], circle=False),
     ),
 )
-EMPTY = parts.RunPanel(
-    links.standing_url(KEY), "There was no run yet", going=False, replay=replay_samples.FORM
-)
-ALL = (PANEL, EMPTY, parts.TabAsk("standing", links.standing_url(KEY)))
+EMPTY = RunPanel(links.standing_url(KEY), "No runs yet", going=False, replay=replay_samples.FORM)
+ALL = (PANEL, EMPTY, TabAsk("standing", links.standing_url(KEY)))

@@ -2,11 +2,22 @@
 
 import json
 
+from devui.debugger.history.paths import Pin
 from devui.store.rows import Change, Value
 from devui.web import links
-from devui.web.parts import every as parts
-from devui.web.presenters.statepanel import state_panel
-from devui.web.text.jsontree import json_tree
+from devui.web.panels.inspector.parts import (
+    ChangedKey,
+    ChangedPlace,
+    MoreLink,
+    StateDiff,
+    StateKeys,
+    StatePanel,
+    StateTab,
+    StateWith,
+)
+from devui.web.panels.state.pages import StateKeysPage, ValuePage
+from devui.web.panels.state.panel import state_panel, state_values
+from devui.web.text.jsontree import json_items, json_tree
 from tests.web import held_samples
 from tests.web.travel_samples import FLIGHTS, KEY
 
@@ -28,20 +39,20 @@ VALUES = [
 ]
 
 
-def state_at(number: int | None) -> parts.StatePanel:
+def state_at(number: int | None) -> StatePanel:
     temp = {"temp:fares_url": "https://fares.test/v2"} if number else {}
     changes = CHANGES if number else []
     pending = () if number else held_samples.PENDING
     return state_panel(VALUES, changes, temp, session=KEY, number=number, pending=pending)
 
 
-def state_tab(number: int | None) -> parts.StateTab:
-    return parts.StateTab(state_at(number), state_with(number))
+def state_tab(number: int | None) -> StateTab:
+    return StateTab(state_at(number), state_with(number))
 
 
-def state_with(number: int | None, since: int | None = None) -> parts.StateWith:
+def state_with(number: int | None, since: int | None = None) -> StateWith:
     """The form below the state."""
-    return parts.StateWith(
+    return StateWith(
         action=links.session_url(KEY),
         event=number,
         at=number,
@@ -51,22 +62,51 @@ def state_with(number: int | None, since: int | None = None) -> parts.StateWith:
     )
 
 
-STATE_DIFF = parts.StateDiff(
+MORE = MoreLink(
+    "Show 100 of 9,900 more keys", links.state_keys_url(KEY, "session", at=11, start="key 0100")
+)
+PAGES = {
+    "state-keys": StateKeysPage(
+        theme="auto",
+        name="Flight to London",
+        session_href=links.session_url(KEY, event=11, tab="state"),
+        action="/sessions/7/state/keys",
+        scopes=(("session", "session"), ("user", "user:"), ("app", "app:")),
+        scope="session",
+        at=11,
+        find="",
+        start="",
+        count="10,000 keys",
+        keys=StateKeys(state_values(VALUES[:6], session=KEY, number=11), MORE),
+    ),
+    "state-value": ValuePage(
+        theme="auto",
+        name="Flight to London",
+        session_href=links.session_url(KEY, event=11, tab="state"),
+        place="plan.steps",
+        items=json_items(
+            [{"step": n, "done": n < 60} for n in range(500)],
+            50,
+            rest=lambda path, start: links.state_value_url(KEY, Pin("plan", path), start, at=11),
+        ),
+        beginning_href=links.state_value_url(KEY, Pin("plan", ("steps",)), at=11),
+        whole_href=links.state_api_url(KEY, 11),
+    ),
+}
+STATE_DIFF = StateDiff(
     first="#4",
     last="#11",
-    hint="#4 stays: choose any event to compare it with.",
+    hint="#4 is marked. Select an event to compare it with.",
     keys=(
-        parts.ChangedKey(
+        ChangedKey(
             "user:plan",
             "changed",
             "#11",
             links.session_url(KEY, event=11),
-            (parts.ChangedPlace("steps[2].done", json_tree(False), None),),
+            (ChangedPlace("steps[2].done", json_tree(False), None),),
             "and 3 more places",
         ),
-        parts.ChangedKey(
-            "city", "new", "start", None, (parts.ChangedPlace("", None, json_tree("Oslo")),), ""
-        ),
+        ChangedKey("city", "new", "start", None, (ChangedPlace("", None, json_tree("Oslo")),), ""),
     ),
 )
 """What differs between two moments."""

@@ -7,8 +7,14 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from devui.web.assets import AssetNotFound, Assets, AssetsMissing, find_folder
-from devui.web.static import STATIC_PATH, StaticFiles
+from devui.web.assets import (
+    STATIC_PATH,
+    AssetNotFound,
+    Assets,
+    AssetsMissing,
+    StaticFiles,
+    find_folder,
+)
 
 
 def make(folder: Path, text: str = "a {}") -> Path:
@@ -37,7 +43,7 @@ def test_the_package_comes_first_and_its_parent_second(tmp_path: Path) -> None:
 
 def test_a_folder_of_somebody_else_does_not_count(tmp_path: Path) -> None:
     (tmp_path / "static").mkdir()
-    with pytest.raises(AssetsMissing, match="install devui again"):
+    with pytest.raises(AssetsMissing, match="reinstall devui"):
         find_folder("static", "css/base.css", tmp_path / "devui")
 
 

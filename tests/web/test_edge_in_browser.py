@@ -106,7 +106,7 @@ async def test_the_token_can_be_pasted_into_the_page() -> None:
         await page.goto(here(site, "/data"))
         await page.get_by_label("access token").fill("a wrong one")
         await page.get_by_role("button", name="Sign in").click()
-        await expect(page.get_by_role("alert")).to_contain_text("not the access token")
+        await expect(page.get_by_role("alert")).to_contain_text("isn't this server's access token")
         await page.get_by_label("access token").fill(TOKEN)
         await page.get_by_role("button", name="Sign in").click()
         await expect(page).to_have_url(here(site))
@@ -198,7 +198,7 @@ async def test_an_error_shows_as_a_notice_and_changes_nothing_else() -> None:
     async with guarded(*routes) as site, browser_page() as page:
         await sign_in(page, site)
         await page.goto(here(site, "/buttons"))
-        for name, told in (("missing", "no <i>such</i> thing"), ("broken", "Error id")):
+        for name, told in (("missing", "no <i>such</i> thing"), ("broken", "Error ID")):
             await page.get_by_role("button", name=name).click()
             await expect(page.locator("#notice")).to_contain_text(told)
             await expect(page.locator("#box")).to_have_text("as it was")

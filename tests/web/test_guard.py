@@ -12,7 +12,7 @@ from tests.web.edge_kit import BASE, BEARER, NAVIGATION, Site
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; form-action 'self'; frame-src 'self'; "
+    "media-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; frame-src 'self'; "
     "base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
 )
 EVERYWHERE = {

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -14,20 +16,29 @@ from typing import Any
 import httpx2
 import pytest
 
-from devui.debugger.commit import event_of
-from devui.debugger.feed import Batch
-from devui.debugger.news import PartialArrived
-from devui.debugger.runrequest import RunRequest
+from devui.debugger.breakpoints import past
+from devui.debugger.breakpoints.breakpoint import Draft
+from devui.debugger.bundles.writing import Cleaning
+from devui.debugger.events import matches
+from devui.debugger.events.feed import Batch
+from devui.debugger.events.news import PartialArrived, SessionChanged
+from devui.debugger.runs.commit import event_of
+from devui.debugger.runs.request import RunRequest
 from devui.settings import Settings
+from devui.store import exports
 from devui.store.rows import SessionRow
-from devui.web.presenters.detail import event_detail
-from devui.web.presenters.live import LivePage
-from devui.web.presenters.statepanel import state_panel
+from devui.store.state import state_json
+from devui.web.panels.inspector.detail import event_detail
+from devui.web.panels.session.live import LivePage
+from devui.web.panels.session.page import session_page
+from devui.web.panels.state.panel import state_panel
 from devui.web.program import application, opened
 from devui.web.security.access import Access
-from devui.web.services import Services
+from devui.web.services import PAGES_AT_ONCE, Services
 from devui.web.text import markdown
-from devui.web.text.jsontext import json_text
+from devui.web.text.jsontree import json_items, json_text
+from devui.wire.events import Event
+from devui.wire.standing import Look
 from tests.faults.zoo import AGENTS
 from tests.kit.patience import PATIENCE
 from tests.kit.server import write_app
@@ -80,10 +91,10 @@ def held(function: Callable[..., Any]) -> Iterator[Held]:
 
 async def heavy_session(found: Services) -> SessionRow:
     large = {f"key {n}": "*text* " * 20 for n in range(2000)}
-    session = await found.journal.sessions.create("streams", "u", None, {"large": large})
+    session = await found.journal.sessions.create("streams", "u", "heavy", {"large": large})
     content = {"role": "model", "parts": [{"text": json.dumps(large)}]}
     event = {"id": "e", "author": "A", "timestamp": 1.0, "content": content}
-    new = event_of(event, json.dumps(event), final=True)
+    new = event_of(Event.of(event), final=True)
     await found.journal.events.append(session.key, new, None)
     return session
 
@@ -97,6 +108,12 @@ async def heavy_session(found: Services) -> SessionRow:
         ("/sessions/{key}?event=1&tab=state", state_panel),
         ("/sessions/{key}", state_panel),
         ("/sessions/{key}/state", state_panel),
+        ("/sessions/{key}/state/value?key=large", json_items),
+        ("/api/sessions/{key}/export", Cleaning.record),
+        ("/sessions/{key}/export", Cleaning.record),
+        ("/api/sessions/{key}/export", exports._state),
+        ("/apps/streams/users/u/sessions", state_json),
+        ("/apps/streams/users/u/sessions/heavy", state_json),
     ],
 )
 async def test_another_request_is_answered_while_a_heavy_panel_is_prepared(
@@ -118,6 +135,35 @@ async def test_another_request_is_answered_while_a_heavy_panel_is_prepared(
         assert (await asked).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "function"),
+    [
+        ("?filter=words{n}", matches._by_rows),
+        ("/rows?first=1&last=1000&skip=0&limit=40&filter=older{n}", matches._by_rows),
+        ("/stream?filter=stream{n}", matches._by_rows),
+        ("?tab=breaks&hits={point}", past._Scan.look),
+    ],
+)
+async def test_a_search_through_a_session_takes_no_page_its_place(
+    found: Services, path: str, function: Callable[..., Any]
+) -> None:
+    session = await heavy_session(found)
+    known = await found.book.add("streams", Draft(on="event", name="text"))
+    base, page = f"http://127.0.0.1:{found.settings.port}", f"/sessions/{session.key}"
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(application(found, Access(None))), base_url=base
+    ) as client:
+        with held(function) as stop:
+            paths = [page + path.format(n=n, point=known.row.id) for n in range(PAGES_AT_ONCE)]
+            searches = [asyncio.create_task(client.get(each)) for each in paths]
+            assert await stop.is_reached_by(searches[0])
+            async with asyncio.timeout(PATIENCE):
+                assert (await client.get(page)).status_code == 200
+            assert not any(each.done() for each in searches)
+        found.streams.close()
+        assert {(await each).status_code for each in searches} == {200}
+
+
 async def test_what_an_answer_in_flight_looks_like_is_prepared_beside_the_loop(
     found: Services,
 ) -> None:
@@ -127,7 +173,7 @@ async def test_what_an_answer_in_flight_looks_like_is_prepared_beside_the_loop(
         run = await found.runs.start(session, RunRequest(message=message))
         while not (news := [n for n in await reader.batch() if isinstance(n, PartialArrived)]):
             pass
-    page = LivePage(found, session, tail=True, past=False)
+    page = LivePage(found, session, past=False)
     await page.begin(await found.journal.head())
     markdown._cached.cache_clear()
     with held(markdown._convert) as stop:
@@ -135,3 +181,111 @@ async def test_what_an_answer_in_flight_looks_like_is_prepared_beside_the_loop(
         assert await stop.is_reached_by(rendering)
     assert "<em>partial</em>" in await rendering
     await found.runs.stop(run.id, "ada")
+
+
+async def test_of_many_pages_that_are_read_at_once_few_are_made_at_once(
+    found: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await heavy_session(found)
+    base = f"http://127.0.0.1:{found.settings.port}"
+    now, most, made, wanted = 0, 0, 0, 40 + 2 * 20
+    all_made = asyncio.Event()
+
+    def counted(make: Callable[..., Any]) -> Callable[..., Any]:
+        async def counting(*values: Any, **named: Any) -> Any:
+            nonlocal now, most, made
+            now, made = now + 1, made + 1
+            most = max(most, now)
+            try:
+                return await make(*values, **named)
+            finally:
+                now -= 1
+                if made == wanted:
+                    all_made.set()
+
+        return counting
+
+    monkeypatch.setattr("devui.web.panels.session.views.session_page", counted(session_page))
+    monkeypatch.setattr(LivePage, "begin", counted(LivePage.begin))
+    monkeypatch.setattr(LivePage, "render", counted(LivePage.render))
+    path = f"/sessions/{session.key}"
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(application(found, Access(None))), base_url=base
+    ) as client:
+        streams = [asyncio.create_task(client.get(f"{path}/stream")) for _ in range(20)]
+        pages = [asyncio.create_task(client.get(path)) for _ in range(40)]
+        assert {(await page).status_code for page in pages} == {200}
+        found.bus.publish(session.key, SessionChanged(session))
+        await asyncio.wait_for(all_made.wait(), PATIENCE)
+        found.streams.close()
+        assert {(await stream).status_code for stream in streams} == {200}
+    assert most == PAGES_AT_ONCE
+
+
+async def test_a_worker_that_reads_nothing_holds_up_no_page_but_that_of_its_run(
+    found: Services,
+) -> None:
+    session = await found.journal.sessions.create("streams", "u", None, {})
+    message = {"role": "user", "parts": [{"text": "go"}]}
+    with found.bus.subscribe(session.key) as reader:
+        run = await found.runs.start(session, RunRequest(message=message))
+        while not any(isinstance(n, PartialArrived) for n in await reader.batch()):
+            pass
+    live = found.runs.live(session.key)
+    assert live is not None
+    assert live.worker is not None
+    os.kill(live.worker.process.pid, signal.SIGSTOP)
+    pipe = asyncio.create_task(live.worker.send(Look(look=0, run="x" * 1_000_000)))  # is full
+    base, page = f"http://127.0.0.1:{found.settings.port}", f"/sessions/{session.key}"
+    try:
+        async with httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(application(found, Access(None))), base_url=base
+        ) as client:
+            slow = [
+                asyncio.create_task(client.get(f"{page}?tab=run")) for _ in range(PAGES_AT_ONCE)
+            ]
+            await asyncio.sleep(0.3)
+            assert (await client.get(page)).status_code == 200
+            assert not any(each.done() for each in slow)
+            answers = await asyncio.wait_for(asyncio.gather(*slow), PATIENCE)
+            assert {each.status_code for each in answers} == {200}
+    finally:
+        os.kill(live.worker.process.pid, signal.SIGCONT)
+    await pipe
+    await found.runs.stop(run.id, "ada")
+
+
+async def test_the_html_of_a_long_session_formats_so_much_and_says_where_it_ends(
+    found: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await found.journal.sessions.create("streams", "u", "long", {})
+    for number in range(300):
+        content = {"role": "model", "parts": [{"text": f"**bold {number}** " + "words " * 500}]}
+        event = {"id": f"e{number}", "author": "A", "timestamp": 1.0, "content": content}
+        new = event_of(Event.of(event), final=True)
+        await found.journal.events.append(session.key, new, None)
+    parsed: list[int] = []
+    convert = markdown._convert
+
+    def counted(text: str) -> Any:
+        parsed.append(len(text))
+        return convert(text)
+
+    markdown._cached.cache_clear()
+    monkeypatch.setattr(markdown, "_convert", counted)
+    base = f"http://127.0.0.1:{found.settings.port}"
+    transport = httpx2.ASGITransport(application(found, Access(None)))
+    async with httpx2.AsyncClient(transport=transport, base_url=base) as client:
+        page = (await client.get(f"/api/sessions/{session.key}/export?format=html")).text
+    assert 0 < sum(parsed) <= 400_000
+    formatted, notice, plain = page.partition("messages are shown as written")
+    assert notice
+    assert page.count("messages are shown as written") == 1
+    assert "<strong>bold 0</strong>" in formatted
+    assert "**bold 299**" in plain
+    for number in range(300):
+        shown = f"<strong>bold {number}</strong>", f"**bold {number}** "
+        assert (page.count(shown[0]), page.count(f">{shown[1]}")) in {
+            (2, 1),
+            (0, 3),
+        }  # with the row

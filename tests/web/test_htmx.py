@@ -51,7 +51,7 @@ def test_the_request_headers_are_those_of_the_vendored_source(name: str) -> None
 @pytest.mark.parametrize(
     "made",
     [
-        *(htmx.push_url("/a"), htmx.keep_url(), htmx.replace_url("/a"), htmx.redirect("/a")),
+        *(htmx.push_url("/a"), htmx.keep_url(), htmx.redirect("/a")),
         *(htmx.refresh(), htmx.retarget("#a", "innerHTML"), htmx.trigger({"a": 1})),
     ],
     ids=str,

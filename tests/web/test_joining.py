@@ -21,7 +21,7 @@ const add = 1;  // a name of its own
 window.found = [plus(add, 2), told, names.first, names.second, names.later(), window.effect];
 """,
     "js/sums.js": """
-import { first } from "./names.js";
+import { first } from "../js/names.js";
 export function add(a, b) { return a + b; }
 export const told = `import ${first} from here`;
 window.order = [...(window.order ?? []), "sums"];
@@ -104,7 +104,7 @@ def test_modules_that_import_each_other_are_refused() -> None:
 
 
 def test_all_modules_of_the_pages_can_be_joined() -> None:
-    paths = [path.relative_to(ROOT / "static") for path in (ROOT / "static/js").glob("*.js")]
+    paths = [path.relative_to(ROOT / "static") for path in (ROOT / "static/js").rglob("*.js")]
     files = {path.as_posix(): (ROOT / "static" / path).read_bytes() for path in paths}
     assert len(files) > 30
     for path in files:

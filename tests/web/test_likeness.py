@@ -2,9 +2,9 @@
 
 import pytest
 
-from devui.debugger.breakpoints.breakpoints import Breakpoint
-from devui.web.parts import every as parts
-from devui.web.presenters.likeness import break_sheet, composed
+from devui.debugger.breakpoints.breakpoint import Breakpoint
+from devui.web.panels.breakpoints.from_event import breakpoint_sheet, draft_with
+from devui.web.panels.breakpoints.parts import BreakpointsHere
 from tests.web import samples, travel_samples
 
 EVENTS = {row.number: (row, summary) for row, summary, _ in travel_samples.travel()}
@@ -16,14 +16,14 @@ ALL_OF_IT = '(new or old) and "search_flights" in tools and exists(delta["retrie
 
 def made(number: int, *taken: str, condition: str = ""):
     row, summary = EVENTS[number]
-    draft = composed(row, summary, taken, condition=condition, log="")
+    draft = draft_with(row, summary, taken, condition=condition, log="")
     Breakpoint(draft)
     return draft.on, draft.name, draft.agent, draft.when, draft.condition
 
 
 def test_a_form_offers_what_the_event_has_with_state_keys_left() -> None:
-    sheet = break_sheet(*EVENTS[RESULT], parts.BreaksHere(()))
-    offered = {trait.value: trait.taken for trait in sheet.traits}
+    sheet = breakpoint_sheet(*EVENTS[RESULT], BreakpointsHere(()))
+    offered = {trait.value: trait.is_checked for trait in sheet.traits}
     assert offered == {
         "kind": True,
         "agent": True,

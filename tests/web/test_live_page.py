@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from devui.debugger.feed import Batch
-from devui.debugger.news import RunChanged
+from devui.debugger.events.feed import Batch
+from devui.debugger.events.news import RunChanged
 from devui.settings import Settings
-from devui.web.presenters.live import LivePage
+from devui.web.panels.session.live import LivePage
 from devui.web.program import opened
 from devui.web.security.access import Access
 from tests.faults.zoo import AGENTS
@@ -20,7 +20,7 @@ async def test_no_run_is_said_to_be_over_before_the_page_has_its_last_events(
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
     async with opened(settings, Access(None)) as found:
         session = await found.journal.sessions.create("fine", "u", None, {})
-        page = LivePage(found, session, tail=True, past=False)
+        page = LivePage(found, session, past=False)
         await page.begin(await found.journal.head())
         begun = await found.journal.runs.start("r", session.key)
         over = await found.journal.runs.change("r", "done")

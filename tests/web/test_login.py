@@ -1,5 +1,7 @@
 """Signing a browser in."""
 
+import html
+
 import pytest
 from starlette.testclient import TestClient
 
@@ -44,7 +46,7 @@ def test_a_used_link_is_refused_with_a_page_that_helps() -> None:
     assert site.client().get(link, headers=NAVIGATION).status_code == 303
     again = site.client().get(link, headers=NAVIGATION)
     assert again.status_code == 401
-    assert "used already" in again.text
+    assert "already used" in again.text
     assert "set-cookie" not in again.headers
 
 
@@ -55,6 +57,27 @@ def test_a_browser_that_is_signed_in_already_goes_straight_on() -> None:
     client.get(link)
     assert client.get(link).headers["location"] == "/"
     assert client.get("/login").headers["location"] == "/"
+
+
+@pytest.mark.req("R08")
+@pytest.mark.parametrize("credential", ["cookie", "bearer"])
+def test_a_link_that_somebody_signed_in_opens_signs_nobody_else_in(credential: str) -> None:
+    site = Site()
+    bearer = {"authorization": f"Bearer {TOKEN}"} if credential == "bearer" else {}
+    client = site.client(**NAVIGATION, **bearer)
+    if credential == "cookie":
+        client.get(f"/login?code={site.access.new_code()}")
+    link = f"/login?code={site.access.new_code()}"
+    client.get(link, headers={"sec-purpose": "prefetch"})
+    client.head(link)
+    assert client.get(link).headers["location"] == "/"
+    assert client.get("/").status_code == 200
+    late = site.client().get(link, headers=NAVIGATION)
+    assert (late.status_code, "already used" in late.text) == (401, True)
+    fresh = f"/login?code={site.access.new_code()}"
+    client.head(fresh)
+    client.get(fresh, headers={"sec-purpose": "prefetch"})
+    assert site.client().get(fresh, headers=NAVIGATION).status_code == 303
 
 
 @pytest.mark.req("R08")
@@ -92,7 +115,7 @@ def test_a_wrong_token_shows_the_form_again_and_locks_nobody_out(token: str) -> 
     for _ in range(20):
         response = client.post("/login", data={"token": token}, headers=FROM_FORM)
         assert response.status_code == 401
-        assert "not the access token" in response.text
+        assert "isn't this server's access token" in html.unescape(response.text)
         assert "<script" not in response.text
     right = client.post("/login", data={"token": TOKEN}, headers=FROM_FORM)
     assert right.status_code == 303
@@ -108,7 +131,7 @@ def test_who_is_not_signed_in_is_told_so_in_their_own_form() -> None:
     site = Site()
     page = site.client().get("/", headers=NAVIGATION)
     assert page.status_code == 401
-    assert "printed in its terminal" in page.text
+    assert "printed in the terminal" in page.text
     script = site.client().get("/data")
     assert script.status_code == 401
     assert script.headers["www-authenticate"] == "Bearer"

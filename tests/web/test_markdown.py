@@ -1,6 +1,8 @@
 """Markdown that cannot do anything."""
 
 import asyncio
+import random
+import re
 import sys
 from pathlib import Path
 from types import FrameType
@@ -11,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.web.text import highlighting, markdown
-from devui.web.text.effort import Effort
+from devui.web.text import formulas, highlighting, markdown
+from devui.web.text.highlighting import Effort
 from devui.web.text.markdown import ALLOWANCE, MAX_CHARACTERS, prepare, to_html
 from tests.kit.work import Work
 
@@ -21,9 +23,19 @@ ROOT = Path(__file__).parents[2]
 TAGS = {
     *("a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr"),
     *("li", "ol", "p", "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead"),
-    *("tr", "ul"),
+    *("tr", "ul", "button", "div", "input"),
+    *("math", "menclose", "mfrac", "mi", "mn", "mo", "mover", "mpadded", "mphantom", "mroot"),
+    *("mrow", "mspace", "msqrt", "mstyle", "msub", "msubsup", "msup", "mtable", "mtd"),
+    *("mtext", "mtr", "munder", "munderover"),
 }
+OURS = {
+    "button": {"class": "copy-code", "type": "button", "data-copy-code": ""},
+    "input": {"type": "checkbox", "disabled": ""},
+}
+"""Elements that come from the renderer alone, with what each of them has."""
 ATTRIBUTES = {"href", "title", "rel", "target", "class", "start"}
+ATTRIBUTES |= {"aria-label", "checked", "data-copy-code", "disabled", "role", "tabindex", "type"}
+ATTRIBUTES |= set().union(*formulas.ATTRIBUTES.values())
 ATTACKS = [
     *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<svg/onload=alert(1)>"),
     *(
@@ -48,6 +60,12 @@ ATTACKS = [
     *("<!--><img src=x onerror=alert(1)>-->", "<![CDATA[<script>]]>", "<?php ?>", "{{7*7}}{% x %}"),
     *("<template><script>alert(1)</script></template>", "<noscript><p title='</noscript><img>'>"),
     *("| a |\n|:-:|\n| <img src=x> |", "# <script>x</script>", "- <object data=x>", "> <embed>"),
+    *("$\\text{<script>alert(1)</script>}$", "$\\href{javascript:alert(1)}{x}$"),
+    *(
+        "$$\\style{background:url(//evil)}{x}$$",
+        "\\[\\text{</math><img src=x onerror=alert(1)>}\\]",
+    ),
+    *("- [x] <input type=image src=x>", "- [ ](javascript:alert(1))", "$\\def\\a{\\a\\a}\\a$"),
     *("a\0b<scr\0ipt>", "\ufeff<script>", "\u202etxt.exe", "<scr<script>ipt>", "&lt;script&gt;"),
     *("**<b onclick=x>**", "`<img onerror=x>`", "~~<i>~~", "<a@b.example>", "ftp://x.example"),
 ]
@@ -56,7 +74,10 @@ ATTACKS = [
 def elements(html: str) -> list[Any]:
     """Every element, as a browser's parser would build it."""
     tree = html5lib.parseFragment(html, namespaceHTMLElements=False)
-    return [node for node in tree.iter() if isinstance(node.tag, str) and node is not tree]
+    nodes = [node for node in tree.iter() if isinstance(node.tag, str) and node is not tree]
+    for node in nodes:
+        node.tag = node.tag.removeprefix("{http://www.w3.org/1998/Math/MathML}")
+    return nodes
 
 
 def check_inert(html: str) -> None:
@@ -65,10 +86,12 @@ def check_inert(html: str) -> None:
         assert set(element.attrib) <= ATTRIBUTES
         address = element.attrib.get("href", "http://")
         assert address.startswith(("http://", "https://", "mailto:"))
+        assert OURS.get(element.tag, {}).items() <= element.attrib.items()
         if element.tag == "a":
             assert element.attrib["rel"] == "noopener noreferrer nofollow"
         if "class" in element.attrib:
             allowed = highlighting.CLASSES | {"highlight", "align-left", "align-center"}
+            allowed |= {"code", "copy-code", "table", "todo"}
             assert element.attrib["class"] in allowed | {"align-right"}
 
 
@@ -105,6 +128,18 @@ def test_no_mixture_of_attacks_comes_through(text: str) -> None:
         ("~~old~~", "<p><s>old</s></p>"),
         ("# Top", "<h1>Top</h1>"),
         ("", ""),
+        ("costs $5 and $6, US$7", "<p>costs $5 and $6, US$7</p>"),
+        ("`$x$` and \\$x$", "<p><code>$x$</code> and $x$</p>"),
+        ("$\\left($", "<p><code>\\left(</code></p>"),
+        ("[x] no task", "<p>[x] no task</p>"),
+        (
+            "- [ ] *a*\n- [X] b",
+            (
+                '<ul>\n<li class="todo"><input type="checkbox" disabled="" aria-label="To do">'
+                ' <em>a</em></li>\n<li class="todo"><input type="checkbox" disabled="" checked=""'
+                ' aria-label="Done"> b</li>\n</ul>'
+            ),
+        ),
     ],
 )
 def test_ordinary_markdown_looks_as_it_should(text: str, html: str) -> None:
@@ -135,6 +170,25 @@ def test_cells_are_aligned_by_class() -> None:
     assert "style" not in html
 
 
+@pytest.mark.parametrize(
+    ("text", "display", "words"),
+    [
+        ("so $x^2$ is", "inline", "so x2 is"),
+        ("so \\(x<y\\) is", "inline", "so x<y is"),
+        ("so $$x$$ is", "block", "so x is"),
+        ("$$\nx\n+ y\n- z\n$$\nthen", "block", "x+y\u2212zthen"),
+        ("> \\[\n> x\n> - y\n> \\]\n> then", "block", "x\u2212ythen"),
+        ("1. so\n\n   $$x$$", "block", "sox"),
+        ("costs \\$5: $a\\$b$", "inline", "costs $5: a$b"),
+    ],
+)
+def test_a_formula_is_drawn_as_mathml(text: str, display: str, words: str) -> None:
+    shown = elements(f"<main>{to_html(text)}</main>")
+    (formula,) = (node for node in shown if node.tag == "math")
+    assert formula.attrib == {"display": display}
+    assert re.sub(r"\n|\s{2,}", "", "".join(shown[0].itertext())) == words
+
+
 def test_code_is_coloured_by_class_for_known_languages_only() -> None:
     assert '<span class="k">def</span>' in to_html("```python\ndef f(): pass\n```")
     assert "<span" not in to_html("```klingon\ndef f(): pass\n```")
@@ -155,6 +209,19 @@ UNITS = [
     *("[", "![", "](", "*", "_", "**a", "`", "``a`", "<", "&", "\\", "~~", "> ", "- ", "# ", "|"),
     *("\n|a|b|\n|-|-|\n", "[a]: ", "[a](", "[a](<", "\t", "```\n", " \n", "*a_ ", "[[a]]", "-\n"),
     *("| \n", "a\n=\n", "  - a\n", "\n|", "x\\\n", "<a", "&#", "((", "> > ", "[^", "a@b.c "),
+    *(
+        "$",
+        "$a",
+        "$a$",
+        "$$",
+        "\\(",
+        "\\[",
+        "$\\$",
+        "\n$$\n",
+        "$\\frac{a}{b}$",
+        "- [ ] a\n",
+        "$^^$",
+    ),
 ]
 
 
@@ -260,8 +327,8 @@ def test_hostile_code_costs_a_bounded_amount_of_work(
 @pytest.mark.parametrize(
     ("language", "file"),
     [
-        *(("python", "devui/web/presenters/live.py"), ("css", "static/css/chat.css")),
-        *(("toml", "pyproject.toml"), ("js", "static/js/connection.js")),
+        *(("python", "devui/web/panels/session/live.py"), ("css", "static/css/chat.css")),
+        *(("toml", "pyproject.toml"), ("js", "static/js/shell/connection.js")),
         ("sql", "devui/store/migrations/0001_journal.sql"),
     ],
 )
@@ -291,3 +358,14 @@ async def test_texts_prepared_ahead_are_not_converted_again() -> None:
     hits = markdown._cached.cache_info().hits
     assert [to_html(text) for text in texts]
     assert markdown._cached.cache_info().hits == hits + 3
+
+
+def test_prose_is_shown_as_the_parser_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(5)
+    pieces = [*"abcZé1 2.,:?!'\"()/%…-\n ", "\n\n", "\n\n\n", "12. ", "--", "http://x.y/", "“a”"]
+    texts = {"".join(chance.choices(pieces, k=chance.randrange(1, 12))) for _ in range(30_000)}
+    prose = [text for text in texts if not markdown.is_parsed(text)]
+    assert len(prose) > 1_000
+    quick = [markdown._convert(text) for text in prose]
+    monkeypatch.setattr(markdown, "_PROSE", re.compile("(?!)"))
+    assert quick == [markdown._convert(text) for text in prose]

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from devui.debugger import bus as buses
+from devui.debugger.events import bus as buses
 from devui.settings import Settings
 from devui.web.program import application, opened
 from devui.web.security.access import Access
@@ -92,4 +92,4 @@ async def test_a_page_that_was_cut_off_is_told_what_came_while_it_was(
             refused = await client.get("/list-apps", headers={"Origin": "http://evil.example"})
             assert refused.status_code == 403
             page.takes.set()
-            await page.until("Requests were refused")
+            await page.until("Requests have been refused")

@@ -5,30 +5,35 @@ from dataclasses import replace
 
 import pytest
 
-from devui.debugger.summary import summarise
+from devui.debugger.events.summary import summarise
 from devui.store.rows import Change, Value
 from devui.web import links
-from devui.web.parts import every as parts
-from devui.web.presenters.chat import chat_message, conversation, tool_outcomes
-from devui.web.presenters.detail import event_detail
-from devui.web.presenters.kinds import LOUDNESS, WORDS, shape
-from devui.web.presenters.rows import earlier, event_row, live_row, timeline_items
-from devui.web.presenters.runs import run_end, run_note
-from devui.web.presenters.statepanel import changed_values, state_panel
-from devui.web.presenters.status import run_status
-from devui.web.presenters.ticks import BINS, ticks
-from devui.web.text import jsontext
-from devui.web.text.figures import compact, plural, seconds
-from devui.web.text.jsontext import SHOWN, json_text
-from devui.web.text.jsontree import CHILDREN, NODES, json_tree
+from devui.web.basic_parts import JsonNode
+from devui.web.panels.chat.chat import chat_message, conversation, tool_outcomes
+from devui.web.panels.chat.content_parts import TextPart
+from devui.web.panels.chat.parts import ChatMessage, ToolChip
+from devui.web.panels.inspector.detail import event_detail
+from devui.web.panels.inspector.parts import ArtifactLink
+from devui.web.panels.runs.status import run_status
+from devui.web.panels.state.panel import changed_values, state_panel
+from devui.web.panels.timeline.gaps import Gap, Stretch, gap
+from devui.web.panels.timeline.kinds import LOUDNESS, WORDS, shape
+from devui.web.panels.timeline.parts import EventRow, Flag, InvocationHeader
+from devui.web.panels.timeline.rows import event_row
+from devui.web.panels.timeline.runs import run_end, run_note
+from devui.web.panels.timeline.transport import BINS, ticks
+from devui.web.text import jsontree
+from devui.web.text.formats import compact, plural, seconds
+from devui.web.text.jsontree import CHILDREN, NODES, SHOWN, json_text, json_tree
 from devui.web.text.visible import quoted, readable, visible
+from devui.wire.events import Event
 from tests.web import samples, state_samples, travel_samples
 
 TRAVEL = travel_samples.travel()
 PAIRS = [(row, summary) for row, summary, _ in TRAVEL]
 
 
-def messages() -> tuple[parts.ChatMessage, ...]:
+def messages() -> tuple[ChatMessage, ...]:
     return conversation([(row.number, e, s) for row, s, e in TRAVEL], session=travel_samples.KEY)
 
 
@@ -36,9 +41,9 @@ def messages() -> tuple[parts.ChatMessage, ...]:
 
 
 def test_a_row_shows_number_kind_author_text_and_flags() -> None:
-    row, summary = PAIRS[10]
+    row, _ = PAIRS[10]
     before = replace(row, timestamp=row.timestamp - 0.31)
-    shown = event_row(row, summary, before, margins=samples.MARGINS)
+    shown = event_row(row, before, gutter=samples.MARGINS)
     assert (shown.number, shown.kind, shown.word, shown.author) == (
         11,
         "result",
@@ -47,7 +52,7 @@ def test_a_row_shows_number_kind_author_text_and_flags() -> None:
     )
     assert shown.text.startswith('search_flights → {"flights": [{"no": "LX 316"')
     assert shown.code
-    assert shown.flags == (parts.Flag("delta", "Δ 3", "changes flights, cheapest, retries"),)
+    assert shown.flags == (Flag("delta", "Δ 3", "changes flights, cheapest, retries"),)
     assert shown.elapsed == "0.31"
     assert shown.tokens == "\u2013"
     assert shown.depth == 1
@@ -55,18 +60,18 @@ def test_a_row_shows_number_kind_author_text_and_flags() -> None:
 
 
 def test_the_first_row_does_not_invent_a_time() -> None:
-    assert event_row(*PAIRS[0], None, margins=samples.MARGINS).elapsed == "\u2013"
+    assert event_row(PAIRS[0][0], None, gutter=samples.MARGINS).elapsed == "\u2013"
 
 
 def test_final_text_has_a_shape_of_its_own_and_chunks_are_counted() -> None:
-    shown = event_row(*PAIRS[4], None, margins=samples.MARGINS)
+    shown = event_row(PAIRS[4][0], None, gutter=samples.MARGINS)
     assert shown.shape == "final"
     assert [flag.kind for flag in shown.flags] == ["chunks", "final"]
 
 
 def test_rows_are_grouped_under_what_the_user_said() -> None:
-    items = timeline_items(PAIRS, samples.MARGINS)
-    headers = [item for item in items if isinstance(item, parts.InvocationHeader)]
+    items = samples.timeline_items([row for row, _ in PAIRS])
+    headers = [item for item in items if isinstance(item, InvocationHeader)]
     assert [header.text for header in headers] == [
         "Book a flight to London next Tuesday",
         "Yes, before ten",
@@ -77,25 +82,19 @@ def test_rows_are_grouped_under_what_the_user_said() -> None:
 
 
 def test_a_window_that_begins_inside_an_invocation_says_so() -> None:
-    items = timeline_items(PAIRS[7:], samples.MARGINS, previous=PAIRS[6][0])
-    assert isinstance(items[0], parts.InvocationHeader)
+    items = samples.timeline_items([row for row, _ in PAIRS[7:]], previous=PAIRS[6][0])
+    assert isinstance(items[0], InvocationHeader)
     assert items[0].continued
-    assert isinstance(items[1], parts.EventRow)
+    assert isinstance(items[1], EventRow)
     assert items[1].elapsed == "0.55"
 
 
-def test_there_is_something_earlier_only_after_the_first_event() -> None:
-    assert earlier(travel_samples.KEY, PAIRS[0][0]) is None
-    found = earlier(travel_samples.KEY, PAIRS[3][0])
-    assert found is not None
-    assert (found.count, found.page_href) == (3, "/sessions/7?event=3")
-
-
-def test_a_live_row_shows_the_end_of_what_was_said() -> None:
-    row = live_row("A", "word " * 100 + "end", chunks=3)
-    assert row.text.startswith("…")
-    assert row.text.endswith("end")
-    assert row.chunks == "3 chunks"
+def test_a_gap_stands_for_events_and_none_for_none() -> None:
+    assert gap(7, 1, 0) is None
+    assert gap(7, 1, 9, 0) is None
+    assert gap(7, 1, 3) == Gap(1, 3, 3, "/sessions/7?event=3")
+    assert Stretch.of(5, 10, 2, 3).numbers == (7, 9)
+    assert Stretch.of(5, 10, 99, 1_000).numbers == (10, 10)
 
 
 def test_every_kind_has_a_word_a_shape_and_a_tick() -> None:
@@ -120,13 +119,15 @@ def test_the_pencil_is_at_the_call_that_a_person_changed() -> None:
         "content": {"parts": answers},
         "customMetadata": {"devui_edited": [mark]},
     }
-    told = [each.edited for each in tool_outcomes(3, summarise(event, final=False), session=1)]
+    told = [
+        each.edited for each in tool_outcomes(3, summarise(Event.of(event), final=False), session=1)
+    ]
     assert told == ["", "Ada skipped the call"]
 
 
 def test_a_result_goes_into_the_chip_of_its_call() -> None:
     chip = messages()[1].parts[1]
-    assert isinstance(chip, parts.ToolChip)
+    assert isinstance(chip, ToolChip)
     assert (chip.name, chip.args) == ("find_airports", 'city="London"')
     assert (chip.outcome.status, chip.outcome.text) == ("done", '["LHR", "LGW", "STN"]')
     (pushed,) = tool_outcomes(3, PAIRS[2][1], session=travel_samples.KEY)
@@ -154,9 +155,9 @@ def test_a_transfer_is_a_line_between_the_messages() -> None:
 
 def test_a_question_to_a_person_is_asked_in_words() -> None:
     chip = messages()[9].parts[0]
-    assert isinstance(chip, parts.ToolChip)
+    assert isinstance(chip, ToolChip)
     assert chip.asks
-    assert (chip.name, chip.args) == ("asks for a confirmation", "Hold LX 316 for 212 CHF?")
+    assert (chip.name, chip.args) == ("asks for confirmation", "Hold LX 316 for 212 CHF?")
     assert chip.outcome.status == "waiting"
 
 
@@ -181,23 +182,23 @@ def test_the_detail_has_every_labelled_field() -> None:
     assert facts["finish reason"] == "STOP"
     assert detail.final
     assert not detail.partial
-    assert isinstance(detail.parts[0], parts.TextPart)
+    assert isinstance(detail.parts[0], TextPart)
 
 
 def test_the_detail_tells_actions_artifacts_and_chunks() -> None:
     row, summary, event = TRAVEL[3]
-    chunks = [{"content": travel_samples.text(f"piece {n}")} for n in range(250)]
+    chunks = [Event.of({"content": travel_samples.text(f"piece {n}")}) for n in range(250)]
     detail = event_detail(event, row, (), prices=samples.PRICES, summary=summary, chunks=chunks)
     assert detail.artifacts == (
-        parts.ArtifactLink("airports.md", 0, "/sessions/7/artifacts/airports.md?version=0"),
+        ArtifactLink("airports.md", 0, "/sessions/7/artifacts/airports.md?version=0"),
     )
     assert detail.chunks is not None
     assert (detail.chunks.count, detail.chunks.more) == (250, 50)
-    assert detail.chunks.shown[0] == "piece 0"
+    assert detail.chunks.texts[0] == "piece 0"
     asked = event_detail(
         TRAVEL[11][2], TRAVEL[11][0], (), prices=samples.PRICES, summary=TRAVEL[11][1]
     )
-    assert [fact.label for fact in asked.actions] == ["asks to confirm"]
+    assert [fact.label for fact in asked.actions] == ["confirmation requested"]
 
 
 def test_state_changes_show_old_and_new() -> None:
@@ -251,7 +252,7 @@ def test_a_tree_folds_what_is_long() -> None:
 
 
 def test_a_tree_is_bounded_in_nodes_and_depth() -> None:
-    def count(node: parts.JsonNode) -> int:
+    def count(node: JsonNode) -> int:
         return 1 + sum(count(child) for child in node.children)
 
     wide = [[[list(range(40)) for _ in range(40)] for _ in range(40)] for _ in range(40)]
@@ -289,7 +290,8 @@ def test_coloured_json_is_the_same_text() -> None:
 def test_very_large_json_is_cut_and_says_by_how_much() -> None:
     shown = json_text({"a": "x" * 1_000_000})
     assert sum(len(text) for _, text in shown.pieces) < 600_000
-    assert "characters not shown" in shown.cut
+    assert "only the first 524,288 characters are shown" in shown.cut
+    assert shown.size == "1.0 MB"
 
 
 @pytest.mark.parametrize("text", ['"', "\\", '\\"', 'a"', '","', '{"a":"', "é"])
@@ -298,7 +300,7 @@ def test_coloured_json_looks_at_no_quote_twice(
     monkeypatch: pytest.MonkeyPatch, text: str, shown: int
 ) -> None:
     """A quote outside of a token: its end was searched for in vain, which would be quadratic."""
-    monkeypatch.setattr(jsontext, "SHOWN", shown)
+    monkeypatch.setattr(jsontree, "SHOWN", shown)
     pieces = json_text({"result": text * 1000, "after": 1}).pieces
     assert not [piece for kind, piece in pieces if not kind and '"' in piece]
     kinds = [kind for kind, _ in pieces if kind]
@@ -368,11 +370,11 @@ def test_a_run_is_told_by_how_it_stands() -> None:
     assert run_status(samples.RUN).stop_href is None
     assert run_status(None).word == "not run yet"
     assert run_end(samples.RUN) is None
-    assert run_note(running, told=False) is None
+    assert run_note(running, follows_error=False) is None
 
 
 def test_a_failed_run_shows_message_place_and_traceback() -> None:
-    end, note = run_end(samples.FAILED), run_note(samples.FAILED, told=False)
+    end, note = run_end(samples.FAILED), run_note(samples.FAILED, follows_error=False)
     assert end is not None
     assert note is not None
     assert end.failure == note.failure

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from devui.web.presenters.promptdiff import prompt_diff
+from devui.web.panels.request.prompt_diff import prompt_diff
 from tests.web.request_samples import AFTER, BEFORE, SPAN, piece
 
 WITHOUT_ARGUMENTS = piece([{"functionDeclarations": [{"name": "now", "description": "The time."}]}])
@@ -10,7 +10,7 @@ WITHOUT_ARGUMENTS = piece([{"functionDeclarations": [{"name": "now", "descriptio
 
 def test_other_tools_break_the_prefix_at_the_first_that_differs():
     diff = prompt_diff(SPAN, BEFORE, replace(BEFORE, tools=WITHOUT_ARGUMENTS))
-    assert diff.verdict == "The tools differ: the cache prefix breaks there."
+    assert diff.verdict == "The tools differ, which breaks the cache prefix."
     assert [(each.kind, each.label, each.breaks) for each in diff.tools] == [
         ("removed", "weather", True),
         ("added", "now", False),

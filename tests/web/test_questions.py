@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from devui.web.presenters.questions import CREDENTIAL, form_of
+from devui.web.panels.questions.questions import CREDENTIAL, form_of
 
 LOGIN = {"authConfig": {"authScheme": {"type": "oauth2"}}}
 

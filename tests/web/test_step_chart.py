@@ -6,10 +6,10 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.debugger.blame import ABSENT
+from devui.debugger.history.blame import ABSENT
 from devui.store.rows import Json
-from devui.web.presenters.stepchart import HEIGHT, WIDTH, step_chart, value_at
-from devui.web.text.figures import plain
+from devui.web.panels.state.step_chart import HEIGHT, WIDTH, step_chart, value_at
+from devui.web.text.formats import plain
 
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.just(10**400)

@@ -1,5 +1,7 @@
 """Templates and the models they belong to."""
 
+import importlib
+import pkgutil
 import warnings
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -9,9 +11,10 @@ import pytest
 from html5lib.html5parser import ParseError
 from jinja2 import meta
 
+from devui.web import panels
 from devui.web.assets import Assets
-from devui.web.pages import apps, compare, keeping, session
-from devui.web.parts import every as parts
+from devui.web.panels.chat.parts import ToolOutcome
+from devui.web.panels.timeline.parts import EventRow
 from devui.web.render import Model, Renderer
 from tests.kit.work import Work
 from tests.web import compare_samples, gallery, samples, state_samples, travel_samples
@@ -33,17 +36,18 @@ HOSTILE = '<script>alert("1")</script>\'&amp;'
 
 def model_types() -> Iterator[type[Model]]:
     """Every model with a template."""
-    for module in (parts, apps, compare, keeping, session):
-        for found in vars(module).values():
-            if isinstance(found, type) and is_dataclass(found) and "template" in vars(found):
-                yield found
+    names = [module.name for module in pkgutil.walk_packages(panels.__path__, "devui.web.panels.")]
+    for name in ("devui.web.basic_parts", "devui.web.openapi", *names):
+        for kind in vars(importlib.import_module(name)).values():
+            if isinstance(kind, type) and is_dataclass(kind) and "template" in vars(kind):
+                yield kind
 
 
 TYPES = sorted(set(model_types()), key=lambda kind: kind.template)
 
 
 READ_OUTSIDE = {
-    parts.ToolOutcome: {"slot"},  # the element around it, which the chip renders
+    ToolOutcome: {"slot"},  # the element around it, which the chip renders
 }
 """Fields that only the surrounding template reads."""
 
@@ -71,7 +75,14 @@ def test_a_template_reads_exactly_its_models_fields(kind: type[Model]) -> None:
 def test_every_template_has_a_model_or_is_part_of_another() -> None:
     inner = {"base.html", "macros.html", "parts/brand.html", "parts/icons.html"}
     inner |= {"parts/apps_stream.html", "parts/import_form.html", "parts/theme_toggle.html"}
-    inner |= {"parts/state_values.html"}
+    inner |= {
+        "parts/state_values.html",
+        "parts/secrets_shown.html",
+        "parts/show_secrets.html",
+        "parts/keys.html",
+        "palette/open.html",
+        "palette/palette.html",
+    }
     edge = {"pages/error.html", "pages/login.html", "pages/arrival.html", "parts/error_notice.html"}
     owned = {kind.template for kind in TYPES}
     assert set(ENVIRONMENT.list_templates()) - inner - edge == owned
@@ -175,6 +186,6 @@ def test_row_ids_and_targets_of_the_stream_are_on_the_page() -> None:
 def test_a_row_is_rendered_with_little_work() -> None:
     """A page has hundreds of parts: a map of globals that is walked for each would show here."""
     items = next(iter(gallery.selected_pages().values())).timeline.items
-    row = next(item for item in items if isinstance(item, parts.EventRow))
+    row = next(item for item in items if isinstance(item, EventRow))
     RENDER.part(row)  # its template is compiled
     Work(600).of(lambda: RENDER.part(row))

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 
 import pytest
 
-from devui.debugger.filters import Typed
+from devui.debugger.predicates.filters import Typed
 from devui.settings import Settings
-from devui.store import Journal
 from devui.store.events import history
-from devui.web.parts.session import RunEnd
-from devui.web.presenters.breaking import Asked
-from devui.web.presenters.workbench import session_page
+from devui.store.journal import Journal
+from devui.web.page_query import PageQuery
+from devui.web.panels.session.page import session_page
+from devui.web.panels.session.parts import RunEnd
 from devui.web.program import opened
 from devui.web.security.access import Access
 from devui.web.services import Services
@@ -76,10 +76,10 @@ async def test_a_filtered_page_of_the_past_does_not_tell_how_the_run_ended_later
     await found.journal.runs.start("run-1", session.key)
     await found.journal.runs.change("run-1", "failed")
     [row] = await found.journal.events.rows(session.key, [2])
-    asked = Asked(typed=Typed.read("kind:text,error"))
+    query = PageQuery(typed=Typed.read("kind:text,error"))
     for at, ends in [(None, 1), (row, 0)]:
-        asked = replace(asked, at=at)
-        page = await session_page(found, session, at, tab=None, theme="auto", asked=asked)
+        query = replace(query, at=at)
+        page = await session_page(found, session, at, tab=None, theme="auto", query=query)
         assert sum(isinstance(item, RunEnd) for item in page.timeline.items) == ends
 
 
@@ -100,11 +100,11 @@ async def test_a_session_that_is_very_large_says_so(found: Services, tmp_path: P
 
 
 PAGES = {
-    "now": Asked(),
-    "now, with a filter": Asked(typed=Typed.read("author:user")),
-    "as of an event": Asked(),
-    "as of an event, with a filter": Asked(typed=Typed.read("tool:look")),
-    "as of an event, with words": Asked(typed=Typed.read('"a far needle"')),
+    "now": PageQuery(),
+    "now, with a filter": PageQuery(typed=Typed.read("author:user")),
+    "as of an event": PageQuery(),
+    "as of an event, with a filter": PageQuery(typed=Typed.read("tool:look")),
+    "as of an event, with words": PageQuery(typed=Typed.read('"a far needle"')),
 }
 
 
@@ -116,11 +116,11 @@ async def costs(found: Services, count: int) -> dict[str, int]:
     await found.journal.runs.change(f"run {count}", "done")
     [row] = await found.journal.events.rows(session.key, [700])
     steps = {}
-    for name, asked in PAGES.items():
-        asked = replace(asked, at=row) if name.startswith("as of") else asked
+    for name, query in PAGES.items():
+        query = replace(query, at=row) if name.startswith("as of") else query
         for _ in range(2):
             PausingConnection.steps = 0
-            await session_page(found, session, asked.at, tab=None, theme="auto", asked=asked)
+            await session_page(found, session, query.at, tab=None, theme="auto", query=query)
             steps[name] = PausingConnection.steps
     return steps
 

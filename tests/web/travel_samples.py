@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from devui.debugger.summary import Summary, summarise
+from devui.debugger.events.summary import summarise
 from devui.store.rows import EventRow
+from devui.store.summaries import Summary
+from devui.wire.events import Event
 
 KEY = 7
 NOW = 1_795_226_531.532
-Stored = tuple[EventRow, Summary, dict[str, Any]]
+Stored = tuple[EventRow, Summary, Event]
 
 
 def text(*words: str, role: str = "model") -> dict[str, Any]:
@@ -148,7 +150,7 @@ def stored(
         at += GAPS[(number - 1) % len(GAPS)]
         final = number in FINAL
         event = {"invocationId": invocation, "id": f"event-{number}", "timestamp": at} | event
-        summary = summarise(event, final=final)
+        summary = summarise(Event.of(event), final=final)
         data = json.dumps(event)
         row = EventRow(
             seq=100 + number * 2,
@@ -162,11 +164,11 @@ def stored(
             timestamp=at,
             kind=summary.kind,
             final=final,
-            summary=summary.to_json(),
+            summary_json=summary.to_json(),
             chunks=38 if number == 5 else 0,
             size=len(data),
         )
-        kept.append((row, summary, event))
+        kept.append((row, summary, Event.of(event)))
     return kept
 
 

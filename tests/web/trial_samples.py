@@ -5,9 +5,9 @@ import json
 from devui.debugger.guard.effects import ToolEffect
 from devui.store.rows import Value
 from devui.store.trials import TrialRow
-from devui.web.parts import every as parts
-from devui.web.presenters.modeltrials import model_form, model_trial
-from devui.web.presenters.tooltrials import ToolAsked, tool_form, tool_item, tool_trial
+from devui.web.panels.trials.models import model_form, model_trial
+from devui.web.panels.trials.parts import ToolList
+from devui.web.panels.trials.tools import ToolDraft, tool_form, tool_item, tool_trial
 from tests.web.request_samples import SPAN
 
 _SCHEMA = {
@@ -23,7 +23,7 @@ _DECLARED = {
     "effect": "effects",
 }
 _EFFECT = ToolEffect("effects", "code")
-_ASKED = ToolAsked(
+_ASKED = ToolDraft(
     action="/sessions/7/events/8/calls/adk-3",
     declared=_DECLARED,
     effect=_EFFECT,
@@ -53,7 +53,7 @@ _DONE = _trial(
 _FAILED = _trial(2, error=json.dumps({"type": "ValueError", "message": "no room", "file": None}))
 _STATE = [Value("session", "hotel", '"none"', 4, 2)]
 TOOL = tool_form(_ASKED, [tool_trial(_DONE, _STATE), tool_trial(_FAILED, ())])
-TOOLS = parts.ToolList(
+TOOLS = ToolList(
     (
         tool_item("travel", "book_hotel", [_DECLARED], _EFFECT),
         tool_item("travel", "gone", [], ToolEffect("read_only", "person", "ada")),

@@ -11,6 +11,7 @@ import pytest
 from devui.runtime.agents import Agent
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
+from devui.worker.engines.native import KIT
 from devui.worker.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.output import current_run
@@ -66,14 +67,14 @@ async def first_gate(up: int) -> dict[str, Any]:
 async def go(instruments: Instruments) -> list[Any]:
     runner = InMemoryRunner(agent(), app_name="app")
     runner.auto_create_session = True
-    runner.plugin_manager = instruments.around(runner.plugin_manager)
+    instruments.join(runner)
     run = runner.run_async(user_id="u", session_id="s", new_message=said("go"))
     return [event async for event in run]
 
 
 async def test_a_run_without_armed_gates_asks_nothing(wire: tuple[Link, int]) -> None:
     link, up = wire
-    instruments = Instruments(link)
+    instruments = Instruments(link, KIT)
     current_run.set("r")
     instruments.arm("another", ["before_model", "before_tool", "enter_agent"])
     instruments.arm("r", [])
@@ -85,7 +86,7 @@ async def test_an_armed_gate_asks_and_a_cancelled_one_says_that_it_is_left(
     wire: tuple[Link, int],
 ) -> None:
     link, up = wire
-    instruments = Instruments(link)
+    instruments = Instruments(link, KIT)
     current_run.set("r")
     instruments.arm("r", ["before_tool"])
     task = asyncio.create_task(go(instruments))
@@ -100,11 +101,11 @@ async def test_an_armed_gate_asks_and_a_cancelled_one_says_that_it_is_left(
 
 async def test_a_gate_that_is_armed_while_the_run_goes_on_asks(wire: tuple[Link, int]) -> None:
     link, up = wire
-    instruments = Instruments(link)
+    instruments = Instruments(link, KIT)
     current_run.set("r")
     runner = InMemoryRunner(agent(), app_name="app")
     runner.auto_create_session = True
-    runner.plugin_manager = instruments.around(runner.plugin_manager)
+    instruments.join(runner)
     events = runner.run_async(user_id="u", session_id="s", new_message=said("go"))
     await anext(events)
     assert [each for each in sent(up) if each["kind"] == "gate"] == []

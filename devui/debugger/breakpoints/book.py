@@ -5,66 +5,71 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Self
 
-from devui.debugger.breakpoints.breakpoints import Breakpoint, BreakpointError, Draft, Known
-from devui.debugger.bus import Bus
-from devui.debugger.news import APPS, BreakpointsChanged, News
+from devui.debugger.breakpoints.breakpoint import (
+    Breakpoint,
+    BreakpointError,
+    Draft,
+    StoredBreakpoint,
+)
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.news import APPS, BreakpointsChanged, News
 from devui.store.journal import Journal
 from devui.store.rows import BreakpointRow
 
 
 class BreakpointBook:
-    """Every change is in the journal before it counts."""
+    """Stores every change in the journal before applying it."""
 
     def __init__(self, journal: Journal, bus: Bus[News]) -> None:
         self._journal = journal
         self._bus = bus
-        self._known: dict[int, Known] = {}
+        self._stored: dict[int, StoredBreakpoint] = {}
         self._of_app: dict[str, tuple[int, ...]] = {}
         self._flags: dict[int, dict[str, bool]] = {}
-        """By breakpoint: who switched it for himself."""
+        """By breakpoint: the switches of single users."""
         self._changed: Callable[[str], None] = lambda _: None
 
     @classmethod
     async def load(cls, journal: Journal, bus: Bus[News]) -> Self:
-        """Read and compile those of the journal; one that this version cannot read is left out."""
+        """Compile the breakpoints of the journal, without those that this version can't read."""
         book = cls(journal, bus)
         for row in await journal.breakpoints.all():
             try:
-                book._known[row.id] = _read(row)
+                book._stored[row.id] = _read(row)
             except (BreakpointError, TypeError, ValueError):
                 continue
         for number, user, enabled in await journal.breakpoints.flags():
             book._flags.setdefault(number, {})[user] = enabled
-        for app in {known.row.app for known in book._known.values()}:
+        for app in {known.row.app for known in book._stored.values()}:
             book._sort(app)
         return book
 
     def on_change(self, changed: Callable[[str], None]) -> None:
-        """Call this with the app whose breakpoints changed."""
+        """Call `changed` with an app whenever its breakpoints change."""
         self._changed = changed
 
-    def enabled(self, app: str, user: str) -> tuple[Known, ...]:
-        """The app's breakpoints that are switched on for this user of its sessions."""
+    def enabled(self, app: str, user: str) -> tuple[StoredBreakpoint, ...]:
+        """The app's breakpoints that are on for this user."""
         return tuple(known for known in self.of(app) if self.is_on(known, user))
 
-    def is_on(self, known: Known, user: str) -> bool:
-        """Whether it is switched on for this user: by him, else for everybody."""
-        return self.flags(known.row.id).get(user, known.row.enabled)
+    def is_on(self, stored: StoredBreakpoint, user: str) -> bool:
+        """Whether it is on for this user: by their own switch, or else by the common one."""
+        return self.flags(stored.row.id).get(user, stored.row.enabled)
 
     def flags(self, number: int) -> dict[str, bool]:
-        """Who switched it for himself, and how."""
+        """The switches of single users, by user."""
         return self._flags.get(number, {})
 
-    def of(self, app: str) -> list[Known]:
+    def of(self, app: str) -> list[StoredBreakpoint]:
         """All breakpoints of the app, the oldest first."""
-        return [self._known[number] for number in self._of_app.get(app, ())]
+        return [self._stored[number] for number in self._of_app.get(app, ())]
 
-    def get(self, app: str, number: int) -> Known | None:
+    def get(self, app: str, number: int) -> StoredBreakpoint | None:
         """One of the app."""
-        known = self._known.get(number)
+        known = self._stored.get(number)
         return known if known is not None and known.row.app == app else None
 
-    async def add(self, app: str, draft: Draft, *, enabled: bool = True) -> Known:
+    async def add(self, app: str, draft: Draft, *, enabled: bool = True) -> StoredBreakpoint:
         """Make one; raises BreakpointError."""
         Breakpoint(draft)
         row = await self._journal.breakpoints.add(app, json.dumps(asdict(draft)), enabled=enabled)
@@ -72,7 +77,7 @@ class BreakpointBook:
 
     async def change(
         self, number: int, version: int, *, draft: Draft | None, enabled: bool | None
-    ) -> Known:
+    ) -> StoredBreakpoint:
         """Change what is given of the one that still has this version.
 
         Raises BreakpointError, BreakpointNotFound, BreakpointChanged.
@@ -83,7 +88,9 @@ class BreakpointBook:
         row = await self._journal.breakpoints.change(number, version, data=data, enabled=enabled)
         return self._take(row)
 
-    async def switch(self, number: int, version: int, user: str, *, enabled: bool) -> Known:
+    async def switch(
+        self, number: int, version: int, user: str, *, enabled: bool
+    ) -> StoredBreakpoint:
         """Switch the one that still has this version on or off for one user.
 
         Raises BreakpointNotFound, BreakpointChanged, BadValue.
@@ -96,20 +103,20 @@ class BreakpointBook:
         """Delete one and return whether it was there."""
         if self.get(app, number) is None or not await self._journal.breakpoints.delete(number):
             return False
-        self._known.pop(number, None)
+        self._stored.pop(number, None)
         self._flags.pop(number, None)
         self._tell(app)
         return True
 
-    async def hit(self, known: Known, journal: Journal) -> None:
-        """Count a hit, in the journal as the run writes it that hit."""
-        row = await journal.breakpoints.hit(known.row.id)
-        now = self._known.get(known.row.id)
+    async def hit(self, stored: StoredBreakpoint, journal: Journal) -> None:
+        """Count a hit, through the journal of the run that hit it."""
+        row = await journal.breakpoints.hit(stored.row.id)
+        now = self._stored.get(stored.row.id)
         if row is not None and now is not None and now.row.version == row.version:
-            self._known[row.id] = Known(row, now.breakpoint)
+            self._stored[row.id] = StoredBreakpoint(row, now.breakpoint)
 
-    def _take(self, row: BreakpointRow) -> Known:
-        known = self._known[row.id] = _read(row)
+    def _take(self, row: BreakpointRow) -> StoredBreakpoint:
+        known = self._stored[row.id] = _read(row)
         self._tell(row.app)
         return known
 
@@ -119,8 +126,8 @@ class BreakpointBook:
         self._changed(app)
 
     def _sort(self, app: str) -> None:
-        self._of_app[app] = tuple(n for n, known in self._known.items() if known.row.app == app)
+        self._of_app[app] = tuple(n for n, known in self._stored.items() if known.row.app == app)
 
 
-def _read(row: BreakpointRow) -> Known:
-    return Known(row, Breakpoint(Draft(**json.loads(row.data))))
+def _read(row: BreakpointRow) -> StoredBreakpoint:
+    return StoredBreakpoint(row, Breakpoint(Draft(**json.loads(row.data))))

@@ -3,17 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 from typing import IO, Final
 
-from devui.debugger.bundles.landing import Lander, new_import
-from devui.debugger.bundles.reading import check, records
+from devui.debugger.apps.apps import AppFolder
+from devui.debugger.background.jobs import UNWATCHED, Progress
+from devui.debugger.bundles.landing import AS_IT_IS, Landed, Lander, new_import
+from devui.debugger.bundles.reading import check, outline, records
 from devui.debugger.bundles.writing import Cleaning, lines
-from devui.debugger.redaction import NOTHING, Redactor, Secret, in_base64
-from devui.debugger.secretvalues import credentials_in, named, secrets_of
-from devui.debugger.summary import CREDENTIAL
+from devui.debugger.questions.questions import CREDENTIAL
+from devui.debugger.secrets.redaction import NOTHING, Redactor, Secret, in_base64
+from devui.debugger.secrets.values import credentials_in, named, secrets_about
 from devui.settings import Settings
 from devui.store.database import Snapshot
-from devui.store.exports import answers_to, keys_of, values_of
+from devui.store.exports import answers_to, app_of, keys_of, size_of, values_of
 from devui.store.journal import Journal
 from devui.store.rows import SessionRow
 
@@ -61,18 +64,29 @@ class Exchange:
         self._journal = journal
         self._settings = settings
 
-    async def lines(self, session: int, wish: Wish) -> AsyncIterator[str]:
-        """The lines of a bundle, as they come. Raises SessionNotFound, JournalDamaged."""
+    async def size(self, session: int) -> int:
+        """About how many lines the session's bundle has."""
+        async with self._journal.snapshot() as snapshot:
+            return await size_of(snapshot, session)
+
+    async def lines(
+        self, session: int, wish: Wish, progress: Progress = UNWATCHED
+    ) -> AsyncIterator[str]:
+        """The lines of a bundle, as they come; they are counted.
+
+        Raises SessionNotFound, JournalDamaged, JobStopped.
+        """
         async with self._journal.snapshot() as snapshot:
             cleaning = Cleaning(await self._for(snapshot, session, wish), wish.keys)
             async for line in lines(snapshot, session, cleaning, extra=wish.extra):
+                progress.advance()
                 yield line
 
     async def preview(self, session: int, wish: Wish) -> Preview:
         """What would be taken out. Raises SessionNotFound, JournalDamaged."""
         found: dict[tuple[str, str], Finding] = {}
 
-        def told(place: str, kind: str, text: str) -> None:
+        def report(place: str, kind: str, text: str) -> None:
             hint = masked(text)
             finding = found.setdefault((kind, text), Finding(kind, hint, places=[]))
             finding.count += 1
@@ -80,7 +94,7 @@ class Exchange:
                 finding.places = [*finding.places, place][:_PLACES]
 
         async with self._journal.snapshot() as snapshot:
-            cleaning = Cleaning(await self._for(snapshot, session, wish), wish.keys, told)
+            cleaning = Cleaning(await self._for(snapshot, session, wish), wish.keys, report)
             async for _ in lines(snapshot, session, cleaning):
                 pass
             keys = await keys_of(snapshot, session)
@@ -97,21 +111,33 @@ class Exchange:
         texts = named(values, "the value of a chosen state key")
         if wish.keep_secrets:
             return Redactor(texts, shapes=False) if texts else NOTHING
-        known = await asyncio.to_thread(secrets_of, self._settings.agents)
+        folder, app = AppFolder.at(self._settings.agents), await app_of(snapshot, session)
+        known = await asyncio.to_thread(secrets_about, folder, app)
         known += credentials_in(await answers_to(snapshot, session, CREDENTIAL))
         coded = [Secret(part, each.kind) for each in known for part in in_base64(each.text)]
         return Redactor([*texts, *known, *coded])
 
-    async def take(self, file: IO[bytes], *, app: str | None = None) -> SessionRow:
-        """Make a session of a bundle, read only, in its own app or in the one that is named.
+    async def take(
+        self,
+        file: IO[bytes],
+        wish: Landed = AS_IT_IS,
+        progress: Progress = UNWATCHED,
+        *,
+        own: bool = False,
+    ) -> SessionRow:
+        """Make a session of a bundle, all of it or nothing; nothing in it is run.
 
-        All of it or nothing; nothing in it is run. Raises BadBundle, and BadValue for what the
-        journal does not keep.
+        Its bytes are counted twice: as they are checked, and as they are put into the journal.
+        `own` is for a file that this process has just written: it isn't checked.
+        Raises BadBundle, SessionExists, JobStopped, and BadValue for what the journal does not
+        keep.
         """
-        bundle = await asyncio.to_thread(check, file)
-        new = new_import(bundle, app)
+        bundle = await asyncio.to_thread(
+            partial(outline, file) if own else partial(check, file, progress)
+        )
+        new = new_import(bundle, wish)
         return await self._journal.imports.add(
-            new, lambda landing: Lander(landing).land(records(file))
+            new, lambda landing: Lander(landing).land(records(file, progress, own=own))
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from devui.debugger.bundles import schema
 from devui.store.errors import BadValue
-from devui.store.exported_spans import Record
+from devui.store.spans import Record
 from devui.store.values import json_text
 
 LARGEST: Final = 1 << 20
@@ -61,29 +61,29 @@ class SetAside:
         _, first = self._places.get("header", ("", {}))
         self._keep("end", _unknown(value, trailer, twice=_HEADER | first.keys()))
 
-    def kept(self) -> Members:
+    def content(self) -> Members:
         """All of it, for `PutBack`; {} if there is none."""
         return {"members": self.members, "places": self._places} if self.members else {}
 
-    def _keep(self, place: str, members: Members, said: str = "") -> None:
+    def _keep(self, place: str, members: Members, note: str = "") -> None:
         if not members:
             return
         try:
-            text = json_text([place, said, members], "a member that is not known")
+            text = json_text([place, note, members], "an unknown member")
         except BadValue as error:
             raise Unkept(str(error)) from None
         self._size += len(text.encode())
         if self._size > LARGEST:
-            raise Unkept(f"members that are not known have more than {LARGEST:,} bytes in all")
+            raise Unkept(f"unknown members are larger than {LARGEST:,} bytes in total")
         self.members += len(members)
-        self._places[place] = (said, members)
+        self._places[place] = (note, members)
 
 
 class PutBack:
     """Puts what was set aside where it stood, once through the parts of a session in order."""
 
-    def __init__(self, kept: Members) -> None:
-        self._places: Mapping[str, tuple[str, Members]] = kept.get("places", {})
+    def __init__(self, content: Members) -> None:
+        self._places: Mapping[str, tuple[str, Members]] = content.get("places", {})
         self._numbers = _Numbers()
 
     def header(self, header: Members) -> Members:
@@ -107,9 +107,9 @@ class PutBack:
         """What stood in the last line."""
         return self._with({}, "end")
 
-    def _with(self, known: Members, place: str) -> Members:
+    def _with(self, fields: Members, place: str) -> Members:
         _, members = self._places.get(place, ("", {}))
-        return {**known, **{name: members[name] for name in members if name not in known}}
+        return {**fields, **{name: members[name] for name in members if name not in fields}}
 
 
 class _Numbers:
@@ -126,13 +126,13 @@ class _Numbers:
         return f"{kind} {self._counts[kind]}"
 
 
-def _unknown(value: Members, known: Any, *, twice: Iterable[str] = ()) -> Members:
+def _unknown(value: Members, model: Any, *, twice: Iterable[str] = ()) -> Members:
     """What the model has not taken of an object; none of it may be named as in `twice`."""
-    if len(value) == len(known.model_fields_set):
+    if len(value) == len(model.model_fields_set):
         return {}
-    members = {name: value[name] for name in value if name not in known.model_fields_set}
+    members = {name: value[name] for name in value if name not in model.model_fields_set}
     if not members.keys().isdisjoint(twice):
-        raise Unkept("an object has the same key twice")
+        raise Unkept("an object has a duplicate key")
     return members
 
 

@@ -4,13 +4,15 @@ import base64
 import json
 import uuid
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from devui.debugger.bundles import schema
+from devui.debugger.bundles.checks import BadBundle
 from devui.debugger.bundles.reading import Bundle
 from devui.debugger.bundles.writing import dumped, relabel, renamed
-from devui.debugger.commit import event_of
+from devui.debugger.runs.commit import event_of
+from devui.store.errors import BadValue
 from devui.store.imports import Landing, NewImport
 from devui.store.rows import (
     NewEdit,
@@ -20,11 +22,27 @@ from devui.store.rows import (
     OutputLine,
     RunRow,
 )
+from devui.wire.events import Event
 from devui.wire.pieces import piece_name
 
 
-def new_import(bundle: Bundle, app: str | None) -> NewImport:
-    """The session that is made of a bundle; `app` is where it goes, its own if None."""
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What becomes of a bundle."""
+
+    app: str | None = None
+    """The app it goes to; its own if None."""
+    keeps_id: bool = False
+    """The session keeps the id that the bundle says, instead of a new one."""
+    goes_on: bool = False
+    """It is a session like any other, not one to be read and forked."""
+
+
+AS_IT_IS: Final = Landed()
+
+
+def new_import(bundle: Bundle, wish: Landed) -> NewImport:
+    """The session that is made of a bundle."""
     header = bundle.header
     origin = {
         "app": header.app,
@@ -37,7 +55,9 @@ def new_import(bundle: Bundle, app: str | None) -> NewImport:
     }
     first = header.forked[0] if header.forked else None
     return NewImport(
-        app=app or header.app,
+        app=wish.app or header.app,
+        id=header.id if wish.keeps_id else None,
+        goes_on=wish.goes_on,
         user=header.user,
         title=header.title,
         created=header.created,
@@ -61,10 +81,14 @@ class Lander:
         """Names of pieces here, by those in the bundle."""
         self._named: set[str] = set()
 
-    def land(self, records: Iterable[Any]) -> None:
-        """Hand all records over, in order."""
-        for record in records:
-            _STEPS[type(record)](self, record)
+    def land(self, records: Iterable[tuple[str, Any]]) -> None:
+        """Hand all records over, in order. Raises BadBundle with the place of one that the journal
+        cannot keep."""
+        for place, record in records:
+            try:
+                _STEPS[type(record)](self, record)
+            except BadValue as error:
+                raise BadBundle(f"{place}: {error}") from error
 
     def edit(self, record: schema.Edit) -> None:
         """A change by hand; events that follow refer to it."""
@@ -94,8 +118,8 @@ class Lander:
     def event(self, record: schema.Event) -> None:
         """An event; what the journal indexes of it is made anew."""
         relabel(record.event, self._edits.get)
-        event = event_of(record.event, dumped(record.event), final=record.final)
-        timed = replace(event, held=record.paused)
+        event = event_of(Event.of(record.event, dumped(record.event)), final=record.final)
+        timed = replace(event, paused=record.paused)
         self._landing.event(timed, self._optional(record.run))
 
     def artifact(self, record: schema.Artifact) -> None:

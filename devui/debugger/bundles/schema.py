@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from devui.debugger.event_shape import LATEST, FirstEvent
+from devui.debugger.events.shape import LATEST, EventShape, KeptContent
 
 FORMAT: Final = "devui.session"
 VERSION: Final = 1
@@ -55,7 +55,7 @@ def _shaped(kind: Any) -> AfterValidator:
     return AfterValidator(partial(_checked, TypeAdapter(kind)))
 
 
-class Said(Strict):
+class UnfinishedAnswer(Strict):
     """What an agent had streamed of an answer that is no event."""
 
     author: str
@@ -86,7 +86,7 @@ class TouchData(Strict):
     kind: Literal["state_touch"] = "state_touch"
 
 
-class Sent(Strict):
+class RequestPieces(Strict):
     """What a model was sent, by the names of its pieces."""
 
     system: str | None = None
@@ -95,7 +95,7 @@ class Sent(Strict):
     contents: list[str] = []
 
 
-_SENT: Final = TypeAdapter(Sent)
+_SENT: Final = TypeAdapter(RequestPieces)
 
 
 class Lineage(Strict):
@@ -203,7 +203,7 @@ class Run(Strict):
     started: Time
     ended: Time
     message: Any
-    unfinished: Annotated[Any, _shaped(list[Said] | None)]
+    unfinished: Annotated[Any, _shaped(list[UnfinishedAnswer] | None)]
     closed: bool
     held: Any
     """Where the debugger held it in the end."""
@@ -291,6 +291,7 @@ Record: TypeAlias = Annotated[
 ]
 
 RECORD: Final[TypeAdapter[Any]] = TypeAdapter(Record)
-EVENT: Final = TypeAdapter(FirstEvent)
+EVENT: Final = TypeAdapter(EventShape[KeptContent])
+"""A part may have members that this version doesn't know: workers may have a newer google-genai."""
 HEADER: Final = TypeAdapter(Header)
 TRAILER: Final = TypeAdapter(Trailer)

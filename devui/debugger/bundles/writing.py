@@ -3,20 +3,25 @@
 import json
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
+from devui.debugger.background.turns import Turns, beside, encode
 from devui.debugger.bundles.extras import PutBack
 from devui.debugger.bundles.schema import FORMAT, VERSION
-from devui.debugger.fragments import clean_answers, clean_fragments
-from devui.debugger.redaction import MARK, NOTHING, Redactor, without_keys
+from devui.debugger.secrets.fragments import clean_answers, clean_fragments
+from devui.debugger.secrets.redaction import MARK, NOTHING, Redactor, without_keys
 from devui.store.database import Snapshot
-from devui.store.exported_spans import Record, names_in
 from devui.store.exports import head, records
+from devui.store.spans import Record, names_in
 from devui.wire.gates import EDITED
+
+_PLAIN: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_ASCII: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 OPENING: Final = '"records":['
 
-Told = Callable[[str, str, str], None]
+Report = Callable[[str, str, str], None]
 """Hears what is taken out: where, of what kind it was, and the text."""
 
 
@@ -27,7 +32,7 @@ class Cleaning:
     redactor: Redactor = NOTHING
     keys: Collection[str] = ()
     """State keys whose values are taken out, with their prefixes."""
-    told: Told | None = None
+    report: Report | None = None
     count: int = 0
 
     def record(self, record: Record) -> Record:
@@ -41,17 +46,19 @@ class Cleaning:
                 self._key(place, str(name))
                 kept = {**kept, "value": MARK}
 
-        def heard(kind: str, text: str) -> None:
+        def hear(kind: str, text: str) -> None:
             self._hear(place, kind, text)
 
         if record["type"] == "span":
-            clean_answers(kept.get("result"), self.redactor, heard)
-        clean: Record = self.redactor.value(kept, heard)
+            clean_answers(kept.get("result"), self.redactor, hear)
+        clean: Record = self.redactor.value(kept, hear)
+        if record["type"] == "event":
+            _clean_bytes(kept["event"], clean["event"], self.redactor)
         if record["type"] == "run" and record["unfinished"]:
             for said in clean["unfinished"]:
                 said["text"] = self.redactor.growing(said["text"])
         if record["type"] == "artifact" and "data" in record:
-            clean["data"] = self.redactor.base64(record["data"], heard)
+            clean["data"] = self.redactor.base64(record["data"], hear)
         return clean
 
     def header(self, members: Record) -> Record:
@@ -64,10 +71,10 @@ class Cleaning:
         place = place_of(chunks[0])
         events = [chunk["data"] for chunk in chunks]
 
-        def heard(kind: str, text: str) -> None:
+        def hear(kind: str, text: str) -> None:
             self._hear(place, kind, text)
 
-        clean_fragments(events, self.redactor, heard, cut=True)
+        clean_fragments(events, self.redactor, hear, cut=True)
         return [self.record(chunk) for chunk in chunks]
 
     def _named(self, record: Record) -> bool:
@@ -79,8 +86,8 @@ class Cleaning:
 
     def _hear(self, place: str, kind: str, text: str) -> None:
         self.count += 1
-        if self.told is not None:
-            self.told(place, kind, text)
+        if self.report is not None:
+            self.report(place, kind, text)
 
 
 @dataclass(slots=True)
@@ -124,10 +131,12 @@ async def lines(
     back = PutBack(aside if extra else {})
     header = cleaning.header(back.header({"format": FORMAT, "version": VERSION, **told}))
     yield f"{dumped(header)[:-1]},{OPENING}\n"
-    count = 0
+    count, turns = 0, Turns()
     async for record in _clean(snapshot, key, cleaning, back):
-        yield f"{',' if count else ''}{dumped(record)}\n"
+        line = f"{',' if count else ''}{await beside(record, partial(dumped, record))}\n"
+        yield line
         count += 1
+        await turns.after(len(line))
     # Names, too, may have lost a secret: no two may be the same then, nor in the first line.
     end = {k: v for k, v in cleaning.header(back.trailer()).items() if k not in header}
     counts = {"count": count, "redacted": before + cleaning.count}
@@ -143,22 +152,45 @@ async def _clean(
     async for found in records(snapshot, key):
         record = back.record(labels.record(found))
         if waiting and (record["type"] != "chunk" or record["event"] != waiting[0]["event"]):
-            for chunk in cleaning.chunks(waiting):
+            for chunk in await beside(waiting, partial(cleaning.chunks, waiting)):
                 yield chunk
             waiting = []
         if record["type"] == "chunk":
             waiting.append(record)
         else:
-            yield cleaning.record(record)
+            yield await beside(record, partial(cleaning.record, record))
+
+
+def _clean_bytes(event: Any, clean: Any, redactor: Redactor) -> None:
+    """Put bytes without secrets into a clean event: a mark within base64 would leave none."""
+    for part, clean_part in zip(_parts(event), _parts(clean), strict=True):
+        _clean_part(part, clean_part, redactor)
+
+
+def _parts(event: Any) -> Sequence[Any]:
+    return (event.get("content") or {}).get("parts") or ()
+
+
+def _clean_part(part: Any, clean: Any, redactor: Redactor) -> None:
+    data = part.get("inlineData")
+    if isinstance(data, dict) and isinstance(data.get("data"), str):
+        clean["inlineData"]["data"] = redactor.base64(data["data"])
+    if isinstance(part.get("thoughtSignature"), str):
+        clean["thoughtSignature"] = redactor.base64(part["thoughtSignature"])
+    response = part.get("functionResponse")
+    if isinstance(response, dict):
+        inner = response.get("parts") or (), clean["functionResponse"].get("parts") or ()
+        for each, clean_each in zip(*inner, strict=True):
+            _clean_part(each, clean_each, redactor)
 
 
 def dumped(value: Any) -> str:
     """Compact JSON; what UTF-8 has no form for is escaped."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = encode(value, _PLAIN)
     try:
         text.encode()
     except UnicodeEncodeError:
-        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+        return encode(value, _ASCII)
     return text
 
 
@@ -172,11 +204,11 @@ def relabel(event: Any, number_of: Callable[[int], int | None]) -> None:
             mark["edit"] = number_of(mark["edit"])
 
 
-def renamed(sent: Any, name_of: Callable[[str], str]) -> Any:
+def renamed(content: Any, name_of: Callable[[str], str]) -> Any:
     """What a model call was sent, with other names for the pieces."""
-    if not isinstance(sent, dict) or not any(True for _ in names_in(sent)):
-        return sent
-    told = dict(sent)
+    if not isinstance(content, dict) or not any(True for _ in names_in(content)):
+        return content
+    told = dict(content)
     for member in ("system", "tools", "config", "contents"):
         value = told.get(member)
         if isinstance(value, str):
@@ -196,16 +228,16 @@ def place_of(record: Record) -> str:
     if kind == "artifact":
         return f"artifact {record['name']}"
     if kind in {"span", "piece"}:
-        return "what was sent to a model, or given to a tool"
+        return "model and tool input"
     return _PLACES.get(kind, str(kind))
 
 
 _PLACES: Final = {
     "session": "the session's own data",
     "note": "note on the session",
-    "chunk": "pieces of streamed answers",
+    "chunk": "streamed chunks",
     "run": "a run",
-    "output": "what was printed",
-    "edit": "what was changed by hand",
-    "touch": "state before its commit",
+    "output": "output",
+    "edit": "edits",
+    "touch": "uncommitted state",
 }

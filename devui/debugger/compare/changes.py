@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from devui.debugger.blame import ABSENT, Difference, differences
 from devui.debugger.compare.steps import ASPECTS, Aspect, compared
-from devui.debugger.summary import unwrapped
+from devui.debugger.events.summary import unwrapped
+from devui.debugger.history.blame import ABSENT, Difference, differences
 from devui.store.rows import Json
+from devui.wire.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,9 @@ class Section:
     """Of a text one, at the path that leads nowhere."""
 
 
-def sections(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> list[Section]:
-    """What differs between two events as parsed ADK JSON; None for one that is not there."""
-    old, new = compared(first or {}), compared(second or {})
+def sections(first: Event | None, second: Event | None) -> list[Section]:
+    """What differs between two events; None for one that is not there."""
+    old, new = (compared(event) if event else {} for event in (first, second))
     return [
         section
         for aspect in ASPECTS
@@ -38,7 +39,7 @@ def sections(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) 
 
 def _sections(aspect: Aspect, old: Any, new: Any) -> Iterator[Section]:
     if aspect == "text":
-        texts = [ABSENT if each is None else _said(each) for each in (old, new)]
+        texts = [ABSENT if each is None else _spoken_text(each) for each in (old, new)]
         yield Section(aspect, "", tuple(differences(*texts)))
     elif aspect in {"calls", "results"}:
         inside = "args" if aspect == "calls" else "response"
@@ -49,7 +50,7 @@ def _sections(aspect: Aspect, old: Any, new: Any) -> Iterator[Section]:
         yield Section(aspect, "", tuple(differences(old or {}, new or {})))
 
 
-def _said(parts: Iterable[Json]) -> str:
+def _spoken_text(parts: Iterable[Json]) -> str:
     """What is said as one text; files and code are told by what they are."""
     return "\n".join(_spoken(part) for part in parts if isinstance(part, dict))
 

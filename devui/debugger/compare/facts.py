@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 
 from devui.debugger.compare.sides import Side
-from devui.debugger.prices import Prices
-from devui.debugger.summary import Summary
+from devui.debugger.events.prices import Prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +27,13 @@ class SideFacts:
 
 def facts_of(side: Side, prices: Prices) -> SideFacts:
     """The sums over the events of a side."""
-    summaries = [Summary.from_json(row.summary) for row in side.events]
+    summaries = [row.summary for row in side.events]
     tokens = [each.tokens for each in summaries if each.tokens is not None]
     costs = [prices.cost(each.usage) for each in summaries if each.usage is not None]
     known = [cost for cost in costs if cost is not None]
     pairs = zip(side.events, side.events[1:], strict=False)
     spans = [
-        max(b.timestamp - a.timestamp - b.held, 0.0) for a, b in pairs if a.run and a.run == b.run
+        max(b.timestamp - a.timestamp - b.paused, 0.0) for a, b in pairs if a.run and a.run == b.run
     ]
     return SideFacts(
         events=len(side.events) + side.left_out,

@@ -1,16 +1,15 @@
 """Two events beside each other in full: what they say, the state after them, what was sent."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from devui.debugger.compare.changes import Section, sections
-from devui.debugger.spans import Piece, SentRequest, request_and_answers
-from devui.debugger.statediff import StateChange, state_changes
+from devui.debugger.events.spans import Piece, SentRequest, request_and_answers
+from devui.debugger.history.state_diff import StateChange, state_changes
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, SessionRow, SpanRow
+from devui.wire.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,7 @@ class Moment:
     """An event of a side."""
 
     row: EventRow
-    event: dict[str, Any]
+    event: Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class MomentDiff:
 async def moment(journal: Journal, session: SessionRow, number: int) -> Moment | None:
     """The event of this number, None if there is none."""
     body = await journal.events.body(session.key, number)
-    return Moment(body[0], json.loads(body[1])) if body else None
+    return Moment(*body) if body else None
 
 
 async def moment_diff(journal: Journal, left: Moment | None, right: Moment | None) -> MomentDiff:

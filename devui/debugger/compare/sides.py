@@ -1,7 +1,6 @@
 """The two sides of a comparison, read from the journal: sessions, or single runs of them."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +9,7 @@ from devui.debugger.compare.comparison import Comparison, compare
 from devui.debugger.compare.steps import Step, step_of
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow, SessionRow
+from devui.wire.events import Event
 
 MOST: Final = 5_000
 """Events of a side that are compared, from its beginning."""
@@ -77,9 +77,9 @@ async def _steps(journal: Journal, side: Side) -> list[Step]:
     for start in range(0, len(numbers), _BATCH):
         asked = numbers[start : start + _BATCH]
         bodies = await journal.events.bodies(side.session.key, asked)
-        steps += await asyncio.to_thread(_made, bodies)
+        steps += await asyncio.to_thread(_steps_of, bodies)
     return steps
 
 
-def _made(bodies: Sequence[tuple[EventRow, str]]) -> list[Step]:
-    return [step_of(row, json.loads(data)) for row, data in bodies]
+def _steps_of(bodies: Sequence[tuple[EventRow, Event]]) -> list[Step]:
+    return [step_of(row, event) for row, event in bodies]

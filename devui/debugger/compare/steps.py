@@ -11,11 +11,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha1
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from devui.debugger.compare.alignment import SAME
-from devui.debugger.summary import Kind, Summary
 from devui.store.rows import EventRow, Json
+from devui.store.summaries import Kind
+from devui.wire.events import Event, Fields, fields_in
 
 Aspect: TypeAlias = Literal[
     "text", "calls", "results", "state", "artifacts", "actions", "error", "other"
@@ -28,6 +29,7 @@ _ACTIONS: Final[Mapping[str, Aspect]] = {"stateDelta": "state", "artifactDelta":
 _BY_CALL: Final = frozenset({"requestedToolConfirmations", "requestedAuthConfigs"})
 """Objects whose keys are the ids of calls."""
 _VOLATILE: Final = frozenset({"id", "thoughtSignature"})
+_NO_TEXT: Final = frozenset({*_VOLATILE, "functionCall", "functionResponse"})
 _CALL_IDS: Final = frozenset({"functionCallId", "function_call_id", "interruptId", "interrupt_id"})
 _TIMES: Final = frozenset({"startTimestamp", "endTimestamp"})
 _LEFT_OUT: Final = frozenset(
@@ -38,6 +40,7 @@ _LEFT_OUT: Final = frozenset(
         *("partial", "turnComplete", "isolationScope", "liveSessionId", "environmentId"),
     }
 )
+
 _USUAL: Final = ("finishReason", "STOP")
 """How an answer ends as it should; what is no answer does not say it."""
 _ERROR: Final = frozenset({"errorCode", "errorMessage", "finishReason", "interrupted"})
@@ -77,9 +80,9 @@ class Step:
         return self.place[1]
 
 
-def step_of(row: EventRow, event: Mapping[str, Any]) -> Step:
-    """The step that an event, given as parsed ADK JSON, is."""
-    summary = Summary.from_json(row.summary)
+def step_of(row: EventRow, event: Event) -> Step:
+    """The step that an event is."""
+    summary = row.summary
     place = (row.author, _OF_CALL.sub("@", row.branch or ""), _OF_CALL.sub("@", summary.node))
     texts = {aspect: _text(value) for aspect, value in compared(event).items()}
     calls = [*(call.name for call in summary.calls), ">", *(r.name for r in summary.responses)]
@@ -118,7 +121,7 @@ def differing(first: Step, second: Step) -> tuple[Aspect, ...]:
     return tuple(aspect for aspect in ASPECTS if old.get(aspect) != new.get(aspect))
 
 
-def compared(event: Mapping[str, Any]) -> Compared:
+def compared(event: Event) -> Compared:
     """What an event says and does, without what no two runs share."""
     said: defaultdict[Aspect, list[Json]] = defaultdict(list)
     done: defaultdict[Aspect, dict[str, Json]] = defaultdict(dict)
@@ -129,20 +132,18 @@ def compared(event: Mapping[str, Any]) -> Compared:
     return {**said, **{aspect: members for aspect, members in done.items() if members}}
 
 
-def _content(event: Mapping[str, Any]) -> Iterator[tuple[Aspect, Json]]:
-    parts = _mapping(event.get("content")).get("parts")
-    for part in parts if isinstance(parts, list) else []:
-        told = {key: value for key, value in _mapping(part).items() if key not in _VOLATILE}
-        call, response = (told.pop(key, None) for key in ("functionCall", "functionResponse"))
-        if call:
-            yield "calls", _call(_mapping(call))
-        if response:
-            yield "results", _call(_mapping(response))
-        if told:
-            yield "text", told
+def _content(event: Event) -> Iterator[tuple[Aspect, Json]]:
+    for part in event.parts:
+        if part.call:
+            yield "calls", _call(part.call.fields)
+        if part.response:
+            yield "results", _call(part.response.fields)
+        rest = {key: value for key, value in part.fields.items() if key not in _NO_TEXT}
+        if rest:
+            yield "text", rest
 
 
-def _call(call: Mapping[str, Any]) -> Json:
+def _call(call: Fields) -> Json:
     """A call or a response without its ids; also those that a question of the runtime repeats."""
     told = {key: value for key, value in call.items() if key not in _VOLATILE}
     args = told.get("args")
@@ -155,34 +156,30 @@ def _call(call: Mapping[str, Any]) -> Json:
     return told
 
 
-def _actions(event: Mapping[str, Any]) -> Iterator[tuple[Aspect, dict[str, Json]]]:
-    for key, value in _mapping(event.get("actions")).items():
+def _actions(event: Event) -> Iterator[tuple[Aspect, dict[str, Json]]]:
+    for key, value in event.actions.items():
         if value is None or value in ({}, []):
             continue
         if key in _ACTIONS:
-            yield _ACTIONS[key], {**_mapping(value)}
+            yield _ACTIONS[key], {**fields_in(value)}
         elif key in _BY_CALL:
-            yield "actions", {key: list(_mapping(value).values())}
+            yield "actions", {key: list(fields_in(value).values())}
         elif key == "compaction":
-            kept = {k: v for k, v in _mapping(value).items() if k not in _TIMES}
+            kept = {k: v for k, v in fields_in(value).items() if k not in _TIMES}
             yield "actions", {key: kept}
         else:
             yield "actions", {key: "…" if key == "rewindBeforeInvocationId" else value}
 
 
-def _rest(event: Mapping[str, Any]) -> Iterator[tuple[Aspect, dict[str, Json]]]:
-    for key, value in event.items():
+def _rest(event: Event) -> Iterator[tuple[Aspect, dict[str, Json]]]:
+    for key, value in event.fields.items():
         if key in _LEFT_OUT or value is None or (key, value) == _USUAL:
             continue
         if key == "customMetadata":
-            kept = {k: v for k, v in _mapping(value).items() if not k.startswith(_OWN)}
+            kept = {k: v for k, v in fields_in(value).items() if not k.startswith(_OWN)}
             yield "other", {key: kept} if kept else {}
         else:
             yield "error" if key in _ERROR else "other", {key: value}
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _text(value: object) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from devui.debugger.summary import HUMAN_CALLS
+from devui.debugger.questions.questions import HUMAN_CALLS
 from devui.store.journal import Journal
 from devui.wire.gates import Effect
 from devui.wire.messages import AgentInfo

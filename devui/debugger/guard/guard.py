@@ -40,7 +40,7 @@ class Guard:
     ) -> None:
         self.policy = policy
         self._effects = effects
-        self._left = list(recorded)
+        self._remaining = list(recorded)
         self._ran = {call.tool for call in recorded}
         self._allowed: list[tuple[str, Mapping[str, Any]]] = []
 
@@ -69,9 +69,9 @@ class Guard:
 
     def _take(self, tool: str, args: Mapping[str, Any]) -> RecordedCall | None:
         """The first record of the tool that is left, one with the same arguments before others."""
-        of_tool = [call for call in self._left if call.tool == tool]
+        of_tool = [call for call in self._remaining if call.tool == tool]
         found = next((call for call in of_tool if call.args == args), None)
         found = found or next(iter(of_tool), None)
         if found is not None:
-            self._left.remove(found)
+            self._remaining.remove(found)
         return found

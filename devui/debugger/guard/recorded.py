@@ -1,7 +1,7 @@
 """Tool calls of the past with what they returned, as a run that comes by again may want them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -39,38 +39,31 @@ async def recorded_calls(
 ) -> tuple[RecordedCall, ...]:
     """The answered calls of a session whose results are in events `after` < number <= `until`, in
     the order of their results; of very many events those behind the first."""
-    row = await journal.sessions.get(session)
-    last = min(until, row.events) if row and until is not None else row.events if row else 0
+    known = await journal.sessions.get(session)
+    events = known.events if known else 0
+    last = events if until is None else min(until, events)
     calls: dict[str, tuple[str, Mapping[str, Any], Effect | None]] = {}
     found: list[tuple[str, RecordedCall]] = []
     numbers = range(max(1, after - _BEFORE), min(last, after + MOST) + 1)
     bodies = await journal.events.bodies(session, numbers)
-    for event, data in bodies:
-        told = json.loads(data)
-        marks = (told.get("customMetadata") or {}).get(EFFECTS) or {}
-        for kind, part in _parts(told):
-            called, name = str(part.get("id")), str(part.get("name") or "")
-            if kind == "functionCall":
-                calls[called] = (name, part.get("args") or {}, marks.get(called))
-            elif called in calls and event.number > after and name not in FRAMEWORK_CALLS:
+    for row, event in bodies:
+        marks = event.metadata.get(EFFECTS) or {}
+        for part in event.parts:
+            if call := part.call:
+                calls[str(call.id)] = (call.name, call.args, marks.get(str(call.id)))
+            if (answer := part.response) is None or answer.name in FRAMEWORK_CALLS:
+                continue
+            if (called := str(answer.id)) in calls and row.number > after:
                 tool, args, mark = calls[called]
-                result = part.get("response") or {}
-                call = RecordedCall(tool, args, result, session, event.number, mark)
-                found.append((called, call))
+                recorded = RecordedCall(tool, args, answer.result, session, row.number, mark)
+                found.append((called, recorded))
     effects = await journal.spans.effects(session, [called for called, _ in found])
     return tuple(
-        replace(call, effects=kept_actions(effects[called])) if called in effects else call
-        for called, call in found
+        replace(each, effects=kept_actions(effects[called])) if called in effects else each
+        for called, each in found
     )
 
 
 def kept_actions(effects: str) -> dict[str, Any]:
     """Of the actions of a call, as JSON text, those that go along with its result elsewhere."""
     return {name: told for name, told in json.loads(effects).items() if name not in _OWN}
-
-
-def _parts(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for part in (event.get("content") or {}).get("parts") or []:
-        for kind in ("functionCall", "functionResponse"):
-            if isinstance(part, dict) and part.get(kind):
-                yield kind, part[kind]

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
-from devui.debugger.commit import event_of
+from devui.debugger.events.shape import no_actions
 from devui.debugger.recovery.lastspans import FAILED_CALL
 from devui.debugger.recovery.unknown import UnknownCall
-from devui.debugger.runrequest import Opening
+from devui.debugger.runs.commit import event_of
+from devui.debugger.runs.request import Opening
 from devui.store.events import USER
 from devui.store.journal import Journal
 from devui.store.rows import NewEdit, NewEvent
+from devui.wire.events import Event
 from devui.wire.gates import EDITED
 
 Decision = Literal["run", "result", "recorded", "fail", "wait"]
@@ -22,6 +24,7 @@ Decision = Literal["run", "result", "recorded", "fail", "wait"]
 LOST = (
     "The run was cut off before the tool's result was recorded. The call may have had its effect."
 )
+
 """What the model is told of a call that counts as failed, if nobody says it better."""
 
 
@@ -35,9 +38,9 @@ class Undecided(Exception):
     def __init__(self, calls: Sequence[UnknownCall]) -> None:
         names = ", ".join(f"{call.tool} ({call.id})" for call in calls if call.asks)
         super().__init__(
-            f"nobody knows whether these calls were carried out: {names}. Say for each whether to "
-            "run it again, to take a result, to treat it as failed, or, if it is "
-            "answered later, to wait for its answer"
+            f"it's unknown whether these calls ran: {names}. For each, choose whether to "
+            "run it again, use a result, treat it as failed, or, if it is "
+            "long-running, wait for its answer"
         )
         self.calls = tuple(calls)
 
@@ -83,7 +86,7 @@ def settle(
     """
     unasked = answers.keys() - {call.id for call in calls}
     if unasked:
-        raise Misjudged(f"these calls are not in question: {', '.join(sorted(unasked))}")
+        raise Misjudged(f"these calls don't need a decision: {', '.join(sorted(unasked))}")
     if any(call.asks and call.id not in answers for call in calls):
         raise Undecided(calls)
     decided = [_settled(call, answers.get(call.id, _unsaid(call)), actor) for call in calls]
@@ -98,14 +101,14 @@ def _settled(call: UnknownCall, answer: CallAnswer, actor: str) -> Settled | Non
     if answer.do == "run":
         return Settled(call, "again", {}, actor) if call.later else None
     if answer.do == "wait":
-        if not call.later or not call.made:
-            raise Misjudged(f"nobody answers the call {call.id!r} later: it cannot be waited for")
+        if not call.later or not call.is_made:
+            raise Misjudged(f"the call {call.id!r} isn't long-running, so it can't be waited for")
         return None
     if answer.do == "fail":
         return Settled(call, "reject", {"error": answer.reason or LOST}, actor, by_user=call.later)
     if answer.do == "recorded":
         if call.recorded is None:
-            raise Misjudged(f"no result of the call {call.id!r} was recorded")
+            raise Misjudged(f"no result was recorded for the call {call.id!r}")
         did = {**call.actions, "stateDelta": dict(call.writes)}
         return Settled(call, "mock", call.recorded, call.answered_by or actor, did)
     value = answer.result if isinstance(answer.result, dict) else {"result": answer.result}
@@ -126,8 +129,7 @@ async def _responses(
         by_event.setdefault(each.call.event, []).append(each)
     bodies = await journal.events.bodies(session, by_event)
     events = []
-    for row, data in bodies:
-        asked: dict[str, Any] = json.loads(data)
+    for row, asked in bodies:
         given = [each for each in by_event[row.number] if each.action != "again"]
         for by_user in (False, True):
             if answered := [each for each in given if each.by_user is by_user]:
@@ -138,11 +140,11 @@ async def _responses(
     return events
 
 
-def _again(asked: Mapping[str, Any], settled: Settled) -> NewEvent:
+def _again(request: Event, settled: Settled) -> NewEvent:
     """The record of a call that is answered later and has failed: so it is made once more."""
     call = settled.call
-    lost = "was under way, and is made again" if call.made else "was held back, and is made now"
-    event = _beside(asked) | {
+    lost = "was in progress; it runs again" if call.is_made else "was held; it runs now"
+    event = _beside(request) | {
         "errorCode": CALL_LOST,
         "errorMessage": f"The run was cut off while {call.tool} {lost} ({settled.actor}).",
         "customMetadata": {FAILED_CALL: call.id},
@@ -173,7 +175,7 @@ async def _recorded(journal: Journal, session: int, settled: Settled, run: str) 
 
 
 def _event(
-    asked: Mapping[str, Any], settled: Sequence[Settled], marks: Sequence[Mapping[str, Any]]
+    request: Event, settled: Sequence[Settled], marks: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """What the agent would have said with the results, at the place it asked from."""
     parts = [
@@ -186,7 +188,7 @@ def _event(
         }
         for each in settled
     ]
-    return _beside(asked) | {
+    return _beside(request) | {
         "content": {"role": "user", "parts": parts},
         "actions": _together(settled),
         "customMetadata": {EDITED: list(marks)},
@@ -203,21 +205,15 @@ def _together(settled: Sequence[Settled]) -> dict[str, Any]:
 
 
 def _committable(event: dict[str, Any]) -> NewEvent:
-    return event_of(event, json.dumps(event), final=False)
+    return event_of(Event.of(event), final=False)
 
 
-def _beside(asked: Mapping[str, Any]) -> dict[str, Any]:
+def _beside(request: Event) -> dict[str, Any]:
     """A new event at the place of another, still without anything in it."""
     places = ("invocationId", "author", "branch", "isolationScope")
-    return {name: asked[name] for name in places if name in asked} | {
+    return {name: request.fields[name] for name in places if name in request.fields} | {
         "id": str(uuid.uuid4()),
         "timestamp": time.time(),
         "actions": no_actions(),
-        "nodeInfo": {"path": (asked.get("nodeInfo") or {}).get("path") or ""},
+        "nodeInfo": {"path": request.node_path},
     }
-
-
-def no_actions() -> dict[str, Any]:
-    """The actions of an event that does nothing, in wire form."""
-    names = ("stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations")
-    return {name: {} for name in names}

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from devui.debugger.live import LiveRun
-from devui.debugger.open_questions import answer_lost
+from devui.debugger.questions.open import answer_lost
 from devui.debugger.recovery.unknown import UnknownCall, unknown_calls
-from devui.debugger.summary import Summary
+from devui.debugger.runs.live import LiveRun
 from devui.store.calls import answered, long_running_calls
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow
@@ -97,7 +96,7 @@ async def _last(journal: Journal, session: int, invocation: str) -> EventRow | N
 async def _question(journal: Journal, session: int, invocation: str) -> int | None:
     """The last event with a call that a person has yet to answer."""
     for row in reversed(await long_running_calls(journal, session, invocation)):
-        calls = Summary.from_json(row.summary).calls
+        calls = row.summary.calls
         asked = [call.id for call in calls if call.long_running and call.id]
         if not all([await answered(journal, row, each, by_user=True) for each in asked]):
             return row.number

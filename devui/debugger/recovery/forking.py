@@ -1,21 +1,20 @@
 """Forks a session where somebody wants to try something else; the parent is only read."""
 
-import json
 import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from devui.debugger.bus import Bus
-from devui.debugger.commit import event_of
-from devui.debugger.news import ForksChanged, News
-from devui.debugger.recovery.answers import no_actions
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.news import ForksChanged, News
+from devui.debugger.events.shape import no_actions
+from devui.debugger.runs.commit import event_of
 from devui.store.errors import EventNotFound
 from devui.store.events import USER, history
-from devui.store.forkrows import NewFork
 from devui.store.journal import Journal
-from devui.store.rows import NewEvent, SessionRow
+from devui.store.rows import NewEvent, NewFork, SessionRow
+from devui.wire.events import Event
 from devui.wire.gates import EDITED
 
 Reason = Literal["same", "message", "state", "event", "replay"]
@@ -68,7 +67,7 @@ class Forking:
         """The new session. Raises NotForkable, EventNotFound, SessionExists, BadValue."""
         given = (request.message, request.state is not None, request.event is not None)
         if sum(given) > 1:
-            raise NotForkable("a fork changes one thing: the message, the state, or the event")
+            raise NotForkable("a fork can change only one of message, state, and event")
         kept = request.number - (request.message or request.event is not None)
         first = await self._first(parent, request)
         row = await self._journal.forks.make(
@@ -95,31 +94,29 @@ class Forking:
                 raise EventNotFound(
                     f"session {parent.key} has no event #{request.number}: it has {parent.events}"
                 )
-            if request.message and said(json.loads(body[1])) is None:
-                raise NotForkable(f"#{request.number} is no message of the user")
+            if request.message and message_text(body[1]) is None:
+                raise NotForkable(f"#{request.number} isn't a user message")
             if request.event is not None:
-                return _edited(json.loads(body[1]), request, final=body[0].final)
+                return _edited(body[1], request, final=body[0].final)
             invocation = body[0].invocation_id
         return None if request.state is None else _state_event(request, invocation)
 
 
-def said(event: Mapping[str, Any]) -> str | None:
+def message_text(event: Event) -> str | None:
     """The text of the user's message; None for an event that is none."""
-    parts = (event.get("content") or {}).get("parts") or []
-    answers = any(part.get("functionResponse") for part in parts)
-    if event.get("author") != USER or not parts or answers:
+    if event.author != USER or not event.parts or event.responses:
         return None
-    return "\n".join(str(part["text"]) for part in parts if part.get("text"))
+    return event.content.text
 
 
-def _edited(before: Mapping[str, Any], request: ForkRequest, *, final: bool) -> NewEvent:
+def _edited(before: Event, request: ForkRequest, *, final: bool) -> NewEvent:
     """As with an event that is edited while it is held: id, invocation and time stay."""
     wanted = dict(request.event or {})
     for name in ("id", "invocationId", "timestamp", "author", "nodeInfo", "branch"):
-        if name in before:
-            wanted[name] = before[name]
-    _mark(wanted, {**(before.get("customMetadata") or {})}, "edit", request.actor)
-    return event_of(wanted, json.dumps(wanted), final=final)
+        if name in before.fields:
+            wanted[name] = before.fields[name]
+    _mark(wanted, {**before.metadata}, "edit", request.actor)
+    return event_of(Event.of(wanted), final=final)
 
 
 def _state_event(request: ForkRequest, invocation: str) -> NewEvent:
@@ -133,9 +130,9 @@ def _state_event(request: ForkRequest, invocation: str) -> NewEvent:
         "nodeInfo": {"path": ""},
     }
     _mark(event, {}, "state", request.actor)
-    return event_of(event, json.dumps(event), final=True)
+    return event_of(Event.of(event), final=True)
 
 
-def _mark(event: dict[str, Any], known: dict[str, Any], action: str, actor: str) -> None:
+def _mark(event: dict[str, Any], metadata: dict[str, Any], action: str, actor: str) -> None:
     told = {"edit": None, "gate": "fork", "action": action, "by": actor}
-    event["customMetadata"] = {**known, EDITED: [*known.get(EDITED, []), told]}
+    event["customMetadata"] = {**metadata, EDITED: [*metadata.get(EDITED, []), told]}

@@ -8,6 +8,7 @@ from typing import Any, Final
 from devui.debugger.guard.recorded import kept_actions
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
+from devui.wire.events import Event
 from devui.wire.spans import CANCELLED
 
 FAILED_CALL: Final = "__adk_internal_failed_call"
@@ -16,7 +17,7 @@ it is one that is answered later. The runtime's own mark."""
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class LastSpan:
     """The last that is recorded of a call."""
 
     run: str
@@ -31,11 +32,11 @@ class Left:
 async def lasting(
     journal: Journal,
     session: int,
-    events: Sequence[tuple[EventRow, Mapping[str, Any]]],
+    events: Sequence[tuple[EventRow, Event]],
     runs: Sequence[str],
     *,
     calls: Collection[str],
-) -> dict[str, Left]:
+) -> dict[str, LastSpan]:
     """By id, those of these calls that have a span; `runs` are those in the session itself.
 
     `events` are those of their invocation from the first of them on. What is recorded of a call
@@ -43,7 +44,7 @@ async def lasting(
     """
     inherited = dict.fromkeys(row.run for row, _ in events if row.run and row.run not in runs)
     failed = [(row.run, _failed(event)) for row, event in events if _failed(event)]
-    found: dict[str, Left] = {}
+    found: dict[str, LastSpan] = {}
     for run in (*inherited, *runs):
         for call in [call for of, call in failed if of == run]:
             found.pop(call, None)
@@ -51,15 +52,15 @@ async def lasting(
             if not span.call:
                 continue
             over = span.seconds is not None and span.error != CANCELLED
-            found[span.call] = Left(run, over)
+            found[span.call] = LastSpan(run, over)
             if over and span.event is None and span.error is None:
                 _, result, did = await journal.spans.bodies(span.id)
-                found[span.call] = Left(run, over, _result(result), _did(did or "{}"))
+                found[span.call] = LastSpan(run, over, _result(result), _did(did or "{}"))
     return found
 
 
-def _failed(event: Mapping[str, Any]) -> str:
-    return str((event.get("customMetadata") or {}).get(FAILED_CALL) or "")
+def _failed(event: Event) -> str:
+    return str(event.metadata.get(FAILED_CALL) or "")
 
 
 def _did(effects: str) -> dict[str, Any]:

@@ -19,19 +19,18 @@ from typing import Any, Final, Literal
 from devui.debugger.guard.effects import FRAMEWORK_CALLS, GUARD
 from devui.debugger.guard.ground import effects_taken
 from devui.debugger.guard.recorded import kept_actions
-from devui.debugger.recovery.lastspans import Left, lasting
-from devui.debugger.summary import Summary
+from devui.debugger.recovery.lastspans import LastSpan, lasting
 from devui.store.calls import answered, latest_calls, spoke
-from devui.store.forkrows import ForkRow
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, NewEdit, RunRow
+from devui.store.rows import EventRow, ForkRow, NewEdit, RunRow
+from devui.wire.events import Event
 from devui.wire.gates import EFFECTS, SKIPPED, Effect
 
 Choice = Literal["run", "fail", "recorded", "wait"]
 _ANSWERS: Final = frozenset({"mock", "skip", "reject"})
 _TEMPORARY: Final = "temp:"
-Event = tuple[EventRow, Mapping[str, Any]]
-_HELD_BACK: Final[dict[str, Any]] = {"made": False, "recorded": None, "answered_by": ""}
+_Stored = tuple[EventRow, Event]
+_HELD_BACK: Final[dict[str, Any]] = {"is_made": False, "recorded": None, "answered_by": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ class UnknownCall:
     """It returned in the session that this one was forked from."""
     later: bool = False
     """It is one that somebody answers later: it may also be waited for."""
-    made: bool = True
+    is_made: bool = True
     """False if the debugger had held it back, so that it is known not to have been made."""
     answered_by: str = ""
     """Who gave the answer, `recorded`, in place of the call, which was not made; "" for nobody."""
@@ -71,14 +70,14 @@ class UnknownCall:
         """What is sensible if nobody says anything: not to act twice without leave."""
         if self.recorded is not None:
             return "recorded"
-        if not self.made or self.mark not in {None, "effects"}:
+        if not self.is_made or self.mark not in {None, "effects"}:
             return "run"
         return "wait" if self.later else "fail"
 
     @property
     def asks(self) -> bool:
         """Whether somebody has to decide about it."""
-        return self.made and self.mark not in {"idempotent", "read_only"}
+        return self.is_made and self.mark not in {"idempotent", "read_only"}
 
 
 async def unknown_calls(journal: Journal, session: int, invocation: str) -> tuple[UnknownCall, ...]:
@@ -102,7 +101,7 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     left = await lasting(journal, session, events, own, calls=[call.id for call in open_calls])
     if newest is not None:
         held = await _withheld(journal, newest)
-        given = await _given(journal, newest)
+        given = await _stand_ins(journal, newest)
         told = [replace(call, **given.get(call.id, {})) for call in open_calls]
         asked = [_as_left(call, left.get(call.id), newest, held) for call in told]
         return tuple(call for call in asked if call is not None)
@@ -115,16 +114,16 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
 
 
 def _as_left(
-    call: UnknownCall, span: Left | None, newest: RunRow, held: Collection[str | int]
+    call: UnknownCall, span: LastSpan | None, newest: RunRow, held_calls: Collection[str | int]
 ) -> UnknownCall | None:
     """What is known of a call after the newest run was cut off; None if it is not in question."""
-    if call.id in held or call.event in held:
+    if call.id in held_calls or call.event in held_calls:
         return replace(call, **_HELD_BACK) if call.later else None
     if span is not None and call.later and span.over and span.result is None:
         return None  # it waits, or has failed and is run again
     if span is None or not (call.later or span.run == newest.id):
         return call
-    return replace(call, recorded=span.result, actions=span.actions, made=True, answered_by="")
+    return replace(call, recorded=span.result, actions=span.actions, is_made=True, answered_by="")
 
 
 async def _as_said(
@@ -150,28 +149,27 @@ def _type_of(error: str | None) -> str:
     return str(told.get("type")) if isinstance(told, dict) else ""
 
 
-async def _events(journal: Journal, session: int, invocation: str) -> list[Event]:
+async def _events(journal: Journal, session: int, invocation: str) -> list[_Stored]:
     """Those from the first on whose calls may be open; none of an invocation of very many events
     if all of its agents' last calls were answered."""
     first: EventRow | None = None
     for row in await latest_calls(journal, session, invocation):
-        ids = [call.id for call in Summary.from_json(row.summary).calls if call.id]
+        ids = [call.id for call in row.summary.calls if call.id]
         if not all([await answered(journal, row, each) for each in ids]):
             first = row
             break
     if first is None:
         return []
-    bodies = await journal.events.of_invocation(session, invocation, after=first.seq - 1)
-    return [(row, json.loads(data)) for row, data in bodies]
+    return await journal.events.of_invocation(session, invocation, after=first.seq - 1)
 
 
-def _open_calls(events: Sequence[Event]) -> list[UnknownCall]:
+def _open_calls(events: Sequence[_Stored]) -> list[UnknownCall]:
     """Calls without a response in the last event with calls of each agent on each branch."""
-    done = {each.get("id") for _, event in events for each in _parts(event, "functionResponse")}
+    done = {each.id for _, event in events for each in event.responses}
     latest: dict[tuple[str, str | None], list[UnknownCall]] = {}
     for row, event in events:
         place = (row.author, row.branch)
-        if _parts(event, "functionCall"):
+        if event.calls:
             latest[place] = [*_calls(row, event)]
         elif _speaks(event):
             latest.pop(place, None)  # its model has gone on, and takes the calls for done with
@@ -179,33 +177,25 @@ def _open_calls(events: Sequence[Event]) -> list[UnknownCall]:
     return sorted(found, key=lambda call: call.event)
 
 
-def _calls(row: EventRow, event: Mapping[str, Any]) -> Iterable[UnknownCall]:
+def _calls(row: EventRow, event: Event) -> Iterable[UnknownCall]:
     """Those of an event that act."""
-    later = set(event.get("longRunningToolIds") or ())
-    marks = (event.get("customMetadata") or {}).get(EFFECTS) or {}
-    for call in _parts(event, "functionCall"):
-        name, call_id = str(call.get("name") or ""), call.get("id")
-        if call_id and name not in FRAMEWORK_CALLS:
+    marks = event.metadata.get(EFFECTS) or {}
+    for call in event.calls:
+        if call.id and call.name not in FRAMEWORK_CALLS:
             yield UnknownCall(
-                id=call_id,
-                tool=name,
+                id=call.id,
+                tool=call.name,
                 agent=row.author,
-                args=call.get("args") or {},
+                args=call.args,
                 event=row.number,
-                mark=marks.get(call_id),
-                later=call_id in later,
+                mark=marks.get(call.id),
+                later=call.id in event.long_running_ids,
             )
 
 
-def _speaks(event: Mapping[str, Any]) -> bool:
-    parts = (event.get("content") or {}).get("parts") or []
-    told = any(part.get("text") and not part.get("thought") for part in parts)
-    return told and not _parts(event, "functionResponse")
-
-
-def _parts(event: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
-    parts = (event.get("content") or {}).get("parts") or []
-    return [part[kind] for part in parts if isinstance(part, dict) and part.get(kind)]
+def _speaks(event: Event) -> bool:
+    says = any(part.text and not part.is_thought for part in event.parts)
+    return says and not event.responses
 
 
 async def _withheld(journal: Journal, run: RunRow) -> set[str | int]:
@@ -220,7 +210,7 @@ async def _withheld(journal: Journal, run: RunRow) -> set[str | int]:
     return held
 
 
-async def _given(journal: Journal, run: RunRow) -> dict[str, dict[str, Any]]:
+async def _stand_ins(journal: Journal, run: RunRow) -> dict[str, dict[str, Any]]:
     """What was answered in place of calls, which was not committed; by the calls' ids.
 
     It is in the journal before it acts; the effects that come with a recorded result are where it
@@ -232,7 +222,7 @@ async def _given(journal: Journal, run: RunRow) -> dict[str, dict[str, Any]]:
         if edit.run != run.id or edit.gate != "before_tool" or edit.call is None:
             continue
         if edit.action in _ANSWERS:
-            told = {"made": False, "recorded": _answer(edit), "answered_by": edit.actor}
+            told = {"is_made": False, "recorded": _answer(edit), "answered_by": edit.actor}
             did = await effects_taken(journal, run.session, edit) if edit.actor == GUARD else {}
             given[edit.call] = {**told, "actions": did}
     return given
@@ -250,11 +240,11 @@ def _answer(edit: NewEdit) -> dict[str, Any]:
 async def _recorded(journal: Journal, fork: ForkRow, invocation: str) -> dict[str, Any]:
     """What is recorded of calls of the invocation in the parent, by their ids."""
     bodies = await journal.events.of_invocation(fork.parent, invocation)
-    later = [json.loads(data) for row, data in bodies if row.number > fork.number]
     results = {
-        str(each.get("id")): each.get("response") or {}
-        for event in later
-        for each in _parts(event, "functionResponse")
+        str(each.id): each.result
+        for row, event in bodies
+        if row.number > fork.number
+        for each in event.responses
     }
     did = await journal.spans.effects(fork.parent, results)
     return {

@@ -7,8 +7,8 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import Any, Final
 
+from devui.debugger.background.weights import bytes_of
 from devui.debugger.stepping.commands import CallOrder, Command, Misused
-from devui.debugger.weights import bytes_of
 
 Order = Command | CallOrder
 
@@ -24,7 +24,7 @@ class Answered:
         self._answers = OrderedDict()
         self._bytes = 0
 
-    def known(self, run: str, order: Order) -> dict[str, Any] | None:
+    def answer_to(self, run: str, order: Order) -> dict[str, Any] | None:
         """The answer to an order that was carried out; raises Misused for another's key.
 
         A repeated command may name another position: its sender has looked again meanwhile.
@@ -32,8 +32,10 @@ class Answered:
         known = self._answers.get((run, order.key))
         if known is None:
             return None
-        if _meant(known[0]) != _meant(order):
-            raise Misused(f"the key {order.key!r} was used for {known[0].name!r}: draw a new one")
+        if _without_position(known[0]) != _without_position(order):
+            raise Misused(
+                f"key {order.key!r} was already used for {known[0].name!r}: use a new key"
+            )
         return known[1]
 
     def remember(self, run: str, order: Order, answer: dict[str, Any]) -> None:
@@ -46,5 +48,5 @@ class Answered:
             self._bytes -= freed
 
 
-def _meant(order: Order) -> Order:
+def _without_position(order: Order) -> Order:
     return replace(order, position=None) if isinstance(order, Command) else order

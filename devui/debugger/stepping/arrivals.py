@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from devui.debugger.commit import new_event
-from devui.debugger.summary import Summary
-from devui.debugger.told import InvalidEvent
+from devui.debugger.events.checked import InvalidEvent
+from devui.debugger.events.prices import Prices
+from devui.debugger.predicates.facts import Facts
+from devui.debugger.runs.commit import new_event
 from devui.store.rows import NewEvent
+from devui.store.summaries import Summary
 from devui.wire.gates import WorkerGate
 from devui.wire.messages import AgentInfo, Append, Gate, Reply
 
@@ -29,7 +31,7 @@ class Arrival:
     branch: str | None
     path: tuple[str, ...]
     """The agents from the root to this one; to the root alone for an event of the user."""
-    held: Any
+    payload: Any
     """The event, request, response, arguments or result, as parsed JSON."""
     message: Append | Gate | None
     """What is not answered while it is held; None of an arrival in the past."""
@@ -41,6 +43,8 @@ class Arrival:
     event: NewEvent | None = None
     summary: Summary | None = None
     """Of an event."""
+    size: int | None = None
+    """Bytes of an event as JSON."""
     changes: tuple[Mapping[str, Any], ...] = ()
     """What the commit of the event will do to the state: `key`, `new`, and `old` if it is there."""
     number: int | None = None
@@ -63,8 +67,41 @@ class Arrival:
         """The state delta of an event."""
         if self.summary is None:
             return {}
-        delta: Mapping[str, Any] = (self.held.get("actions") or {}).get("stateDelta") or {}
+        delta: Mapping[str, Any] = (self.payload.get("actions") or {}).get("stateDelta") or {}
         return delta
+
+    def facts(
+        self,
+        state: Mapping[str, Any] | None = None,
+        run: Mapping[str, Any] | None = None,
+        prices: Prices | None = None,
+    ) -> Facts:
+        """What conditions speak of; `state` is the committed one, `run` what the run has used."""
+        given = {
+            "gate": self.gate,
+            "agent": self.agent,
+            "branch": self.branch,
+            "held": self.payload,
+            "delta": self.delta,
+            "state": state,
+            "run": run,
+        }
+        held = self.payload if isinstance(self.payload, Mapping) else {}
+        if self.tool is not None:
+            given |= {"tool": self.tool, "tools": [self.tool]}
+            given |= {"args": held.get("args"), "result": held.get("result")}
+            given["calls" if self.gate == "before_tool" else "responses"] = [self.tool]
+        if self.gate in {"before_model", "after_model"}:
+            given["model"] = str(held.get("model") or held.get("modelVersion") or "")
+        return Facts(
+            values=given,
+            summary=self.summary,
+            author=self.agent,
+            branch=self.branch,
+            size=self.size,
+            prices=prices,
+            body=lambda: held,
+        )
 
     def committed(self, reply: Reply, number: int) -> "Arrival":
         """The same event after its commit."""
@@ -82,7 +119,7 @@ def arrived(message: Append | Gate, agents: Sequence[AgentInfo]) -> Arrival | No
             agent=message.agent,
             branch=message.branch,
             path=_path(message.agent, agents),
-            held=_parsed(message.held),
+            payload=_parsed(message.held),
             message=message,
             tool=message.tool,
             schema=_parsed(message.schema) if message.schema else None,
@@ -105,11 +142,12 @@ def of_event(
         agent=event.author,
         branch=event.branch,
         path=_path(event.author, agents),
-        held=_parsed(event.data),
+        payload=_parsed(event.data),
         message=message,
         event=event,
         problem=message.problem if message else None,
-        summary=Summary.from_json(event.summary),
+        summary=event.summary,
+        size=len(event.data.encode()),
     )
 
 

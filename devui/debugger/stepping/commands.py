@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from devui.debugger.stepping.arrivals import Arrival, GateKind
+from devui.debugger.stepping.arrivals import GateKind
 from devui.wire.gates import ORDERS, Action
 
 CommandName = Literal[
@@ -49,33 +49,12 @@ ANYTIME: frozenset[CommandName] = frozenset({"pause", "stop_after_event", "stop"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Like:
-    """Which arrivals `run_to` waits for; what is None does not matter."""
+    """Which arrivals `run_to` waits for."""
 
     gate: GateKind = "before_commit"
-    kind: str | None = None
-    """The kind of the event, as of `summary.Kind`."""
-    agent: str | None = None
-    tool: str | None = None
-    """A tool that is called, or answers."""
-
-    def matches(self, arrival: Arrival) -> bool:
-        """Whether the arrival is one of them."""
-        kind = arrival.summary.kind if arrival.summary else None
-        return (
-            arrival.gate == self.gate
-            and self.kind in {None, kind}
-            and self.agent in {None, arrival.agent}
-            and (self.tool is None or self.tool in tools_of(arrival))
-        )
-
-
-def tools_of(arrival: Arrival) -> set[str]:
-    """Names of the tools that the arrival calls, runs or brings an answer of."""
-    names = {arrival.tool} if arrival.tool else set()
-    if arrival.summary is not None:
-        names |= {call.name for call in arrival.summary.calls}
-        names |= {response.name for response in arrival.summary.responses}
-    return names
+    condition: str
+    """What has to hold of them; it may speak of what a row says of an event, and not of `state` and
+    `run`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

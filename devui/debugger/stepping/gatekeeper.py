@@ -6,21 +6,22 @@ from dataclasses import asdict
 from typing import Any
 
 from devui.debugger.breakpoints.book import BreakpointBook
-from devui.debugger.breakpoints.breakpoints import Known
-from devui.debugger.breakpoints.conditions import Facts
-from devui.debugger.breakpoints.facts import facts_of
-from devui.debugger.bus import Bus
+from devui.debugger.breakpoints.breakpoint import StoredBreakpoint
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.news import BreakpointsChanged, EventDropped, News, PositionChanged
+from devui.debugger.events.preview import arguments
+from devui.debugger.events.summary import PREVIEW_LIMIT
 from devui.debugger.guard.guard import Ruling
 from devui.debugger.guard.recorded import RecordedCall
-from devui.debugger.live import LiveRun
-from devui.debugger.news import BreakpointsChanged, EventDropped, News, PositionChanged
-from devui.debugger.notes import note
+from devui.debugger.runs.live import LiveRun
+from devui.debugger.runs.log_lines import note
 from devui.debugger.stepping.arrivals import WORKER_GATES, Arrival, arrived
 from devui.debugger.stepping.position import held_of
-from devui.debugger.stepping.stepper import Edit, Hold, Moved, taken
-from devui.debugger.workers import Worker
+from devui.debugger.stepping.stepper import Edit, Hold, Moved, recorded_answer
+from devui.debugger.workers.workers import Worker
 from devui.store.journal import Journal
 from devui.store.rows import NewEdit
+from devui.wire.events import fields_in
 from devui.wire.gates import Verdict, WorkerGate
 from devui.wire.messages import Append, ArmGates, Gate, GateLeft, Reply
 
@@ -52,7 +53,7 @@ class Gatekeeper:
 
     def begin(self) -> list[WorkerGate]:
         """The gates that a run begins with."""
-        self._armed = self._wanted()
+        self._armed = self._gates()
         return sorted(self._armed)
 
     async def take(self, worker: Worker, message: Append | Gate) -> None:
@@ -68,12 +69,12 @@ class Gatekeeper:
         if arrival.event is not None and arrival.event.state_delta:
             arrival = arrival.before(await self._journal.state.merged(self._live.session.key))
         is_revised = isinstance(message, Append) and message.revised
-        if is_revised or not await self._held(arrival, ruling):
+        if is_revised or not await self._hold(arrival, ruling):
             await self._let_go(worker, arrival)
 
     async def move(self, worker: Worker, moved: Moved) -> None:
         """Carry out what a command decided, and arm what steps and breakpoints need by now."""
-        wanted = self._wanted()
+        wanted = self._gates()
         if wanted != self._armed:
             self._armed = wanted
             await worker.send(ArmGates(run=self._live.row.id, gates=sorted(wanted)))
@@ -87,7 +88,7 @@ class Gatekeeper:
             else:
                 await self._let_go(worker, hold.arrival)
 
-    async def left(self, message: GateLeft) -> None:
+    async def leave(self, message: GateLeft) -> None:
         """Something that is held was cancelled."""
         if self._live.stepper.leave(message.gate) and not self._live.stopping:
             await self._keep()
@@ -105,7 +106,7 @@ class Gatekeeper:
         reply = await self._answer(arrival.message)
         if isinstance(arrival.message, Append) and reply.result is not None:
             number = json.loads(reply.result)["number"]
-            if await self._held(arrival.committed(reply, number)):
+            if await self._hold(arrival.committed(reply, number)):
                 return
         await worker.send(reply)
 
@@ -124,7 +125,7 @@ class Gatekeeper:
                 action=edit.action,
                 actor=edit.actor,
                 at=edit.at,
-                before=json.dumps(arrival.held),
+                before=json.dumps(arrival.payload),
                 after=json.dumps(edit.value),
                 turn=live.recording.turns[arrival.agent],
             ),
@@ -134,6 +135,8 @@ class Gatekeeper:
         mark = {"edit": row.id, "gate": arrival.gate, "action": edit.action, "by": edit.actor}
         if arrival.tool and arrival.call:
             mark["call"] = arrival.call
+        if arrival.gate == "before_tool" and edit.action == "edit":
+            mark["ran"] = arguments(fields_in(edit.value), PREVIEW_LIMIT)
         committed = {each["key"]: each["old"] for each in arrival.changes if "old" in each}
         verdict = Verdict(
             action=edit.action,
@@ -149,15 +152,15 @@ class Gatekeeper:
         guard = self._live.guard
         if guard is None or arrival.gate != "before_tool" or arrival.problem:
             return None
-        ruling = guard.rule(arrival.tool or "", arrival.held.get("args") or {})
+        ruling = guard.rule(arrival.tool or "", arrival.payload.get("args") or {})
         return None if ruling.do == "run" else ruling
 
     async def _recorded(
         self, message: Append | Gate, arrival: Arrival, offer: RecordedCall
     ) -> Reply:
         """The recorded result in place of the call, as an edit that the guard makes."""
-        note(self._live, self._bus, "debugger", f"{arrival.tool}: result of #{offer.number} taken")
-        return Reply(id=message.id, result=await self._decided(arrival, taken(offer)))
+        note(self._live, self._bus, "debugger", f"{arrival.tool}: result of #{offer.number} used")
+        return Reply(id=message.id, result=await self._decided(arrival, recorded_answer(offer)))
 
     async def _answer(self, message: Append | Gate) -> Reply:
         if isinstance(message, Append):
@@ -181,16 +184,16 @@ class Gatekeeper:
         return not stepper.idle or stepper.used or bool(self._breakpoints)
 
     @property
-    def _breakpoints(self) -> tuple[Known, ...]:
+    def _breakpoints(self) -> tuple[StoredBreakpoint, ...]:
         session = self._live.session
         return self._book.enabled(session.app, session.user)
 
-    def _wanted(self) -> frozenset[WorkerGate]:
+    def _gates(self) -> frozenset[WorkerGate]:
         gates = {known.breakpoint.gate for known in self._breakpoints}
         guarded: frozenset[WorkerGate] = frozenset({"before_tool"} if self._live.guard else ())
         return guarded | self._live.stepper.armed | {gate for gate in WORKER_GATES if gate in gates}
 
-    async def _held(self, arrival: Arrival, ruling: Ruling | None = None) -> bool:
+    async def _hold(self, arrival: Arrival, ruling: Ruling | None = None) -> bool:
         """Whether it is held; that is told when the journal knows of it, never before."""
         live = self._live
         met = await self._met(arrival)
@@ -224,16 +227,17 @@ class Gatekeeper:
         state: Mapping[str, Any] = {}
         if any("state" in each.breakpoint.names for each in known):
             state = await self._journal.state.merged(live.session.key)
-        hits = live.watch.check(known, arrival, facts_of(arrival, state, self._used(arrival)))
+        facts = arrival.facts(state, self._used(arrival), live.meter.prices)
+        hits = live.watch.check(known, arrival, facts)
         for hit in hits:
-            await self._book.hit(hit.known, self._journal)
-            if hit.says is not None:
-                note(live, self._bus, "logpoint", hit.says)
+            await self._book.hit(hit.stored, self._journal)
+            if hit.line is not None:
+                note(live, self._bus, "logpoint", hit.line)
         if hits:
             self._bus.publish(live.session.key, BreakpointsChanged(live.session.app))
-        return next((hit.known.row.id for hit in hits if hit.stops), None)
+        return next((hit.stored.row.id for hit in hits if hit.stops), None)
 
-    def _used(self, arrival: Arrival) -> Facts:
+    def _used(self, arrival: Arrival) -> Mapping[str, Any]:
         """What the run has used, with the event that is about to be committed."""
         live = self._live
         meter, seconds = live.meter, live.begun.seconds - live.stepper.held_seconds

@@ -22,7 +22,7 @@ class Pauses:
     _ended: list[float] = field(default_factory=list)
     _sums: list[float] = field(default_factory=lambda: [0.0])
     """The seconds of the first 0, 1, 2 … pauses."""
-    _known: dict[str | None, float] = field(default_factory=dict)
+    _starts: dict[str | None, float] = field(default_factory=dict)
     """By branch: when something last came of it or was let go, below it too."""
 
     def begin(self) -> None:
@@ -39,23 +39,23 @@ class Pauses:
         """Something was produced in the branch: it worked since it was last heard of. How long the
         run was held up to that moment."""
         at = min(moment, self._now)
-        since = next((self._known[each] for each in _upward(branch) if each in self._known), 0.0)
+        since = next((self._starts[each] for each in _upward(branch) if each in self._starts), 0.0)
         self._worked(since, at)
-        self._known[branch] = max(since, at)
+        self._starts[branch] = max(since, at)
         return self.until(moment)
 
     def began(self, branch: str | None, at: float) -> None:
         """An agent began in the branch, which may have had its turn before, and had waited since
         then for what was let go around it."""
         at = min(at, self._now)
-        since = max((self._known.get(each, 0.0) for each in _upward(branch)), default=0.0)
+        since = max((self._starts.get(each, 0.0) for each in _upward(branch)), default=0.0)
         self._worked(since, at)
-        self._known[branch] = max(since, at)
+        self._starts[branch] = max(since, at)
 
     def let_go(self, branch: str | None) -> None:
         """Something of the branch goes on, for which all above and below it had waited, too."""
-        below = [each for each in self._known if branch in _upward(each)]
-        self._known.update(dict.fromkeys([*below, *_upward(branch)], self._now))
+        below = [each for each in self._starts if branch in _upward(each)]
+        self._starts.update(dict.fromkeys([*below, *_upward(branch)], self._now))
 
     @property
     def before(self) -> float:

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from devui.debugger.predicates.expressions import Condition, ConditionError, compiled
 from devui.debugger.stepping.arrivals import ALL_GATES, Arrival, GateKind
-from devui.debugger.stepping.commands import Command, CommandName, Like, Misused
+from devui.debugger.stepping.commands import Command, CommandName, Misused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,7 @@ class Plan:
     gates: frozenset[GateKind]
     agent: str | None = None
     call: str | None = None
-    like: Like | None = None
+    like: Condition | None = None
     lane: Lane | None = None
 
     def reached(self, arrival: Arrival) -> bool:
@@ -39,7 +40,7 @@ class Plan:
             return False
         if self.agent not in {None, arrival.agent}:
             return False
-        return self.like is None or self.like.matches(arrival)
+        return self.like is None or self.like.holds(arrival.facts())
 
 
 PLANS: dict[CommandName, frozenset[GateKind]] = {
@@ -65,14 +66,18 @@ def planned(command: Command, arrival: Arrival | None) -> Plan | None:
     if command.name != "run_to":
         return Plan(name=command.name, gates=PLANS[command.name])
     if command.like is None:
-        raise Misused("'run_to' needs `like`, which says what to run to")
-    return Plan(name="run_to", gates=frozenset({command.like.gate}), like=command.like)
+        raise Misused("'run_to' needs `like`: the event to run to")
+    try:
+        like = compiled(command.like.condition)
+    except ConditionError as error:
+        raise Misused(f"`like`: {error}") from error
+    return Plan(name="run_to", gates=frozenset({command.like.gate}), like=like)
 
 
 def _out_of(arrival: Arrival | None) -> Plan | None:
     """To the return of the call that is held, or of the agent; from the root's, to the end."""
     if arrival is None:
-        raise Misused("nothing is held that could be stepped out of")
+        raise Misused("nothing is held, so there is nothing to step out of")
     if arrival.gate in _OTHER_SIDE:
         gates = frozenset({_OTHER_SIDE[arrival.gate]})
         return Plan(name="step_out", gates=gates, call=arrival.call)

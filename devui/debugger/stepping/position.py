@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from devui.debugger.guard.guard import Ruling
-from devui.debugger.live import LiveRun
-from devui.debugger.standing import branches_of
+from devui.debugger.runs.live import LiveRun
+from devui.debugger.runs.standing import branches_of
 from devui.debugger.stepping.commands import ALLOWED
 from devui.debugger.stepping.stepper import Hold, Stepper
 from devui.store.rows import RunRow
@@ -82,7 +82,7 @@ def _hold(hold: Hold) -> dict[str, Any]:
         "paused": hold.paused,
         "reason": hold.reason,
         "breakpoint": hold.breakpoint,
-        "held": arrival.held,
+        "held": arrival.payload,
         "actions": sorted(ALLOWED.get(arrival.gate, ())),
         "edit": asdict(hold.edit) if hold.edit else None,
         "problem": arrival.problem,

@@ -74,7 +74,7 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class LastCommand:
     """The last command, and who gave it."""
 
     command: Command | CallOrder
@@ -103,8 +103,8 @@ class Stepper:
         self.position = 0
         """Raised by every command and by everything that is held or let go."""
         self.plan: Plan | None = None
-        self.last: Done | None = None
-        self._told = 0
+        self.last: LastCommand | None = None
+        self._commanded = 0
         """The position that the last command led to."""
         self._unmet: int | None = None
         """The position before the plan was met, if what is held is held for no other reason."""
@@ -162,7 +162,9 @@ class Stepper:
             breakpoint=met,
             since=since,
             paused=self.pauses.seconds,
-            edit=taken(ruling.offer) if ruling and ruling.offer and ruling.exact else None,
+            edit=recorded_answer(ruling.offer)
+            if ruling and ruling.offer and ruling.exact
+            else None,
             ruling=ruling,
         )
 
@@ -228,9 +230,9 @@ class Stepper:
         """Hold the first event that comes."""
         self.plan = Plan(name="pause", gates=PLANS["pause"])
 
-    def told(self, order: CallOrder) -> None:
+    def note(self, order: CallOrder) -> None:
         """An order was carried out that leaves the position as it is."""
-        self.last = Done(order, time.time())
+        self.last = LastCommand(order, time.time())
 
     def command(self, command: Command) -> Moved:
         """Carry it out and return what may go on.
@@ -242,25 +244,25 @@ class Stepper:
         moved = self._move(command, hold)
         self.committing = next(filter(_commits, moved.released), self.committing)
         self.position += 1
-        self._told, self._unmet = self.position, None
-        self.last = Done(command, time.time())
+        self._commanded, self._unmet = self.position, None
+        self.last = LastCommand(command, time.time())
         return moved
 
     def _check(self, command: Command) -> None:
         if command.position is None and command.name not in ANYTIME:
-            raise Misused(f"{command.name!r} needs the position that it was decided upon")
+            raise Misused(f"{command.name!r} needs the position it applies to")
         if command.position in {None, self.position} or self._apart(command):
             return
         if command.name in _TAKING_BACK and command.position == self._unmet:
             return
         by = ""
-        if self.last is not None and (command.position or 0) < self._told:
-            by = f": {self.last.command.actor} said {ORDERS[self.last.command.name]!r}"
-        raise Stale(f"the run has gone on from position {command.position} to {self.position}{by}")
+        if self.last is not None and (command.position or 0) < self._commanded:
+            by = f": {self.last.command.actor} chose {ORDERS[self.last.command.name]!r}"
+        raise Stale(f"the run has moved from position {command.position} to {self.position}{by}")
 
     def _apart(self, command: Command) -> bool:
         """Whether it is about one hold, and all that came since is that others are held, too."""
-        known = self._told <= (command.position or 0) < self.position
+        known = self._commanded <= (command.position or 0) < self.position
         return known and command.hold in self._holds
 
     def _chosen(self, command: Command) -> Hold | None:
@@ -269,7 +271,7 @@ class Stepper:
             at_commit = [hold for hold in self.holds if hold.arrival.summary is not None]
             return next(iter([*at_commit, *self.holds]), None)
         if command.hold not in self._holds:
-            raise Misused(f"nothing is held under the number {command.hold}")
+            raise Misused(f"there is no hold {command.hold}")
         return self._holds[command.hold]
 
     def _move(self, command: Command, hold: Hold | None) -> Moved:
@@ -310,7 +312,7 @@ class Stepper:
         return gone
 
 
-def taken(offer: RecordedCall) -> Edit:
+def recorded_answer(offer: RecordedCall) -> Edit:
     """The recorded result in place of the call."""
     told = {"value": offer.result, "effects": offer.effects}
     return Edit(action="mock", actor=GUARD, at=time.time(), **told)
@@ -330,19 +332,17 @@ def _answers(hold: Hold, request: int) -> bool:
 def _edit(command: Command, hold: Hold | None) -> None:
     """Note what is to be done to a hold, or take it back; it is done when the hold is let go."""
     if hold is None:
-        raise Misused("nothing is held that could be changed")
+        raise Misused("nothing is held, so there is nothing to edit")
     if command.name == "undo":
         hold.edit = None
         return
     action, gate = EDITS[command.name], hold.arrival.gate
     if action not in ALLOWED.get(gate, frozenset()):
         allowed = ", ".join(sorted(ALLOWED.get(gate, ()))) or "nothing"
-        raise Misused(f"at {gate} one can do {allowed}, not {action}")
-    if action == "edit" and _same(command.value, original(gate, hold.arrival.held)):
+        raise Misused(f"at {gate} you can use {allowed}, not {action}")
+    if action == "edit" and _same(command.value, original(gate, hold.arrival.payload)):
         if hold.edit is None and hold.refused is None:
-            raise Unchanged(
-                "nothing is different from what is held: change a value, or let it go on as it is"
-            )
+            raise Unchanged("nothing was changed: change a value, or continue without editing")
         hold.edit = hold.refused = None
         return
     hold.edit = Edit(action=action, value=command.value, actor=command.actor, at=time.time())

@@ -20,7 +20,6 @@ from a2a.types import (
 )
 from google.genai import types
 
-from devui.runtime.a2a.parts import data_of, is_long_running
 from devui.runtime.a2a.sending import (
     ASKS_LOGIN,
     ASKS_USER,
@@ -28,6 +27,8 @@ from devui.runtime.a2a.sending import (
     RESPONSE,
     TASK_ID,
     as_json,
+    data_of,
+    is_long_running,
 )
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
@@ -80,7 +81,7 @@ class Answer:
         self._task = Task()
         """What is known of the task, without what it says."""
         self._growing: dict[str, _Growing] = {}
-        self._told: set[str] = set()
+        self._sent_ids: set[str] = set()
         """Ids of the messages and artifacts that events have been made of."""
         self._mused: set[str] = set()
         """Ids of the messages that were told as thoughts."""
@@ -123,9 +124,9 @@ class Answer:
     def _of_task(self, task: Task) -> Iterator[Event]:
         """A task as it stands: all of an answer that is not streamed, or the first item."""
         self._know(task.id, task.context_id, task)
-        artifacts = [each for each in task.artifacts if each.artifact_id not in self._told]
+        artifacts = [each for each in task.artifacts if each.artifact_id not in self._sent_ids]
         self._growing = {}  # the task has them whole
-        self._told.update(each.artifact_id for each in artifacts)
+        self._sent_ids.update(each.artifact_id for each in artifacts)
         parts = [part for artifact in artifacts for part in artifact.parts]
         parts += self._news(task.status) or ([] if parts else _last_said(task))
         event = self._stated(parts, artifacts)
@@ -159,7 +160,7 @@ class Answer:
     def _whole(self, ids: Iterable[str]) -> Iterator[Event]:
         for artifact_id in ids:
             growing = self._growing.pop(artifact_id)
-            self._told.add(artifact_id)
+            self._sent_ids.add(artifact_id)
             if growing.parts:
                 artifact = Artifact(artifact_id=artifact_id, parts=growing.parts)
                 event = self._event(growing.parts, [artifact])
@@ -181,10 +182,10 @@ class Answer:
         What was said at work is a thought; as an answer, a question or a failure it is news.
         """
         message_id, is_thought = status.message.message_id, status.state in _AT_WORK
-        if message_id in self._told or (is_thought and message_id in self._mused):
+        if message_id in self._sent_ids or (is_thought and message_id in self._mused):
             return []
         if message_id:
-            (self._mused if is_thought else self._told).add(message_id)
+            (self._mused if is_thought else self._sent_ids).add(message_id)
         return list(status.message.parts)
 
     def _stated(self, parts: Sequence[Part], artifacts: Sequence[Artifact]) -> Event:
@@ -234,9 +235,9 @@ class Answer:
         return several
 
 
-def _told_of(said: Task, artifacts: Iterable[Artifact]) -> dict[str, Any]:
+def _told_of(task: Task, artifacts: Iterable[Artifact]) -> dict[str, Any]:
     """The task as JSON, its artifacts without what the content of the event has."""
-    told = as_json(said)
+    told = as_json(task)
     for artifact in artifacts:
         named = as_json(artifact)
         named.pop("parts", None)

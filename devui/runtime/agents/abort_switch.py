@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from types import AsyncGeneratorType
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
-from devui.runtime.mistakes import given
+from devui.runtime.mistakes import brief
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -52,7 +52,7 @@ class AbortSwitch:
     """
 
     # On the class: of most invocations nothing of this is ever set.
-    asked = False
+    is_on = False
     """Whether code of the invocation has called for the end."""
     signal: Signal | None = None
     """The caller's way to call for it."""
@@ -76,16 +76,16 @@ class AbortSwitch:
             TypeError: it is no signal.
         """
         if not isinstance(signal, Signal):
-            raise TypeError(f"`abort_signal` is {given(signal)}; give an asyncio.Event().")
+            raise TypeError(f"`abort_signal` is {brief(signal)}; give an asyncio.Event().")
         self.signal = signal
 
     def is_set(self) -> bool:
         """Whether the invocation is to stop."""
-        return self.asked or (self.signal is not None and self.signal.is_set())
+        return self.is_on or (self.signal is not None and self.signal.is_set())
 
     def set(self) -> None:
         """Stop the invocation, and let the caller's signal tell that; from any thread."""
-        self.asked = True
+        self.is_on = True
         loop = self._task.get_loop() if self._task else None
         if loop is None or loop is _running_loop() or loop.is_closed():
             self._tell()

@@ -1,5 +1,7 @@
 """Checkpoints of agents (resume seed; adk-runtime 5.2)."""
 
+from __future__ import annotations
+
 from enum import Enum, EnumMeta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any

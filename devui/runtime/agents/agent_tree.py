@@ -1,84 +1,200 @@
-"""The tree that agents are in: who is below whom (adk-runtime 5.1)."""
+"""Places of agents: in the tree, in a run, on a branch (adk-runtime 1.2, 5.1, 5.6, 6.6)."""
 
 from __future__ import annotations
 
-import logging
-from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import accumulate, takewhile
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+# Where the agents of a run are at work, as in `root@1/sub@2` (adk-runtime 1.2, 6.6).
+#
+# A segment is an agent's name and which of its runs in that place it is: an agent that a
+# conversation comes back to runs once more. What an agent hands over to a sub-agent is done below
+# its own place; a peer works beside it, and its parent anew beside its former self.
 
-    from devui.runtime.agents.base_agent import BaseAgent
 
-logger = logging.getLogger(__name__)
+class TreeMember(Protocol):
+    """What a place depends on: an agent among those above and below it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def parent_agent(self) -> TreeMember | None:
+        """The agent above; None for the root."""
+
+    @property
+    def root_agent(self) -> TreeMember:
+        """The topmost agent."""
+
+    def find_agent(self, name: str, /) -> TreeMember | None:
+        """The agent of that name, of itself and all below."""
 
 
-def family(agent: BaseAgent, above: tuple[BaseAgent, ...] = ()) -> Iterator[BaseAgent]:
-    """The agent and all below it.
+def path_in_tree(agent: TreeMember) -> str:
+    """The place of an agent that a run begins with: below all agents above it, each at run 1."""
+    names = [agent.name]
+    above = agent.parent_agent
+    while above is not None:
+        names.insert(0, above.name)
+        above = above.parent_agent
+    return "/".join(f"{name}@1" for name in names)
 
-    Args:
-        agent: The agent.
-        above: Those that were gone through to come to it.
 
-    Raises:
-        ValueError: an agent is below itself, for code may append to `sub_agents`.
+def latest_of_root(begun: str, paths: Iterable[str]) -> str:
+    """Where the root goes on in an invocation that began at its place `begun`: its latest run.
+
+    An invocation that began below the root, or has not begun at all, knows of no earlier run.
     """
-    yield agent
-    for sub_agent in agent.sub_agents:
-        line = (*above, agent)
-        if any(sub_agent is each for each in line):
-            raise _circle(sub_agent, line)
-        yield from family(sub_agent, line)
+    own = [path for path in paths if _name(path) == _name(begun) and "/" not in path]
+    return own[-1] if begun in own else begun
 
 
-def check_place(sub_agent: BaseAgent, parent: BaseAgent) -> None:
-    """Refuse a sub-agent that is one already.
+def progress_key(tree: TreeMember | None, path: str | None, name: str) -> str:
+    """Under what the progress of the agent `name`, at work at `path`, is kept.
 
-    Raises:
-        ValueError: it has a parent.
+    In a tree of agents that is its name, which it has alone; in a graph, where a node may run
+    several times, its path.
     """
-    taken = sub_agent.parent_agent
-    if taken is parent:
-        raise ValueError(
-            f"Agent {sub_agent.name!r} is among the `sub_agents` of {parent.name!r} twice; leave"
-            ' one out, or give it a copy, made with clone(update={"name": ...}).'
-        )
-    if taken is not None:
-        raise ValueError(
-            f"Agent {sub_agent.name!r} is a sub-agent of {taken.name!r} and cannot be one of"
-            f" {parent.name!r} too; give each its own copy, made with clone()."
-        )
+    if not path or _name(path.rpartition("/")[2]) != name:
+        return name
+    if tree is None or not is_at_home(path, tree.root_agent):
+        return path
+    return name if tree.root_agent.find_agent(name) else path
 
 
-def adopt(parent: BaseAgent, sub_agent: BaseAgent) -> None:
-    """Put a sub-agent below its parent, which is being made with it."""
-    sub_agent.parent_agent, sub_agent._came_late = parent, False
+def is_in_tree(path: str | None, root: str) -> bool:
+    """Whether it is a place in the tree of the root of that name, rather than in a graph."""
+    return path is not None and _name(path.partition("/")[0]) == root
 
 
-def warn_of_namesakes(root: BaseAgent) -> None:
-    """Log a warning if agents of the tree share a name; ValueError if one is below itself."""
-    names = Counter(each.name for each in family(root))
-    twice = [name for name, count in names.items() if count > 1]
-    if twice:
-        logger.warning(
-            "Agents share the names %s; only the first of each is found. Rename the others.", twice
-        )
+def is_at_home(path: str, root: TreeMember) -> bool:
+    """Whether an agent at work there has been reached from agent to agent, from that root on.
+
+    A tool may also run an agent of the tree, as a node: that is elsewhere.
+    """
+    first, *between = path.split("/")
+    names = map(_name, between[:-1])
+    return _name(first) == root.name and all(map(root.find_agent, names))
 
 
-def warn_if_idle(agent: BaseAgent) -> None:
-    """Log a warning if an agent that does nothing but run its sub-agents has none."""
-    if not agent.sub_agents:
-        logger.warning(
-            "Agent %r has nothing to do: it runs its `sub_agents`, and has none.", agent.name
-        )
+def is_place_of(path: str | None, agent: str, root: str) -> bool:
+    """Whether it is the place of that agent itself, in the tree of that root."""
+    return is_in_tree(path, root) and has_place_of_its_own(path, agent)
 
 
-def _circle(agent: BaseAgent, line: tuple[BaseAgent, ...]) -> ValueError:
-    names = [each.name for each in line]
-    start = next(number for number, each in enumerate(line) if each is agent)
-    way = " > ".join([*names[start:], agent.name])
-    return ValueError(
-        f"Agent {agent.name!r} is below itself ({way}), so its tree would never end. Take one of"
-        " them out of `sub_agents`."
-    )
+def has_place_of_its_own(path: str | None, agent: str) -> bool:
+    """Whether it is the place of that agent, rather than that of a workflow agent around it."""
+    return path is not None and _name(path.rpartition("/")[2]) == agent
+
+
+def is_in_line(path: str | None, own: str | None) -> bool:
+    """Whether what is at work at `path` is above or below the place `own`, or there itself."""
+    if not path or not own:
+        return True
+    return f"{own}/".startswith(f"{path}/") or path.startswith(f"{own}/")
+
+
+@dataclass(slots=True)
+class NodeRuns:
+    """Counts the runs of one invocation by their places."""
+
+    schemas: dict[str, Any] = field(default_factory=dict)
+    """The state schemas of the agents at work, by their places."""
+    _counts: dict[str, int] = field(default_factory=dict)
+    _entered: set[str] = field(default_factory=set)
+    """Places that nobody handed over to: where the invocation began, and above."""
+
+    def schema_above(self, path: str | None) -> Any:
+        """The state schema that holds below the agent above that place; None without one."""
+        return self.schemas.get(path.rpartition("/")[0]) if path else None
+
+    def enter(self, path: str) -> str:
+        """Note that the invocation begins or goes on there; returns the path."""
+        above = ""
+        for segment in path.split("/"):
+            name, _, run = segment.rpartition("@")
+            self._counts[_below(above, name)] = int(run)
+            above = _below(above, segment)
+            self._entered.add(above)
+        if "/" in path:
+            self._count(_name(segment))  # see _beside
+        return path
+
+    def begin(self, above: str, name: str) -> str:
+        """The place of one more run of `name` directly below `above` ('' for the top)."""
+        return f"{_below(above, name)}@{self._count(_below(above, name))}"
+
+    def hand_over(self, path: str, source: TreeMember, target: TreeMember) -> str:
+        """The place of the agent that takes over from `source`, which is at work at `path`.
+
+        Within a workflow agent all work in the place of that agent.
+        """
+        above, _, segment = path.rpartition("/")
+        if _name(segment) != source.name:
+            return path
+        if target.parent_agent is source:
+            return self.begin(path, target.name)
+        return self._beside(above if target is source.parent_agent else path, target.name)
+
+    def _beside(self, path: str, name: str) -> str:
+        above = path.rpartition("/")[0]
+        if path not in self._entered:
+            return self.begin(above, name)
+        # Those above have not run in this invocation, so there the count is of its own.
+        place = f"{_below(above, name)}@{self._count(name)}"
+        self._entered.add(place)
+        return place
+
+    def _count(self, place: str) -> int:
+        self._counts[place] = self._counts.get(place, 0) + 1
+        return self._counts[place]
+
+
+def is_below(place: str | None, around: str | None, between: str) -> bool:
+    """Whether a path or a branch, whose segments have that between them, leads on from another."""
+    return bool(place and around) and f"{place}".startswith(f"{around}{between}")
+
+
+def _below(above: str, segment: str) -> str:
+    return f"{above}/{segment}" if above else segment
+
+
+def _name(segment: str) -> str:
+    return segment.rpartition("@")[0] or segment
+
+
+# Branches: where events were made and who sees them, as names joined by dots (adk-runtime 5.6).
+#
+# A segment is an agent's name, or one with the call or the run that it works for: `expert@adk-1`.
+
+
+def branch_below(branch: str | None, segment: str) -> str:
+    """The branch of that segment below another, or at the top."""
+    return f"{branch}.{segment}" if branch else segment
+
+
+def is_within(branch: str | None, ancestor: str) -> bool:
+    """Whether `branch` is `ancestor` or lies below it."""
+    return branch is not None and (branch == ancestor or branch.startswith(f"{ancestor}."))
+
+
+def is_on_path(branch: str | None, own: str | None) -> bool:
+    """Whether an agent on branch `own` sees what happened on `branch`: the same or above it."""
+    if not branch or not own:
+        return True
+    return branch == own or own.startswith(f"{branch}.")
+
+
+def line(branch: str) -> set[str]:
+    """The branches that are seen from one: that itself and those above it."""
+    return set(accumulate(branch.split("."), "{}.{}".format))
+
+
+def common_branch(branches: Iterable[str | None]) -> str | None:
+    """The deepest branch that all of these are on or below."""
+    paths = [(branch or "").split(".") for branch in branches]
+    levels = takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
+    return ".".join(level[0] for level in levels) or None

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+from types import AsyncGeneratorType
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar
 
 from google.genai import types
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
-from devui.runtime.agents.agent_events import events_of
 from devui.runtime.agents.agent_state import BaseAgentState, loaded
-from devui.runtime.agents.agent_tree import adopt, check_place, warn_of_namesakes
-from devui.runtime.agents.cloning import cloned
+from devui.runtime.agents.agent_tree import is_in_tree
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.error_events import error_event
-from devui.runtime.agents.node_paths import is_in_tree
-from devui.runtime.callbacks import (
+from devui.runtime.calling import (
     Callback,
     Callbacks,
     as_list,
@@ -32,11 +40,57 @@ from devui.runtime.cancellation import check_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.left_out import explanation
-from devui.runtime.mistakes import check_takes, given, place, refuse_unknown, yielding
+from devui.runtime.mistakes import brief, check_takes, place, refuse_unknown, yielding
+from devui.runtime.telemetry.switch import instruments
 from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
+
+
+# Copies of agents (adk-runtime 5.1).
+
+
+A = TypeVar("A", bound="BaseAgent")
+
+
+def cloned(agent: A, update: dict[str, Any]) -> A:
+    """A copy without parent, some of its fields set to others; see `BaseAgent.clone`."""
+    fields = type(agent).model_fields
+    unknown = sorted(update.keys() - (fields.keys() - {"parent_agent"}))
+    if unknown:
+        raise ValueError(f"clone() of {type(agent).__name__} cannot set {unknown}.")
+    copied = agent.model_copy(update=update)
+    for name in fields.keys() - update.keys() - {"sub_agents"}:
+        setattr(copied, name, _rebound(getattr(agent, name), agent, copied))
+    if "sub_agents" not in update:
+        copied.sub_agents = [sub_agent.clone() for sub_agent in agent.sub_agents]
+    copied.__pydantic_fields_set__ = agent.model_fields_set | update.keys()  # not what was rebound
+    for sub_agent in copied.sub_agents:
+        adopt(copied, sub_agent)
+    copied.parent_agent = None
+    return copied
+
+
+def _rebound(value: Any, old: object, new: object) -> Any:
+    """`value` for the copy: lists of its own, and its own methods instead of the original's."""
+    if isinstance(value, list):
+        return [_rebound(item, old, new) for item in value]
+    if inspect.ismethod(value) and value.__self__ is old:
+        return value.__func__.__get__(new)
+    return value
+
+
+# What agents yield when they are run: often code of others.
+
+
+def events_of(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    """The events of the agent's `run_async`; TypeError if that gives something else."""
+    events = agent.run_async(ctx)
+    if type(events) is AsyncGeneratorType:  # mostly so, and quick to find out
+        return events
+    return yielding(events, agent.run_async, f"agent {agent.name!r}", "Events")
+
 
 __all__ = ["AfterAgentCallback", "BaseAgent", "BaseAgentState", "BeforeAgentCallback"]
 
@@ -47,10 +101,10 @@ logger = logging.getLogger(__name__)
 
 
 class BaseAgent(BaseNode):
-    """A node of a tree of agents; subclasses say in `_run_async_impl` what it does.
+    """An agent in a tree of agents. Subclasses define what it does in `_run_async_impl`.
 
-    After each `yield` the agent's code goes on only when the event has been committed, and sees
-    what it changed (runtime seed).
+    After each `yield`, the agent's code continues only once the event has been committed, and
+    sees its changes (runtime seed).
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -87,12 +141,12 @@ class BaseAgent(BaseNode):
     @classmethod
     def _check_sub_agents(cls, agents: Any) -> Any:
         if isinstance(agents, BaseNode) or not isinstance(agents, Iterable):
-            raise ValueError(f"This is {given(agents)}; put agents into a list.")  # noqa: TRY004
+            raise ValueError(f"This is {brief(agents)}; put agents into a list.")  # noqa: TRY004
         listed = list(agents)
         for agent in listed:
             if not isinstance(agent, BaseAgent):
                 raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                    f"This holds {given(agent)}; put the agents themselves there, in a list."
+                    f"This holds {brief(agent)}; put the agents themselves there, in a list."
                 )
         return listed
 
@@ -123,9 +177,11 @@ class BaseAgent(BaseNode):
         A before-callback's Content replaces the run. When the run is cancelled the after-callbacks
         still get their call, for cleaning up; what they return is dropped.
         """
-        return parent_context.plugin_manager.around_agent(
+        events = parent_context.plugin_manager.around_agent(
             self, parent_context, partial(self._run_between_callbacks, parent_context)
         )
+        spans = instruments()
+        return events if spans is None else spans.agent(self, parent_context, events)
 
     async def _run_between_callbacks(
         self, parent_context: InvocationContext
@@ -382,7 +438,7 @@ def _signed(agent: BaseAgent, event: Event, ctx: InvocationContext) -> Event:
     """Fill in whose the event is, of which run, and from where; what is there stays."""
     if not isinstance(event, Event):
         raise TypeError(
-            f"Agent {agent.name!r} yielded {given(event)}; agents yield Events only, such as"
+            f"Agent {agent.name!r} yielded {brief(event)}; agents yield Events only, such as"
             " Event(author=self.name, content=...)."
         )
     if not event.invocation_id:
@@ -394,3 +450,108 @@ def _signed(agent: BaseAgent, event: Event, ctx: InvocationContext) -> Event:
     if event.isolation_scope is None and ctx.isolation_scope is not None:
         event.isolation_scope = ctx.isolation_scope
     return event
+
+
+# Events by which an agent hands over, and whom it may hand over to (adk-runtime 6.6).
+
+
+def transfers(agent: BaseAgent, event: Event) -> bool:
+    """Whether the agent hands over by the event."""
+    return (
+        event.actions.transfer_to_agent is not None
+        and event.author == agent.name
+        and not event.partial
+    )
+
+
+def target_of(agent: BaseAgent, name: str | None) -> BaseAgent:
+    """The agent of that name, which `agent` hands over to.
+
+    Raises:
+        ValueError: it may not.
+        TypeError: this is no name.
+    """
+    if not isinstance(name, str):
+        raise TypeError(
+            f"Agent {agent.name!r} is to transfer to {brief(name)}; `transfer_to_agent` is the name"
+            " of an agent."
+        )
+    targets = {target.name: target for target in reversed(agent.may_hand_over_to)}
+    if name not in targets:
+        known = ", ".join(sorted(targets))
+        may = f"; it may transfer to: {known}." if known else ", nor to any other agent."
+        raise ValueError(
+            f"Agent {agent.name!r} cannot transfer to {name!r}{may} Put an agent into `sub_agents`"
+            " to make it a target."
+        )
+    return targets[name]
+
+
+def family(agent: BaseAgent, above: tuple[BaseAgent, ...] = ()) -> Iterator[BaseAgent]:
+    """The agent and all below it.
+
+    Args:
+        agent: The agent.
+        above: Those that were gone through to come to it.
+
+    Raises:
+        ValueError: an agent is below itself, for code may append to `sub_agents`.
+    """
+    yield agent
+    for sub_agent in agent.sub_agents:
+        line = (*above, agent)
+        if any(sub_agent is each for each in line):
+            raise _circle(sub_agent, line)
+        yield from family(sub_agent, line)
+
+
+def check_place(sub_agent: BaseAgent, parent: BaseAgent) -> None:
+    """Refuse a sub-agent that is one already.
+
+    Raises:
+        ValueError: it has a parent.
+    """
+    taken = sub_agent.parent_agent
+    if taken is parent:
+        raise ValueError(
+            f"Agent {sub_agent.name!r} is among the `sub_agents` of {parent.name!r} twice; leave"
+            ' one out, or give it a copy, made with clone(update={"name": ...}).'
+        )
+    if taken is not None:
+        raise ValueError(
+            f"Agent {sub_agent.name!r} is a sub-agent of {taken.name!r} and cannot be one of"
+            f" {parent.name!r} too; give each its own copy, made with clone()."
+        )
+
+
+def adopt(parent: BaseAgent, sub_agent: BaseAgent) -> None:
+    """Put a sub-agent below its parent, which is being made with it."""
+    sub_agent.parent_agent, sub_agent._came_late = parent, False
+
+
+def warn_of_namesakes(root: BaseAgent) -> None:
+    """Log a warning if agents of the tree share a name; ValueError if one is below itself."""
+    names = Counter(each.name for each in family(root))
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        logger.warning(
+            "Agents share the names %s; only the first of each is found. Rename the others.", twice
+        )
+
+
+def warn_if_idle(agent: BaseAgent) -> None:
+    """Log a warning if an agent that does nothing but run its sub-agents has none."""
+    if not agent.sub_agents:
+        logger.warning(
+            "Agent %r has nothing to do: it runs its `sub_agents`, and has none.", agent.name
+        )
+
+
+def _circle(agent: BaseAgent, line: tuple[BaseAgent, ...]) -> ValueError:
+    names = [each.name for each in line]
+    start = next(number for number, each in enumerate(line) if each is agent)
+    way = " > ".join([*names[start:], agent.name])
+    return ValueError(
+        f"Agent {agent.name!r} is below itself ({way}), so its tree would never end. Take one of"
+        " them out of `sub_agents`."
+    )

@@ -2,44 +2,279 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from devui.runtime.agents.node_context import NodeContext
 from devui.runtime.auth.auth_handler import AuthHandler
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.events.event_actions import EventActions
-from devui.runtime.events.tool_confirmation import ToolConfirmation
-from devui.runtime.mistakes import given
+from devui.runtime.events.event_actions import EventActions, ToolConfirmation
+from devui.runtime.mistakes import brief
 from devui.runtime.sessions.state import State
+from devui.runtime.workflow.node_run import run_of_tool
 
 if TYPE_CHECKING:
     from google.genai import types
 
     from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.agents.run_config import RunConfig
     from devui.runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
     from devui.runtime.auth.auth_credential import AuthCredential
-    from devui.runtime.auth.credential_service.base_credential_service import (
-        BaseCredentialService,
-    )
+    from devui.runtime.auth.credential_service import BaseCredentialService
     from devui.runtime.events.event import Event
-    from devui.runtime.events.ui_widget import UiWidget
+    from devui.runtime.events.event_actions import UiWidget
     from devui.runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
     from devui.runtime.memory.memory_entry import MemoryEntry
+    from devui.runtime.sessions.session import Session
+    from devui.runtime.workflow.base_node import BaseNode
     from devui.runtime.workflow.node_run import NodeRun, Route
+
+
+# `ReadonlyContext`: the view that instructions and toolsets get (adk-runtime 4.3).
+
+
+class ReadonlyContext:
+    """Read-only access to the invocation."""
+
+    def __init__(self, invocation_context: InvocationContext) -> None:
+        self._invocation_context = invocation_context
+
+    @property
+    def user_content(self) -> types.Content | None:
+        """The message that began the invocation."""
+        return self._invocation_context.user_content
+
+    @property
+    def invocation_id(self) -> str:
+        """Id of the invocation."""
+        return self._invocation_context.invocation_id
+
+    @property
+    def agent_name(self) -> str:
+        """Name of the agent, or else the root of the workflow, that runs; or `unknown`."""
+        agent = self._invocation_context.agent
+        root = (self._invocation_context.node_path or "").partition("@")[0]
+        return agent.name if agent else root or "unknown"
+
+    @property
+    def state(self) -> Any:
+        """The session's state, read-only."""
+        return MappingProxyType(self._invocation_context.session.state)
+
+    @property
+    def session(self) -> Session:
+        """The session."""
+        return self._invocation_context.session
+
+    @property
+    def user_id(self) -> str:
+        """Id of the user."""
+        return self._invocation_context.user_id
+
+    @property
+    def run_config(self) -> RunConfig | None:
+        """The settings of the run."""
+        return self._invocation_context.run_config
+
+    @property
+    def custom_metadata(self) -> Mapping[str, Any]:
+        """The labels of the run, read-only."""
+        return MappingProxyType(self._invocation_context.custom_metadata)
+
+    @property
+    def is_aborted(self) -> bool:
+        """Whether the invocation was asked to stop."""
+        return self._invocation_context.is_aborted
+
+    def get_credential(self, key: str) -> AuthCredential | None:
+        """The credential resolved in this invocation under `key`."""
+        return self._invocation_context.credential_by_key.get(key)
+
+
+# What the code of a workflow's node knows and does about its run (adk-runtime 4.3, 12).
+
+
+logger = logging.getLogger(__name__)
+
+
+class NodeContext(ReadonlyContext):
+    """The part of a Context that is about nodes; outside of a node there is nothing in it."""
+
+    function_call_id: str | None
+    _node_run: NodeRun | None
+    _tool_run: NodeRun | None = None
+    _own_output: Any = None
+
+    @property
+    def node_run(self) -> NodeRun | None:
+        """The run of the node; None outside of nodes."""
+        return self._node_run
+
+    @property
+    def node(self) -> BaseNode | None:
+        """The node that runs."""
+        return self._node_run.node if self._node_run else None
+
+    @property
+    def node_path(self) -> str:
+        """Where in a tree or workflow this runs, `wf@1/writer@2`; empty below workflow agents."""
+        return self._invocation_context.node_path or ""
+
+    @property
+    def run_id(self) -> str:
+        """Which run of the node it is; in callbacks empty, and `1` below workflow agents."""
+        if self._node_run:
+            return self._node_run.run_id
+        return "" if self._invocation_context.node_path else "1"
+
+    @property
+    def attempt_count(self) -> int:
+        """Which attempt of the run it is, from 1 on."""
+        return self._node_run.attempt if self._node_run else 1
+
+    @property
+    def parent_ctx(self) -> Context | None:
+        """The context of the node that this one is part of."""
+        parent = self._node_run.parent if self._node_run else None
+        return parent.context if parent else None
+
+    @property
+    def resume_inputs(self) -> dict[str, Any]:
+        """The answers to what the node has asked, by interrupt id."""
+        return self._node_run.resume_inputs if self._node_run else {}
+
+    @property
+    def interrupt_ids(self) -> set[str]:
+        """What the node has asked in this run."""
+        return set(self._node_run.interrupts) if self._node_run else set()
+
+    @property
+    def error(self) -> Exception | None:
+        """What the node raised."""
+        return self._node_run.error if self._node_run else None
+
+    @property
+    def error_node_path(self) -> str:
+        """The path of the node that failed, which may be one below this."""
+        return self._node_run.error_path if self._node_run else ""
+
+    @property
+    def isolation_scope(self) -> str | None:
+        """The scope of the delegated task that this is part of."""
+        return self._invocation_context.isolation_scope
+
+    @property
+    def output(self) -> Any:
+        """The output of the node; assigned, it is told when the node has ended.
+
+        In callbacks and tools it is kept, and nobody takes it, as in google-adk; a warning says so.
+
+        Raises:
+            ValueError: it is assigned a second time.
+        """
+        return self._node_run.output if self._node_run else self._own_output
+
+    @output.setter
+    def output(self, value: Any) -> None:
+        if self._node_run:
+            self._node_run.give(value)
+            return
+        if self._own_output is not None:
+            raise ValueError("`output` was already set; it may be set once.")
+        logger.warning(
+            "`output` was assigned in a callback or tool, where nobody takes it: it is for nodes of"
+            " a workflow. Return a content, or the tool's result, or write the state."
+        )
+        self._own_output = value
+
+    @property
+    def event_author(self) -> str:
+        """Who signs the events of the node; empty for the node itself.
+
+        Raises:
+            RuntimeError: it is assigned outside of a node.
+        """
+        return self._node_run.author if self._node_run else ""
+
+    @event_author.setter
+    def event_author(self, value: str) -> None:
+        self._inside("event_author").author = value
+
+    async def run_node(
+        self,
+        node: Any,
+        node_input: Any = None,
+        *,
+        use_as_output: bool = False,
+        run_id: str | None = None,
+        use_sub_branch: bool = False,
+        override_branch: str | None = None,
+        override_isolation_scope: str | None = None,
+        raise_on_wait: bool = False,
+    ) -> Any:
+        """Run a node below this one, or below the agent whose tool this is; returns its output.
+
+        Await it right here. In an invocation that goes on, a run that had ended is not run again.
+        A node that runs nodes has to be made with `rerun_on_resume=True`; a tool is called again.
+
+        Args:
+            node: A node, a function, an agent or a tool.
+            node_input: Its input.
+            use_as_output: Its output is that of this node, too, and told once.
+            run_id: An id for the run, with at least one letter; by default they are numbered.
+            use_sub_branch: Run it on a branch of its own.
+            override_branch: The branch to run it on.
+            override_isolation_scope: The isolation scope to run it in.
+            raise_on_wait: Wait together with a node that waits for more without having asked.
+
+        Raises:
+            DynamicNodeFailError: the node failed.
+            ValueError: this node is not run again on resume, or the run id is a number.
+            RuntimeError: this is the context of neither a node nor an async tool.
+        """
+        run = self._node_run or self._of_tool(run_id)
+        return await run.running.run_child(
+            run,
+            node,
+            node_input,
+            use_as_output=use_as_output,
+            run_id=run_id,
+            use_sub_branch=use_sub_branch,
+            override_branch=override_branch,
+            override_isolation_scope=override_isolation_scope,
+            raise_on_wait=raise_on_wait,
+        )
+
+    def _of_tool(self, run_id: str | None) -> NodeRun:
+        """What the nodes are run below that a tool runs: one for all of a call."""
+        if self._tool_run is None:
+            ctx, call_id = self._invocation_context, self.function_call_id
+            self._tool_run = run_of_tool(ctx, call_id, run_id)
+        return self._tool_run or self._inside("run_node")
+
+    def _inside(self, name: str) -> NodeRun:
+        if self._node_run is None:
+            also = " and for async tools that a model calls" if name == "run_node" else ""
+            raise RuntimeError(
+                f"Context.{name} is for the nodes of a workflow{also}; this is the context of"
+                " something else."
+            )
+        return self._node_run
+
 
 S = TypeVar("S")
 
 
 class Context(NodeContext):
-    """One callback's, tool call's or node's access to state, artifacts, memory and control.
+    """Gives a callback, tool call or node access to state, artifacts, memory and control.
 
-    What it changes is gathered in `actions`, which the next event carries; until that event is
-    committed other code of the invocation sees the changes as dirty reads (runtime seed).
-    `CallbackContext` and `ToolContext` are other names of this class.
+    Changes are collected in `actions`, which the next event carries. Until that event is committed,
+    other code of the invocation sees them as dirty reads (runtime seed). `CallbackContext` and
+    `ToolContext` are aliases of this class.
 
-    What is about artifacts, memory or credentials raises ValueError if the Runner has no service
-    for that, and whatever the service raises.
+    Methods for artifacts, memory and credentials raise ValueError if the Runner has no such
+    service, and whatever the service raises.
     """
 
     # On the class, too, so that a mock with it as its `spec` has them.
@@ -102,7 +337,7 @@ class Context(NodeContext):
     @property
     def _event_actions(self) -> EventActions:
         if self._given_actions is None:
-            self._given_actions = EventActions.made()
+            self._given_actions = EventActions.assemble()
         return self._given_actions
 
     @property
@@ -243,7 +478,7 @@ class Context(NodeContext):
         """
         if not isinstance(auth_config, AuthConfig):
             raise TypeError(
-                f"`auth_config` is {given(auth_config)}; give an AuthConfig(auth_scheme=...,"
+                f"`auth_config` is {brief(auth_config)}; give an AuthConfig(auth_scheme=...,"
                 " raw_auth_credential=...)."
             )
         call_id = self._call_id("request_credential")

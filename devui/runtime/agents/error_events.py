@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from google.genai.errors import APIError
 
-from devui.runtime.agents.open_calls import FAILED_CALL
-from devui.runtime.events.event import Event
-from devui.runtime.events.node_info import NodeInfo
+from devui.runtime.agents.invocation_events import FAILED_CALL, Invocation
+from devui.runtime.events.event import Event, NodeInfo
 from devui.runtime.mistakes import lines_of, raised_together, text_of
 
-if TYPE_CHECKING:
-    from devui.runtime.agents.invocation_context import InvocationContext
 
-
-def error_event(author: str, ctx: InvocationContext, error: Exception) -> Event:
+def error_event(author: str, ctx: Invocation, error: Exception) -> Event:
     """What the history keeps of an exception that ends the work of an agent or of a tool."""
     failed = vars(error).get(FAILED_CALL)
     return Event(
@@ -24,7 +18,7 @@ def error_event(author: str, ctx: InvocationContext, error: Exception) -> Event:
         branch=ctx.branch,
         node_info=NodeInfo(path=ctx.node_path or ""),
         error_code=error_code(error),
-        error_message="\n".join(error_lines(error)),
+        error_message=error_message(error),
         custom_metadata={FAILED_CALL: failed} if failed else None,
     )
 
@@ -35,9 +29,10 @@ def error_code(error: Exception) -> str:
     return status or type(error).__name__
 
 
-def error_lines(error: Exception) -> list[str]:
-    """What an exception says, and each of those that it groups, and the notes on it."""
-    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else text_of(error)
-    together = isinstance(error, ExceptionGroup)
-    members = lines_of(raised_together(error)) if together else ()
-    return [text, *members, *vars(error).get("__notes__", [])]
+def error_message(error: Exception) -> str:
+    """What an exception says, and each of those that it groups.
+
+    Notes on it stand in its traceback: they may name places in the source, and clients see this.
+    """
+    members = lines_of(raised_together(error)) if isinstance(error, ExceptionGroup) else ()
+    return "\n".join([text_of(error), *members])

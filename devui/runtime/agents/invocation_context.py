@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+import copy
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+
+from pydantic import BaseModel
 
 from devui.runtime.agents.abort_switch import AbortSwitch, Signal
-from devui.runtime.agents.agent_progress import restore
-from devui.runtime.agents.invocation_costs import InvocationCosts
-from devui.runtime.agents.invocation_costs import (
-    LlmCallsLimitExceededError as LlmCallsLimitExceededError,
+from devui.runtime.agents.agent_tree import NodeRuns, is_below, progress_key
+from devui.runtime.agents.base_agent import family
+from devui.runtime.agents.invocation_events import (
+    InvocationHistory,
+    events_of,
+    pausing_calls,
 )
-from devui.runtime.agents.invocation_events import LatestAnswer, events_of
-from devui.runtime.agents.invocation_history import InvocationHistory
-from devui.runtime.agents.like_model import LikeModel
-from devui.runtime.agents.node_paths import NodeRuns, is_below, progress_key
-from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.plugins.plugin_manager import PluginManager
-from devui.runtime.sessions.order import CommitOrder
+from devui.runtime.sessions.session import CommitOrder
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from devui.runtime.apps.configs import EventsCompactionConfig, ResumabilityConfig
     from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
     from devui.runtime.auth.auth_credential import AuthCredential
-    from devui.runtime.auth.credential_service.base_credential_service import (
-        BaseCredentialService,
-    )
+    from devui.runtime.auth.credential_service import BaseCredentialService
     from devui.runtime.events.event import Event
     from devui.runtime.memory.base_memory_service import BaseMemoryService
     from devui.runtime.sessions.base_session_service import BaseSessionService
@@ -40,8 +38,123 @@ if TYPE_CHECKING:
     from devui.runtime.sessions.session import Session
     from devui.runtime.tools.base_tool import BaseTool
 
+
+# What pydantic's models have, for a dataclass that code takes for one.
+
+
+class _Fields:
+    """The fields of a class by name, for `model_fields` of it."""
+
+    def __get__(self, instance: object, owner: type[LikeModel]) -> Mapping[str, Field[Any]]:
+        return {name: each for name, each in owner.__dataclass_fields__.items() if each.init}
+
+
+class LikeModel:
+    """Makes copies as a model does, and tells its fields."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    model_fields: ClassVar[_Fields] = _Fields()
+    """The fields that can be given, by name."""
+
+    @classmethod
+    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
+        """Make one of what is given: what is missing is None, what is unknown is left out."""
+        missing = {name: None for name, each in cls.model_fields.items() if _is_needed(each)}
+        known = {name: value for name, value in values.items() if name in cls.model_fields}
+        return cls(**missing | known)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
+        """A copy that shares what its fields hold; raises TypeError on unknown fields."""
+        copied = copy.copy(self)
+        for name, value in (update or {}).items():
+            if name not in self.__dataclass_fields__:
+                raise TypeError(f"{type(self).__name__} has no field {name!r}.")
+            setattr(copied, name, value)
+        return copied
+
+    def model_dump(
+        self,
+        *,
+        include: Container[str] | None = None,
+        exclude: Container[str] = (),
+        **how: Any,
+    ) -> dict[str, Any]:
+        """The fields as a dict; models in them as dicts, made with `how`, the rest as it is."""
+        return {
+            name: value.model_dump(**how) if isinstance(value, BaseModel) else value
+            for name, value in ((name, vars(self)[name]) for name in self.model_fields)
+            if (include is None or name in include) and name not in exclude
+        }
+
+
+def _is_needed(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+# What an invocation has cost so far (adk-runtime 4.1).
+
+
+class LlmCallsLimitExceededError(Exception):
+    """The invocation made more model calls than `RunConfig.max_llm_calls` allows."""
+
+
+@dataclass(slots=True)
+class InvocationCosts:
+    """Counts the model calls of one invocation; google-adk has the member under this name."""
+
+    _number_of_llm_calls: int = 0
+
+    def count(self, run_config: RunConfig | None, invocation_id: str, hand_overs: int) -> None:
+        """Count a model call; raises LlmCallsLimitExceededError beyond the run's limit."""
+        self._number_of_llm_calls += 1
+        limit = run_config.max_llm_calls if run_config else 0
+        if 0 < limit < self._number_of_llm_calls:
+            circle = (
+                f" {hand_overs} times in a row an agent has handed over to another: if they"
+                " go in a circle, say in their instructions who has the last word."
+            )
+            raise LlmCallsLimitExceededError(
+                f"Invocation {invocation_id} would make more than {limit} model calls; "
+                f"raise RunConfig.max_llm_calls if that is meant.{circle * (hand_overs > 1)}"
+            )
+
+
 INTERNAL_METADATA = "__adk_internal_"
 """Keys of custom metadata that begin so are the runtime's own (adk-runtime 1.4)."""
+
+
+class LatestAnswer:
+    """What the user said last in an invocation, if it answers function calls.
+
+    Asked at each step, so only new events are read: those that are committed do not change.
+    """
+
+    def __init__(self) -> None:
+        self._event: Event | None = None
+        self._events: Sequence[Event] = ()
+        self._count = 0
+        """How many of the events have been read."""
+        self.ignored: Event | None = None
+        """What the user said, but nothing new by that."""
+
+    def among(self, events: Sequence[Event], invocation_id: str) -> Event | None:
+        """The latest event by the user in that invocation; None if it answers no call, or there is
+        none. The invocation has to be the same each time.
+        """
+        count = len(events)
+        if events is self._events and count == self._count:
+            return self._event
+        if events is not self._events or count < self._count:
+            self._event, self._count = None, 0
+        # From the end: a session may be long, and its last invocation is not.
+        for number in range(count - 1, self._count - 1, -1):
+            event = events[number]
+            is_own = event.author == "user" and event.invocation_id == invocation_id
+            if is_own and event is not self.ignored:
+                self._event = event if event.get_function_responses() else None
+                break
+        self._events, self._count = events, count
+        return self._event
 
 
 @dataclass(slots=True)
@@ -70,7 +183,7 @@ class _Shared:
 class InvocationContext(LikeModel):
     """The services, the session and the progress of one invocation.
 
-    Each agent runs with a copy (`model_copy`) of its own. Copies share the session, the dicts and
+    Each agent runs with its own copy (`model_copy`). Copies share the session, the dicts and
     the counters; plain values such as `branch` and `end_invocation` belong to the copy.
     """
 
@@ -391,3 +504,70 @@ def public_metadata(run_config: RunConfig | None) -> dict[str, Any]:
 def new_invocation_context_id() -> str:
     """A fresh invocation id."""
     return f"e-{new_uuid()}"
+
+
+# The progress of agents, read back from the events of a resumed invocation (resume seed).
+
+
+def forget(ctx: InvocationContext, agent: BaseAgent) -> None:
+    """Let the agent, and all below it, begin anew when they are run next."""
+    for member in family(agent):
+        ctx.set_agent_state(member.name)
+
+
+def restore(ctx: InvocationContext) -> None:
+    """Replay the checkpoints of the invocation into `ctx`.
+
+    An agent that spoke without leaving a checkpoint gets an empty one: it has started. What an
+    agent hands the turn to begins anew, so what was recorded of that before is forgotten: the
+    rounds of a loop, and agents that were transferred to twice, leave several records.
+    """
+    root = ctx.agent.root_agent if ctx.agent else None
+    latest: dict[str | None, Event] = {}  # of each branch
+    for event in ctx.history.events:
+        key = progress_key(root, event.node_info.path, event.author)
+        called_back = ctx.end_of_agents.get(key) and _is_after_end(event, latest)
+        latest[event.branch] = event
+        if event.actions.end_of_agent:
+            ctx.end_of_agents[key] = True
+            ctx.agent_states.pop(key, None)
+            ctx.callbacks_left.discard(key)
+        elif event.actions.agent_state is not None:
+            ctx.agent_states[key] = event.actions.agent_state
+            ctx.end_of_agents[key] = False
+        elif called_back:
+            if event.error_code:
+                _has_started(ctx, key)
+                ctx.callbacks_left.add(key)
+        elif event.author != "user" and event.content and not ctx.agent_states.get(key):
+            _has_started(ctx, key)
+        for agent in _begun(event, root) if root else ():
+            forget(ctx, agent)
+
+
+def _has_started(ctx: InvocationContext, key: str) -> None:
+    ctx.agent_states[key] = {}
+    ctx.end_of_agents[key] = False
+
+
+def _is_after_end(event: Event, latest: Mapping[str | None, Event]) -> bool:
+    """Whether the event tells how the callback went that follows upon the end of its agent."""
+    before = latest.get(event.branch)
+    if before is None or before.author != event.author:
+        return False
+    return bool(before.actions.end_of_agent)
+
+
+def _begun(event: Event, root: BaseAgent) -> list[BaseAgent]:
+    """The agents that begin after this event."""
+    if target := event.actions.transfer_to_agent:
+        found = root.find_agent(target)
+        return [found] if found else []
+    state = event.actions.agent_state
+    agent = None if state is None else root.find_agent(event.author)
+    if state is None or agent is None:
+        return []
+    if not state:  # a parallel agent's, which begins all of its sub-agents
+        return list(agent.sub_agents)
+    current = state.get("current_sub_agent")
+    return [sub_agent for sub_agent in agent.sub_agents if sub_agent.name == current]

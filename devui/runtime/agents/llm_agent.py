@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+import logging
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import BaseModel, Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr, model_validator
 
-from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.agent_runs import awaits_words, in_own_scope, run_with_tasks
+from devui.runtime.agents.base_agent import BaseAgent, target_of, transfers
 from devui.runtime.agents.hand_over import takes_turns, up_to_transfer
-from devui.runtime.agents.instruction_providers import provided
-from devui.runtime.agents.llm_agent_callbacks import AfterModelCallback as AfterModelCallback
-from devui.runtime.agents.llm_agent_callbacks import AfterToolCallback as AfterToolCallback
-from devui.runtime.agents.llm_agent_callbacks import BeforeModelCallback as BeforeModelCallback
-from devui.runtime.agents.llm_agent_callbacks import BeforeToolCallback as BeforeToolCallback
-from devui.runtime.agents.llm_agent_callbacks import LlmAgentCallbacks
-from devui.runtime.agents.llm_agent_callbacks import OnModelErrorCallback as OnModelErrorCallback
-from devui.runtime.agents.llm_agent_callbacks import OnToolErrorCallback as OnToolErrorCallback
-from devui.runtime.agents.llm_agent_node import run_as_node
-from devui.runtime.agents.llm_agent_output import OutputSaver, TaskOutput
-from devui.runtime.agents.llm_agent_resume import Left, Turn, what_is_left
+from devui.runtime.agents.llm_agent_settings import AfterModelCallback as AfterModelCallback
+from devui.runtime.agents.llm_agent_settings import AfterToolCallback as AfterToolCallback
+from devui.runtime.agents.llm_agent_settings import BeforeModelCallback as BeforeModelCallback
+from devui.runtime.agents.llm_agent_settings import BeforeToolCallback as BeforeToolCallback
+from devui.runtime.agents.llm_agent_settings import InstructionProvider as InstructionProvider
 from devui.runtime.agents.llm_agent_settings import (
-    GenerationConfig,
+    LlmAgentSettings,
     check_config,
     check_default_model,
     check_given,
@@ -34,86 +30,110 @@ from devui.runtime.agents.llm_agent_settings import (
     no_parent_of_tasks,
     refuse_misplaced,
 )
-from devui.runtime.agents.llm_agent_tools import listed_by, made_of
-from devui.runtime.agents.task_scopes import awaits_words, in_own_scope
-from devui.runtime.agents.tasks import run_with_tasks
-from devui.runtime.agents.transfers import target_of, transfers
-from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
+from devui.runtime.agents.llm_agent_settings import OnModelErrorCallback as OnModelErrorCallback
+from devui.runtime.agents.llm_agent_settings import OnToolErrorCallback as OnToolErrorCallback
+from devui.runtime.agents.llm_agent_settings import ToolUnion as ToolUnion
+from devui.runtime.agents.llm_agent_turn import (
+    NextStep,
+    OutputSaver,
+    TaskOutput,
+    Turn,
+    run_as_node,
+    what_is_left,
+)
+from devui.runtime.calling import name_of
+from devui.runtime.duplicate_tools import check_names, origin_of
 from devui.runtime.events.event import Event
-from devui.runtime.flows.llm_flows.auto_flow import AutoFlow
-from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
-from devui.runtime.flows.llm_flows.single_flow import SingleFlow
+from devui.runtime.flows.llm_flows.base_llm_flow import AutoFlow, BaseLlmFlow, SingleFlow
+from devui.runtime.mistakes import message_of
 from devui.runtime.models.base_llm import BaseLlm
-from devui.runtime.models.registry import LLMRegistry
-from devui.runtime.planners.base_planner import BasePlanner
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.base_toolset import BaseToolset, toolsets_of
-from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool, DelegatedNodeTool
+from devui.runtime.tools.base_toolset import BaseToolset, ToolsetError, toolsets_of
+from devui.runtime.tools.delegated_agent_tool import (
+    DelegatedAgentTool,
+    DelegatedNodeTool,
+    TaskAgentTool,
+)
 from devui.runtime.tools.finish_task_tool import FinishTaskTool
-from devui.runtime.tools.task_agent_tool import TaskAgentTool
+from devui.runtime.tools.function_tool import FunctionTool
+from devui.runtime.tools.node_tool import NodeTool
+from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
-    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.context import Context, ReadonlyContext
     from devui.runtime.agents.invocation_context import InvocationContext
-    from devui.runtime.agents.readonly_context import ReadonlyContext
-
-InstructionProvider = Callable[..., Any]
-ToolUnion = Callable[..., Any] | BaseTool | BaseToolset
-"""What `tools` may hold; for annotations, by ADK's name."""
-Instruction = str | InstructionProvider
 
 
-class LlmAgent(LlmAgentCallbacks):
-    """An agent with a model, instructions and tools. `Agent` is another name of it.
+# The tools of an agent's model, made of what stands in `tools` (adk-runtime 6.1).
 
-    The fields say what is wanted; the `canonical_*` members make of it what a run
-    needs, when it needs it.
+
+logger = logging.getLogger(__name__)
+
+
+def made_of(entry: Any, agent: LlmAgent) -> BaseTool:
+    """A tool as it is; a function or node wrapped, once, as its declaration takes a while."""
+    known = agent._made_tools.get(id(entry))
+    if known is not None and known[0] is entry:
+        return known[1]
+    if isinstance(entry, BaseTool):
+        return entry.beside_others(agent)
+    made = NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
+    agent._made_tools[id(entry)] = (entry, made)
+    return made
+
+
+def origins_at_load(agent: LlmAgent) -> Iterator[tuple[str, str]]:
+    """The names of what the agent's model is offered, as far as known before a run, and where it
+    comes from.
+
+    A toolset may say it only later, and so may a tool that prepares requests in its own way.
+    """
+    for entry in agent.tools:
+        if isinstance(entry, BaseToolset):
+            yield from ((tool.name, tool._origin()) for tool in entry._tools_at_load())
+        elif isinstance(entry, BaseTool):
+            if type(entry).process_llm_request is BaseTool.process_llm_request:
+                yield entry.name, entry._origin()
+        elif isinstance(entry, BaseNode):
+            yield entry.name, f"node {entry.name!r}"
+        else:
+            yield name_of(entry) or type(entry).__name__, origin_of(entry)
+    for each in agent.sub_agents:
+        # Looked up by name: `LlmAgent`, which has a mode, stands above.
+        if dict(each).get("mode") in {"single_turn", "task"}:
+            yield each.name, f"agent {each.name!r}"
+
+
+async def listed_by(
+    toolset: BaseToolset, agent: LlmAgent, ctx: ReadonlyContext | None
+) -> list[BaseTool]:
+    """The tools of a toolset; none, and a line in the log, if it cannot list them.
+
+    Raises:
+        ToolsetError: it lists something else.
+    """
+    try:
+        return await toolset.get_tools_with_prefix(ctx)
+    except ToolsetError:
+        raise
+    except Exception as error:
+        logger.exception(
+            "Agent %r runs without the tools of %s, which could not be listed: %s",
+            agent.name,
+            type(toolset).__name__,
+            message_of(error),  # noqa: TRY401  a traceback of groups is long, and ends with it
+        )
+        return []
+
+
+class LlmAgent(LlmAgentSettings):
+    """An agent with a model, instructions and tools. `Agent` is an alias.
+
+    The fields hold what you configure; the `canonical_*` members resolve it when a
+    run needs it.
     """
 
-    DEFAULT_MODEL: ClassVar[str] = "gemini-3.5-flash"
-    """The model of agents for which none is named, neither their own nor above them."""
-    _default_model: ClassVar[str | BaseLlm] = DEFAULT_MODEL
-
-    model: str | BaseLlm = ""
-    """A model's name or a model; without one, that of the nearest agent above."""
-    instruction: Instruction = ""
-    """What the model is told to do. In a text `{key}` is filled from the state; a function gets
-    a ReadonlyContext and returns the text, which is left as it is."""
-    global_instruction: Instruction = ""
-    """An instruction for all agents of the tree; only that of the root counts."""
-    static_instruction: Any = None
-    """What never changes, sent first and as it is, so that providers can cache it: text or
-    Content. The `instruction` then goes to the contents."""
-    tools: list[Any] = Field(default_factory=list)
-    """Functions, tools, toolsets and nodes, such as a Workflow, that the model may call."""
-    generate_content_config: GenerationConfig = None
-    """Temperature, safety settings and the like."""
-    disallow_transfer_to_parent: bool = False
-    """Keep the model from handing over to the agent above."""
-    disallow_transfer_to_peers: bool = False
-    """Keep the model from handing over to the other sub-agents of the agent above."""
-    include_contents: Literal["default", "none"] = "default"
-    """`none`: the model sees the current turn only."""
-    parallel_worker: bool | None = None
-    """As a node of a graph, run for each item of its input, at the same time."""
-    mode: str | None = None
-    """`chat`: talks with the user and hands over by transfer, the default. `single_turn`: as a
-    sub-agent, is called by its parent's model like a function and answers once. `task`: is called
-    in the same way, may talk with the user, and answers with the tool `finish_task`."""
-    input_schema: type[BaseModel] | None = None
-    """What the agent takes when another agent calls it like a function."""
-    output_schema: Any = None
-    """The shape of the answer: a pydantic model, a list of one, a type or a JSON schema."""
-    output_key: str | None = None
-    """The state key that keeps the answer."""
-    planner: BasePlanner | None = None
-    """How the model thinks before it acts."""
-    code_executor: BaseCodeExecutor | None = None
-    """Runs the code that the model writes."""
-
     _kept_flow: BaseLlmFlow | None = PrivateAttr(default=None)
-    _named_model: BaseLlm | None = PrivateAttr(default=None)
-    _named_model_name: str = PrivateAttr(default="")
 
     @model_validator(mode="before")
     @classmethod
@@ -128,6 +148,7 @@ class LlmAgent(LlmAgentCallbacks):
         check_mode(self.mode)
         check_config(self.generate_content_config, self.planner)
         check_tools(self.tools)
+        check_names(origins_at_load(self))
         if self.mode == "task":
             check_task(self.tools, self.output_schema)
         for agent in self.sub_agents:
@@ -139,7 +160,7 @@ class LlmAgent(LlmAgentCallbacks):
     def set_default_model(cls, model: str | BaseLlm) -> None:
         """Set the model of agents without any; raises TypeError or ValueError for what is none."""
         check_default_model(model)
-        LlmAgent._default_model = model
+        LlmAgentSettings._default_model = model
 
     def taken_as_tool(self) -> Any:
         """As a node of a workflow that is a tool: words, unless it has an input schema."""
@@ -174,9 +195,9 @@ class LlmAgent(LlmAgentCallbacks):
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         left, name = what_is_left(self, ctx)
         turn = Turn(ctx, target=target_of(self, name) if name else None)
-        if left is Left.WAIT:
+        if left is NextStep.WAIT:
             return
-        if left is Left.TURN:
+        if left is NextStep.TURN:
             async with aclosing(_take_turn(self, ctx, turn)) as events:
                 async for event in events:
                     yield event
@@ -184,7 +205,7 @@ class LlmAgent(LlmAgentCallbacks):
             # Where agents take turns the conversation has moved on, and this agent's callbacks have
             # nothing to add; below a workflow agent what its target does is part of its own run.
             ctx.handed_over = takes_turns(self, ctx)
-            async with aclosing(turn.hand_over(anew=left is Left.TURN)) as events:
+            async with aclosing(turn.hand_over(anew=left is NextStep.TURN)) as events:
                 async for event in events:
                     yield event
             ctx.end_invocation = ctx.end_invocation or ctx.handed_over
@@ -222,40 +243,6 @@ class LlmAgent(LlmAgentCallbacks):
         return flow
 
     # What the fields stand for
-
-    @property
-    def canonical_model(self) -> BaseLlm:
-        """The model: this agent's, else that of the nearest agent above, else the default.
-
-        Raises:
-            ValueError: no class is known for the model's name.
-        """
-        if model := self.model:
-            return _model_of_name(self, model) if isinstance(model, str) else model
-        ancestor = self.parent_agent
-        while ancestor is not None:
-            if isinstance(ancestor, LlmAgent):
-                return ancestor.canonical_model
-            ancestor = ancestor.parent_agent
-        default = LlmAgent._default_model
-        return default if isinstance(default, BaseLlm) else _model_of_name(self, default)
-
-    async def canonical_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
-        """The model for one call, which is what the flow asks for: `canonical_model`.
-
-        A class of one's own may choose by the state (adk-runtime 6.1).
-        """
-        return self.canonical_model
-
-    async def canonical_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
-        """The instruction, and whether it is to be left as it is."""
-        text = self.instruction
-        return (text, False) if isinstance(text, str) else await provided(text, ctx)
-
-    async def canonical_global_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
-        """The instruction for the tree, and whether it is to be left as it is."""
-        text = self.global_instruction
-        return (text, False) if isinstance(text, str) else await provided(text, ctx)
 
     async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
         """All tools: functions wrapped, toolsets asked, all of them at the same time.
@@ -296,11 +283,6 @@ class LlmAgent(LlmAgentCallbacks):
         return self.mode in {"single_turn", "task"} and isinstance(self.parent_agent, LlmAgent)
 
     @property
-    def answers_once(self) -> bool:
-        """Whether the agent is called like a function and gets no more words than those."""
-        return self.mode == "single_turn" and self.is_called_by_model
-
-    @property
     def sub_agents_given_tasks(self) -> Sequence[LlmAgent]:
         """The sub-agents that carry out tasks for this agent's model."""
         return [
@@ -318,12 +300,6 @@ class LlmAgent(LlmAgentCallbacks):
         """The sub-agents that this agent's model calls like functions, as tools."""
         delegated = (agent for agent in self.sub_agents if agent.is_called_by_model)
         return [_as_tool(agent) for agent in delegated if not agent._came_late]
-
-    @property
-    def root_llm_agent(self) -> LlmAgent | None:
-        """The root of the tree, if it is an agent with a model."""
-        root = self.root_agent
-        return root if isinstance(root, LlmAgent) else None
 
     @cached_property
     def _made_tools(self) -> dict[int, tuple[Any, BaseTool]]:
@@ -355,14 +331,6 @@ def _output_of(agent: LlmAgent, ctx: InvocationContext) -> OutputSaver | TaskOut
     path = ctx.node_path if agent.answers_once else None
     again = agent.retry_config is not None
     return OutputSaver(agent.name, agent.output_key, agent.output_schema, path, again)
-
-
-def _model_of_name(agent: LlmAgent, name: str) -> BaseLlm:
-    """The model of that name, made once: it keeps connections."""
-    if agent._named_model is None or agent._named_model_name != name:
-        agent._named_model = LLMRegistry.new_llm(name)
-        agent._named_model_name = name
-    return agent._named_model
 
 
 def _as_tool(agent: BaseAgent) -> BaseTool:

@@ -6,14 +6,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.agent_events import events_of
-from devui.runtime.agents.agent_progress import escalated, forget, has_ended
+from devui.runtime.agents.agent_runs import Pause, Waiting, escalated, has_ended, note_waiting
 from devui.runtime.agents.agent_state import BaseAgentState
-from devui.runtime.agents.agent_tree import family, warn_if_idle
-from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.loop_rounds import Waiting, note_waiting
-from devui.runtime.agents.open_calls import pausing_calls
-from devui.runtime.agents.pause import Pause
+from devui.runtime.agents.base_agent import BaseAgent, events_of, family, warn_if_idle
+from devui.runtime.agents.invocation_context import forget
+from devui.runtime.agents.invocation_events import pausing_calls
 from devui.runtime.agents.sequential_agent import start_index
 from devui.runtime.events.event import Event
 
@@ -43,7 +40,7 @@ class _Round:
 
 
 class LoopAgent(BaseAgent):
-    """Runs its sub-agents in rounds until one escalates or the rounds are used up."""
+    """Runs its sub-agents repeatedly until one escalates or `max_iterations` is reached."""
 
     max_iterations: int | None = None
     """Rounds; None goes on until a sub-agent escalates."""

@@ -6,7 +6,7 @@ from typing import TextIO
 import mcp
 import mcp.types
 
-from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.agents.context import ReadonlyContext
 from devui.runtime.tools.mcp_tool.mcp_session_manager import ConnectionParams, MCPSessionManager
 
 

@@ -4,13 +4,12 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.agent_events import events_of
-from devui.runtime.agents.agent_progress import forget, has_ended
+from devui.runtime.agents.agent_runs import has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
-from devui.runtime.agents.agent_tree import warn_if_idle
-from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.branches import branch_below
-from devui.runtime.agents.merging import merged
+from devui.runtime.agents.agent_tree import branch_below
+from devui.runtime.agents.base_agent import BaseAgent, events_of, warn_if_idle
+from devui.runtime.agents.hand_over import merged
+from devui.runtime.agents.invocation_context import forget
 from devui.runtime.events.event import Event
 
 if TYPE_CHECKING:
@@ -18,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class ParallelAgent(BaseAgent):
-    """Runs its sub-agents concurrently, each on a branch of its own.
+    """Runs its sub-agents in parallel, each on its own branch.
 
-    Each sub-agent goes on only when its event has been committed. One that escalates stops the
-    others; so does one that raises, and its exception is raised here.
+    Each sub-agent continues only once its event has been committed. If one escalates or raises,
+    the others are stopped; an exception propagates.
     """
 
     async def _run_async_impl(self, ctx: "InvocationContext") -> AsyncGenerator[Event, None]:

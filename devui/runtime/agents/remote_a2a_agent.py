@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import PrivateAttr
 
-from devui.runtime.a2a.card import AgentCardResolutionError
 from devui.runtime.a2a.connection import (
     AGENT_CARD_WELL_KNOWN_PATH,
     A2AClientError,
+    AgentCardResolutionError,
     Connection,
     client_of,
     in_use,
 )
-from devui.runtime.a2a.parts import from_a2a, to_a2a
 from devui.runtime.a2a.receiving import Answer
-from devui.runtime.a2a.sending import ERROR, REQUEST, Sender, as_json, request_of
+from devui.runtime.a2a.sending import ERROR, REQUEST, Sender, as_json, from_a2a, request_of, to_a2a
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.visibility import View
@@ -216,10 +215,10 @@ class RemoteA2aAgent(BaseAgent):
         )
 
 
-def _with_request(event: Event, sent: dict[str, Any]) -> Event:
+def _with_request(event: Event, message: dict[str, Any]) -> Event:
     """The event with the message that it answers; fragments go without."""
     if not event.partial:
-        event.custom_metadata = {REQUEST: sent, **(event.custom_metadata or {})}
+        event.custom_metadata = {REQUEST: message, **(event.custom_metadata or {})}
     return event
 
 

@@ -9,8 +9,10 @@ from typing import Any, Self
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from devui.runtime.later_types import TranslationConfig
 from devui.runtime.mistakes import refuse_unknown
 from devui.runtime.sessions.base_session_service import GetSessionConfig
+from devui.runtime.telemetry.context import TelemetryConfig
 
 logger = logging.getLogger(__name__)
 
@@ -18,7 +20,7 @@ _DEFAULT_MAX_LLM_CALLS = 500
 
 
 class StreamingMode(Enum):
-    """How the answers of models arrive."""
+    """How model answers are delivered."""
 
     NONE = None
     """Whole."""
@@ -60,7 +62,7 @@ def _max_llm_calls() -> int:
 
 
 class RunConfig(BaseModel):
-    """Settings of one run. Those of live mode are kept and handed on, nothing more."""
+    """Settings of one run. Live mode settings are stored and passed on, but have no effect."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
@@ -94,7 +96,7 @@ class RunConfig(BaseModel):
     """Live mode: when the user is taken to speak."""
     explicit_vad_signal: bool | None = None
     """Live mode: whether the model tells that it hears a voice."""
-    translation_config: types.TranslationConfig | None = None
+    translation_config: TranslationConfig | None = None
     """Live mode."""
     enable_affective_dialog: bool | None = None
     """Live mode: whether the model answers in the user's mood."""
@@ -116,8 +118,8 @@ class RunConfig(BaseModel):
     """Model calls allowed in one invocation; 0 or less allows any number."""
     custom_metadata: dict[str, Any] | None = None
     """Labels for every event of the run."""
-    telemetry: Any = None
-    """Accepted for compatibility: spans are the business of plugins."""
+    telemetry: TelemetryConfig | None = None
+    """What the spans of the run hold; None leaves that to the environment."""
     get_session_config: GetSessionConfig | None = None
     """How much of the history the Runner reads."""
     model_input_context: list[types.Content] | None = None

@@ -5,12 +5,10 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.agent_events import events_of
-from devui.runtime.agents.agent_progress import forget, has_ended
+from devui.runtime.agents.agent_runs import Pause, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
-from devui.runtime.agents.agent_tree import warn_if_idle
-from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.pause import Pause
+from devui.runtime.agents.base_agent import BaseAgent, events_of, warn_if_idle
+from devui.runtime.agents.invocation_context import forget
 from devui.runtime.events.event import Event
 
 if TYPE_CHECKING:

@@ -9,20 +9,19 @@ from __future__ import annotations
 from itertools import dropwhile, pairwise
 from typing import TYPE_CHECKING, Any
 
-from devui.runtime.agents.agent_tree import family
-from devui.runtime.agents.llm_agent import LlmAgent
-from devui.runtime.agents.loop_agent import LoopAgent
-from devui.runtime.agents.loop_rounds import noted_waiting
-from devui.runtime.agents.open_calls import (
+from devui.runtime.agents.agent_runs import noted_waiting, open_tasks
+from devui.runtime.agents.base_agent import family
+from devui.runtime.agents.invocation_events import (
     answered_calls,
     awaits_user,
     call_around,
     is_request,
     pausing_calls,
 )
+from devui.runtime.agents.llm_agent import LlmAgent
+from devui.runtime.agents.loop_agent import LoopAgent
 from devui.runtime.agents.parallel_agent import ParallelAgent
 from devui.runtime.agents.sequential_agent import SequentialAgent
-from devui.runtime.agents.tasks import open_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -78,11 +77,11 @@ def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> bool:
     return bool(timely or not asked)
 
 
-def _is_late(ctx: InvocationContext, node: BaseAgent, asked: Event) -> bool:
+def _is_late(ctx: InvocationContext, node: BaseAgent, request: Event) -> bool:
     """Whether a sequence or loop of the node has gone on since, and waits for another call."""
-    agent, _ = caller_of(node, asked, ctx.session.events)
+    agent, _ = caller_of(node, request, ctx.session.events)
     while agent is not node and (parent := agent.parent_agent):
-        if isinstance(parent, WORKFLOWS) and _has_passed(ctx, parent, agent, asked):
+        if isinstance(parent, WORKFLOWS) and _has_passed(ctx, parent, agent, request):
             return _waits(ctx, parent)
         agent = parent
     return False
@@ -108,21 +107,21 @@ def caller_of(
     return root.find_agent(event.author) or root, event.branch
 
 
-def _waiting_path(ctx: InvocationContext, caller: BaseAgent, asked: Event) -> list[BaseAgent]:
+def _waiting_path(ctx: InvocationContext, caller: BaseAgent, request: Event) -> list[BaseAgent]:
     """From the topmost workflow agent that waits for the answer down to the caller.
 
     Nothing but the caller if none waits. Where a model agent below a workflow agent has handed
     over, the path leads along those who did.
     """
     path = [caller]
-    while above := _above(ctx, path[0], asked):
+    while above := _above(ctx, path[0], request):
         path[:0] = above
     while path[0] is not caller and not isinstance(path[0], WORKFLOWS):
         del path[0]  # a model agent, for which nobody waits
     return path
 
 
-def _above(ctx: InvocationContext, agent: BaseAgent, asked: Event) -> list[BaseAgent]:
+def _above(ctx: InvocationContext, agent: BaseAgent, request: Event) -> list[BaseAgent]:
     """Those who wait for the agent, down to the one right above it; none if nobody does."""
     parent = agent.parent_agent
     if isinstance(parent, LlmAgent):
@@ -130,21 +129,23 @@ def _above(ctx: InvocationContext, agent: BaseAgent, asked: Event) -> list[BaseA
         return _handed_down(parent, agent, events)
     if not isinstance(parent, WORKFLOWS) or not _waits(ctx, parent):
         return []
-    if isinstance(parent, LoopAgent) and noted_waiting(asked, parent.name) is None:
+    if isinstance(parent, LoopAgent) and noted_waiting(request, parent.name) is None:
         return []
-    return [] if _has_passed(ctx, parent, agent, asked) else [parent]
+    return [] if _has_passed(ctx, parent, agent, request) else [parent]
 
 
-def _has_passed(ctx: InvocationContext, parent: BaseAgent, agent: BaseAgent, asked: Event) -> bool:
+def _has_passed(
+    ctx: InvocationContext, parent: BaseAgent, agent: BaseAgent, request: Event
+) -> bool:
     """Whether a call had its answer, and the next one of a sequence or loop has begun since.
 
     That one is waited for, then: what is said once more of the call is for its agent alone.
     """
-    calls = {call.id for call in pausing_calls(asked)}
+    calls = {call.id for call in pausing_calls(request)}
     if isinstance(parent, ParallelAgent) or calls - answered_calls(ctx.history.events, by="user"):
         return False
     others = {each.name for each in family(parent)} - {each.name for each in family(agent)}
-    later = dropwhile(lambda event: event.id != asked.id, ctx.history.events)
+    later = dropwhile(lambda event: event.id != request.id, ctx.history.events)
     return not others.isdisjoint(event.author for event in later)
 
 
@@ -180,7 +181,7 @@ def _note_others(
 
 
 def _note(
-    ctx: InvocationContext, path: Sequence[BaseAgent], asked: Event, callers: Collection[str]
+    ctx: InvocationContext, path: Sequence[BaseAgent], request: Event, callers: Collection[str]
 ) -> None:
     """Note where each agent of the path must have been when the call was made."""
     for agent, current in pairwise(path):
@@ -188,7 +189,7 @@ def _note(
         if isinstance(agent, SequentialAgent | LoopAgent):
             state["current_sub_agent"] = current.name
         if isinstance(agent, LoopAgent):
-            waiting = noted_waiting(asked, agent.name)
+            waiting = noted_waiting(request, agent.name)
             state["times_looped"] = waiting.round if waiting else 0
         elif isinstance(agent, ParallelAgent):
             done = [each.name for each in agent.sub_agents if not _is_asked(each, callers)]

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.apps.configs import EventsCompactionConfig, ResumabilityConfig
-from devui.runtime.mistakes import given, refuse_unknown
+from devui.runtime.mistakes import brief, refuse_unknown
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.workflow.base_node import BaseNode
 
@@ -58,19 +58,19 @@ class App(BaseModel):
     @classmethod
     def _check_root(cls, root: Any) -> Any:
         if not isinstance(root, BaseNode):
-            raise ValueError(f"This is {given(root)}; give an agent or a Workflow.")  # noqa: TRY004  pydantic tells ValueErrors
+            raise ValueError(f"This is {brief(root)}; give an agent or a Workflow.")  # noqa: TRY004  pydantic tells ValueErrors
         return root
 
     @field_validator("plugins", mode="before")
     @classmethod
     def _check_plugins(cls, plugins: Any) -> Any:
         if not isinstance(plugins, Iterable):
-            raise ValueError(f"This is {given(plugins)}; put plugins into a list.")  # noqa: TRY004  pydantic tells ValueErrors
+            raise ValueError(f"This is {brief(plugins)}; put plugins into a list.")  # noqa: TRY004  pydantic tells ValueErrors
         listed = list(plugins)
         for plugin in listed:
             if not isinstance(plugin, BasePlugin):
                 raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                    f"This holds {given(plugin)}; put plugins there, made by calling their"
+                    f"This holds {brief(plugin)}; put plugins there, made by calling their"
                     " classes, in a list."
                 )
         return listed

@@ -2,26 +2,237 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from google.genai import types
 
+from devui.runtime.agents.invocation_events import (
+    REQUEST_CONFIRMATION,
+    REQUEST_CREDENTIAL,
+    REQUEST_INPUT,
+)
 from devui.runtime.apps.llm_event_summarizer import LlmEventSummarizer
-from devui.runtime.apps.outline import Outline
-from devui.runtime.apps.self_contained import retained_from, self_contained_prefix
-from devui.runtime.errors.stale_session_error import StaleSessionError
+from devui.runtime.errors import StaleSessionError
+from devui.runtime.events.compactions import CompactedEvents
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions, EventCompaction
+from devui.runtime.events.growing_events import GrowingEvents
+from devui.runtime.events.rewinds import live_events
 from devui.runtime.mistakes import note_on_await
 from devui.runtime.sessions.latest_sessions import LatestSessions
+from devui.runtime.telemetry.switch import instruments
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.apps.configs import EventsCompactionConfig
     from devui.runtime.models.base_llm import BaseLlm
+
+
+# How far a history can be summed up without tearing calls from their answers (adk-runtime 3.8).
+
+
+_QUESTIONS = frozenset({REQUEST_CONFIRMATION, REQUEST_CREDENTIAL, REQUEST_INPUT})
+"""Calls by which the runtime asks the user."""
+
+
+def self_contained_prefix(events: Sequence[Event], history: Sequence[Event]) -> list[Event]:
+    """The longest beginning of `events` after which no call waits for its answer.
+
+    A call of an earlier invocation that nobody in the whole `history` answers, and that is not
+    long-running, is lost and holds up nothing; nor does a question that the user has passed over.
+    What was before the invocation that waits is summed up by itself.
+    """
+    strict = _balanced(events, frozenset())
+    if strict == len(events):
+        return list(events)
+    if strict and events[strict - 1].invocation_id != events[strict].invocation_id:
+        return list(events[:strict])
+    return list(events[: max(strict, _balanced(events, _lost(history)))])
+
+
+def retained_from(events: Sequence[Event], retained: int) -> int:
+    """Where the newest `retained` events begin, moved back so that each response has its call."""
+    if retained == 0:
+        return len(events)
+    split = len(events) - retained
+    unmatched: set[str | None] = set()
+    for index in range(len(events) - 1, -1, -1):
+        unmatched |= _responses(events[index])
+        unmatched -= _calls(events[index])
+        if index <= split and not unmatched:
+            return index
+    return 0
+
+
+def _balanced(events: Sequence[Event], lost: Collection[str | None]) -> int:
+    """How many of the first events end with nothing open."""
+    waiting: set[str | None] = set()
+    length = 0
+    for index, event in enumerate(events):
+        waiting -= _responses(event)
+        waiting |= (_calls(event) | _requests(event)) - set(lost)
+        if not waiting:
+            length = index + 1
+    return length
+
+
+def _lost(history: Sequence[Event]) -> set[str | None]:
+    ids = [event.invocation_id for event in history if event.actions.compaction is None]
+    newest = next(filter(None, reversed(ids)), None)
+    calls: set[str | None] = set()
+    safe: set[str | None] = set()
+    for event in history:
+        waiting: set[str | None] = set(event.long_running_tool_ids or ())
+        if event.invocation_id != newest:
+            calls |= _calls(event)
+            waiting -= _questions(event)
+        safe |= waiting | (_responses(event) - _requests(event))
+    return calls - safe
+
+
+def _questions(event: Event) -> set[str | None]:
+    return {call.id for call in event.get_function_calls() if call.name in _QUESTIONS}
+
+
+def _calls(event: Event) -> set[str | None]:
+    return {call.id for call in event.get_function_calls()}
+
+
+def _responses(event: Event) -> set[str | None]:
+    return {response.id for response in event.get_function_responses()}
+
+
+def _requests(event: Event) -> set[str | None]:
+    """The calls that the event asks a human about."""
+    actions = event.actions
+    return {*actions.requested_tool_confirmations, *actions.requested_auth_configs}
+
+
+# What a session has come to, as far as its summaries are concerned (adk-runtime 3.8).
+
+
+class Outline:
+    """The events of one scope that count, and their sums; each event is looked at once."""
+
+    def __init__(self, scope: str | None) -> None:
+        self._scope = scope
+        self._looked_at = GrowingEvents()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._looked_at.go_back()
+        self.events: list[Event] = []
+        """Oldest first, without what was rewound; not to be changed."""
+        self._spoken: list[Event] = []
+        """Those that are no summaries."""
+        self._first: dict[str, int] = {}
+        """Where in those each invocation begins."""
+        self._latest: dict[str, float] = {}
+        """When each invocation did something last."""
+        self._summed_up_to = 0.0
+        """The end of the latest summary."""
+        self._new: set[str] = set()
+        """The invocations that have done something after that."""
+        self._prompts: dict[str | None, int] = {}
+        """The latest size of a prompt by agents, of any by None, since the latest summary."""
+        self._size = 0
+        self._sized = 0
+        """How many of the events are part of that size."""
+        self._compacted: CompactedEvents | None = None
+        """Made when it is asked for."""
+
+    def __len__(self) -> int:
+        return len(self._looked_at)
+
+    def among(self, events: Sequence[Event]) -> Self:
+        """This outline, after a look at those events of the session that are new."""
+        new = self._looked_at.new(events)
+        if not self._looked_at.goes_on(events) or any(
+            event.actions.rewind_before_invocation_id is not None for event in new
+        ):
+            self._begin()
+            new = live_events(events)
+        for event in new:
+            if event.isolation_scope == self._scope:
+                self._take(event)
+        self._looked_at.look(events)
+        return self
+
+    def _take(self, event: Event) -> None:
+        self.events.append(event)
+        if self._compacted is not None:
+            self._compacted.append(event)
+        if summary := event.actions.compaction:
+            self._prompts.clear()
+            self._summed_up_to = end = summary.end_timestamp
+            self._new = {each for each, time in self._latest.items() if time > end}
+            return
+        invocation, time = event.invocation_id, event.timestamp
+        self._first.setdefault(invocation, len(self._spoken))
+        self._spoken.append(event)
+        self._latest[invocation] = max(time, self._latest.get(invocation, 0.0))
+        if time > self._summed_up_to:
+            self._new.add(invocation)
+        usage = event.usage_metadata
+        if usage and usage.prompt_token_count is not None:
+            self._prompts[event.author] = self._prompts[None] = usage.prompt_token_count
+
+    def prompt_tokens(self, agent: str | None) -> int | None:
+        """The size of the agent's latest prompt since the last summary, of any agent's for None;
+        None if nobody has told it.
+        """
+        return self._prompts.get(agent)
+
+    def size(self) -> int:
+        """Characters that a model reads of the events, with summaries in their places."""
+        if self.is_summed_up:
+            return sum(map(_size, self.compacted().events()))
+        self._size += sum(map(_size, self.events[self._sized :]))
+        self._sized = len(self.events)
+        return self._size
+
+    @property
+    def is_summed_up(self) -> bool:
+        """Whether there is a summary."""
+        return len(self._spoken) < len(self.events)
+
+    def compacted(self) -> CompactedEvents:
+        """The events with summaries in place of those they cover; not to be changed."""
+        if self._compacted is None:
+            self._compacted = CompactedEvents(self.events)
+        return self._compacted
+
+    def new_invocations(self, interval: int, overlap: int) -> list[Event]:
+        """What new invocations said, and `overlap` ones before them, once there are enough."""
+        if len(self._new) < interval:
+            return []
+        invocations = list(self._latest)
+        begin = next(index for index, each in enumerate(invocations) if each in self._new)
+        return self._spoken[self._first[invocations[max(0, begin - overlap)]] :]
+
+
+def _size(event: Event) -> int:
+    """Characters of an event that a model reads."""
+    size, content = 0, event.content
+    for part in (content.parts if content else None) or []:
+        size += len(part.text or "") + _called(part)
+        if response := part.function_response:
+            size += len(response.name or "") + _length(response.response)
+    return size
+
+
+def _called(part: types.Part) -> int:
+    call = part.function_call
+    return len(call.name or "") + _length(call.args) if call else 0
+
+
+def _length(payload: object) -> int:
+    return len(json.dumps(payload, default=str)) if payload else 0
+
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +261,7 @@ async def compact_by_tokens(
     chosen = _all_but_newest(outline, config.event_retention_size)
     if not chosen or not _is_worth_it(outline, chosen):
         return False
-    return await _summarised(ctx, config, chosen, llm)
+    return await _summarised(ctx, config, chosen, llm, "token_threshold")
 
 
 async def compact_by_invocations(ctx: InvocationContext, llm: BaseLlm | None) -> bool:
@@ -63,7 +274,7 @@ async def compact_by_invocations(ctx: InvocationContext, llm: BaseLlm | None) ->
     chosen = self_contained_prefix(new, outline.events) if new else []
     if not chosen or not _is_worth_it(outline, chosen):
         return False
-    return await _summarised(ctx, config, chosen, llm)
+    return await _summarised(ctx, config, chosen, llm, "sliding_window")
 
 
 async def _summarised(
@@ -71,6 +282,7 @@ async def _summarised(
     config: EventsCompactionConfig,
     chosen: list[Event],
     llm: BaseLlm | None,
+    trigger: str,
 ) -> bool:
     """Append a summary of the chosen events; the run goes on whatever the summarizer raises."""
     summarizer = config.summarizer or (LlmEventSummarizer(llm) if llm else None)
@@ -81,9 +293,13 @@ async def _summarised(
         )
         return False
     try:
-        summary: Event | None = await ctx.plugin_manager.around_summary(
+        work = ctx.plugin_manager.around_summary(
             chosen, partial(summarizer.maybe_summarize_events, events=chosen)
         )
+        if (spans := instruments()) is not None:
+            about = _about(ctx, config, summarizer, len(chosen))
+            work = spans.summary(about, trigger, work)
+        summary: Event | None = await work
     except Exception as error:
         note_on_await(error, summarizer.maybe_summarize_events)
         logger.warning("Old events could not be summed up; the history stays.", exc_info=True)
@@ -98,6 +314,22 @@ async def _summarised(
         logger.warning("The session has changed meanwhile; its summary is dropped.")
         return False
     return True
+
+
+def _about(
+    ctx: InvocationContext, config: EventsCompactionConfig, summarizer: object, events: int
+) -> dict[str, Any]:
+    """What the span of a summary tells."""
+    counts = {
+        "summarizer_type": type(summarizer).__name__,
+        "event_count": events,
+        "token_threshold": config.token_threshold,
+        "event_retention_size": config.event_retention_size,
+        "compaction_interval": config.compaction_interval,
+        "overlap_size": config.overlap_size,
+    }
+    named = {f"gen_ai.compaction.{name}": value for name, value in counts.items()}
+    return {"gen_ai.conversation.id": ctx.session.id, **named}
 
 
 def _outline(ctx: InvocationContext, scope: str | None) -> Outline:
@@ -145,7 +377,7 @@ def _is_worth_it(outline: Outline, chosen: Sequence[Event]) -> bool:
         compacted_content=types.Content(role="model", parts=[]),
     )
     weightless = Event(author="user", actions=EventActions(compaction=empty))
-    saved = _weight(compacted.shown()) - _weight(compacted.shown_with(weightless))
+    saved = _weight(compacted.events()) - _weight(compacted.shown_with(weightless))
     return saved > (_heaviness(last.compacted_content) if last else 0)
 
 

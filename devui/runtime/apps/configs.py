@@ -1,22 +1,37 @@
 """Settings of an app (adk-runtime 3.1)."""
 
+from abc import ABC, abstractmethod
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from devui.runtime.apps.base_events_summarizer import BaseEventsSummarizer
-from devui.runtime.ignored import Spelt
+from devui.runtime.events.event import Event
+from devui.runtime.mistakes import Spelt
+
+# `BaseEventsSummarizer`: puts a stretch of history into few words (adk-runtime 3.8).
+
+
+class BaseEventsSummarizer(ABC):
+    """Makes summaries that replace old events in requests."""
+
+    @abstractmethod
+    async def maybe_summarize_events(self, *, events: list[Event]) -> Event | None:
+        """An event whose `actions.compaction` sums up these events; None to leave them.
+
+        An earlier summary may be the first of them. What it raises is logged, and the history
+        stays as it is.
+        """
 
 
 class ResumabilityConfig(Spelt):
-    """Whether agents record checkpoints, so that a stopped run can go on (resume seed)."""
+    """Whether agents record checkpoints, so that a stopped run can be resumed (resume seed)."""
 
     is_resumable: bool = False
     """True records a checkpoint at each step, and the end of each agent."""
 
 
 class EventsCompactionConfig(BaseModel):
-    """When to summarise old events: after so many invocations, or beyond so many tokens."""
+    """When to summarise old events: after a number of invocations, or above a number of tokens."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 

@@ -5,8 +5,8 @@ from contextlib import aclosing
 
 from google.genai import types
 
-from devui.runtime.agents.open_calls import REQUEST_CREDENTIAL
-from devui.runtime.apps.base_events_summarizer import BaseEventsSummarizer
+from devui.runtime.agents.invocation_events import REQUEST_CREDENTIAL
+from devui.runtime.apps.configs import BaseEventsSummarizer
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions, EventCompaction
 from devui.runtime.models.base_llm import BaseLlm
@@ -29,7 +29,7 @@ Sum it up for the agents, who will go on with your summary in its place.
 
 
 class LlmEventSummarizer(BaseEventsSummarizer):
-    """Asks a model for the summary; thoughts and tool calls are told to it too."""
+    """Asks a model for a summary of the events, including thoughts and tool calls."""
 
     def __init__(self, llm: BaseLlm, prompt_template: str | None = None) -> None:
         """Ask `llm`.

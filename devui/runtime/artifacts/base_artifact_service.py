@@ -1,19 +1,76 @@
 """`BaseArtifactService`: where artifacts are kept (adk-runtime 10.1)."""
 
+import re
 from abc import ABC, abstractmethod
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from devui.runtime.errors.input_validation_error import InputValidationError
-from devui.runtime.mistakes import given
+from devui.runtime.errors import InputValidationError
+from devui.runtime.mistakes import brief
 from devui.runtime.platform.time import get_time
+
+# What the methods of an artifact service are given, checked (adk-runtime 10.1).
+
+
+USER_PREFIX = "user:"
+"""How the names of files begin that belong to the user, and are seen in all sessions."""
+
+
+def check_name(filename: object) -> None:
+    """Refuse what cannot be the name of a file.
+
+    Raises:
+        InputValidationError: it is no text.
+    """
+    if not isinstance(filename, str):
+        raise InputValidationError(f"`filename` is {brief(filename)}; give a text.")
+
+
+_ESCAPED = re.compile("%2F|%5C|%25", re.IGNORECASE)
+_ESCAPES = str.maketrans({"%": "%25", "/": "%2F", "\\": "%5C"})
+
+
+def id_segment(name: str, value: str) -> str:
+    """The id of an app, user or session as one segment of a path; no two ids have the same.
+
+    Slashes of an id, such as `team/ann`, are escaped. One without them stands as it is, unless it
+    looks like one that is escaped.
+
+    Raises:
+        InputValidationError: it is blank, begins with a slash, or would lead elsewhere as a path.
+    """
+    parts = value.replace("\\", "/").split("/")
+    if not value.strip() or value == "." or ".." in parts or "\0" in value or not parts[0]:
+        raise InputValidationError(
+            f"{name} {value!r} cannot be part of an artifact's path; give an id that is not blank,"
+            " does not begin with a slash and has no '..' in it."
+        )
+    is_plain = len(parts) == 1 and not _ESCAPED.search(value)
+    return value if is_plain else value.translate(_ESCAPES)
+
+
+def version_number(version: object) -> int | None:
+    """The number of a version, also as one of numpy's; None for the newest.
+
+    Raises:
+        InputValidationError: it is no whole number, and not None.
+    """
+    if version is None:
+        return None
+    if not isinstance(version, SupportsIndex):
+        raise InputValidationError(
+            f"`version` is {brief(version)}; give its number, the first being 0, or leave it out"
+            " for the newest."
+        )
+    return index(version)
 
 
 class ArtifactVersion(BaseModel):
-    """What is known about one version of a file."""
+    """The metadata of one version of an artifact."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, defer_build=True)
 
@@ -39,17 +96,17 @@ def ensure_part(artifact: types.Part | dict[str, Any]) -> types.Part:
         return types.Part.model_validate(artifact)
     if not isinstance(artifact, types.Part):
         raise InputValidationError(
-            f"`artifact` is {given(artifact)}; give a types.Part, such as"
+            f"`artifact` is {brief(artifact)}; give a types.Part, such as"
             " types.Part.from_text(text=...) or types.Part.from_bytes(data=..., mime_type=...)."
         )
     return artifact
 
 
 class BaseArtifactService(ABC):
-    """Keeps files by app, user, session and name, each in versions from 0.
+    """Stores artifacts by app, user, session and name, in versions from 0.
 
-    A name that begins with `user:` belongs to the user and is seen in all of their sessions; all
-    others need a session id.
+    A name that begins with `user:` belongs to the user and is visible in all their sessions. Other
+    names require a session id.
     """
 
     @abstractmethod

@@ -1,32 +1,259 @@
 """`FileArtifactService`: artifacts in a folder, in the layout of ADK (adk-runtime 10.1)."""
 
 import asyncio
+import logging
+import os
+import shutil
+import time
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple, TypeVar
 
 from google.genai import types
+from pydantic import ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
 
-from devui.runtime.artifacts import artifact_versions
-from devui.runtime.artifacts.arguments import check_name, version_number
-from devui.runtime.artifacts.artifact_folders import artifact_folder, scope_folder, user_folder
-from devui.runtime.artifacts.artifact_versions import FileArtifactVersion
 from devui.runtime.artifacts.base_artifact_service import (
+    USER_PREFIX,
     ArtifactVersion,
     BaseArtifactService,
+    check_name,
     ensure_part,
+    id_segment,
+    version_number,
 )
-from devui.runtime.errors.input_validation_error import InputValidationError
+from devui.runtime.errors import InputValidationError
+
+# Where `FileArtifactService` keeps a file, and which names it refuses (adk-runtime 10.1).
+#
+#     <root>/apps/<app>/users/<user>/sessions/<session>/artifacts/<file>/versions/<n>/
+#     <root>/apps/<app>/users/<user>/artifacts/<file>/versions/<n>/
+#
+# A slash in an id is written as %2F, a backslash as %5C. A version's folder holds the payload,
+# under the last part of the file's name, and metadata.json.
+
+
+VERSIONS = "versions"
+METADATA = "metadata.json"
+
+
+def user_folder(root: Path, app_name: str, user_id: str) -> Path:
+    """The folder of a user; raises InputValidationError for names that no folder can have."""
+    app, user = id_segment("app_name", app_name), id_segment("user_id", user_id)
+    return root / "apps" / app / "users" / user
+
+
+def scope_folder(user: Path, session_id: str | None) -> Path:
+    """The folder of a session's artifacts, or of the user's own when there is no session."""
+    if session_id is None:
+        return user / "artifacts"
+    return user / "sessions" / id_segment("session_id", session_id) / "artifacts"
+
+
+def artifact_folder(user: Path, filename: str, session_id: str | None) -> Path:
+    """The folder of one file with all its versions.
+
+    A name that begins with `user:`, and any name without a session, belongs to the user. A name
+    may have folders (`charts/may.png`); raises InputValidationError for one that leads elsewhere
+    or that the layout needs for itself.
+    """
+    check_name(filename)
+    belongs_to_user = session_id is None or filename.startswith(USER_PREFIX)
+    scope = scope_folder(user, None if belongs_to_user else session_id).resolve()
+    relative = _relative(filename)
+    folder = (scope / relative).resolve()
+    if not folder.is_relative_to(scope):  # through a symbolic link
+        raise InputValidationError(f"Artifact name {filename!r} leads out of its folder.")
+    return folder
+
+
+def _relative(filename: str) -> PurePosixPath:
+    bare = filename.removeprefix(USER_PREFIX).strip()
+    windows = PureWindowsPath(bare)  # knows both kinds of separator, and drives
+    if windows.root or windows.drive:
+        raise InputValidationError(
+            f"Artifact name {filename!r} is absolute or names a drive; give a relative name."
+        )
+    relative = PurePosixPath(windows.as_posix())
+    if not relative.parts:
+        raise InputValidationError(f"Artifact name {filename!r} is empty.")
+    if ".." in relative.parts or "\0" in bare:
+        raise InputValidationError(f"Artifact name {filename!r} must not contain '..' or NUL.")
+    if VERSIONS in {part.rstrip(" .").casefold() for part in relative.parts}:
+        raise InputValidationError(
+            f"Artifact name {filename!r} contains {VERSIONS!r}, where versions are stored."
+        )
+    if relative.name.rstrip(" .").casefold() == METADATA:
+        raise InputValidationError(f"The artifact name {METADATA!r} is reserved.")
+    return relative
+
+
+# The versions of one file on the disk, each written whole or not at all (adk-runtime 10.1).
+
+
+logger = logging.getLogger(__name__)
+
+_ABANDONED = 3600.0
+"""Seconds after which nobody is taken to write a version any more."""
+
+
+class FileArtifactVersion(ArtifactVersion):
+    """What metadata.json holds; a text has no MIME type."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, defer_build=True)
+
+    file_name: str
+    """The name as it was given, `user:` included."""
+    display_name: str | None = None
+
+
+def numbers(folder: Path) -> list[int]:
+    """The numbers of the whole versions, ascending."""
+    try:
+        entries = list((folder / VERSIONS).iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(int(e.name) for e in entries if e.name.isascii() and e.name.isdecimal())
+
+
+def uri(folder: Path, version: int) -> str:
+    """The `file://` address of a version's payload."""
+    return (folder / VERSIONS / str(version) / folder.name).as_uri()
+
+
+def write(folder: Path, part: types.Part, about: FileArtifactVersion) -> int:
+    """Store the next version of a file; it is on the disk when this returns.
+
+    Everything is written into a folder that readers overlook, and renamed at the end. That
+    folder also reserves the number, among all threads and processes.
+    """
+    versions = folder / VERSIONS
+    versions.mkdir(parents=True, exist_ok=True)
+    _sweep(versions)
+    pending = _reserve(versions)
+    about.version = int(pending.name.removeprefix(".").removesuffix(".pending"))
+    about.canonical_uri = uri(folder, about.version)
+    try:
+        _write_file(pending / folder.name, _payload(part))
+        text = about.model_dump_json(by_alias=True, exclude_none=True)
+        _write_file(pending / METADATA, text.encode())
+        pending.rename(versions / str(about.version))
+    except OSError:
+        shutil.rmtree(pending, ignore_errors=True)
+        raise
+    _sync(versions)
+    return about.version
+
+
+def metadata(folder: Path, version: int) -> FileArtifactVersion | None:
+    """What is known about a version; None if it has no readable metadata."""
+    path = folder / VERSIONS / str(version) / METADATA
+    try:
+        return FileArtifactVersion.model_validate_json(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValidationError as error:
+        logger.warning("%s is damaged and was passed over: %s", path, error)
+        return None
+
+
+def read(folder: Path, version: int) -> types.Part | None:
+    """The content of a version; None if it is not there."""
+    try:
+        data = (folder / VERSIONS / str(version) / folder.name).read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    about = metadata(folder, version)
+    if about is None or about.mime_type is None:
+        return types.Part(text=data.decode(errors="replace"))
+    blob = types.Blob(data=data, mime_type=about.mime_type, display_name=about.display_name)
+    return types.Part(inline_data=blob)
+
+
+def remove(folder: Path, scope: Path) -> None:
+    """Delete all versions, and the folders up to `scope` that are empty then.
+
+    Files below (`doc/more` beside `doc`) stay.
+    """
+    shutil.rmtree(folder / VERSIONS, ignore_errors=True)
+    while folder != scope and folder.is_relative_to(scope):
+        try:
+            folder.rmdir()
+        except OSError:  # not empty, or gone already
+            return
+        folder = folder.parent
+
+
+def below(scope: Path) -> list[Path]:
+    """The folders of all files in a scope."""
+    found = []
+    for path, folders, _ in os.walk(scope):
+        if VERSIONS in folders:
+            folders.remove(VERSIONS)
+            found.append(Path(path))
+    return found
+
+
+def _reserve(versions: Path) -> Path:
+    known = numbers(versions.parent)
+    version = known[-1] + 1 if known else 0
+    while True:
+        pending = versions / f".{version}.pending"
+        try:
+            pending.mkdir()
+        except FileExistsError:
+            version += 1
+            continue
+        if not (versions / str(version)).exists():
+            return pending
+        pending.rmdir()
+        version += 1
+
+
+def _sweep(versions: Path) -> None:
+    """Remove what processes have left that died while they were writing."""
+    for pending in versions.glob(".*.pending"):
+        try:
+            written = max(path.stat().st_mtime for path in (pending, *pending.iterdir()))
+        except OSError:  # another process has just ended it
+            continue
+        if time.time() - written > _ABANDONED:
+            shutil.rmtree(pending, ignore_errors=True)
+
+
+def _payload(part: types.Part) -> bytes:
+    if part.inline_data is not None:
+        return part.inline_data.data or b""
+    return (part.text or "").encode()
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    """Let a rename reach the disk; Windows cannot open folders and needs no such thing."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
 
 T = TypeVar("T")
 
 
 class FileArtifactService(BaseArtifactService):
-    """Artifacts below `root_dir`, which google-adk can read and write at the same time.
+    """Stores artifacts below `root_dir`, in google-adk's layout; both can use it at the same time.
 
-    A call without a session id is about the user's own files. Disk work is done in threads. Every
-    method raises InputValidationError for an app, user, session or file name that would lead out
-    of the folder.
+    A call without a session id applies to the user's own artifacts. Disk access runs in threads.
+    Every method raises InputValidationError for an app, user, session or file name that would lead
+    outside the folder.
     """
 
     def __init__(self, root_dir: Path | str) -> None:
@@ -62,7 +289,7 @@ class FileArtifactService(BaseArtifactService):
             display_name=blob.display_name if blob else None,
         )
         where = _Where(self.root_dir, app_name, user_id, filename, session_id)
-        return await _in_folder(where, lambda folder: artifact_versions.write(folder, part, about))
+        return await _in_folder(where, lambda folder: write(folder, part, about))
 
     async def load_artifact(
         self,
@@ -91,14 +318,14 @@ class FileArtifactService(BaseArtifactService):
         """Delete all versions; does nothing if there are none."""
         where = _Where(self.root_dir, app_name, user_id, filename, session_id)
         scope = user_folder(self.root_dir, app_name, user_id)
-        await _in_folder(where, lambda folder: artifact_versions.remove(folder, scope))
+        await _in_folder(where, lambda folder: remove(folder, scope))
 
     async def list_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
         """The numbers of the versions, ascending; a failed save may leave a gap."""
         where = _Where(self.root_dir, app_name, user_id, filename, session_id)
-        return await _in_folder(where, artifact_versions.numbers)
+        return await _in_folder(where, numbers)
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
@@ -143,7 +370,7 @@ async def _in_folder(where: _Where, work: Callable[[Path], T]) -> T:
 
 def _load(folder: Path, version: int | None) -> types.Part | None:
     number = _existing(folder, version)
-    return None if number is None else artifact_versions.read(folder, number)
+    return None if number is None else read(folder, number)
 
 
 def _describe(folder: Path, version: int | None) -> ArtifactVersion | None:
@@ -152,22 +379,22 @@ def _describe(folder: Path, version: int | None) -> ArtifactVersion | None:
 
 
 def _describe_all(folder: Path) -> list[ArtifactVersion]:
-    return [_about(folder, number) for number in artifact_versions.numbers(folder)]
+    return [_about(folder, number) for number in numbers(folder)]
 
 
 def _existing(folder: Path, version: int | None) -> int | None:
     version = version_number(version)
-    known = artifact_versions.numbers(folder)
+    known = numbers(folder)
     if version is None:
         return known[-1] if known else None
     return version if version in known else None
 
 
 def _about(folder: Path, version: int) -> ArtifactVersion:
-    stored = artifact_versions.metadata(folder, version)
+    stored = metadata(folder, version)
     return ArtifactVersion(
         version=version,
-        canonical_uri=artifact_versions.uri(folder, version),
+        canonical_uri=uri(folder, version),
         custom_metadata=stored.custom_metadata if stored else {},
         create_time=stored.create_time if stored else folder.stat().st_mtime,
         mime_type=stored.mime_type if stored else None,
@@ -178,9 +405,9 @@ def _names(scopes: set[Path]) -> list[str]:
     """The names as they were given; a file without readable metadata goes by its folder."""
     names = set()
     for scope in scopes:
-        for folder in artifact_versions.below(scope):
-            known = artifact_versions.numbers(folder)
+        for folder in below(scope):
+            known = numbers(folder)
             if known:
-                stored = artifact_versions.metadata(folder, known[-1])
+                stored = metadata(folder, known[-1])
                 names.add(stored.file_name if stored else folder.relative_to(scope).as_posix())
     return sorted(names)

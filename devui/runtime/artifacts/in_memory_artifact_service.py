@@ -7,20 +7,21 @@ from typing import Any
 
 from google.genai import types
 
-from devui.runtime.artifacts.arguments import USER_PREFIX, check_name, version_number
 from devui.runtime.artifacts.base_artifact_service import (
+    USER_PREFIX,
     ArtifactVersion,
     BaseArtifactService,
+    check_name,
     ensure_part,
+    id_segment,
+    version_number,
 )
-from devui.runtime.errors.input_validation_error import InputValidationError
+from devui.runtime.errors import InputValidationError
 
 _MAX_REFERENCES = 5
-_PARTING = frozenset("/\0")
-"""What ids must not hold: two of them could come to mean one place."""
 _REFERENCE = re.compile(
-    r"artifact://apps/(?P<app>[^/]+)/users/(?P<user>[^/]+)"
-    r"(?:/sessions/(?P<session>[^/]+))?/artifacts/(?P<file>.+)/versions/(?P<version>\d+)"
+    r"artifact://apps/(?P<app>.+?)/users/(?P<user>.+?)"
+    r"(?:/sessions/(?P<session>.+?))?/artifacts/(?P<file>.+)/versions/(?P<version>\d+)"
 )
 
 
@@ -31,7 +32,7 @@ class _Stored:
 
 
 class InMemoryArtifactService(BaseArtifactService):
-    """Artifacts in a dict, for tests and development.
+    """Stores artifacts in a dict, for tests and development.
 
     Every method raises InputValidationError for an app, user or session id that cannot be part of
     a path, and for a session's file without a session id.
@@ -101,9 +102,10 @@ class InMemoryArtifactService(BaseArtifactService):
         self, *, app_name: str, user_id: str, session_id: str | None = None
     ) -> list[str]:
         """Names of the session's and the user's files, sorted."""
-        folders = [f"{app_name}/{user_id}/user/"]
+        owner = _owner(app_name, user_id)
+        folders = [f"{owner}/user/"]
         if session_id is not None:
-            folders.append(f"{app_name}/{user_id}/{session_id}/")
+            folders.append(f"{owner}/{id_segment('session_id', session_id)}/")
         return sorted(
             {
                 path.removeprefix(folder)
@@ -158,18 +160,21 @@ def _stored_version(
 
 def _path(app_name: str, user_id: str, filename: str, session_id: str | None) -> str:
     check_name(filename)
-    for name, value in (("app_name", app_name), ("user_id", user_id), ("session_id", session_id)):
-        if value is not None and (value in {"", ".", ".."} or _PARTING & {*value}):
-            raise InputValidationError(f"{name} {value!r} cannot be part of an artifact's path.")
+    owner = _owner(app_name, user_id)
+    session = None if session_id is None else id_segment("session_id", session_id)
     if filename.startswith(USER_PREFIX):
-        return f"{app_name}/{user_id}/user/{filename}"
-    if session_id is None:
+        return f"{owner}/user/{filename}"
+    if session is None:
         raise InputValidationError(
             f"{filename!r} belongs to a session: give session_id, or begin its name with 'user:'."
         )
-    if session_id == "user":
+    if session == "user":
         raise InputValidationError("The session id 'user' is reserved for the user's own files.")
-    return f"{app_name}/{user_id}/{session_id}/{filename}"
+    return f"{owner}/{session}/{filename}"
+
+
+def _owner(app_name: str, user_id: str) -> str:
+    return f"{id_segment('app_name', app_name)}/{id_segment('user_id', user_id)}"
 
 
 def _mime_type(part: types.Part, app: str, user: str, session: str | None) -> str | None:

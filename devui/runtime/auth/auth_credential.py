@@ -1,14 +1,14 @@
 """What proves who calls: keys, tokens, accounts (adk-runtime 8.6). Secrets stay out of reprs."""
 
+import base64
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
-from devui.runtime.ignored import warn_of_ignored
-from devui.runtime.mistakes import unknown_names
+from devui.runtime.mistakes import unknown_names, warn_of_ignored
 
 _HIDDEN = "<hidden>"
 
@@ -78,7 +78,7 @@ class HttpAuth(AuthModel):
 
 
 class OAuth2Auth(AuthModel):
-    """Everything that comes up in an OAuth2 or OpenID Connect exchange."""
+    """The values of an OAuth2 or OpenID Connect exchange."""
 
     client_id: str | None = None
     """Who the app is, as the server knows it."""
@@ -162,6 +162,20 @@ class ServiceAccount(AuthModel):
     audience: str | None = None
     """The address of the service that is called; for id tokens."""
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not self.use_default_credential and self.service_account_credential is None:
+            raise ValueError(
+                "A ServiceAccount needs a service_account_credential, or"
+                " use_default_credential=True for the account of the environment."
+            )
+        if self.use_id_token and not self.audience:
+            raise ValueError(
+                "use_id_token=True needs an audience, the address of the service that is called,"
+                " such as 'https://my-service.run.app'."
+            )
+        return self
+
 
 class AuthCredentialTypes(StrEnum):
     """The kinds of credentials, named as in OpenAPI."""
@@ -174,7 +188,7 @@ class AuthCredentialTypes(StrEnum):
 
 
 class AuthCredential(AuthModel):
-    """One credential; `auth_type` tells which of the fields holds it."""
+    """A credential; `auth_type` says which field holds it."""
 
     auth_type: AuthCredentialTypes
     """Which of the fields below holds it."""
@@ -188,3 +202,80 @@ class AuthCredential(AuthModel):
     """For `serviceAccount`."""
     oauth2: OAuth2Auth | None = None
     """For `oauth2` and `openIdConnect`."""
+
+
+# Credentials as HTTP headers (adk-runtime 8.6, 8.9).
+
+
+def is_sendable(credential: AuthCredential) -> bool:
+    """Whether the credential holds a key, a token, a password or headers to be sent as it is."""
+    if credential.api_key or (credential.oauth2 and credential.oauth2.access_token):
+        return True
+    http = credential.http
+    return http is not None and (_is_told(http) or bool(http.additional_headers))
+
+
+def authorization_headers(credential: AuthCredential) -> dict[str, str]:
+    """The headers that carry a token or a password; empty for API keys, which a scheme places."""
+    if credential.oauth2 and credential.oauth2.access_token:
+        return {"Authorization": f"Bearer {credential.oauth2.access_token}"}
+    if credential.http:
+        own = (
+            {"Authorization": _authorization(credential.http)} if _is_told(credential.http) else {}
+        )
+        return own | (credential.http.additional_headers or {})
+    return {}
+
+
+def _is_told(http: HttpAuth) -> bool:
+    given = http.credentials
+    return bool(given.token or given.username or given.password)
+
+
+def _authorization(http: HttpAuth) -> str:
+    given = http.credentials
+    if given.token:
+        # The names of schemes are case-insensitive, and some services know only the usual form.
+        return f"{http.scheme.title()} {given.token}"
+    pair = f"{given.username or ''}:{given.password or ''}"
+    return f"Basic {base64.b64encode(pair.encode()).decode()}"
+
+
+# The OAuth 2 client of the agent, in credentials that belong to its user (adk-runtime 8.6).
+#
+# The client's secret is the agent's: it is taken out of what clients and stores may see, and
+# comes back from the agent's configuration when a token is needed.
+
+
+_CLIENT = ("client_id", "client_secret", "token_endpoint_auth_method")
+
+
+def without_secret(credential: AuthCredential | None) -> AuthCredential | None:
+    """A copy of the credential without the client's secret."""
+    return _updated(credential, {"client_secret": None})
+
+
+def with_secret(
+    credential: AuthCredential | None, raw: AuthCredential | None
+) -> AuthCredential | None:
+    """A copy of the credential with the configured secret."""
+    if raw is None or raw.oauth2 is None:
+        return credential
+    return _updated(credential, {"client_secret": raw.oauth2.client_secret})
+
+
+def with_client(credential: AuthCredential, raw: AuthCredential | None) -> AuthCredential:
+    """A copy with the configured client: what came from outside must not choose another one."""
+    if raw is None or raw.oauth2 is None:
+        return credential
+    configured = {name: value for name, value in raw.oauth2 if name in _CLIENT}
+    return _updated(credential, configured) or credential
+
+
+def _updated(
+    credential: AuthCredential | None, changes: dict[str, object]
+) -> AuthCredential | None:
+    if credential is None or credential.oauth2 is None:
+        return credential
+    oauth2 = credential.oauth2.model_copy(update=changes)
+    return credential.model_copy(update={"oauth2": oauth2})

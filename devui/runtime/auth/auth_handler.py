@@ -1,6 +1,7 @@
 """`AuthHandler`: one request for a credential and its answer (adk-runtime 8.6)."""
 
 import logging
+from typing import Any
 
 from devui.runtime.auth.auth_credential import (
     AuthCredential,
@@ -8,20 +9,130 @@ from devui.runtime.auth.auth_credential import (
     HttpAuth,
     HttpCredentials,
     OAuth2Auth,
+    with_client,
+    without_secret,
 )
-from devui.runtime.auth.auth_requests import auth_request, login_credential
-from devui.runtime.auth.auth_schemes import HTTPBase, SecuritySchemeType
+from devui.runtime.auth.auth_schemes import HTTPBase, SecuritySchemeType, is_oauth2
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.auth.clients import with_client, without_secret
-from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
-from devui.runtime.auth.exchanger.oauth2_credential_exchanger import OAuth2CredentialExchanger
+from devui.runtime.auth.exchanger import CredentialExchangeError, OAuth2CredentialExchanger
+from devui.runtime.auth.logins import authorization_code, check_state, with_login
 from devui.runtime.sessions.state import StateLike
+
+# What a client answers when it was asked for a credential (adk-runtime 8.6).
+
+
+_OF_THE_REQUEST = (
+    "auth_uri",
+    "client_id",
+    "code_challenge_method",
+    "code_verifier",
+    "state",
+    "token_endpoint_auth_method",
+)
+"""OAuth2 fields that an answer cannot change."""
+_OF_THE_LOGIN = frozenset({"auth_uri", "state"})
+"""Those that say nothing of a client that answers with a token: it has not used the address."""
+
+
+def credential_of(response: dict[str, Any], request: AuthConfig) -> AuthCredential | None:
+    """The credential in a client's answer: an AuthConfig with it, or the credential alone.
+
+    Of an AuthConfig only the credential is taken: scheme and key are those that were asked for.
+    A login keeps the client, the state and the proof of the request.
+
+    Raises:
+        LoginRefused: the answer belongs to another login, or the server refused the login.
+    """
+    config = response.get("authConfig", response)
+    if "authType" in config or "auth_type" in config:
+        credential = AuthCredential.model_validate(config)
+    else:
+        scheme = request.auth_scheme.model_dump(by_alias=True, mode="json")
+        own = {"authScheme": scheme, "credentialKey": request.credential_key}
+        answered = AuthConfig.model_validate({**config, **own}).exchanged_auth_credential
+        if answered is None:
+            return None
+        credential = answered
+    if credential.oauth2 is None:
+        return credential
+    oauth2 = _pinned(credential.oauth2, request.exchanged_auth_credential)
+    if not oauth2.access_token and (oauth2.auth_response_uri or oauth2.auth_code):
+        authorization_code(oauth2)
+    return credential.model_copy(update={"oauth2": oauth2})
+
+
+def _pinned(answered: OAuth2Auth, credential: AuthCredential | None) -> OAuth2Auth:
+    request = credential.oauth2 if credential else None
+    if request is None:
+        return answered
+    check_state(request, answered)
+    over = _OF_THE_LOGIN if answered.access_token else ()
+    pinned = {n: value for n, value in request if n in _OF_THE_REQUEST and n not in over}
+    redirect_uri = answered.redirect_uri or request.redirect_uri
+    return answered.model_copy(update={**pinned, "redirect_uri": redirect_uri})
+
+
+# What goes to the client when a tool asks for a credential (adk-runtime 8.6).
+
+
+def auth_request(config: AuthConfig) -> AuthConfig:
+    """The question for the client. It is stored and shown, so it holds none of the agent's secrets.
+
+    For OAuth2 and OpenID Connect it holds the address where the user logs in.
+
+    Raises:
+        ValueError: the config does not tell where the user can log in, or as which client.
+    """
+    exchanged = config.exchanged_auth_credential
+    has_address = exchanged and exchanged.oauth2 and exchanged.oauth2.auth_uri
+    if is_oauth2(config.auth_scheme) and not has_address:
+        exchanged = login_credential(config)
+    return config.model_copy(
+        update={
+            "raw_auth_credential": _redacted(config.raw_auth_credential),
+            "exchanged_auth_credential": _redacted(exchanged),
+        }
+    )
+
+
+def login_credential(config: AuthConfig) -> AuthCredential:
+    """The configured client with an address to log in at.
+
+    Raises:
+        ValueError: see `auth_request`.
+    """
+    raw = config.raw_auth_credential
+    if raw is None or raw.oauth2 is None:
+        raise ValueError(
+            "An AuthConfig for OAuth2 or OpenID Connect needs a raw_auth_credential with oauth2."
+        )
+    if raw.oauth2.auth_uri:
+        return raw.model_copy(deep=True)
+    return raw.model_copy(update={"oauth2": with_login(config.auth_scheme, raw.oauth2)})
+
+
+def _redacted(credential: AuthCredential | None) -> AuthCredential | None:
+    """The credential without what belongs to the agent alone."""
+    if credential is None:
+        return None
+    copied = credential.model_copy(deep=True)
+    copied.api_key = None
+    if copied.oauth2 is not None:
+        copied.oauth2.client_secret = None
+    if copied.http is not None:
+        copied.http.credentials.password = None
+        copied.http.credentials.token = None
+        copied.http.additional_headers = None
+    if copied.service_account and copied.service_account.service_account_credential:
+        copied.service_account = None  # without its key it would be none
+    return copied
+
 
 logger = logging.getLogger(__name__)
 
 
 class AuthHandler:
-    """Asks for the credential of one AuthConfig, and finds the answer in the state."""
+    """Requests the credential of an AuthConfig, and finds the answer in the state."""
 
     def __init__(self, auth_config: AuthConfig) -> None:
         self.auth_config = auth_config

@@ -30,9 +30,11 @@ class SecurityBase(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _take_others(cls, given: Any) -> Any:
+    def _take_others(cls, scheme: Any) -> Any:
         """Flows and types of another library's models."""
-        return {key: _own(value) for key, value in given.items()} if type(given) is dict else given
+        return (
+            {key: _own(value) for key, value in scheme.items()} if type(scheme) is dict else scheme
+        )
 
 
 class APIKey(SecurityBase):
@@ -107,7 +109,7 @@ class OAuth2(SecurityBase):
 
 
 class ExtendedOAuth2(OAuth2):
-    """OAuth 2 with endpoints that are looked up at the issuer (RFC 8414)."""
+    """OAuth 2 with endpoints discovered from the issuer (RFC 8414)."""
 
     issuer_url: str | None = None
 
@@ -122,7 +124,7 @@ class OpenIdConnect(SecurityBase):
 
 
 class OpenIdConnectWithConfig(SecurityBase):
-    """OpenID Connect with its endpoints given."""
+    """OpenID Connect with explicit endpoints."""
 
     type_: Literal[SecuritySchemeType.openIdConnect] = Field(
         SecuritySchemeType.openIdConnect, alias="type"
@@ -145,7 +147,7 @@ class OpenIdConnectWithConfig(SecurityBase):
 
 
 class CustomAuthScheme(AuthModel):
-    """Base of schemes of one's own; subclasses give `type_` a default."""
+    """Base class of custom schemes; subclasses give `type_` a default."""
 
     type_: str = Field(alias="type")
 
@@ -192,3 +194,65 @@ def own_scheme(scheme: Any) -> Any:
     if scheme is None or isinstance(scheme, SecurityBase | CustomAuthScheme):
         return scheme
     return TypeAdapter(AuthScheme).validate_python(scheme)
+
+
+# What a security scheme tells about an OAuth 2 server (adk-runtime 8.6).
+
+
+_BY_OAUTH2 = {SecuritySchemeType.oauth2, SecuritySchemeType.openIdConnect}
+
+
+def is_oauth2(scheme: AuthScheme) -> bool:
+    """Whether credentials of the scheme are tokens of OAuth 2 or OpenID Connect."""
+    return scheme.type_ in _BY_OAUTH2
+
+
+def grant_of(scheme: AuthScheme) -> OAuthGrantType | None:
+    """How a token is obtained; None if the scheme does not tell."""
+    if isinstance(scheme, OAuth2):
+        return OAuthGrantType.from_flow(scheme.flows)
+    if isinstance(scheme, OpenIdConnectWithConfig):
+        by_client = OAuthGrantType.CLIENT_CREDENTIALS in (scheme.grant_types_supported or [])
+        return OAuthGrantType.CLIENT_CREDENTIALS if by_client else OAuthGrantType.AUTHORIZATION_CODE
+    return None
+
+
+def login_endpoint(scheme: AuthScheme) -> tuple[str, list[str]]:
+    """Where users log in, and for which scopes.
+
+    Raises:
+        ValueError: the scheme does not tell.
+    """
+    if isinstance(scheme, OpenIdConnectWithConfig):
+        return scheme.authorization_endpoint, list(scheme.scopes or [])
+    flow = None
+    if isinstance(scheme, OAuth2):
+        flow = scheme.flows.authorizationCode or scheme.flows.implicit
+    if flow is None or not flow.authorizationUrl:
+        raise ValueError(
+            f"{type(scheme).__name__} doesn't specify where the user logs in: give it an"
+            " authorizationUrl, or the raw credential an auth_uri."
+        )
+    return flow.authorizationUrl, list(flow.scopes)
+
+
+def token_endpoint(scheme: AuthScheme | None) -> tuple[str, list[str]]:
+    """Where tokens come from, and for which scopes a client asks for itself.
+
+    Raises:
+        ValueError: the scheme does not tell.
+    """
+    if isinstance(scheme, OpenIdConnectWithConfig):
+        return scheme.token_endpoint, list(scheme.scopes or [])
+    flow = _token_flow(scheme) if isinstance(scheme, OAuth2) else None
+    if flow is None or not flow.tokenUrl:
+        raise ValueError(
+            f"{type(scheme).__name__} doesn't specify where tokens come from: give its flow a"
+            " tokenUrl."
+        )
+    return flow.tokenUrl, list(flow.scopes)
+
+
+def _token_flow(scheme: OAuth2) -> OAuthFlow | None:
+    flows = scheme.flows
+    return flows.clientCredentials or flows.authorizationCode or flows.password

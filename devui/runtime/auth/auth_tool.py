@@ -24,7 +24,7 @@ _OF_ONE_LOGIN = {
 
 
 class AuthConfig(AuthModel):
-    """Which scheme, the credential to start from, and the one that came of it."""
+    """The auth scheme, the credential to start from, and the resulting one."""
 
     auth_scheme: SerializeAsAny[AuthScheme]
     """How the service wants to be asked."""
@@ -62,7 +62,7 @@ class AuthConfig(AuthModel):
 
 
 class AuthToolArguments(AuthModel):
-    """The arguments of the function call by which a client is asked for a credential."""
+    """The arguments of the function call that asks a client for a credential."""
 
     function_call_id: str
     """The call of the tool that waits for the credential."""

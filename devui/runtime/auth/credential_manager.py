@@ -5,32 +5,31 @@ import logging
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from devui.runtime.auth.auth_credential import AuthCredential, AuthCredentialTypes
+from devui.runtime.auth.auth_credential import (
+    AuthCredential,
+    AuthCredentialTypes,
+    is_sendable,
+    with_client,
+    without_secret,
+)
 from devui.runtime.auth.auth_handler import AuthHandler
-from devui.runtime.auth.auth_headers import is_sendable
-from devui.runtime.auth.auth_provider_registry import AuthProviderRegistry
-from devui.runtime.auth.auth_schemes import CustomAuthScheme, OAuthGrantType
+from devui.runtime.auth.auth_schemes import CustomAuthScheme, OAuthGrantType, grant_of, is_oauth2
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.auth.base_auth_provider import BaseAuthProvider
-from devui.runtime.auth.clients import with_client, without_secret
-from devui.runtime.auth.complete_scheme import complete
-from devui.runtime.auth.endpoints import grant_of, is_oauth2
-from devui.runtime.auth.exchanger.base_credential_exchanger import (
+from devui.runtime.auth.base_auth_provider import AuthProviderRegistry, BaseAuthProvider
+from devui.runtime.auth.exchanger import (
     BaseCredentialExchanger,
     CredentialExchangeError,
-)
-from devui.runtime.auth.exchanger.credential_exchanger_registry import CredentialExchangerRegistry
-from devui.runtime.auth.exchanger.oauth2_credential_exchanger import OAuth2CredentialExchanger
-from devui.runtime.auth.exchanger.service_account_credential_exchanger import (
+    CredentialExchangerRegistry,
+    OAuth2CredentialExchanger,
     ServiceAccountCredentialExchanger,
 )
-from devui.runtime.auth.oauth2_discovery import OAuth2DiscoveryManager
-from devui.runtime.auth.refresher.base_credential_refresher import (
+from devui.runtime.auth.oauth2_discovery import OAuth2DiscoveryManager, complete
+from devui.runtime.auth.refresher import (
     BaseCredentialRefresher,
     CredentialRefresherError,
+    CredentialRefresherRegistry,
+    OAuth2CredentialRefresher,
 )
-from devui.runtime.auth.refresher.credential_refresher_registry import CredentialRefresherRegistry
-from devui.runtime.auth.refresher.oauth2_credential_refresher import OAuth2CredentialRefresher
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -44,10 +43,10 @@ _accounts = ServiceAccountCredentialExchanger()
 
 
 class CredentialManager:
-    """Gets the credential of one AuthConfig ready: from the config, a store, the user, a server.
+    """Obtains the credential of an AuthConfig: from the config, a store, the user or a server.
 
-    Calls that run at the same time wait for each other, so that a user is asked once, and a
-    refresh token is used once.
+    Concurrent calls wait for each other, so that the user is asked only once and a refresh token
+    is used only once.
     """
 
     _providers: ClassVar[AuthProviderRegistry] = AuthProviderRegistry()
@@ -108,7 +107,9 @@ class CredentialManager:
                 return raw.model_copy(deep=True)
             await self._complete()
             return (
-                await self._kept(context) or await self._given(context) or await self._own(context)
+                await self._ready_credential(context)
+                or await self._user_credential(context)
+                or await self._own(context)
             )
 
     async def replace(self, context: "Context", refused: AuthCredential) -> AuthCredential | None:
@@ -122,7 +123,7 @@ class CredentialManager:
             CredentialExchangeError: the agent's own client is refused.
         """
         async with self._lock(context):
-            kept = await self._kept(context)
+            kept = await self._ready_credential(context)
             if kept is not None and _token(kept) != _token(refused):
                 return kept
             if refused.oauth2 and refused.oauth2.refresh_token:
@@ -168,7 +169,7 @@ class CredentialManager:
             )
         config.auth_scheme = await complete(config.auth_scheme, OAuth2DiscoveryManager())
 
-    async def _kept(self, context: "Context") -> AuthCredential | None:
+    async def _ready_credential(self, context: "Context") -> AuthCredential | None:
         """What was got ready before, in this invocation or in another one."""
         service = context.get_invocation_context().credential_service
         credential = context.get_credential(self._key)
@@ -178,7 +179,7 @@ class CredentialManager:
             return None
         return await self._renewed(context, credential)
 
-    async def _given(self, context: "Context") -> AuthCredential | None:
+    async def _user_credential(self, context: "Context") -> AuthCredential | None:
         """What the user answered."""
         handler = AuthHandler(self._auth_config)
         credential = handler.stored(context.state)

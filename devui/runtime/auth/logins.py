@@ -9,8 +9,7 @@ import secrets
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from devui.runtime.auth.auth_credential import OAuth2Auth
-from devui.runtime.auth.auth_schemes import AuthScheme
-from devui.runtime.auth.endpoints import login_endpoint
+from devui.runtime.auth.auth_schemes import AuthScheme, login_endpoint
 
 
 class LoginRefused(ValueError):
@@ -67,13 +66,13 @@ def authorization_code(oauth2: OAuth2Auth) -> str:
     return answered["code"]
 
 
-def check_state(asked: OAuth2Auth, answered: OAuth2Auth) -> None:
+def check_state(request: OAuth2Auth, answered: OAuth2Auth) -> None:
     """Refuse a login that says of itself that it belongs to another request.
 
     Raises:
         LoginRefused: it does.
     """
-    if asked.state and answered.state and not _same(asked.state, answered.state):
+    if request.state and answered.state and not _same(request.state, answered.state):
         raise LoginRefused("The login that came back has the state of another one.")
 
 

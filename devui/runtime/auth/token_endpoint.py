@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from devui.runtime.auth.auth_credential import OAuth2Auth, ServiceAccount
-from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
+from devui.runtime.auth.exchanger import CredentialExchangeError
 from devui.runtime.platform.time import get_time
 
 try:

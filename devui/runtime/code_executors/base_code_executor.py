@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ConfigDict, Field
 
-from devui.runtime.ignored import Spelt
+from devui.runtime.mistakes import Spelt
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class BuiltInCodeExecutor(BaseCodeExecutor):
-    """Switches on the model's own code execution; images that it makes become artifacts."""
+    """Enables the model's built-in code execution; generated images become artifacts."""
 
     def execute_code(
         self, invocation_context: InvocationContext, code_execution_input: CodeExecutionInput

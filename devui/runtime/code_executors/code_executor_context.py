@@ -19,8 +19,8 @@ _RESULTS = "_code_execution_results"
 class CodeExecutorContext:
     """Reads and writes a session's state.
 
-    What stands in `get_state_delta` is meant to be stored; input files, counts and results last
-    as long as the session object.
+    `get_state_delta` returns what should be stored; input files, counts and results last as long
+    as the session object.
     """
 
     def __init__(self, session_state: StateLike) -> None:

@@ -35,12 +35,12 @@ exec(compile(sys.stdin.buffer.read(), '<code>', 'exec'), {'__name__': '__main__'
 
 
 class UnsafeLocalCodeExecutor(BaseCodeExecutor):
-    """Runs code in a Python process of its own, with all rights of this one.
+    """Runs code in a separate Python process, with all rights of this one.
 
-    Nothing shields this machine from the code: use it for agents you trust, or in a container.
-    The process starts in the current directory, finds the modules that this one finds, and is
-    ended with its children when its time is up or this process is gone. Only a failure counts as
-    an error: warnings on stderr of code that ran through are dropped.
+    Nothing protects this machine from the code: use it only for agents you trust, or in a
+    container. The process starts in the current directory, can import the same modules, and is
+    terminated with its children when it times out or this process exits. Only failures count as
+    errors: warnings on stderr of successful code are dropped.
     """
 
     timeout_seconds: int | None = 300

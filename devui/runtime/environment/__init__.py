@@ -1,6 +1,204 @@
 """Where commands of agents run and their files are (adk-runtime 8.8)."""
 
-from devui.runtime.environment.base_environment import BaseEnvironment, ExecutionResult
-from devui.runtime.environment.local_environment import LocalEnvironment
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from devui.runtime.lifeline import WATCH, lifeline
+
+# `BaseEnvironment`: a place for commands and files, here or elsewhere (adk-runtime 8.8).
+
+
+@dataclass
+class ExecutionResult:
+    """The outcome of a command."""
+
+    exit_code: int = 0
+    """The status of the command; 0 if it went well."""
+    stdout: str = ""
+    """What it printed."""
+    stderr: str = ""
+    """What it complained of."""
+    timed_out: bool = False
+    """Whether it was ended since it took too long."""
+
+
+class BaseEnvironment(ABC):
+    """Runs commands in a folder, and reads and writes files. Subclass it for your own sandbox."""
+
+    _is_initialized: bool = False
+
+    @property
+    def is_initialized(self) -> bool:
+        """Whether it is ready to be used."""
+        return self._is_initialized
+
+    @is_initialized.setter
+    def is_initialized(self, value: bool) -> None:
+        self._is_initialized = value
+
+    async def initialize(self) -> None:  # noqa: B027  some have nothing to do
+        """Make it ready; called before it is used, perhaps more than once."""
+
+    async def close(self) -> None:  # noqa: B027  some have nothing to do
+        """Let go of what it holds; perhaps more than once."""
+
+    @property
+    @abstractmethod
+    def working_dir(self) -> Path:
+        """The folder in which commands run, absolute."""
+
+    @abstractmethod
+    async def execute(self, command: str, *, timeout: float | None = None) -> ExecutionResult:  # noqa: ASYNC109  ADK's name
+        """Run a command of a shell, for so many seconds at the most."""
+
+    @abstractmethod
+    async def read_file(self, path: Path) -> bytes:
+        """The bytes of a file; relative paths begin in the folder.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+
+    @abstractmethod
+    async def write_file(self, path: Path, content: str | bytes) -> None:
+        """Write a file and the folders above it; relative paths begin in the folder."""
+
+
+# `LocalEnvironment`: commands in processes of this machine, without a sandbox.
+#
+# See adk-runtime 8.8.
+
+
+_GRACE_SECONDS = 5.0
+"""How long a command may take to end when it is asked to, before it is killed."""
+
+_BOOT = (
+    WATCH
+    + """\
+import subprocess
+
+status = subprocess.run(sys.argv[1], shell=True).returncode
+if status < 0:
+    os.kill(os.getpid(), -status)
+sys.exit(status)
+"""
+)
+"""Runs a command of the shell, and ends as it ends."""
+
+_Output = tuple[bytes, bytes]
+
+
+class LocalEnvironment(BaseEnvironment):
+    """Runs commands with the rights of this process; files stay within its folder."""
+
+    def __init__(
+        self, *, working_dir: Path | None = None, env_vars: Mapping[str, str] | None = None
+    ) -> None:
+        """Choose the folder.
+
+        Args:
+            working_dir: An absolute path; without one a folder is made, and removed at the end.
+            env_vars: Variables that commands see besides those of this process.
+        """
+        self._own_folder = working_dir
+        self._folder = working_dir
+        self._variables = dict(env_vars or {})
+
+    @property
+    def working_dir(self) -> Path:
+        """The folder; RuntimeError if it has yet to be made."""
+        if self._folder is None:
+            raise RuntimeError("The environment has no folder yet: await its initialize() first.")
+        return self._folder
+
+    async def initialize(self) -> None:
+        """Make the folder."""
+        if self._folder is None:
+            # At once: who makes it ready at the same time would make another folder.
+            self._folder = Path(tempfile.mkdtemp(prefix="devui_skills_"))
+        else:
+            await asyncio.to_thread(os.makedirs, self._folder, exist_ok=True)
+        self._is_initialized = True
+
+    async def close(self) -> None:
+        """Remove the folder, if it was made here."""
+        if self._own_folder is None and self._folder is not None:
+            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+            self._folder = None
+        self._is_initialized = False
+
+    async def execute(self, command: str, *, timeout: float | None = None) -> ExecutionResult:  # noqa: ASYNC109  ADK's name
+        """Run a command; one that takes too long is ended with all that it has started."""
+        with lifeline() as pipe:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-c", _BOOT, command, str(pipe)),
+                pass_fds=(pipe,),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=self.working_dir,
+                env={**os.environ, **self._variables},
+                start_new_session=True,  # so that what it starts can be ended along with it
+            )
+            return await _result(process, timeout)
+
+    async def read_file(self, path: Path) -> bytes:
+        """The bytes of a file; ValueError for one outside of the folder."""
+        return await asyncio.to_thread(self._inside(path).read_bytes)
+
+    async def write_file(self, path: Path, content: str | bytes) -> None:
+        """Write a file; ValueError for one outside of the folder."""
+        data = content.encode() if isinstance(content, str) else content
+        await asyncio.to_thread(_write, self._inside(path), data)
+
+    def _inside(self, path: Path) -> Path:
+        folder = self.working_dir.resolve()
+        found = (folder / path).resolve()
+        if not found.is_relative_to(folder):
+            raise ValueError(f"The path leads out of the environment's folder: {path}")
+        return found
+
+
+async def _result(process: asyncio.subprocess.Process, seconds: float | None) -> ExecutionResult:
+    said = asyncio.ensure_future(process.communicate())
+    try:
+        done, _ = await asyncio.wait([said], timeout=seconds)
+    except asyncio.CancelledError:
+        await _ended(process.pid, said)
+        raise
+    stdout, stderr = said.result() if done else await _ended(process.pid, said)
+    return ExecutionResult(
+        exit_code=process.returncode or 0,
+        stdout=stdout.decode("utf-8", errors="replace"),
+        stderr=stderr.decode("utf-8", errors="replace"),
+        timed_out=not done,
+    )
+
+
+async def _ended(group: int, output: asyncio.Future[_Output]) -> _Output:
+    """Ask all processes of a command to end, kill those that do not; what it has written."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, sign)
+        done, _ = await asyncio.wait([output], timeout=_GRACE_SECONDS)
+        if done:
+            return output.result()
+    output.cancel()  # a process in a group of its own holds the pipes
+    return b"", b""
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
 
 __all__ = ["BaseEnvironment", "ExecutionResult", "LocalEnvironment"]

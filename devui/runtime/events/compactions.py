@@ -32,7 +32,7 @@ class _Range:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _Item:
     """An event that is shown, or a summary as an event."""
 
     place: int
@@ -57,7 +57,7 @@ def compacted(events: Sequence[Event], agent: str = "model") -> list[Event]:
     A summary stands where the last event that it covers stood, as words of `agent`. Calls whose
     responses are not covered are brought back, with the responses to their siblings.
     """
-    return CompactedEvents(events, agent).shown()
+    return CompactedEvents(events, agent).events()
 
 
 class CompactedEvents:
@@ -67,11 +67,11 @@ class CompactedEvents:
         self._events = list(events)
         self._agent = agent
         self._summaries = _ranges(events)
-        self._shown = self._all_shown()
+        self._items = self._all_shown()
 
-    def shown(self) -> list[Event]:
+    def events(self) -> list[Event]:
         """The events, in a list of the caller's own (see `compacted`)."""
-        return list(_with_lost_calls([each.event for each in self._shown], self._events))
+        return list(_with_lost_calls([each.event for each in self._items], self._events))
 
     @property
     def latest(self) -> Event | None:
@@ -83,18 +83,18 @@ class CompactedEvents:
         other = copy(self)
         other._events = [*self._events]
         other.append(summary)
-        return other.shown()
+        return other.events()
 
     def append(self, event: Event) -> None:
         """Add an event at the end; a summary may take the places of others."""
         index = len(self._events)
         self._events.append(event)
         if event.actions.compaction is None:
-            self._shown.append(_Shown(index, index, event))
+            self._items.append(_Item(index, index, event))
         else:
             self._sum_up(_Range(index, event.actions.compaction))
 
-    def _all_shown(self) -> list[_Shown]:
+    def _all_shown(self) -> list[_Item]:
         by_time = sorted(self._summaries, key=lambda each: each.start)
         starts, ends = [each.start for each in by_time], [each.end for each in by_time]
         place = {each.index: each.index for each in by_time}
@@ -106,9 +106,9 @@ class CompactedEvents:
             covering = [each.index for each in around if index < each.index]
             place.update(dict.fromkeys(covering, index))
             if not covering and event.actions.compaction is None:
-                shown.append(_Shown(index, index, event))
-        told = [self._told(each, place[each.index]) for each in self._summaries]
-        return sorted([*shown, *told], key=_Shown.order)
+                shown.append(_Item(index, index, event))
+        told = [self._summary_item(each, place[each.index]) for each in self._summaries]
+        return sorted([*shown, *told], key=_Item.order)
 
     def _sum_up(self, new: _Range) -> None:
         if any(each.contains(new) and not new.contains(each) for each in self._summaries):
@@ -117,17 +117,17 @@ class CompactedEvents:
         self._summaries = [each for each in self._summaries if each.index not in gone] + [new]
         times = (self._events[index].timestamp for index in range(new.index - 1, -1, -1))
         covered = next((n for n, time in enumerate(times, 1) if new.start <= time <= new.end), 0)
-        self._shown = [
+        self._items = [
             each
-            for each in self._shown
+            for each in self._items
             if each.index not in gone
             and (each.is_summary or not new.start <= each.event.timestamp <= new.end)
         ]
-        insort(self._shown, self._told(new, new.index - covered), key=_Shown.order)
+        insort(self._items, self._summary_item(new, new.index - covered), key=_Item.order)
 
-    def _told(self, summary: _Range, place: int) -> _Shown:
-        told = _told(self._events[summary.index], self._agent)
-        return _Shown(place, summary.index, told, is_summary=True)
+    def _summary_item(self, summary: _Range, place: int) -> _Item:
+        told = _summary_event(self._events[summary.index], self._agent)
+        return _Item(place, summary.index, told, is_summary=True)
 
 
 def _ranges(events: Sequence[Event]) -> list[_Range]:
@@ -145,7 +145,7 @@ def _ranges(events: Sequence[Event]) -> list[_Range]:
     return sorted(shown, key=lambda each: each.index)
 
 
-def _told(event: Event, agent: str) -> Event:
+def _summary_event(event: Event, agent: str) -> Event:
     compaction = event.actions.compaction
     assert compaction is not None  # noqa: S101  only events with a summary come here
     return Event(
@@ -158,11 +158,11 @@ def _told(event: Event, agent: str) -> Event:
     )
 
 
-def _with_lost_calls(kept: Sequence[Event], events: Sequence[Event]) -> Iterator[Event]:
+def _with_lost_calls(remaining: Sequence[Event], events: Sequence[Event]) -> Iterator[Event]:
     """The kept events, and before a response whose call was covered, that call."""
-    there = {call.id for event in kept for call in event.get_function_calls()}
-    answered = {response.id for event in kept for response in event.get_function_responses()}
-    for event in kept:
+    there = {call.id for event in remaining for call in event.get_function_calls()}
+    answered = {response.id for event in remaining for response in event.get_function_responses()}
+    for event in remaining:
         for response in event.get_function_responses():
             source = None if response.id in there else _calling(response.id, events)
             if source is None:

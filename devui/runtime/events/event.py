@@ -1,9 +1,11 @@
 """`Event`: the unit of what passes between agents, Runner and user (events seed)."""
 
-from typing import Any, ClassVar, Self
+import inspect
+from typing import Any, ClassVar, NoReturn, Self
 
 from google.genai import types
 from pydantic import (
+    BaseModel,
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
@@ -12,14 +14,59 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from devui.runtime.copying import blank, made
+from devui.runtime.copying import assemble, blank
 from devui.runtime.events.event_actions import EventActions, serialised
-from devui.runtime.events.node_info import NodeInfo
-from devui.runtime.ignored import warn_of_ignored
-from devui.runtime.mistakes import A_CONTENT, unknown_names
+from devui.runtime.mistakes import A_CONTENT, unknown_names, warn_of_ignored
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
+
+# `NodeInfo`: where in a graph of nodes an event came from (adk-runtime 1.2).
+
+
+class NodeInfo(BaseModel):
+    """The place of the node that made an event.
+
+    `path` joins segments by `/`; each is a name, or `name@run`: `wf@1/writer@2`.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        populate_by_name=True,
+        ser_json_bytes="base64",
+        val_json_bytes="base64",
+        defer_build=True,
+    )
+
+    path: str = ""
+    """Empty for what no node made."""
+    output_for: list[str] | None = None
+    """Paths of further nodes whose output the event's `output` also is."""
+    message_as_output: bool | None = None
+    """True when the event's content is the node's output."""
+
+    @property
+    def name(self) -> str:
+        """Name of the node, without its run."""
+        return self._segment(-1)[0]
+
+    @property
+    def run_id(self) -> str:
+        """Which run of the node it was; empty if the path does not tell."""
+        return self._segment(-1)[1] or ""
+
+    @property
+    def parent_run_id(self) -> str | None:
+        """Which run of the enclosing node it was; None if there is none or it is not told."""
+        return self._segment(-2)[1]
+
+    def _segment(self, index: int) -> tuple[str, str | None]:
+        segments = self.path.split("/")
+        if len(segments) < -index:
+            return "", None
+        name, at, run = segments[index].rpartition("@")
+        return (name, run) if at else (run, None)
+
 
 _SHORTHANDS = frozenset({"message", "state", "route", "node_path"})
 _A_CONTENT = 'content=types.Content(role="model", parts=[types.Part(text=...)])'
@@ -31,12 +78,19 @@ _INSTEAD = dict.fromkeys(("text", "parts", "role"), _A_CONTENT) | {
 """What events do not have, though one may think so. They ignore it, as google-adk's do."""
 
 
-class Event(LlmResponse):
-    """A record of one moment: a message, a tool call or result, a change, a signal, an error.
+class _Field:
+    """Takes the place of a property, so that what an instance has of that name is seen."""
 
-    The constructor also takes shorthands (adk-runtime 1.2): `message=` for content (a text, a
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError("The field has no value.")
+
+
+class Event(LlmResponse):
+    """One entry of a session's history: a message, tool call, result, change, signal or error.
+
+    The constructor also accepts shorthands (adk-runtime 1.2): `message=` for content (a text, a
     Part or a Content), `state=` for `actions.state_delta`, `route=` for `actions.route` and
-    `node_path=` for `node_info.path`. JSON keys come in the order of the fields.
+    `node_path=` for `node_info.path`. JSON keys are in field order.
     """
 
     model_config = ConfigDict(
@@ -71,6 +125,14 @@ class Event(LlmResponse):
 
     _wanted_content: ClassVar[str] = f'{A_CONTENT}; or give `message="..."` for a text of the user'
 
+    @classmethod
+    def __pydantic_init_subclass__(cls, **settings: Any) -> None:
+        """Let fields of a subclass stand before what has their names here, such as `message`."""
+        super().__pydantic_init_subclass__(**settings)
+        for name in cls.model_fields:
+            if isinstance(inspect.getattr_static(cls, name, None), property):
+                setattr(cls, name, _Field())
+
     @model_validator(mode="before")
     @classmethod
     def _expand_shorthands(cls, data: Any) -> Any:
@@ -98,10 +160,10 @@ class Event(LlmResponse):
             self.id = Event.new_id()
 
     @classmethod
-    def made(cls, **values: Any) -> Self:
+    def assemble(cls, **values: Any) -> Self:
         """An event of values known to be right: without validation, which would cost the most."""
         if "actions" not in values:
-            values["actions"] = EventActions.made()
+            values["actions"] = EventActions.assemble()
         if "id" not in values:
             values["id"] = new_uuid()
         if "node_info" not in values:
@@ -109,7 +171,7 @@ class Event(LlmResponse):
         if "timestamp" not in values:
             values["timestamp"] = get_time()
         defaults: Self = blank(cls)
-        return made(defaults, values)
+        return assemble(defaults, values)
 
     @property
     def message(self) -> types.Content | None:

@@ -1,26 +1,64 @@
 """`EventActions`: what an event changes, and where it sends control (adk-runtime 1.3)."""
 
+import json
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from google.genai import types
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    field_serializer,
-)
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, field_serializer
 from pydantic.alias_generators import to_camel
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.copying import blank, renewed
-from devui.runtime.declared import Declared
-from devui.runtime.events.tool_confirmation import ToolConfirmation
-from devui.runtime.events.ui_widget import UiWidget
 from devui.runtime.jsonable import jsonable
-from devui.runtime.mistakes import caller, given, without_json
+from devui.runtime.mistakes import Declared, brief, caller, without_json
+
+# `ToolConfirmation`: a tool call that waits for a human's yes (adk-runtime 1.3, 8.5).
+#
+# Defined here because `EventActions` carries it; public as
+# `devui.runtime.tools.tool_confirmation`.
+
+
+class ToolConfirmation(BaseModel):
+    """The question put to the human, and later the answer."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
+
+    hint: str = ""
+    """Why the confirmation is asked for."""
+    confirmed: bool = False
+    """The human's answer; False also before there is one."""
+    payload: Any | None = None
+    """What the tool wants to be filled in; must be JSON-able."""
+
+    @classmethod
+    def from_response_dict(cls, response: dict[str, Any]) -> Self:
+        """Read a function response; `{"response": "<json>"}` holds the answer as JSON text."""
+        if set(response) == {"response"}:
+            return cls.model_validate(json.loads(response["response"]))
+        return cls.model_validate(response)
+
+
+# `UiWidget`: something a tool asks the user interface to draw (adk-runtime 1.3).
+
+
+class UiWidget(BaseModel):
+    """What to draw, and who knows how to draw it."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
+
+    id: str
+    """Unique within its event."""
+    provider: str
+    """Who renders it; `mcp` is the one known provider."""
+    payload: dict[str, Any] = Field(default_factory=dict)
+    """What the provider needs for rendering."""
+
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +93,7 @@ class EventCompaction(BaseModel):
 
 
 class EventActions(Declared):
-    """The side effects and control signals of one event; the Runner commits them with it."""
+    """The side effects and control signals of an event, committed together with it."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
@@ -98,18 +136,18 @@ class EventActions(Declared):
             """Refuse what could be stored and not be read back; of a flag, keep what it means."""
             if name in _DELTAS and not isinstance(value, dict):
                 if not isinstance(value, Mapping):
-                    raise TypeError(f"EventActions.{name} is {given(value)}; give a dict.")
+                    raise TypeError(f"EventActions.{name} is {brief(value)}; give a dict.")
                 value = dict(value)
             if name in _FLAGS and value is not None and not isinstance(value, bool):
                 if isinstance(value, str) and value:
                     logger.warning(
-                        "`%s` is %s, which counts as True%s.", name, given(value), caller()
+                        "`%s` is %s, which counts as True%s.", name, brief(value), caller()
                     )
                 value = bool(value)
             super().__setattr__(name, value)
 
     @classmethod
-    def made(cls) -> Self:
+    def assemble(cls) -> Self:
         """Actions that do nothing yet: without validation, for every event and context has some."""
         none: Self = blank(cls)
         return renewed(

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin
+from uuid import uuid4
 
 from google.genai import types
 from pydantic import BaseModel
@@ -21,10 +22,58 @@ from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core import core_schema as schemas
 from pydantic_core.core_schema import CoreSchema
 
-from devui.runtime.events.deep_reading import read_deep_event
-from devui.runtime.events.event import Event
+from devui.runtime.events.event import Event, NodeInfo
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.events.node_info import NodeInfo
+
+# Events whose values are nested deeper than what reads JSON goes.
+#
+# pydantic writes 255 levels and reads 200. An event between those is in the history for good, and
+# a session must not become unreadable because of it. So what is deep down is put aside, and back.
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_DEEPEST = 100
+"""Deeper than the fields of an event, whose validation sees all of them."""
+
+
+def read_deep(kind: type[Model], text: str | bytes) -> Model:
+    """What `kind.model_validate_json` would give if it read any depth.
+
+    Raises ValidationError as that does.
+    """
+    aside: dict[str, Any] = {}
+    shallow = _without_deep(json.loads(text), aside)
+    model = kind.model_validate_json(json.dumps(shallow))
+    _put_back(model, aside)
+    return model
+
+
+def _without_deep(value: Any, aside: dict[str, Any], depth: int = 0) -> Any:
+    """The value with texts that nobody else has in the place of what is too deep."""
+    if not isinstance(value, dict | list):
+        return value
+    if depth == _DEEPEST:
+        name = uuid4().hex
+        aside[name] = value
+        return name
+    if isinstance(value, dict):
+        return {key: _without_deep(each, aside, depth + 1) for key, each in value.items()}
+    return [_without_deep(each, aside, depth + 1) for each in value]
+
+
+def _put_back(value: Any, aside: dict[str, Any]) -> None:
+    """Exchange what stands for containers by those, in place."""
+    if isinstance(value, BaseModel):
+        value = vars(value)
+    if not isinstance(value, dict | list):
+        return
+    for key, each in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        if isinstance(each, str) and each in aside:
+            value[key] = aside[each]
+        else:
+            _put_back(each, aside)
+
 
 _TOO_DEEP = "recursion limit exceeded"
 """What pydantic says of JSON that is nested deeper than it reads."""
@@ -76,7 +125,7 @@ def _read_any(text: str | bytes) -> Event:
         if not any(_TOO_DEEP in found["msg"] for found in error.errors(include_url=False)):
             raise
         try:
-            return read_deep_event(text)
+            return read_deep(Event, text)
         except (json.JSONDecodeError, RecursionError):
             raise error from None
 

@@ -5,12 +5,12 @@ from typing import Any
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from devui.runtime.ignored import Spelt
+from devui.runtime.mistakes import Spelt
 from devui.runtime.platform.uuid import new_uuid
 
 
 class RequestInput(Spelt):
-    """What is asked of the human, and in which form the answer is expected."""
+    """A question to a person, and the expected form of the answer."""
 
     model_config = ConfigDict(
         arbitrary_types_allowed=True,

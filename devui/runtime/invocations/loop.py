@@ -4,20 +4,54 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import Any
 
 from google.genai import types
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.hand_over import followed
-from devui.runtime.agents.invocation_context import InvocationContext, public_metadata
+from devui.runtime.agents.invocation_context import (
+    INTERNAL_METADATA,
+    InvocationContext,
+    public_metadata,
+)
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.apps.compaction import compact_by_invocations, compact_by_tokens
 from devui.runtime.cancellation import not_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
-from devui.runtime.invocations.plugin_replacement import internal_metadata, replaced
 from devui.runtime.workflow.base_node import BaseNode
-from devui.runtime.workflow.driving import root_events
+from devui.runtime.workflow.dynamic import root_events
+from devui.runtime.workflow.node_run import only_says_that_a_node_ended
+
+# An event that a plugin gave in place of another (adk-runtime 3.3).
+
+
+_KEPT = frozenset({"id", "invocation_id", "timestamp"})
+
+
+def replaced(event: Event, replacement: Event) -> Event:
+    """`event` with every field that was set on `replacement`.
+
+    Id, invocation and time stay, and so does the author if the replacement names none, and the
+    metadata that is the runtime's own.
+    """
+    if replacement is event:
+        return event
+    changes = {name: getattr(replacement, name) for name in replacement.model_fields_set - _KEPT}
+    if not replacement.author:
+        changes.pop("author", None)
+    internal = internal_metadata(event)
+    if internal and "custom_metadata" in changes:
+        changes["custom_metadata"] = {**(changes["custom_metadata"] or {}), **internal}
+    return event.model_copy(update=changes)
+
+
+def internal_metadata(event: Event) -> dict[str, Any]:
+    """What the runtime itself has noted on the event."""
+    metadata = event.custom_metadata or {}
+    return {key: value for key, value in metadata.items() if key.startswith(INTERNAL_METADATA)}
+
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +130,9 @@ async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGene
         async with aclosing(_events(ctx, node)) as events:
             with switch.over(events if at_once else None):
                 async for event in events:
-                    yield await _commit(ctx, event)
+                    committed = await _commit(ctx, event)
+                    if not only_says_that_a_node_ended(committed):
+                        yield committed  # callers take the last event for the answer
                     if switch.stops():
                         break
     if switch.is_set():

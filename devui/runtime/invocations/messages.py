@@ -5,16 +5,78 @@ from dataclasses import dataclass
 
 from google.genai import types
 
-from devui.runtime.agents.branches import common_branch
-from devui.runtime.agents.invocation_history import live_events_of
-from devui.runtime.agents.open_calls import call_around
+from devui.runtime.agents.agent_tree import common_branch
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.invocation_events import (
+    call_around,
+    calls_around,
+    is_request,
+    live_events_of,
+    subjects,
+)
+from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
-from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
+from devui.runtime.errors import InvocationNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.rewinds import live_events, live_events_backwards
-from devui.runtime.invocations.repeats import has_come_of, repeated
-from devui.runtime.mistakes import given
+from devui.runtime.mistakes import brief
 from devui.runtime.sessions.session import Session
+from devui.runtime.workflow.base_node import BaseNode
+
+# Answers that the user gives once more to what has been answered.
+#
+# A client may send its message again, as after a lost connection. What has come of the answer
+# then stands in the history, and nothing is left to be done about it.
+
+
+def repeated(
+    responses: Sequence[types.FunctionResponse], places: Mapping[str, int], history: Sequence[Event]
+) -> set[str | None]:
+    """The questions that have had their answers; what is said of a call for a job may change.
+
+    `places` tells where in the history each was asked last: an id may be used again.
+    """
+    questions = {each.id: places[each.id] for each in responses if each.id and _asks(each)}
+    return {each for each, index in questions.items() if _answer(each, index, history) is not None}
+
+
+def has_come_of(question: str, place: int, history: Sequence[Event]) -> bool:
+    """Whether its answer has been acted on: a call has got its result, or a node has gone on."""
+    answer = _answer(question, place, history)
+    if answer is None:
+        return False
+    asking = history[place]
+    about = set(subjects([call for call in asking.get_function_calls() if call.id == question]))
+    later = [event for event in history[answer + 1 :] if event.author != "user"]
+    told: set[str | None] = set()
+    for event in later:
+        told.update(response.id for response in event.get_function_responses())
+        told.difference_update(event.actions.requested_auth_configs)  # it was no good: ask anew
+    if not told.isdisjoint(about | calls_around(asking)):
+        return True
+    made = {call.id for event in history[:place] for call in event.get_function_calls()}
+    if not made.isdisjoint(about):
+        return False
+    return any(_place(event) == _place(asking) and not event.error_code for event in later)
+
+
+def _asks(response: types.FunctionResponse) -> bool:
+    return is_request(response.name)
+
+
+def _answer(question: str, place: int, history: Sequence[Event]) -> int | None:
+    """Where in the history the question got its first answer."""
+    for index in range(place + 1, len(history)):
+        event = history[index]
+        if event.author == "user" and any(
+            response.id == question for response in event.get_function_responses()
+        ):
+            return index
+    return None
+
+
+def _place(event: Event) -> tuple[str, str, str | None]:
+    return event.author, event.node_info.path, event.branch
 
 
 def user_message(message: types.Content) -> types.Content:
@@ -25,7 +87,7 @@ def user_message(message: types.Content) -> types.Content:
     """
     if not isinstance(message, types.Content):
         raise TypeError(
-            f"new_message is {given(message)}; give a types.Content, such as"
+            f"new_message is {brief(message)}; give a types.Content, such as"
             ' types.UserContent("...").'
         )
     parts = message.parts or []
@@ -38,6 +100,16 @@ def user_message(message: types.Content) -> types.Content:
             "new_message mixes function responses with text; send them as two messages."
         )
     return message if message.role == "user" else message.model_copy(update={"role": "user"})
+
+
+def check_speaks(root: BaseNode) -> None:
+    """Raises ValueError for a root that has nothing to do without a message.
+
+    An LlmAgent goes on with the history alone, and a graph begins without an input.
+    """
+    if isinstance(root, BaseAgent) and not isinstance(root, LlmAgent):
+        need = "needs a new_message, or the invocation_id of an invocation to resume"
+        raise ValueError(f"The {type(root).__name__} {root.name!r} {need}.")  # noqa: TRY004
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +126,8 @@ class Answered:
     """The isolation scope that the message gets; None if it answers calls of several."""
     in_words: bool = False
     """Whether the message only says something to the agent of an open task."""
+    begun_in: str | None = None
+    """The invocation in which the task has begun; None for that of the call."""
     others: tuple[Event, ...] = ()
     """The events that made the other calls."""
     says_nothing: bool = False
@@ -67,7 +141,7 @@ class Answered:
     @property
     def invocation_id(self) -> str:
         """The invocation that waits for the answer."""
-        return self.event.invocation_id
+        return self.begun_in or self.event.invocation_id
 
 
 def answered(message: types.Content | None, history: Sequence[Event]) -> Answered | None:
@@ -133,10 +207,13 @@ def _asking_events(
     return newest_first[::-1], {each: end - number for each, number in found.items()}
 
 
-def _have_come(asked: Mapping[str, int], live: Sequence[Event], later: int) -> bool:
-    """Whether something has come of all answers; `asked` counts among so many `later` events."""
+def _have_come(questions: Mapping[str, int], live: Sequence[Event], later: int) -> bool:
+    """Whether something has come of all answers.
+
+    `questions` has their places among the last `later` events.
+    """
     before = len(live) - later
-    return all(has_come_of(each, before + index, live) for each, index in asked.items())
+    return all(has_come_of(each, before + index, live) for each, index in questions.items())
 
 
 def original_message(invocation: Sequence[Event]) -> types.Content | None:
@@ -148,7 +225,7 @@ def original_message(invocation: Sequence[Event]) -> types.Content | None:
 
 
 def events_so_far(
-    invocation_id: str | None, session: Session, place: int, *, wanted: bool
+    invocation_id: str | None, session: Session, place: int, *, is_needed: bool
 ) -> list[Event]:
     """The events of the invocation, if it has begun; the first of them is at that place.
 
@@ -158,7 +235,7 @@ def events_so_far(
     if invocation_id is None:
         return []
     own = live_events_of(session.events, invocation_id, place)
-    if wanted and not own:
+    if is_needed and not own:
         instead = (
             "It was taken back by a rewind; begin a new one with a new_message."
             if any(event.invocation_id == invocation_id for event in session.events)

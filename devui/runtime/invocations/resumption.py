@@ -7,11 +7,10 @@ from the call's place in the tree follows where the workflow agents above it wer
 
 from collections.abc import Callable
 
-from devui.runtime.agents.agent_progress import forget
+from devui.runtime.agents.agent_tree import latest_of_root, path_in_tree
 from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.invocation_context import InvocationContext
+from devui.runtime.agents.invocation_context import InvocationContext, forget
 from devui.runtime.agents.llm_agent import LlmAgent
-from devui.runtime.agents.node_paths import latest_of_root, path_in_tree
 from devui.runtime.agents.unrecorded_progress import WORKFLOWS, caller_of, note_progress
 from devui.runtime.invocations.agent_choice import last_speaker, latest_branch
 from devui.runtime.invocations.messages import Answered

@@ -6,14 +6,12 @@ from typing import Any
 from google.genai import types
 
 from devui.runtime.agents.invocation_context import new_invocation_context_id
-from devui.runtime.artifacts.arguments import USER_PREFIX
-from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
-from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
+from devui.runtime.artifacts.base_artifact_service import USER_PREFIX, BaseArtifactService
+from devui.runtime.errors import InvocationNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.sessions.copies import detached
 from devui.runtime.sessions.session import Session
-from devui.runtime.sessions.state import State
+from devui.runtime.sessions.state import State, detached
 
 _OTHER_SCOPES = (State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX)
 

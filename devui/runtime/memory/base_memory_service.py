@@ -18,7 +18,7 @@ class SearchMemoryResponse(BaseModel):
 
 
 class BaseMemoryService(ABC):
-    """Keeps memories by app and user. The Runner adds nothing by itself."""
+    """Stores memories by app and user. The Runner adds none by itself."""
 
     @abstractmethod
     async def add_session_to_memory(self, session: Session) -> None:

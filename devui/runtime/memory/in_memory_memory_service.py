@@ -15,7 +15,7 @@ _NO_SESSION = ""
 
 
 class InMemoryMemoryService(BaseMemoryService):
-    """Finds events by the words they share with the query; for tests and development."""
+    """Finds events that share words with the query; for tests and development."""
 
     def __init__(self) -> None:
         self._events_by_user: dict[tuple[str, str], dict[str, list[Event]]] = {}

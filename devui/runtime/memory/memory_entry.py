@@ -5,7 +5,7 @@ from typing import Any
 from google.genai import types
 from pydantic import ConfigDict, Field
 
-from devui.runtime.ignored import Spelt
+from devui.runtime.mistakes import Spelt
 
 
 class MemoryEntry(Spelt):

@@ -66,8 +66,8 @@ def _runs_apart(text: str) -> str:
     )
 
 
-def _mark_or_space(found: re.Match[str]) -> str:
-    return found[0] if _is_mark(found[0]) else " "
+def _mark_or_space(match: re.Match[str]) -> str:
+    return match[0] if _is_mark(match[0]) else " "
 
 
 def _is_mark(character: str) -> bool:

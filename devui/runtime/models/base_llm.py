@@ -3,16 +3,37 @@
 See adk-runtime 9.1.
 """
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator
+from typing import Any, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict
 
-from devui.runtime.declared import Declared
-from devui.runtime.ignored import Spelt
+from devui.runtime.mistakes import Declared, Spelt
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
+
+# The clients that a model has made, one for each event loop (adk-runtime 9.3).
+
+
+Client = TypeVar("Client")
+
+
+class Clients(WeakKeyDictionary[asyncio.AbstractEventLoop, Client]):
+    """Clients by the event loop that their connections belong to (adk-runtime 9.3).
+
+    A copy is empty: connections cannot be copied, and a copy of the model makes its own.
+    """
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return type(self)()
+
+    def __reduce__(self) -> tuple[type[Self], tuple[()]]:
+        return type(self), ()
+
 
 START_HINT = "Do what your instructions say."
 """What a user says who has said nothing."""
@@ -20,7 +41,7 @@ _CONTINUE_HINT = "Go on with what you were doing, or sum up if there is nothing 
 
 
 class LlmCapabilities(BaseModel):
-    """What a model can do, as the model itself reports it (adk-runtime 9.1)."""
+    """The capabilities a model reports about itself (adk-runtime 9.1)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -29,7 +50,7 @@ class LlmCapabilities(BaseModel):
 
 
 class BaseLlm(Declared, Spelt):
-    """A model. One instance may serve concurrent calls of several agents and sessions."""
+    """A model. One instance may serve concurrent calls from several agents and sessions."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, defer_build=True)
 

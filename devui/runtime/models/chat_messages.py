@@ -1,17 +1,160 @@
 """Contents as messages of OpenAI's chat completions, which many speak (adk-runtime 9.4)."""
 
+import base64
 import json
+import mimetypes
 from typing import Any
+from urllib.parse import urlsplit
 
 from google.genai import types
 from pydantic_core import to_jsonable_python
 
-from devui.runtime.halves import sendable
-from devui.runtime.models.call_ids import CallIds
+from devui.runtime.copying import altered
+from devui.runtime.jsonable import sendable
 from devui.runtime.models.chat_dialect import Dialect, Json
-from devui.runtime.models.chat_media import media, piece
-from devui.runtime.models.chat_thoughts import blocks, written
+from devui.runtime.models.chat_thoughts import blocks, signature_text
 from devui.runtime.models.missing_results import NO_RESULT
+
+# A user's texts, pictures, sounds and files in chat completions (adk-runtime 9.4).
+
+
+_ANY = "application/octet-stream"
+_UPLOADED = ("file-", "assistant-")
+"""How the ids begin that OpenAI gives to files that were uploaded."""
+_SOUNDS = {"mpeg": "mp3", "wave": "wav", "vnd.wave": "wav"}
+"""Formats of sounds whose media type has another name."""
+_SHOWN = {"image": "image_url", "video": "video_url"}
+"""Kinds of media that have a place of their own."""
+
+
+def piece(part: types.Part, dialect: Dialect) -> Json | None:
+    """One part of a user's message; None for what has no place in it."""
+    if part.text:
+        return _text(part.text)
+    if part.inline_data and part.inline_data.data:
+        return _inline(part.inline_data, part.inline_data.data)
+    if part.file_data and part.file_data.file_uri:
+        return _file(part.file_data, part.file_data.file_uri, dialect)
+    if part.executable_code and part.executable_code.code:
+        return _text(f"```\n{part.executable_code.code}\n```")
+    if part.code_execution_result and part.code_execution_result.output:
+        return _text(f"```\n{part.code_execution_result.output}\n```")
+    return None
+
+
+def media(response: types.FunctionResponse) -> list[types.Part]:
+    """What a tool returned beside its result: messages with results have texts alone."""
+    found: list[types.Part] = []
+    for given in response.parts or []:
+        if (blob := given.inline_data) and blob.mime_type:
+            inline = types.Blob(data=blob.data, mime_type=blob.mime_type)
+            found.append(types.Part(inline_data=inline))
+        elif file := given.file_data:
+            there = types.FileData(file_uri=file.file_uri, mime_type=file.mime_type)
+            found.append(types.Part(file_data=there))
+    return found
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": sendable(text)}
+
+
+def _inline(blob: types.Blob, data: bytes) -> Json:
+    mime = _plain(blob.mime_type or _ANY)
+    kind, _, subtype = mime.partition("/")
+    if kind == "text":
+        return _text(_decoded(data))
+    encoded = base64.b64encode(data).decode()
+    if kind == "audio":
+        sound = subtype.removeprefix("x-")
+        said = {"data": encoded, "format": _SOUNDS.get(sound, sound)}
+        return {"type": "input_audio", "input_audio": said}
+    url = f"data:{mime};base64,{encoded}"
+    if kind in _SHOWN:
+        return _media(kind, url)
+    name = blob.display_name or f"file.{subtype}"
+    return {"type": "file", "file": {"filename": name, "file_data": url}}
+
+
+def _file(file: types.FileData, uri: str, dialect: Dialect) -> Json:
+    mime = _plain(file.mime_type or _guessed(uri) or _guessed(file.display_name or "") or _ANY)
+    kind = mime.partition("/")[0]
+    if uri.startswith(_UPLOADED) and not dialect.files:
+        return {"type": "file", "file": {"file_id": uri}}
+    if uri.startswith(("https://", "http://")) and kind in _SHOWN and not dialect.geminis:
+        return _media(kind, uri)
+    if dialect.files and mime != _ANY:
+        return {"type": "file", "file": {"file_id": uri, "format": mime}}
+    return _text(f"[File {file.display_name or uri} ({file.mime_type or 'unknown type'}): {uri}]")
+
+
+def _media(kind: str, url: str) -> Json:
+    return {"type": _SHOWN[kind], _SHOWN[kind]: {"url": url}}
+
+
+def _plain(mime: str) -> str:
+    """A media type without its parameters."""
+    return mime.partition(";")[0].strip().lower()
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _guessed(address: str) -> str | None:
+    """The media type by the end of an address; a version behind the file's name does not count."""
+    steps = [step for step in urlsplit(address).path.split("/") if step]
+    while len(steps) > 1 and (steps[-1].isdigit() or steps[-1] in ("version", "versions")):
+        steps.pop()
+    return mimetypes.guess_type(steps[-1])[0] if steps else None
+
+
+# Ids for calls of tools that have none, by which services of chat completions know results.
+#
+# Ids that the runtime made up are not in a request, and Gemini gives none (adk-runtime 9.4).
+
+
+class CallIds:
+    """Gives calls an id each, and their results the same; one for each request."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._open: list[tuple[str | None, str]] = []
+        """Name and id of the calls that were given one and have no result yet."""
+
+    def parts(self, content: types.Content) -> list[types.Part]:
+        """The parts of the next content, with ids where calls and results have none.
+
+        A result without an id is that of the first such call of its name in the content before.
+        """
+        parts = content.parts or []
+        if any(part.function_call for part in parts):
+            self._open = []
+        return [self._with_id(part) for part in parts]
+
+    def _with_id(self, part: types.Part) -> types.Part:
+        call, response = part.function_call, part.function_response
+        if call and not call.id:
+            return altered(part, function_call=altered(call, id=self._new(call.name)))
+        if response and not response.id:
+            return altered(part, function_response=altered(response, id=self._of(response.name)))
+        return part
+
+    def _new(self, name: str | None) -> str:
+        self._count += 1
+        call_id = f"call{self._count:05}"  # nine letters and digits: Mistral takes nothing else
+        self._open.append((name, call_id))
+        return call_id
+
+    def _of(self, name: str | None) -> str | None:
+        found = next((one for one in self._open if one[0] == name), None)
+        if found is None:
+            return None
+        self._open.remove(found)
+        return found[1]
 
 
 def messages(contents: list[types.Content], dialect: Dialect) -> list[Json]:
@@ -30,7 +173,7 @@ def messages(contents: list[types.Content], dialect: Dialect) -> list[Json]:
             others = [part for part in parts if not part.function_response]
             found += _assistant_messages(others, dialect)
         else:
-            found += _user_messages([one for part in parts for one in _said(part)], dialect)
+            found += _user_messages([one for part in parts for one in _user_parts(part)], dialect)
     return _answered(found, dialect.tool_role)
 
 
@@ -54,7 +197,7 @@ def _tool_message(response: types.FunctionResponse, dialect: Dialect) -> Json:
     return {"role": dialect.tool_role, "tool_call_id": response.id or "", "content": sendable(text)}
 
 
-def _said(part: types.Part) -> list[types.Part]:
+def _user_parts(part: types.Part) -> list[types.Part]:
     """What of a user's part is no result of a tool: itself, or what a tool returned beside it."""
     return media(part.function_response) if part.function_response else [part]
 
@@ -101,18 +244,18 @@ def _tool_call(part: types.Part, dialect: Dialect) -> Json:
         "function": {"name": call.name or "", "arguments": arguments},
     }
     if part.thought_signature:  # Gemini, spoken to in OpenAI's way, wants it back
-        signature = {"thought_signature": written(part.thought_signature)}
+        signature = {"thought_signature": signature_text(part.thought_signature)}
         found["extra_content"] = {"google": signature}
         if dialect.litellms:  # which speaks Gemini's own protocol, and looks here
             found["provider_specific_fields"] = signature
     return found
 
 
-def _answered(found: list[Json], tool_role: str) -> list[Json]:
+def _answered(messages: list[Json], tool_role: str) -> list[Json]:
     """The messages with a stand-in for each missing result, without which services refuse all."""
-    answered = {message["tool_call_id"] for message in found if message["role"] == tool_role}
+    answered = {message["tool_call_id"] for message in messages if message["role"] == tool_role}
     whole: list[Json] = []
-    for message in found:
+    for message in messages:
         missing = [one["id"] for one in message.get("tool_calls", ()) if one["id"] not in answered]
         whole.append(message)
         whole += [

@@ -42,7 +42,11 @@ def joined(pieces: Iterable[types.Part]) -> list[types.Part]:
 def blocks(parts: Iterable[types.Part]) -> list[Json]:
     """Signed thoughts as Claude wants them back; it refuses those without a signature."""
     return [
-        {"type": "thinking", "thinking": part.text, "signature": written(part.thought_signature)}
+        {
+            "type": "thinking",
+            "thinking": part.text,
+            "signature": signature_text(part.thought_signature),
+        }
         for part in joined(parts)
         if part.text and part.thought_signature
     ]
@@ -66,7 +70,7 @@ def plain_id(call_id: str) -> str:
     return call_id.partition(_IN_ID)[0] if _in_id(call_id) else call_id
 
 
-def written(signature: bytes) -> str:
+def signature_text(signature: bytes) -> str:
     """A signature as text."""
     return base64.b64encode(signature).decode()
 

@@ -9,9 +9,8 @@ from google.genai.errors import APIError
 from pydantic import Field, PrivateAttr, model_validator
 
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
-from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_request import LlmRequest, own_config
 from devui.runtime.models.llm_response import LlmResponse
-from devui.runtime.models.own_config import own_config
 from devui.runtime.models.registry import LLMRegistry
 
 logger = logging.getLogger(__name__)
@@ -89,7 +88,7 @@ class FallbackModel(BaseLlm):
             llm_request.config = own_config(config)
             begun = False
             try:
-                async with aclosing(_asked(llm, llm_request, stream)) as answers:
+                async with aclosing(_ask(llm, llm_request, stream)) as answers:
                     async for answer in answers:
                         begun = True
                         yield answer
@@ -101,7 +100,7 @@ class FallbackModel(BaseLlm):
             else:
                 return
             llm_request.contents, llm_request.config = contents, config
-        async with aclosing(_asked(self._llm(last), llm_request, stream)) as answers:
+        async with aclosing(_ask(self._llm(last), llm_request, stream)) as answers:
             async for answer in answers:
                 yield answer
 
@@ -114,9 +113,7 @@ class FallbackModel(BaseLlm):
         return self._by_name[entry]
 
 
-def _asked(
-    llm: BaseLlm, llm_request: LlmRequest, stream: bool
-) -> AsyncGenerator[LlmResponse, None]:
+def _ask(llm: BaseLlm, llm_request: LlmRequest, stream: bool) -> AsyncGenerator[LlmResponse, None]:
     llm_request.model = llm.model  # which it takes from there
     return llm.generate_content_async(llm_request, stream)
 

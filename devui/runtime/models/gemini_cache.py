@@ -17,9 +17,8 @@ from google.genai.errors import ClientError
 from pydantic_core import to_json
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
-from devui.runtime.models.cache_metadata import CacheMetadata
 from devui.runtime.models.llm_request import LlmRequest
-from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.models.llm_response import CacheMetadata, LlmResponse
 from devui.runtime.platform.time import get_time
 
 Arguments = dict[str, Any]
@@ -96,7 +95,7 @@ async def _with_cache(
     noted = _noted(client, arguments, max(known.contents_count, before_user))
     if not _is_large_enough(llm_request, arguments, noted.contents_count):
         return arguments, noted
-    made = await _made(client, config, arguments, noted)
+    made = await _create(client, config, arguments, noted)
     return (arguments, noted) if made is None else (_beside(made, arguments), made)
 
 
@@ -132,14 +131,14 @@ def _text(value: Any) -> str:
     return json.dumps(json.loads(told), sort_keys=True)
 
 
-def _is_usable(known: CacheMetadata, config: ContextCacheConfig) -> bool:
+def _is_usable(cache: CacheMetadata, config: ContextCacheConfig) -> bool:
     """Whether there is a cache that has not ended and need not be renewed yet."""
     return (
-        known.cache_name is not None
-        and known.expire_time is not None
-        and get_time() < known.expire_time
-        and known.invocations_used is not None
-        and known.invocations_used <= config.cache_intervals
+        cache.cache_name is not None
+        and cache.expire_time is not None
+        and get_time() < cache.expire_time
+        and cache.invocations_used is not None
+        and cache.invocations_used <= config.cache_intervals
     )
 
 
@@ -161,7 +160,7 @@ def _characters(arguments: Arguments, count: int) -> int:
     return sum(map(len, map(_text, kept))) + sum(len(part.text or "") for part in parts)
 
 
-async def _made(
+async def _create(
     client: Client, config: ContextCacheConfig, arguments: Arguments, noted: CacheMetadata
 ) -> CacheMetadata | None:
     """A new cache of what was noted; None if Gemini has made none."""

@@ -13,8 +13,7 @@ from google.genai import Client, types
 from google.genai.errors import ClientError
 from pydantic import Field, PrivateAttr, field_validator
 
-from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
-from devui.runtime.models.clients import Clients
+from devui.runtime.models.base_llm import BaseLlm, Clients, LlmCapabilities
 from devui.runtime.models.gemini_cache import Arguments, answers_with_cache
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
@@ -152,7 +151,7 @@ class Gemini(BaseLlm):
 
 
 def _http_options(
-    llm: Gemini, given: types.HttpOptions | dict[str, Any] | None
+    llm: Gemini, client_options: types.HttpOptions | dict[str, Any] | None
 ) -> types.HttpOptions:
     """What is given for the client, with the model's own where that says nothing."""
     versioned = _VERSION_AT_END.fullmatch(llm.base_url or "")
@@ -162,7 +161,7 @@ def _http_options(
         "api_version": version or llm.api_version or os.environ.get(_API_VERSION) or None,
         "retry_options": llm.retry_options,
     }
-    options = types.HttpOptions.model_validate(given or {})
+    options = types.HttpOptions.model_validate(client_options or {})
     unset = {name: value for name, value in own.items() if getattr(options, name) is None}
     return options.model_copy(update=unset)
 

@@ -1,8 +1,10 @@
 """`LiteLlm`: any model that litellm knows (adk-runtime 9.4). Needs `pip install devui[litellm]`."""
 
 import os
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from google.genai import types
@@ -10,14 +12,271 @@ from pydantic import Field, PrivateAttr
 
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
 from devui.runtime.models.chat_answer import ChatAnswer
-from devui.runtime.models.chat_dialect import Json
+from devui.runtime.models.chat_dialect import Dialect, Json
 from devui.runtime.models.chat_http import ChatCompletionError
 from devui.runtime.models.chat_request import chat_request
-from devui.runtime.models.lite_route import Route, route
-from devui.runtime.models.lite_thinking import Thinker, without_refused
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
-from devui.runtime.models.providers import PROVIDERS
+from devui.runtime.models.registry import PROVIDERS
+
+# Who answers a model of litellm: what its name tells (adk-runtime 9.4).
+
+
+_PROXY = "litellm_proxy"
+"""The provider that is a way: a server of litellm's, which hands requests on."""
+_OPENAI = ("openai", "azure")
+_SEVERAL = ("bedrock", "vertex_ai")
+"""Providers that have Claude beside models of others."""
+_BY_CONTENT = (*_OPENAI, "anthropic", "ollama", "ollama_chat")
+"""Providers that fetch no files by their address."""
+_GEMMA_4 = re.compile(r"gemma-?4")
+_PLAIN_TOOLS = (*_OPENAI, "lm_studio")
+"""Providers that take results of tools in OpenAI's way whatever the model is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A model's name, taken apart."""
+
+    provider: str
+    """The provider, in lower case; empty if nothing tells it."""
+    name: str
+    """litellm's name, without the way through a proxy."""
+    proxied: bool
+    """Whether a proxy of litellm's stands between."""
+
+    @property
+    def bare(self) -> str:
+        """The model's own name in lower case."""
+        return self.name.lower().rpartition("/")[2]
+
+    @property
+    def is_claude(self) -> bool:
+        """Whether Claude answers, whoever serves it."""
+        lower = self.name.lower()
+        if self.provider == "bedrock" and "anthropic" in lower:
+            return True
+        return self.provider == "anthropic" or "claude" in lower
+
+    @property
+    def is_gemini(self) -> bool:
+        """Whether Gemini answers, whoever serves it."""
+        return self.bare.startswith("gemini-")
+
+    @property
+    def is_googles_gemini(self) -> bool:
+        """Whether Google serves it, so that litellm speaks Gemini's own protocol."""
+        return self.is_gemini and self.provider in ("gemini", "vertex_ai")
+
+    @property
+    def is_openais(self) -> bool:
+        """Whether OpenAI's own service answers, or Azure's copy of it."""
+        return self.provider in _OPENAI
+
+    @property
+    def dialect(self) -> Dialect:
+        """How conversations with it are written."""
+        claudes = self.is_claude and self.provider in ("anthropic", *_SEVERAL)
+        fetches = self.provider not in _BY_CONTENT
+        if self.provider == "vertex_ai":
+            fetches = self.is_googles_gemini
+        gemma = _GEMMA_4.search(self.name.lower()) and self.provider not in _PLAIN_TOOLS
+        return Dialect(
+            thoughts="blocks" if claudes else "texts",
+            litellms=True,
+            files=fetches or self.proxied,
+            geminis=self.is_googles_gemini,
+            joined=self.provider == "ollama_chat",
+            tool_role="tool_responses" if gemma else "tool",
+        )
+
+
+def route(model: str, *, custom_provider: str | None = None, proxied: bool = False) -> Route:
+    """The way to a model.
+
+    Args:
+        model: litellm's name, such as `anthropic/claude-sonnet-4` or `litellm_proxy/azure/own`.
+        custom_provider: The provider, where it is said beside the name.
+        proxied: Whether all goes through a proxy of litellm's, whatever the name is.
+    """
+    custom = (custom_provider or "").strip().lower()
+    first, slash, rest = model.partition("/")
+    through = first.lower() == _PROXY
+    name = rest if through and "/" in rest else model
+    provider = custom if custom != _PROXY else ""
+    return Route(
+        provider=provider or _provider(name),
+        name=name,
+        proxied=proxied or (through and bool(slash)) or custom == _PROXY,
+    )
+
+
+def _provider(name: str) -> str:
+    """The provider that a name has before its slash, or that it is known for."""
+    first, slash, _ = name.lower().partition("/")
+    if slash:
+        return first
+    if "azure" in first:
+        return "azure"
+    return "openai" if first.startswith(("gpt-", "o1")) else ""
+
+
+# How much a model shall think, in litellm's words (adk-runtime 9.4).
+#
+# google-genai asks by a level, by a budget of tokens, or only to see the thoughts. litellm hands
+# on `thinking`, with a budget, and `reasoning_effort`; which of them a model takes, it knows
+# itself.
+
+
+_LEAST = 1024
+"""The smallest budget of Claude."""
+_EFFORTS = {"minimal": _LEAST, "low": 1024, "medium": 2048, "high": 4096}
+"""What levels cost where they are budgets."""
+_GEMINIS_LEAST = {"gemini-2.5-pro": 128, "gemini-2.5-flash-lite": 512}
+_TOP_P = 0.95
+"""The smallest share of tokens that Claude takes while it thinks."""
+_ON = ("enabled", "adaptive")
+
+
+@dataclass(frozen=True, slots=True)
+class Thinker:
+    """What a model can be told about thinking."""
+
+    name: str
+    """Its name in lower case."""
+    claude: bool
+    gemini: bool
+    budgets: bool
+    """Whether it takes `thinking`."""
+    efforts: bool
+    """Whether it takes `reasoning_effort`."""
+    minimal: bool
+    """Whether that may be `minimal`."""
+    none: bool
+    """Whether that may be `none`."""
+    adaptive: bool
+    """Whether litellm has it as a Claude that decides itself how much it thinks."""
+
+    @property
+    def _by_level_alone(self) -> bool:
+        """Whether it is a Gemini whose budgets have become levels."""
+        return self.gemini and "gemini-3" in self.name
+
+    @property
+    def _decides(self) -> bool:
+        """Whether it is a Claude that takes no budget."""
+        return self.claude and _is_claude(self.name, "4-7", ("opus",))
+
+    @property
+    def _may_decide(self) -> bool:
+        newer = self._decides or _is_claude(self.name, "4-6", ("opus", "sonnet"))
+        return self.claude and (newer or self.adaptive)
+
+    def arguments(self, wish: types.ThinkingConfig, limit: int | None, *, has_own: bool) -> Json:
+        """Arguments of a completion that ask for what the settings wish.
+
+        Args:
+            wish: The settings.
+            limit: The most tokens of the answer, of which thoughts are a part.
+            has_own: Whether the model's object was made with such arguments, which stay where the
+                settings only want the thoughts to be shown.
+        """
+        level, budget = wish.thinking_level, wish.thinking_budget
+        if level and level != types.ThinkingLevel.THINKING_LEVEL_UNSPECIFIED:
+            return self._at_level(level.value.lower(), limit)
+        if budget == 0:
+            return self._off()
+        found = self._with_budget(budget, limit) if budget and budget > 0 else {}
+        open_still = budget is None or budget < 0
+        return (
+            self._for_thoughts(wish.include_thoughts, limit)
+            if open_still and not has_own
+            else found
+        )
+
+    def _at_level(self, effort: str, limit: int | None) -> Json:
+        if self.claude and not self._may_decide:
+            return self._claude_at_level(effort, limit)
+        known = effort != "minimal" or self.budgets or self.minimal
+        return {"reasoning_effort": effort} if self.efforts and known else {}
+
+    def _claude_at_level(self, effort: str, limit: int | None) -> Json:
+        """As an effort, or where that would leave no token for the answer, as a budget."""
+        budget = _EFFORTS.get(effort)
+        if limit is not None and limit <= _LEAST:
+            return {}
+        fits = limit is None or budget is None or limit > budget
+        if effort != "minimal" and fits:
+            return {"reasoning_effort": effort} if self.efforts else {}
+        if not self.budgets:
+            return {}
+        most = _LEAST if limit is None or budget is None else min(budget, limit - 1)
+        return _budget(most)
+
+    def _off(self) -> Json:
+        if self.budgets and not self._by_level_alone:
+            if not self.gemini:
+                return {"thinking": {"type": "disabled"}}
+            always = "gemini-2.5-pro" in self.name
+            return {} if always else _budget(0)
+        can = self.efforts and (self._by_level_alone or self.none)
+        return {"reasoning_effort": "none"} if can else {}
+
+    def _with_budget(self, budget: int, limit: int | None) -> Json:
+        if self.budgets and not self._by_level_alone and not self._decides:
+            wanted = max(self._least(), budget)
+            if not self.claude or limit is None:
+                return _budget(wanted)
+            return _budget(min(wanted, limit - 1)) if limit > _LEAST else {}
+        if not self.efforts:
+            return {}
+        within = (one for one in ("low", "medium") if budget <= _EFFORTS[one])
+        return {"reasoning_effort": next(within, "high")}
+
+    def _least(self) -> int:
+        if self.claude:
+            return _LEAST
+        known = (least for name, least in _GEMINIS_LEAST.items() if name in self.name)
+        return next(known, 0) if self.gemini else 0
+
+    def _for_thoughts(self, is_wanted: bool | None, limit: int | None) -> Json:
+        """Thinking for the sake of its thoughts; Gemini is told not to when nobody wants them."""
+        if not self.budgets or is_wanted is None:
+            return {}
+        if not is_wanted:
+            return {"thinking": {"type": "disabled"}} if self.gemini else {}
+        if self._by_level_alone:
+            return {}
+        if not self.claude:
+            return {"thinking": {"type": "enabled"}}
+        if self._decides:
+            return {"thinking": {"type": "adaptive"}}
+        return _budget(_LEAST) if limit is None or limit > _LEAST else {}
+
+
+def without_refused(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments without settings that Claude refuses while it thinks."""
+    thinking, effort = arguments.get("thinking"), arguments.get("reasoning_effort")
+    on = isinstance(thinking, dict) and thinking.get("type") in _ON
+    if not on and effort in (None, "none"):
+        return arguments
+    kept = {key: value for key, value in arguments.items() if key != "top_k"}
+    if kept.get("temperature") != 1:
+        kept.pop("temperature", None)
+    if kept.get("top_p") is not None and kept["top_p"] < _TOP_P:
+        del kept["top_p"]
+    return kept
+
+
+def _budget(tokens: int) -> Json:
+    return {"thinking": {"type": "enabled", "budget_tokens": tokens}}
+
+
+def _is_claude(name: str, version: str, sizes: tuple[str, ...]) -> bool:
+    """Whether a name is that of this version in one of these sizes, however it is written."""
+    plain = name.replace("_", "-").replace(".", "-")
+    return any(f"{size}-{version}" in plain for size in sizes)
+
 
 try:
     # Otherwise litellm, while it is imported, reads a .env file of its own choice and fetches a
@@ -144,9 +403,9 @@ class LiteLlm(BaseLlm):
         yield answer.whole()
 
 
-def _no_answer(model: str, sent: str) -> ChatCompletionError:
+def _no_answer(model: str, body: str) -> ChatCompletionError:
     return ChatCompletionError(
-        0, f"The service of {model} gave no answer, but sent: {sent}. Is api_base right?"
+        0, f"The service of {model} gave no answer, but sent: {body}. Is api_base right?"
     )
 
 
@@ -180,7 +439,7 @@ def _call(llm: LiteLlm, llm_request: LlmRequest) -> dict[str, Any]:
     if config.thinking_config:
         limit = config.max_output_tokens or _limit(llm)
         given = any(map(llm._additional_args.get, ("thinking", "reasoning_effort")))
-        asked |= _thinker(way).asked(config.thinking_config, limit, given=given)
+        asked |= _thinker(way).arguments(config.thinking_config, limit, has_own=given)
     replaced = [given for name, given in _INSTEAD.items() if name in asked]
     kept = {key: value for key, value in llm._additional_args.items() if key not in replaced}
     arguments = {"tools": None, **_marks(llm_request), **kept, **asked}

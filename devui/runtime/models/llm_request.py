@@ -1,24 +1,308 @@
-"""What is sent to a model: contents, configuration, and the tools it may call."""
+"""What is sent to a model: contents, configuration, tools (adk-runtime 7.2, 7.3)."""
 
 from __future__ import annotations
 
+import copy
 import logging
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, Protocol, Self, SupportsIndex, overload
 
 from google.genai import types
 from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
-from devui.runtime.copying import altered, blank, exchanged
-from devui.runtime.ignored import Spelt
-from devui.runtime.mistakes import given, place
-from devui.runtime.models.asides import Aside
-from devui.runtime.models.cache_metadata import CacheMetadata
-from devui.runtime.models.own_contents import taken_out
-from devui.runtime.models.system_instruction import appended
+from devui.runtime.copying import altered, blank, json_copy
+from devui.runtime.duplicate_tools import DuplicateToolError, is_same
+from devui.runtime.mistakes import Spelt, brief, place
+from devui.runtime.models.llm_response import CacheMetadata
 
-if TYPE_CHECKING:
-    from devui.runtime.tools.base_tool import BaseTool
+# Contents for code of others, which may change them in place (adk-runtime 7.3).
+#
+# A request has the contents of the session's events themselves: to copy a whole conversation for
+# each request would take longer than all else. Code that may change them gets a list that copies
+# what it takes out, and nothing else.
+
+
+_NO_CONTENTS = (str, bytes, dict, list, types.Part)
+"""What is put among the contents by mistake; whatever else behaves like a Content may be one."""
+_PUT = (
+    "it has to be a list of types.Content, such as"
+    ' types.Content(role="user", parts=[types.Part(text=...)]).'
+)
+
+
+class OwnContents(list[types.Content]):
+    """A list of contents, each of which becomes the list's own when it is first taken out.
+
+    Until then it is what the list was made of: somebody else's. What is put in, and what is no
+    Content, stays as it is. Otherwise a list like others; what makes a new list of it takes all
+    that goes there out.
+    """
+
+    def __init__(self, contents: Iterable[types.Content] = ()) -> None:
+        """Hold the contents without copying any."""
+        super().__init__(contents)
+        self._others = bytearray(b"\1") * len(self)
+        """For each place whether its content is somebody else's still."""
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> types.Content: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[types.Content]: ...
+
+    def __getitem__(self, place: SupportsIndex | slice) -> types.Content | list[types.Content]:
+        """One content, or a plain list of some; the list's own from now on."""
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        found = super().__getitem__(place)
+        if self._others[place]:
+            self._others[place] = False
+            found = _own(found)
+            super().__setitem__(place, found)
+        return found
+
+    def __iter__(self) -> Iterator[types.Content]:
+        """All that are there by the time when they are reached, as of any list."""
+        place = 0
+        while place < len(self):
+            yield self[place]
+            place += 1
+
+    def __reversed__(self) -> Iterator[types.Content]:
+        """From the last one to the first."""
+        for index in range(len(self) - 1, -1, -1):
+            if index < len(self):
+                yield self[index]
+
+    @overload
+    def __setitem__(self, place: SupportsIndex, content: types.Content) -> None: ...
+
+    @overload
+    def __setitem__(self, place: slice, content: Iterable[types.Content]) -> None: ...
+
+    def __setitem__(self, place: SupportsIndex | slice, content: Any) -> None:
+        """Put one in the place of another, or several in the places of a slice."""
+        if isinstance(place, slice):
+            content = list(content)
+            super().__setitem__(place, content)
+            self._others[place] = bytes(len(content))
+        else:
+            super().__setitem__(place, content)
+            self._others[place] = False
+
+    def __delitem__(self, place: SupportsIndex | slice) -> None:
+        """Leave out one, or those of a slice."""
+        super().__delitem__(place)
+        del self._others[place]
+
+    def append(self, content: types.Content) -> None:
+        """Put one at the end."""
+        super().append(content)
+        self._others.append(False)
+
+    def extend(self, contents: Iterable[types.Content]) -> None:
+        """Put several at the end."""
+        self[len(self) :] = contents
+
+    def insert(self, place: SupportsIndex, content: types.Content) -> None:
+        """Put one before a place."""
+        super().insert(place, content)
+        self._others.insert(place, False)
+
+    def pop(self, place: SupportsIndex = -1) -> types.Content:
+        """Take one out, for good."""
+        if not self:
+            return super().pop(place)  # which raises as of any list
+        found = self[place]
+        del self[place]
+        return found
+
+    def remove(self, content: types.Content) -> None:
+        """Leave out the first that is equal."""
+        del self[self.index(content)]
+
+    def clear(self) -> None:
+        """Leave out all."""
+        del self[:]
+
+    def reverse(self) -> None:
+        """Turn the order round."""
+        super().reverse()
+        self._others.reverse()
+
+    def sort(self, *, key: Any = None, reverse: bool = False) -> None:
+        """Put them in the order of `key`, which sees every one of them."""
+        self[:] = sorted(self, key=key, reverse=reverse)
+
+    def copy(self) -> list[types.Content]:
+        """All of them, in a plain list."""
+        return self[:]
+
+    def __add__(self, others: list[Any]) -> list[Any]:
+        """All of them and others, in a plain list."""
+        return self[:] + others
+
+    def __radd__(self, others: list[Any]) -> list[Any]:
+        """Others and all of them, in a plain list."""
+        return others + self[:]
+
+    # As with any list, more may be put in than added.
+    def __iadd__(self, contents: Iterable[types.Content]) -> Self:  # type: ignore[override,misc]
+        """Put several at the end."""
+        self.extend(contents)
+        return self
+
+    def __mul__(self, times: SupportsIndex) -> list[types.Content]:
+        """All of them, several times, in a plain list."""
+        return self[:] * times
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: SupportsIndex) -> Self:
+        """Have all of them several times."""
+        self[:] = self[:] * times
+        return self
+
+    def __reduce__(self) -> tuple[type[list[Any]], tuple[list[types.Content]]]:
+        """A copy, shallow or deep, and what is pickled, is a plain list."""
+        return list, (self[:],)
+
+    def put_in(self) -> Iterator[types.Content]:
+        """What has been put in or taken out, and what is in its place by now."""
+        place = self._others.find(0)
+        while place >= 0:
+            yield super().__getitem__(place)
+            place = self._others.find(0, place + 1)
+
+
+@contextmanager
+def own_contents(llm_request: LlmRequest, *, by: str) -> Iterator[None]:
+    """While code of others has the request, what it takes out of the contents is its own.
+
+    Args:
+        llm_request: The request.
+        by: Whose code that is.
+
+    Raises:
+        TypeError: it has put something else there.
+    """
+    llm_request.contents = OwnContents(llm_request.contents)
+    try:
+        yield
+        _check(llm_request.contents, by)
+    finally:
+        llm_request.contents = for_reading(llm_request.contents)
+
+
+def _check(contents: Any, by: str) -> None:
+    if isinstance(contents, str | dict | types.Content | types.Part):
+        raise TypeError(f"After {by}, `llm_request.contents` is {brief(contents)}; {_PUT}")
+    for content in contents.put_in() if type(contents) is OwnContents else contents:
+        if isinstance(content, _NO_CONTENTS):
+            raise TypeError(f"After {by}, `llm_request.contents` holds {brief(content)}; {_PUT}")
+
+
+def for_reading(contents: list[types.Content]) -> list[types.Content]:
+    """The contents for who changes none of them: without copies."""
+    return list.__getitem__(contents, slice(None)) if type(contents) is OwnContents else contents
+
+
+def taken_out(contents: Any) -> Any:
+    """What pydantic is to check: it would read a list past the list's own methods."""
+    return contents[:] if type(contents) is OwnContents else contents
+
+
+def _own(content: types.Content) -> types.Content:
+    """A copy, down to the arguments of calls; files are shared, and what is no Content stays."""
+    if not isinstance(content, types.Content):
+        return content
+    if content.parts is None:
+        return altered(content)
+    return altered(content, parts=[_own_part(part) for part in content.parts])
+
+
+def _own_part(part: types.Part) -> types.Part:
+    call, response = part.function_call, part.function_response
+    if call is not None:
+        return altered(part, function_call=altered(call, args=json_copy(call.args)))
+    if response is not None:
+        own = altered(response, response=json_copy(response.response))
+        return altered(part, function_response=own)
+    return altered(part)
+
+
+# Contents of one request alone, such as a file that the model has asked for (adk-runtime 8.8).
+
+
+class Aside(types.Content):
+    """A content that is shown in one request, and never kept in the history.
+
+    An instruction that had to move out of the system instruction, a memory, a file: it may stand
+    behind what tools have just answered, and hides nothing of it (adk-runtime 6.3, 7.3, 8.8).
+    """
+
+
+def newest_first(contents: list[types.Content]) -> Iterator[types.Content]:
+    """What has been said, from the last content on, past asides."""
+    return (content for content in reversed(contents) if not isinstance(content, Aside))
+
+
+# Settings of a request to be changed, while those they were made of stay (adk-runtime 7.2).
+
+
+_DATA = frozenset({"timeout", "retry_options", "extra_body", "headers"})
+"""HTTP options that are data; the others may hold a client or a context of TLS."""
+
+
+def own_config(config: types.GenerateContentConfig) -> types.GenerateContentConfig:
+    """A deep copy of the settings; what no copy can be made of in the HTTP options is shared."""
+    options = config.http_options
+    if options is None:
+        return config.model_copy(deep=True)
+    copied = config.model_copy(update={"http_options": None}).model_copy(deep=True)
+    copied.http_options = own_http_options(types.HttpOptions.model_validate(options))
+    return copied
+
+
+def own_http_options(options: types.HttpOptions) -> types.HttpOptions:
+    """A copy with data of its own, which shares clients and contexts of TLS."""
+    data = {name: copy.deepcopy(value) for name, value in options if name in _DATA}
+    return options.model_copy(update=data)
+
+
+# Texts added to a system instruction, which may have any form that `google-genai` takes.
+#
+# ADK gives texts; callbacks and tools of one's own may put something else there (adk-runtime
+# 9.1).
+
+
+def prepended(text: str, present: types.ContentUnion | None) -> types.ContentUnion:
+    """The present instruction in whichever form it has, after the text."""
+    if not present:
+        return text
+    if isinstance(present, str):
+        return f"{text}\n\n{present}"
+    if isinstance(present, types.Content):
+        parts = [types.Part(text=text), *(present.parts or [])]
+        return present.model_copy(update={"parts": parts})
+    pieces: list[types.PartUnion] = list(present) if isinstance(present, list) else [present]
+    return [text, *pieces]
+
+
+def appended(text: str, present: types.ContentUnion | None) -> types.ContentUnion:
+    """The present instruction in whichever form it has, before the text."""
+    if not present:
+        return text
+    if isinstance(present, str):
+        return f"{present}\n\n{text}"
+    if isinstance(present, types.Content):
+        parts = [*(present.parts or []), types.Part(text=text)]
+        return present.model_copy(update={"parts": parts})
+    pieces: list[types.PartUnion] = list(present) if isinstance(present, list) else [present]
+    return [*pieces, text]
+
 
 logger = logging.getLogger(__name__)
 
@@ -29,12 +313,22 @@ _NO_LIVE_CONFIG = types.LiveConnectConfig()
 """To be copied: each request needs one, and validating nothing takes ten times as long."""
 
 
+class DeclaredTool(Protocol):
+    """What a request needs of a tool: a BaseTool, which stands above it."""
+
+    name: str
+
+    def _get_declaration(self) -> types.FunctionDeclaration | None: ...
+
+    def _origin(self) -> str: ...
+
+
 class LlmRequest(Spelt):
     """One request to a model (adk-runtime 9.1).
 
-    Its contents are the session's own `Content` objects, not copies: a model that
-    wants to change one replaces it in the list by a changed copy. What callbacks, and steps of
-    one's own in a flow, take out of the list is a copy.
+    Its contents are the session's own `Content` objects, not copies: to change one, a model
+    replaces it in the list with a changed copy. Callbacks and custom flow steps get copies when
+    they take items out of the list.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, defer_build=True)
@@ -132,13 +426,13 @@ class LlmRequest(Spelt):
             start -= 1
         self.contents[start:start] = contents
 
-    def append_tools(self, tools: list[BaseTool]) -> None:
+    def append_tools(self, tools: Sequence[DeclaredTool]) -> None:
         """Declare tools to the model; all of them share one declaration list.
 
-        A tool without a declaration is skipped. Of two tools with one name the
-        later one answers the calls, with a warning.
+        A tool without a declaration is skipped, and so is one that is declared already.
 
         Raises:
+            DuplicateToolError: another tool has the same name.
             TypeError: a tool declares itself by something else than a FunctionDeclaration.
         """
         declarations = []
@@ -147,17 +441,16 @@ class LlmRequest(Spelt):
             if declaration is None:
                 continue
             if tool.name in self.tools_dict:
-                logger.warning(
-                    "Two tools are named %r: the earlier one can no longer be called."
-                    " Rename one of them.",
-                    tool.name,
-                )
+                known = self.tools_dict[tool.name]
+                if is_same(known, tool):
+                    continue
+                raise DuplicateToolError(tool.name, known._origin(), tool._origin())
             try:
                 name = declaration.name
             except AttributeError:
                 raise TypeError(
                     f"{place(type(tool)._get_declaration)} of tool {tool.name!r} returned"
-                    f" {given(declaration)}; it must return a types.FunctionDeclaration, or None."
+                    f" {brief(declaration)}; it must return a types.FunctionDeclaration, or None."
                 ) from None
             # The tool's own name decides: toolsets rename tools without knowing their declarations.
             if name != tool.name:
@@ -199,7 +492,7 @@ class LlmRequest(Spelt):
             if isinstance(tool, types.Tool) and tool.function_declarations:
                 tool.function_declarations.extend(declarations)
                 return
-        self.config.tools = [*tools, exchanged(_NO_TOOL, "function_declarations", declarations)]
+        self.config.tools = [*tools, altered(_NO_TOOL, function_declarations=declarations)]
 
 
 def _is_said(content: types.Content) -> bool:

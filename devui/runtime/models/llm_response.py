@@ -1,21 +1,66 @@
 """`LlmResponse`: what a model answers, whole or in fragments (adk-runtime 1.1)."""
 
 import logging
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from devui.runtime.later_types import InteractionStatus
 from devui.runtime.mistakes import A_CONTENT
-from devui.runtime.models.cache_metadata import CacheMetadata
+from devui.runtime.platform.time import get_time
+
+# What a response says about the context cache it used (adk-runtime 9.6).
+
+
+_ABOUT_TO = 120.0
+"""Seconds: as long as a request may take to be worked on."""
+
+
+class CacheMetadata(BaseModel):
+    """The state of one context cache, as recorded in the events of the agent that used it.
+
+    Its JSON keys stay snake_case (as in google-adk), although those around it are camelCase.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    cache_name: str | None = None
+    """Name of the provider's cache; None while there is only a fingerprint."""
+    expire_time: float | None = None
+    """When the cache expires, in unix seconds."""
+    fingerprint: str
+    """Hash of what is cacheable: instructions, tools and the first contents."""
+    invocations_used: int | None = Field(default=None, ge=0)
+    """How many invocations have used this cache."""
+    contents_count: int = Field(ge=0)
+    """How many contents the fingerprint covers."""
+    created_at: float | None = None
+    """When the cache was created, in unix seconds."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        of_cache = (self.cache_name, self.expire_time, self.invocations_used)
+        if len({each is None for each in of_cache}) > 1:
+            raise ValueError(
+                "Give cache_name, expire_time and invocations_used together, or none of them for a"
+                " fingerprint without a cache."
+            )
+        return self
+
+    @property
+    def expire_soon(self) -> bool:
+        """Whether the cache ends within two minutes, or has ended."""
+        return self.expire_time is not None and get_time() > self.expire_time - _ABOUT_TO
+
 
 logger = logging.getLogger(__name__)
 
 
 class LlmResponse(BaseModel):
-    """One answer of a model, or one fragment of it (`partial=True`).
+    """A model's answer, or one chunk of it (`partial=True`).
 
     The order of the fields is the order of the keys in JSON (adk-runtime 1.2).
     """
@@ -36,7 +81,7 @@ class LlmResponse(BaseModel):
     """Live mode: the model has said all."""
     turn_complete_reason: types.TurnCompleteReason | None = None
     """Live mode: why the model has stopped."""
-    interaction_status: types.InteractionStatus | None = None
+    interaction_status: InteractionStatus | None = None
     """For models whose provider keeps the conversation."""
     finish_reason: types.FinishReason | None = None
     """Why the model stopped, in a whole answer."""

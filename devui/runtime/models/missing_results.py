@@ -37,9 +37,11 @@ def _responses(content: types.Content) -> list[types.FunctionResponse]:
     return [part.function_response for part in content.parts or () if part.function_response]
 
 
-def _completed(said: list[types.Content], calls: list[types.FunctionCall]) -> list[types.Content]:
+def _completed(
+    contents: list[types.Content], calls: list[types.FunctionCall]
+) -> list[types.Content]:
     """What was said to the model after these calls, their responses among it."""
-    given = Counter(told.id or told.name for each in said for told in _responses(each))
+    given = Counter(told.id or told.name for each in contents for told in _responses(each))
     missing = []
     for call in calls:
         key = call.id if given[call.id] else call.name
@@ -48,12 +50,12 @@ def _completed(said: list[types.Content], calls: list[types.FunctionCall]) -> li
         else:
             missing.append(_unfinished(call))
     if not missing:
-        return said
-    place = next((i for i in reversed(range(len(said))) if _responses(said[i])), None)
+        return contents
+    place = next((i for i in reversed(range(len(contents))) if _responses(contents[i])), None)
     if place is None:
-        return [types.Content(role="user", parts=missing), *said]
-    told = altered(said[place], parts=[*(said[place].parts or ()), *missing])
-    return [*said[:place], told, *said[place + 1 :]]
+        return [types.Content(role="user", parts=missing), *contents]
+    told = altered(contents[place], parts=[*(contents[place].parts or ()), *missing])
+    return [*contents[:place], told, *contents[place + 1 :]]
 
 
 def _unfinished(call: types.FunctionCall) -> types.Part:

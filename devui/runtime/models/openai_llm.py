@@ -12,22 +12,23 @@ from pydantic import Field, PrivateAttr
 
 from devui.runtime.calling import call
 from devui.runtime.http_client import httpx
-from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
+from devui.runtime.models.base_llm import BaseLlm, Clients, LlmCapabilities
 from devui.runtime.models.chat_answer import ChatAnswer
 from devui.runtime.models.chat_dialect import OPENAI, Json
 from devui.runtime.models.chat_http import (
-    ChatCompletionError as ChatCompletionError,
-)
-from devui.runtime.models.chat_http import (
+    NOT_ANSWERED,
     broken_off,
     chunks,
     completion,
     failure,
     has_ended,
+    may_pass,
+    pause,
+)
+from devui.runtime.models.chat_http import (
+    ChatCompletionError as ChatCompletionError,
 )
 from devui.runtime.models.chat_request import chat_request
-from devui.runtime.models.chat_retries import NOT_ANSWERED, may_pass, pause
-from devui.runtime.models.clients import Clients
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 

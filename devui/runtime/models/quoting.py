@@ -8,7 +8,7 @@ text are elided, so that the text cannot close its own fence (adk-runtime 7.3, 6
 
 from google.genai import types
 
-from devui.runtime.models.asides import Aside
+from devui.runtime.models.llm_request import Aside
 
 BEGIN_AGENT = "<<<BEGIN_QUOTED_AGENT_CONTENT>>>"
 END_AGENT = "<<<END_QUOTED_AGENT_CONTENT>>>"

@@ -7,7 +7,29 @@ from devui.runtime.exports import lazy
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.google_llm import Gemini
 from devui.runtime.models.openai_llm import OpenAILlm
-from devui.runtime.models.providers import PROVIDERS
+
+# Providers whose models litellm reaches by the name `provider/model` (adk-runtime 9.2).
+
+
+PROVIDERS = (
+    "openai",
+    "azure",
+    "azure_ai",
+    "groq",
+    "anthropic",
+    "bedrock",
+    "ollama",
+    "ollama_chat",
+    "together_ai",
+    "vertex_ai",
+    "mistral",
+    "deepseek",
+    "fireworks_ai",
+    "cohere",
+    "databricks",
+    "ai21",
+)
+
 
 _classes: dict[str, type[BaseLlm]] = {
     pattern: llm_cls for llm_cls in (Gemini, OpenAILlm) for pattern in llm_cls.supported_models()
@@ -16,7 +38,7 @@ _load_optional = lazy("devui.runtime.models", {"LiteLlm": "lite_llm", "knows_pro
 
 
 class LLMRegistry:
-    """All model classes by the patterns of their models' names."""
+    """Maps patterns of model names to model classes."""
 
     @staticmethod
     def register(llm_cls: type[BaseLlm]) -> None:

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 
 
 class BasePlugin:
-    """Override the hooks you need; each may hold up the run by not returning yet.
+    """Base class of plugins: override the hooks you need. The run waits until a hook returns.
 
-    A hook that returns something other than None decides: later plugins and the agent's own
-    callbacks of that kind are skipped. Before and after agents and models, what is false decides
-    nothing for the agent; an answer of another type is a TypeError. A hook that raises ends the run
-    with a RuntimeError; the two `on_…_error` hooks for agent and run only get told, and what they
-    raise is logged.
+    If a hook returns a value other than None, later plugins and the agent's own callbacks of that
+    kind are skipped. Before and after agents and models, falsy values are ignored, and values of
+    another type raise TypeError. A hook that raises ends the run with a RuntimeError. The
+    `on_…_error` hooks for agent and run are only notified; exceptions in them are logged.
     """
 
     def __init__(self, name: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from devui.runtime.models.own_contents import for_reading
+from devui.runtime.models.llm_request import for_reading
 from devui.runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Filter = Callable[[list["types.Content"]], list["types.Content"]]
 
 
 class ContextFilterPlugin(BasePlugin):
-    """Leaves old turns out of requests; the history itself stays as it is."""
+    """Leaves old turns out of requests, without changing the history."""
 
     def __init__(
         self,

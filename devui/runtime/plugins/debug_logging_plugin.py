@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
+import os
+import re
+from collections.abc import Mapping
 from datetime import datetime
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from devui.runtime.plugins.base_plugin import BasePlugin
-from devui.runtime.plugins.debug_entries import (
-    event_data,
-    plain_content,
-    request_data,
-    response_data,
+from pydantic import BaseModel
+
+from devui.runtime.auth.auth_credential import (
+    AuthCredential,
+    HttpAuth,
+    HttpCredentials,
+    OAuth2Auth,
+    ServiceAccount,
+    ServiceAccountCredential,
 )
-from devui.runtime.plugins.debug_file import DebugFile
-from devui.runtime.plugins.masked_secrets import masked
+from devui.runtime.models.llm_request import for_reading
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.sessions.state import State
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -28,6 +38,244 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_response import LlmResponse
     from devui.runtime.tools.base_tool import BaseTool
 
+
+# What `DebugLoggingPlugin` tells of events, requests and answers (adk-runtime 10.4).
+
+
+_COUNTS = ("prompt_token_count", "candidates_token_count", "total_token_count")
+_SETTINGS = ("temperature", "top_p", "top_k", "max_output_tokens", "response_mime_type")
+_ACTIONS = ("state_delta", "artifact_delta", "transfer_to_agent", "escalate")
+_DETAILS = {
+    "function_call": ("id", "name", "args"),
+    "function_response": ("id", "name", "response"),
+    "file_data": ("file_uri", "mime_type"),
+    "code_execution_result": ("outcome", "output"),
+    "executable_code": ("language", "code"),
+}
+"""What is told of the parts of a content."""
+
+
+def plain_content(content: types.Content | None) -> dict[str, Any] | None:
+    """The role and the parts; of files in it their type and name alone."""
+    if content is None:
+        return None
+    parts = [_plain_part(part) for part in content.parts or []]
+    return {"role": content.role, "parts": [part for part in parts if part]}
+
+
+def event_data(event: Event) -> dict[str, Any]:
+    """What an event says and does."""
+    path = event.node_info.path
+    whole = not event.partial
+    failed = bool(path and whole and event.error_code and event.content is None)
+    return {
+        "event_id": event.id,
+        "author": event.author,
+        "content": plain_content(event.content),
+        "is_final_response": event.is_final_response(),
+        **_attributes(event, "partial", "turn_complete", "branch"),
+        "actions": _actions(event) or None,
+        "has_grounding_metadata": True if event.grounding_metadata else None,
+        "usage_metadata": _usage(event, _COUNTS),
+        **(_attributes(event, "error_code", "error_message") if event.error_code else {}),
+        "long_running_tool_ids": sorted(event.long_running_tool_ids or ()) or None,
+        "node_path": path or None,
+        "node_output": _output(event) if path and whole else None,
+        "node_error": _attributes(event, "error_code", "error_message") if failed else None,
+    }
+
+
+def request_data(request: LlmRequest, *, instruction: bool) -> dict[str, Any]:
+    """What a model is asked; `instruction`: the system instruction, and not its length alone."""
+    config = request.config
+    settings = {name: getattr(config, name) for name in _SETTINGS}
+    if config.response_schema:
+        settings["has_response_schema"] = True
+    told = config.system_instruction
+    if told and instruction:
+        settings["system_instruction"] = told
+    elif isinstance(told, str):
+        settings["system_instruction_length"] = len(told)
+    elif told:
+        settings["has_system_instruction"] = True
+    return {
+        "model": request.model,
+        "content_count": len(request.contents),
+        "contents": [plain_content(content) for content in for_reading(request.contents)],
+        "tools": list(request.tools_dict) or None,
+        "config": {name: value for name, value in settings.items() if value is not None} or None,
+    }
+
+
+def response_data(response: LlmResponse) -> dict[str, Any]:
+    """What a model answered; why it stopped only of the whole answer."""
+    whole = not response.partial
+    ended = response.finish_reason if whole else None
+    return {
+        "content": plain_content(response.content),
+        **_attributes(response, "partial", "turn_complete", "model_version"),
+        **(_attributes(response, "error_code", "error_message") if whole else {}),
+        "usage_metadata": _usage(response, (*_COUNTS, "cached_content_token_count")),
+        "has_grounding_metadata": True if response.grounding_metadata else None,
+        "finish_reason": str(ended) if ended else None,
+    }
+
+
+def _plain_part(part: types.Part) -> dict[str, Any]:
+    told: dict[str, Any] = {"text": part.text} if part.text else {}
+    if part.thought:
+        told["thought"] = True
+    for kind, names in _DETAILS.items():
+        if (found := getattr(part, kind)) is not None:
+            told[kind] = _attributes(found, *names)
+    if part.inline_data is not None:
+        told["inline_data"] = {
+            **_attributes(part.inline_data, "mime_type", "display_name"),
+            "_data_omitted": True,
+        }
+    return told
+
+
+def _actions(event: Event) -> dict[str, Any]:
+    actions = event.actions
+    found = {name: getattr(actions, name) for name in _ACTIONS}
+    found["requested_auth_configs"] = len(actions.requested_auth_configs)
+    return {name: value for name, value in found.items() if value}
+
+
+def _output(event: Event) -> Any:
+    return None if event.node_info.message_as_output else event.output
+
+
+def _usage(answer: LlmResponse, names: tuple[str, ...]) -> dict[str, Any] | None:
+    return _attributes(answer.usage_metadata, *names) if answer.usage_metadata else None
+
+
+def _attributes(source: Any, *names: str) -> dict[str, Any]:
+    """The fields of those names that are set."""
+    found = {name: getattr(source, name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+# The file of `DebugLoggingPlugin`: a YAML document for each invocation (adk-runtime 10.4).
+
+
+logger = logging.getLogger(__name__)
+
+_ESCAPED = re.compile(
+    "[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+"""Signs that YAML does not read, or reads as the end of a line."""
+_LONE = re.compile("[\ud800-\udfff]")
+"""Halves of signs, which no text in UTF-8 can hold."""
+
+
+class DebugFile:
+    """Documents are appended, readable for the file's owner alone if it is made here."""
+
+    def __init__(self, path: Path) -> None:
+        """Name a file; nothing is opened before there is something to write."""
+        self._path = path
+        self._has_warned = False
+
+    def append(self, document: dict[str, Any]) -> None:
+        """Add a document. What goes wrong is logged: a log must not break what it is about."""
+        try:
+            written = f"---\n{_yaml(document)}\n".encode()
+            handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            with os.fdopen(handle, "ab") as file:
+                self._look_at_mode(file.fileno())
+                file.write(written)
+        except (OSError, ValueError, RecursionError) as error:
+            logger.error("%s cannot be written: %s", self._path, error)  # noqa: TRY400  it says all
+
+    def _look_at_mode(self, handle: int) -> None:
+        if not self._has_warned and os.fstat(handle).st_mode & 0o077:
+            self._has_warned = True
+            logger.warning(
+                "%s holds whole prompts and answers, and others may read it: chmod 600 %s",
+                self._path,
+                self._path,
+            )
+
+
+def _yaml(document: dict[str, Any]) -> str:
+    """JSON, which YAML's readers take; it needs no package."""
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    return _ESCAPED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", _LONE.sub("\ufffd", text))
+
+
+# Data for a log that others may read: plain, and without secrets (adk-runtime 10.4).
+
+
+MASK = "[REDACTED]"
+
+_CREDENTIALS = (
+    AuthCredential,
+    HttpAuth,
+    HttpCredentials,
+    OAuth2Auth,
+    ServiceAccount,
+    ServiceAccountCredential,
+)
+_DEEPEST = 20
+"""Data that is within itself ends here."""
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where the words of `openaiApiKey` meet."""
+_SECRET = re.compile(
+    r"api_key|passwd|password|secret|credentials|private_key|(?:^|_)token$"
+    r"|^(?:auth_code|auth_response_uri|authorization|code_verifier|google_access_id|sig|signature"
+    r"|(?:proxy|x_amz|x_goog)_\w+)$"
+)
+"""Names of secrets, in small letters and with `_` between the words; no `prompt_token_count`."""
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?"
+    r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    re.DOTALL,
+)
+
+
+def masked(value: object, depth: int = 0) -> Any:
+    """The value as JSON's types; what is a secret by its name, class or look becomes `MASK`.
+
+    All of the state below `temp:` counts as secret: exchanged credentials are there. Of bytes
+    only their number is kept, of what has no JSON form its repr.
+    """
+    if isinstance(value, _CREDENTIALS):
+        return MASK
+    if depth > _DEEPEST:
+        return f"<{type(value).__name__} ...>"
+    if isinstance(value, BaseModel):
+        value = {name: each for name, each in value if each is not None}
+    if isinstance(value, Mapping):
+        return {
+            str(name): MASK if is_secret(name) else masked(each, depth + 1)
+            for name, each in value.items()
+        }
+    if isinstance(value, list | tuple | set | frozenset):
+        return [masked(each, depth + 1) for each in value]
+    return _single(value.value if isinstance(value, Enum) else value)
+
+
+def _single(value: object) -> Any:
+    """What holds nothing else."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, bytes):
+        return f"<{len(value)} bytes>"
+    return _PRIVATE_KEY.sub(MASK, str(value))
+
+
+def is_secret(name: object) -> bool:
+    """Whether data of that name is not to be written down."""
+    if not isinstance(name, str):
+        return False
+    if name.startswith(State.TEMP_PREFIX):
+        return True
+    bare = name.removeprefix(State.APP_PREFIX).removeprefix(State.USER_PREFIX)
+    return bool(_SECRET.search(_HUMPS.sub("_", bare).lower().replace("-", "_")))
+
+
 _UNFINISHED = 100
 """How many documents are kept: a run that is cancelled comes to no end of which plugins hear."""
 
@@ -35,8 +283,8 @@ _UNFINISHED = 100
 class DebugLoggingPlugin(BasePlugin):
     """Adds a YAML document for each invocation to a file, when it ends or fails.
 
-    One that was left in the middle is written when a hundred others are unfinished, too, or the
-    Runner is closed. Credentials are masked; the file still holds whole prompts and answers.
+    An abandoned invocation is written once a hundred others are unfinished, or when the Runner is
+    closed. Credentials are masked, but the file contains complete prompts and answers.
     """
 
     def __init__(
@@ -104,7 +352,7 @@ class DebugLoggingPlugin(BasePlugin):
         self, *, invocation_context: InvocationContext, error: Exception
     ) -> None:
         """Write the document of a run that has failed."""
-        _add(self, invocation_context, "invocation_error", **_told(error))
+        _add(self, invocation_context, "invocation_error", **_error_fields(error))
         await _write(self, invocation_context.invocation_id)
 
     async def close(self) -> None:
@@ -140,7 +388,7 @@ class DebugLoggingPlugin(BasePlugin):
     ) -> None:
         """Write down what a model raised."""
         agent = callback_context.agent_name
-        told = _told(error)
+        told = _error_fields(error)
         _add(self, callback_context, "llm_error", agent=agent, model=llm_request.model, **told)
 
     async def before_tool_callback(
@@ -159,7 +407,7 @@ class DebugLoggingPlugin(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, error: Exception
     ) -> None:
         """Write down what a tool raised."""
-        _add_call(self, "tool_error", tool, tool_context, args=tool_args, **_told(error))
+        _add_call(self, "tool_error", tool, tool_context, args=tool_args, **_error_fields(error))
 
 
 async def _write(plugin: DebugLoggingPlugin, invocation_id: str) -> None:
@@ -216,7 +464,7 @@ async def _begin(plugin: DebugLoggingPlugin, ctx: InvocationContext) -> None:
         await _write(plugin, next(iter(plugin._documents_by_invocation)))
 
 
-def _told(error: Exception) -> dict[str, str]:
+def _error_fields(error: Exception) -> dict[str, str]:
     return {"error_type": type(error).__name__, "error_message": str(error)}
 
 

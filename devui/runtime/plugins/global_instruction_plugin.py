@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.calling import call
-from devui.runtime.mistakes import given, place
-from devui.runtime.models.system_instruction import prepended
+from devui.runtime.mistakes import brief, place
+from devui.runtime.models.llm_request import prepended
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.utils.instructions_utils import inject_session_state
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class GlobalInstructionPlugin(BasePlugin):
-    """Puts an instruction before the system instruction of every request."""
+    """Prepends an instruction to the system instruction of every request."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class GlobalInstructionPlugin(BasePlugin):
         super().__init__(name)
         if not isinstance(global_instruction, str) and not callable(global_instruction):
             raise TypeError(
-                f"`global_instruction` is {given(global_instruction)}; give a text, or a function"
+                f"`global_instruction` is {brief(global_instruction)}; give a text, or a function"
                 " that gets a ReadonlyContext and returns one."
             )
         self.global_instruction = global_instruction
@@ -61,7 +61,7 @@ async def _text(plugin: GlobalInstructionPlugin, context: Context) -> str:
         text = await call(plugin.global_instruction, context)
         if text is not None and not isinstance(text, str):
             raise TypeError(
-                f"{place(plugin.global_instruction)} returned {given(text)}; it must return a text."
+                f"{place(plugin.global_instruction)} returned {brief(text)}; it must return a text."
             )
         return text or ""
     if not plugin.global_instruction:

@@ -22,7 +22,7 @@ _LONGEST = 200
 
 
 class LoggingPlugin(BasePlugin):
-    """Writes one line to stdout for each hook, and changes nothing."""
+    """Prints one line for each hook, without changing anything."""
 
     def __init__(self, name: str = "logging_plugin") -> None:
         super().__init__(name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from google.genai import types
 
-from devui.runtime.flows.llm_flows.tool_results import as_media
+from devui.runtime.flows.llm_flows.tool_calls import as_media
 from devui.runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ _BEGUN = "temp:multimodal_tool_results_plugin:updated_in_invocation"
 
 
 class MultimodalToolResultsPlugin(BasePlugin):
-    """Shows the model the parts that a tool returned, as parts of the request.
+    """Sends the parts that a tool returned to the model as parts of the request.
 
-    Pictures, sounds and files with a known type go with the function response by themselves; the
-    plugin is for the rest, such as texts, and for parts that shall stay in sight.
+    Images, audio and files with a known type are sent with the function response anyway; this
+    plugin is for others, such as texts, and for parts that should stay in later requests.
     """
 
     def __init__(

@@ -5,33 +5,165 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from google.genai import types
+
+from devui.runtime.calling import is_async_callable
 from devui.runtime.closing import take_all
+from devui.runtime.events.event import Event
+from devui.runtime.mistakes import brief, not_awaited, place
+from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.plugins.base_plugin import BasePlugin
-from devui.runtime.plugins.plugin_mistakes import (
-    answered,
-    check_around,
-    check_plugin,
-    check_plugins,
-    told,
-    warn_of_names,
-)
 
 if TYPE_CHECKING:
-    from google.genai import types
-
     from devui.runtime.agents.base_agent import BaseAgent
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.invocation_context import InvocationContext
-    from devui.runtime.events.event import Event
     from devui.runtime.models.llm_request import LlmRequest
-    from devui.runtime.models.llm_response import LlmResponse
     from devui.runtime.tools.base_tool import BaseTool
 
+
+# Mistakes in plugins, which are code of others: what is said of them.
+
+
 logger = logging.getLogger(__name__)
+
+_ANSWERS: Mapping[str, tuple[type, ...]] = {
+    "on_user_message_callback": (types.Content,),
+    "on_event_callback": (Event,),
+    "before_agent_callback": (types.Content, dict),
+    "after_agent_callback": (types.Content, dict),
+    "before_model_callback": (LlmResponse,),
+    "after_model_callback": (LlmResponse,),
+    "on_model_error_callback": (LlmResponse,),
+}
+"""What hooks return to answer; others may return anything. An agent's answer may be a dict too, of
+which an Event makes a Content."""
+_HOOKS = [name for name in vars(BasePlugin) if name.endswith("_callback")]
+_AROUND = {
+    "around_agent": "the agent's Events",
+    "around_model_call": "LlmResponses",
+    "around_tool_call": "",
+    "around_summary": "",
+}
+"""Hooks that stand around a call, and what they yield; some return one result instead."""
+_OF_AGENTS = (
+    "before_agent_callback",
+    "after_agent_callback",
+    "before_model_callback",
+    "after_model_callback",
+)
+"""Hooks whose plugin goes on with whatever is false: the agent's own callbacks are asked then."""
+
+
+def check_plugins(plugins: object) -> None:
+    """Refuse a plugin, or another object, in place of a list.
+
+    Raises:
+        TypeError: there is nothing to go through.
+    """
+    if plugins is not None and not isinstance(plugins, Iterable):
+        raise TypeError(f"`plugins` is {brief(plugins)}; put it into a list.")
+
+
+def check_plugin(plugin: Any) -> None:
+    """Refuse what is no plugin; it need not be a BasePlugin, but has to have a name.
+
+    Raises:
+        TypeError: it is a class, or has none.
+    """
+    try:
+        name = plugin.name
+    except AttributeError:
+        name = None
+    if name is not None and not isinstance(plugin, type):
+        return
+    if isinstance(plugin, BasePlugin):
+        raise TypeError(
+            f"The plugin of {place(type(plugin))} has no name; call super().__init__(name=...) in"
+            " its __init__."
+        )
+    raise TypeError(
+        f"`plugins` holds {brief(plugin)}; put plugins there, made by calling their classes."
+    )
+
+
+def check_around(plugin: Any) -> None:
+    """Refuse hooks around a call that are of the wrong kind of function.
+
+    Raises:
+        TypeError: what gives events or responses does not yield them, or what gives one result
+            yields.
+    """
+    for name, what in _AROUND.items():
+        hook = vars(type(plugin)).get(name)
+        if what and (inspect.iscoroutinefunction(hook) or inspect.isgeneratorfunction(hook)):
+            raise TypeError(
+                f"{place(hook)} of plugin {plugin.name!r} must be `async def` and yield {what}."
+            )
+        if not what and (inspect.isasyncgenfunction(hook) or inspect.isgeneratorfunction(hook)):
+            raise TypeError(not_awaited(hook))
+
+
+def warn_of_names(plugin: Any) -> None:
+    """Warn of methods whose names are nearly those of hooks: nobody would call them."""
+    for owner in type(plugin).__mro__:
+        if owner is BasePlugin:
+            return
+        for name, method in vars(owner).items():
+            if name.startswith("_") or name in _HOOKS or not callable(method):
+                continue
+            [meant] = get_close_matches(name, _HOOKS, n=1, cutoff=0.85) or [f"{name}_callback"]
+            if meant in _HOOKS:
+                logger.warning(
+                    "Plugin %r: %s is no hook, so nothing calls it; did you mean `%s`?",
+                    plugin.name,
+                    place(method),
+                    meant,
+                )
+
+
+def answered(plugin: str, hook_name: str, hook: Callable[..., Any], result: Any) -> Any:
+    """The result of a hook that did not return None.
+
+    Raises:
+        TypeError: it is no answer to that hook.
+    """
+    wanted = _ANSWERS.get(hook_name)
+    if wanted is None or isinstance(result, wanted):
+        return result
+    if not result and hook_name in _OF_AGENTS:
+        return None
+    raise TypeError(
+        f"Plugin {plugin!r} returned {brief(result)}: {place(hook)} must return"
+        f" {wanted[0].__name__} to answer, or None to go on."
+    )
+
+
+def problem_text(error: Exception, hook: Callable[..., Any], values: Mapping[str, Any]) -> str:
+    """What went wrong in a hook, or why it could be neither called nor awaited."""
+    own = error.__traceback__
+    if not isinstance(error, TypeError) or own is None or own.tb_next is not None:
+        return repr(error)  # it comes from inside the hook
+    try:
+        signature = inspect.signature(hook)
+    except ValueError:  # built-ins without a signature
+        return repr(error)
+    try:
+        signature.bind(**values)
+    except TypeError:
+        return (
+            f"{place(hook)} takes {signature}, but is called with {', '.join(values)}. Give it"
+            " these parameters."
+        )
+    if is_async_callable(hook):
+        return repr(error)
+    return not_awaited(hook)
+
 
 _Hook = Callable[..., Any]
 
@@ -41,7 +173,7 @@ class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
 
     def __init__(self, manager: PluginManager) -> None:
         self._manager = manager
-        self._known: list[BasePlugin] = []
+        self._plugins: list[BasePlugin] = []
         self._resting: frozenset[str] = frozenset()
 
     def rest(self, names: frozenset[str]) -> None:
@@ -52,8 +184,8 @@ class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
 
     def follow(self) -> None:
         """Find out anew if the plugins, a list that anybody may change, are no longer the same."""
-        if self._known != self._manager.plugins:
-            self._known = [*self._manager.plugins]
+        if self._plugins != self._manager.plugins:
+            self._plugins = [*self._manager.plugins]
             self.clear()
 
     def __missing__(self, name: str) -> list[tuple[BasePlugin, _Hook]]:
@@ -66,13 +198,13 @@ class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
 
 
 class PluginManager:
-    """Calls each hook of each plugin that has it, in the order of registration.
+    """Calls the hooks of all plugins in the order of registration.
 
-    Which plugins have a hook is found out once, so a hook that nobody has costs a look-up; and
-    again at the start of a run after `plugins` was changed in place.
+    Which plugins have a hook is determined once, so an unused hook costs a look-up, and again at
+    the start of a run if `plugins` was changed in place.
 
-    What a hook raises comes as a RuntimeError that names the plugin and the hook; those that only
-    hear of an error are logged.
+    An exception in a hook becomes a RuntimeError that names the plugin and the hook; in hooks that
+    are only notified of an error, it is logged.
     """
 
     def __init__(
@@ -328,7 +460,7 @@ class PluginManager:
             async with asyncio.timeout(self._close_timeout):
                 await plugin.close()
         except Exception as error:  # noqa: BLE001  users' code
-            failures[plugin.name] = told(error, plugin.close, {})
+            failures[plugin.name] = problem_text(error, plugin.close, {})
 
     def _first(self, hook_name: str, **values: Any) -> Awaitable[Any]:
         having = self._hooks[hook_name]
@@ -339,7 +471,7 @@ class PluginManager:
             try:
                 await hook(**values)
             except Exception as error:
-                why = told(error, hook, values)
+                why = problem_text(error, hook, values)
                 logger.exception("Plugin %r raised in %s: %s", plugin.name, hook_name, why)
 
 
@@ -362,7 +494,7 @@ async def _first_result(
             result = await hook(**values)
         except Exception as error:
             raise RuntimeError(
-                f"Plugin {plugin.name!r} raised in {hook_name}: {told(error, hook, values)}"
+                f"Plugin {plugin.name!r} raised in {hook_name}: {problem_text(error, hook, values)}"
             ) from error
         if result is not None:
             return answered(plugin.name, hook_name, hook, result)

@@ -10,7 +10,7 @@ from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.plugins.base_plugin import BasePlugin
-from devui.runtime.plugins.failure_counts import (
+from devui.runtime.plugins.reflect_retry_tool_plugin import (
     REFLECT_AND_RETRY_RESPONSE_TYPE,
     FailureCounts,
     TrackingScope,
@@ -30,9 +30,9 @@ _UNSIGNED = b"skip_thought_signature_validator"
 
 
 class ReflectAndRetryModelPlugin(BasePlugin):
-    """Turns a failed answer into a call whose result tells the model to think again.
+    """Turns a failed answer into a call whose result asks the model to reconsider.
 
-    An answer has failed if it has an error code and one of the chosen reasons to finish.
+    An answer counts as failed if it has an error code and one of the configured finish reasons.
     """
 
     def __init__(

@@ -3,21 +3,64 @@
 from __future__ import annotations
 
 import json
+from collections import Counter, OrderedDict
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from devui.runtime.mistakes import given
+from devui.runtime.mistakes import brief
 from devui.runtime.plugins.base_plugin import BasePlugin
-from devui.runtime.plugins.failure_counts import (
-    REFLECT_AND_RETRY_RESPONSE_TYPE,
-    FailureCounts,
-    TrackingScope,
-)
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.tools.base_tool import BaseTool
+
+
+# How often something failed in a row, so that a model may try again (adk-runtime 10.4).
+
+
+REFLECT_AND_RETRY_RESPONSE_TYPE = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
+"""Marks what such a plugin wrote in place of a failure."""
+
+_GLOBAL = "__global_reflect_and_retry_scope__"
+_SCOPES_KEPT = 1000
+
+
+class TrackingScope(Enum):
+    """How long failures are counted together."""
+
+    INVOCATION = "invocation"
+    GLOBAL = "global"
+
+    def key(self, invocation_id: str) -> str:
+        """The name of the count that failures of this invocation belong to."""
+        return invocation_id if self is TrackingScope.INVOCATION else _GLOBAL
+
+
+class FailureCounts:
+    """Failures by scope and by name of what failed; old scopes are forgotten."""
+
+    def __init__(self) -> None:
+        self._scopes: OrderedDict[str, Counter[str]] = OrderedDict()
+
+    def add(self, scope: str, name: str) -> int:
+        """Count one more failure.
+
+        Returns:
+            How many there are now in a row.
+        """
+        counter = self._scopes.setdefault(scope, Counter())
+        counter[name] += 1
+        if len(self._scopes) > _SCOPES_KEPT:
+            self._scopes.popitem(last=False)
+        return counter[name]
+
+    def forget(self, scope: str, name: str) -> None:
+        """Begin anew, since it has succeeded."""
+        if scope in self._scopes:
+            self._scopes[scope].pop(name, None)
+
 
 _RETRY = (
     "This was failure {count} of {limit} that are allowed. Do not repeat the same call. Look at"
@@ -50,7 +93,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
     """Answers for tools that raise, so that the model can think again and try again.
 
     Failures are counted for each tool until it succeeds. A call that still fails after
-    `max_retries` failures in a row ends the run, or tells the model to give up.
+    `max_retries` consecutive failures ends the run, or tells the model to give up.
     """
 
     def __init__(
@@ -115,7 +158,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         """Which failures are counted together; override it to count by user or session."""
         if not isinstance(self.scope, TrackingScope):
             raise ValueError(  # noqa: TRY004  ADK raises it, too
-                f"`tracking_scope` is {given(self.scope)}; give a TrackingScope, or override"
+                f"`tracking_scope` is {brief(self.scope)}; give a TrackingScope, or override"
                 " `_get_scope_key`."
             )
         return self.scope.key(tool_context.invocation_id)

@@ -25,11 +25,11 @@ _RUNS_KEPT = 100
 
 
 class SaveFilesAsArtifactsPlugin(BasePlugin):
-    """Saves files under their display names and puts notes in their places.
+    """Saves files in messages as artifacts under their display names, and replaces them with notes.
 
     The first agent of the run reports the versions in `artifact_delta`. Give the agent
-    `load_artifacts`, so that its model can read the files. A file of more than 20 MB is refused
-    with a note.
+    `load_artifacts`, so that its model can read the files. Files over 20 MB are rejected with a
+    note.
     """
 
     def __init__(

@@ -1,15 +1,82 @@
 """`BaseSessionService`: where sessions are kept (adk-runtime 2.3)."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from devui.runtime.events.event import Event
-from devui.runtime.ignored import Spelt
-from devui.runtime.sessions.copies import detached
+from devui.runtime.mistakes import Spelt, brief
 from devui.runtime.sessions.session import Session
-from devui.runtime.sessions.state import State
+from devui.runtime.sessions.state import State, check_keys, detached
+
+# What the methods of a service are given, checked (adk-runtime 2.3).
+
+
+def given_state(state: Mapping[str, Any] | None, name: str = "state") -> Mapping[str, Any]:
+    """Values of state as they are given for the argument `name`; none if it is left out.
+
+    Raises:
+        TypeError: it is no mapping, or has a key that is no text.
+    """
+    if state and not isinstance(state, Mapping):
+        raise TypeError(f'`{name}` is {brief(state)}; give a dict, such as {{"user:name": "Ada"}}.')
+    check_keys(state or ())
+    return state or {}
+
+
+def given_id(session_id: object) -> str:
+    """The id of a session that is asked for, without outer space; blank if it is None.
+
+    Raises:
+        TypeError: it is no text.
+    """
+    if session_id is None:
+        return ""
+    if not isinstance(session_id, str):
+        raise TypeError(f"`session_id` is {brief(session_id)}; give the `id` of a session.")
+    return session_id.strip()
+
+
+def check_owner(app_name: object, user_id: object) -> None:
+    """Refuse what cannot be the names of an app and a user.
+
+    Raises:
+        TypeError: one of them is no text.
+    """
+    for name, value in (("app_name", app_name), ("user_id", user_id)):
+        if not isinstance(value, str):
+            raise TypeError(f"`{name}` is {brief(value)}; give a text.")
+
+
+def check_commit(session: object, event: object) -> None:
+    """Refuse to commit what is no event, or to what is no session.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not isinstance(event, Event):
+        raise TypeError(
+            f"`event` is {brief(event)}; give an Event, such as"
+            ' Event(author="user", content=types.UserContent("...")).'
+        )
+    if not isinstance(session, Session):
+        raise TypeError(
+            f"`session` is {brief(session)}; give what create_session or get_session has returned."
+        )
+
+
+def check_config(config: object) -> None:
+    """Refuse plain values, which do not say how much of a history to read; tests have stand-ins.
+
+    Raises:
+        TypeError: it is one.
+    """
+    if isinstance(config, dict | list | tuple | str | int | float):
+        raise TypeError(
+            f"`config` is {brief(config)}; give a GetSessionConfig(num_recent_events=...)."
+        )
 
 
 class GetSessionConfig(Spelt):
@@ -29,11 +96,11 @@ class ListSessionsResponse(BaseModel):
 
 
 class BaseSessionService(ABC):
-    """Keeps sessions; a subclass per kind of storage.
+    """Stores sessions; subclasses define the storage.
 
-    Keys of state are routed by prefix: `app:` is shared by all of the app, `user:` by all sessions
-    of the user, `temp:` lives in the session object alone and is never stored, all other keys
-    belong to the session. On reading the three stored scopes are merged, with prefixes.
+    State keys are scoped by prefix: `app:` keys are shared by the whole app, `user:` keys by all
+    sessions of the user, `temp:` keys exist only in the session object and are never stored, and
+    all others belong to the session. Reading merges the three stored scopes, with prefixes.
     """
 
     @abstractmethod
@@ -87,12 +154,12 @@ class BaseSessionService(ABC):
     def _apply_temp_state(self, session: Session, event: Event) -> None:
         """Give the session object the `temp:` keys of an event's delta, as nothing else will."""
         if event.actions.state_delta:
-            session.state.update(_temporary(event, wanted=True))
+            session.state.update(_temporary(event, is_temporary=True))
 
     def _trim_temp_delta_state(self, event: Event) -> Event:
         """The event, its delta without `temp:` keys."""
         if event.actions.state_delta:
-            event.actions.state_delta = _temporary(event, wanted=False)
+            event.actions.state_delta = _temporary(event, is_temporary=False)
         return event
 
     def _update_session_state(self, session: Session, event: Event) -> None:
@@ -119,7 +186,7 @@ def extend(service: BaseSessionService, session: Session, event: Event) -> Event
     return service._commit_event_to_session(session, event)
 
 
-def _temporary(event: Event, *, wanted: bool) -> dict[str, Any]:
+def _temporary(event: Event, *, is_temporary: bool) -> dict[str, Any]:
     """The keys of an event's delta that are never stored, or all others."""
     delta = event.actions.state_delta
-    return {k: v for k, v in delta.items() if k.startswith(State.TEMP_PREFIX) is wanted}
+    return {k: v for k, v in delta.items() if k.startswith(State.TEMP_PREFIX) is is_temporary}

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar, Self
 
-from devui.runtime.sessions.sqlite_layouts import Layout
+from devui.runtime.sessions.sqlite_rows import Layout
 from devui.runtime.sessions.sqlite_session_service import SqliteSessionService
 
 _ENGINE_OPTIONS = frozenset(
@@ -16,10 +16,10 @@ _ENGINE_OPTIONS = frozenset(
 
 
 class DatabaseSessionService(SqliteSessionService):
-    """Sessions in a SQLite file in the layout of google-adk's service of that name (version 1).
+    """Stores sessions in a SQLite file in the layout of google-adk's service (version 1).
 
-    It needs no SQLAlchemy, and knows no database servers. Session ids are used as they are given.
-    It may be used as an async context manager, which closes it.
+    It doesn't need SQLAlchemy and doesn't support database servers. Session ids are used unchanged.
+    As an async context manager, it closes itself.
     """
 
     _new_layout: ClassVar[Layout] = Layout.DATES

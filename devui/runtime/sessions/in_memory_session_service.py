@@ -6,34 +6,35 @@ from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
 from devui.runtime.copying import altered, filled
-from devui.runtime.errors.already_exists_error import AlreadyExistsError
-from devui.runtime.errors.session_not_found_error import SessionNotFoundError
+from devui.runtime.errors import AlreadyExistsError, SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
-from devui.runtime.sessions.arguments import check_commit, check_config, given_id, given_state
 from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
     ListSessionsResponse,
+    check_commit,
+    check_config,
     extend,
+    given_id,
+    given_state,
 )
-from devui.runtime.sessions.copies import detached
-from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
+from devui.runtime.sessions.state import ScopedState, detached
 
 T = TypeVar("T")
 
 
 class InMemorySessionService(BaseSessionService):
-    """Sessions in dicts, for tests and development.
+    """Stores sessions in dicts, for tests and development.
 
-    A session that is handed out has a list and a state of its own, and shares the events: history
-    changes only at its end, so a turn costs the same on a long session. Uncommitted changes of a
-    handed-out state never show in the stored one.
+    A returned session has its own event list and state but shares the events. History only grows at
+    its end, so a turn costs the same in a long session. Uncommitted changes to a returned state
+    never affect the stored one.
 
-    The methods with `_sync` are deprecated; they raise RuntimeError in a subclass whose own method
-    waits for something.
+    The `_sync` methods are deprecated; they raise RuntimeError in a subclass whose own method
+    awaits something.
     """
 
     def __init__(self) -> None:

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from devui.runtime.events.event import Event
 from devui.runtime.events.reading import read_event
-from devui.runtime.sessions.sqlite_layouts import Layout
 from devui.runtime.sessions.sqlite_rows import (
     SMALL,
     Key,
+    Layout,
     StoredEvent,
     is_short,
     select_events,
@@ -77,7 +77,7 @@ class EventCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Key, _History] = OrderedDict()
+        self._entries: OrderedDict[Key, _History] = OrderedDict()
         self._size = 0
         """How many events are kept."""
         self._growing: dict[Key, int] = {}
@@ -88,16 +88,16 @@ class EventCache:
         """Whether `read` takes no time: little is to be parsed; in a transaction."""
         with self._lock:
             self._check(connection)
-            history = self._kept.get(key)
+            history = self._entries.get(key)
         return is_short(connection, key) if history is None else history.unread <= SMALL
 
     def read(self, connection: sqlite3.Connection, layout: Layout, key: Key) -> list[Event]:
         """All events of the session, in a list of the caller's own; in a transaction."""
         with self._lock:
             self._check(connection)
-            history = self._kept.get(key)
+            history = self._entries.get(key)
             if history is not None:
-                self._kept.move_to_end(key)
+                self._entries.move_to_end(key)
                 return history.read()
         history = _History(select_events(connection, layout, key, None))
         with self._lock:
@@ -115,7 +115,7 @@ class EventCache:
         with self._lock:
             self._writes += 1
             self._growing[key] = self._writes
-            history = self._kept.pop(key, None)
+            history = self._entries.pop(key, None)
             self._size -= len(history or ())
             return Growing(key, self._writes, history)
 
@@ -142,12 +142,12 @@ class EventCache:
             self._version = version
 
     def _forget(self) -> None:
-        self._kept.clear()
+        self._entries.clear()
         self._size = 0
 
     def _keep(self, key: Key, history: _History) -> None:
-        self._size += len(history) - len(self._kept.pop(key, ()))
-        self._kept[key] = history
-        while len(self._kept) > _SESSIONS or (self._size > _EVENTS and len(self._kept) > 1):
-            _, oldest = self._kept.popitem(last=False)
+        self._size += len(history) - len(self._entries.pop(key, ()))
+        self._entries[key] = history
+        while len(self._entries) > _SESSIONS or (self._size > _EVENTS and len(self._entries) > 1):
+            _, oldest = self._entries.popitem(last=False)
             self._size -= len(oldest)

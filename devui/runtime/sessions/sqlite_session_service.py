@@ -14,29 +14,31 @@ from devui.runtime.plain_threads import Call, Outcome
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.sessions import sqlite_rows
-from devui.runtime.sessions.arguments import check_commit, check_config, check_owner, given_state
 from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
     ListSessionsResponse,
+    check_commit,
+    check_config,
+    check_owner,
     extend,
+    given_state,
 )
-from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.sqlite_event_cache import EventCache, Growing
-from devui.runtime.sessions.sqlite_layouts import Layout, open_layout
-from devui.runtime.sessions.sqlite_rows import Key, StoredEvent
-from devui.runtime.sessions.storing import make_json_safe_state
+from devui.runtime.sessions.sqlite_rows import Key, Layout, StoredEvent, open_layout
+from devui.runtime.sessions.state import ScopedState
+from devui.runtime.sessions.storable import make_json_safe_state
 
 logger = logging.getLogger(__name__)
 
 
 class SqliteSessionService(BaseSessionService):
-    """Sessions in one file, which several processes may use at the same time.
+    """Stores sessions in one file, which several processes may use at the same time.
 
-    Every change is on the disk when its method returns. Files that google-adk wrote are used as
-    they are, in either of its layouts. A file is opened at its first use, which raises
-    RuntimeError if it holds something else; `close` closes it.
+    Every change is on disk when its method returns. Files written by google-adk are used as they
+    are, in either layout. A file is opened at its first use, which raises RuntimeError if it
+    contains something else; `close` closes it.
     """
 
     _new_layout: ClassVar[Layout] = Layout.SECONDS
@@ -150,12 +152,12 @@ class SqliteSessionService(BaseSessionService):
             return event
         stored = StoredEvent.of(event)
         writing = _begin_commit(self, session, stored)
-        if not isinstance(writing, Call) or writing.left is None:
+        if not isinstance(writing, Call) or writing.remainder is None:
             committed = _committed(self, session, event, stored, writing)
             await give_way()
             return committed
         try:
-            await writing.left
+            await writing.remainder
         except asyncio.CancelledError:
             await asyncio.wait([writing.end_for_others()])
             if writing.error is None:

@@ -1,14 +1,46 @@
 """`State`: a session's state with the changes that are not committed yet (adk-runtime 2.2)."""
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar, Protocol
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from devui.runtime.mistakes import given
-from devui.runtime.sessions.copies import NotCopyableError, deep_copy
+from devui.runtime.mistakes import brief
+
+# Copies of state values, whatever users put into them (adk-runtime 2.4).
+
+
+_IMMUTABLE = (str, int, float, bool, bytes, type(None))
+
+
+class NotCopyableError(TypeError):
+    """The value refuses to be copied."""
+
+
+def deep_copy(value: Any) -> Any:
+    """A copy that shares nothing mutable with `value`; raises NotCopyableError."""
+    if isinstance(value, _IMMUTABLE):
+        return value
+    try:
+        return copy.deepcopy(value)
+    except Exception as error:  # copying runs methods of users' classes
+        raise NotCopyableError(f"{type(value).__name__} cannot be copied: {error}") from error
+
+
+def detached(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The same state with values of its own; a value that cannot be copied stays shared."""
+    return {key: _detached_value(value) for key, value in state.items()}
+
+
+def _detached_value(value: Any) -> Any:
+    try:
+        return deep_copy(value)
+    except NotCopyableError:
+        return value
 
 
 class StateLike(Protocol):
@@ -21,7 +53,7 @@ class StateLike(Protocol):
 
 
 class StateSchemaError(TypeError):
-    """A key or a value that the declared state schema does not allow."""
+    """A key or value that the state schema doesn't allow."""
 
 
 _INSTEAD = {
@@ -38,12 +70,12 @@ _INSTEAD = {
 class State:
     """A view of the live state that also records what changed.
 
-    A write goes to both: to `value`, so that later code of the same invocation sees it (a dirty
-    read), and to `delta`, which is committed with the next event. Reads prefer the delta. There
-    is no deletion; a key is removed by writing None.
+    Writes go to `value`, so that later code of the same invocation sees them (a dirty read), and to
+    `delta`, which is committed with the next event. Reads prefer the delta. Keys can't be deleted;
+    write None instead.
 
-    A dict or list that is read may be changed in place. So a copy is kept of it, and `has_delta`
-    records the container if it has changed since, provided JSON can hold it exactly.
+    A dict or list you read may be changed in place. So a copy is kept, and `has_delta` records the
+    container if it has changed and JSON can represent it exactly.
     """
 
     APP_PREFIX: ClassVar[str] = "app:"
@@ -197,7 +229,7 @@ def check_keys(values: Iterable[object]) -> None:
     for key in values:
         if not isinstance(key, str):
             raise TypeError(
-                f"{given(key)} is no key of the state: keys are texts, such as {str(key)!r}."
+                f"{brief(key)} is no key of the state: keys are texts, such as {str(key)!r}."
             )
 
 
@@ -215,14 +247,47 @@ def check_entry(schema: type[BaseModel], key: str, value: Any) -> None:
     except ValidationError as error:
         raise StateSchemaError(
             f"The value for {key!r} does not fit {schema.__name__!r}, where it is"
-            f" '{_told(schema.model_fields[key].annotation)}': {error}"
+            f" '{_type_name(schema.model_fields[key].annotation)}': {error}"
         ) from error
 
 
-def _told(annotation: Any) -> str:
+def _type_name(annotation: Any) -> str:
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 @lru_cache(maxsize=256)
 def _adapter(schema: type[BaseModel], key: str) -> TypeAdapter[Any]:
     return TypeAdapter(schema.model_fields[key].rebuild_annotation())
+
+
+# The scopes of state, told by the prefix of a key (adk-runtime 2.3).
+
+
+@dataclass(slots=True)
+class ScopedState:
+    """State by scope, as it is stored: without prefixes, and without `temp:`."""
+
+    app: dict[str, Any] = field(default_factory=dict)
+    user: dict[str, Any] = field(default_factory=dict)
+    session: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, delta: Mapping[str, Any]) -> "ScopedState":
+        """Sort prefixed keys into scopes; `temp:` is dropped."""
+        scoped = cls()
+        for key, value in delta.items():
+            if key.startswith(State.APP_PREFIX):
+                scoped.app[key.removeprefix(State.APP_PREFIX)] = value
+            elif key.startswith(State.USER_PREFIX):
+                scoped.user[key.removeprefix(State.USER_PREFIX)] = value
+            elif not key.startswith(State.TEMP_PREFIX):
+                scoped.session[key] = value
+        return scoped
+
+    def merged(self) -> dict[str, Any]:
+        """One dict again, with prefixes."""
+        return {
+            **self.session,
+            **{State.APP_PREFIX + key: value for key, value in self.app.items()},
+            **{State.USER_PREFIX + key: value for key, value in self.user.items()},
+        }

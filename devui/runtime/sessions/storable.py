@@ -6,18 +6,55 @@ names of state keys) are spelled out, and what refers to itself, or breaks off w
 told by its repr.
 """
 
+import logging
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
-from pydantic_core import to_json
+from pydantic_core import to_json, to_jsonable_python
 
 from devui.runtime.events.event import Event
-from devui.runtime.halves import sendable
-from devui.runtime.iterators import kept
-from devui.runtime.jsonable import walked
-from devui.runtime.sessions.state import State
+from devui.runtime.jsonable import jsonable, sendable, storable, walked
+from devui.runtime.mistakes import without_json
+from devui.runtime.sessions.state import ScopedState, State
+
+# What services of one's own need to store sessions: google-adk's `_session_util`.
+#
+# State is sorted by scope and put into JSON's types; what was stored is read back (adk-runtime
+# 2.3).
+
+
+logger = logging.getLogger(__name__)
 
 M = TypeVar("M", bound=BaseModel)
+
+
+def extract_state_delta(state: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+    """The state of the scopes `app`, `user` and `session`, keys without prefix."""
+    scoped = ScopedState.of(state or {})
+    return {"app": scoped.app, "user": scoped.user, "session": scoped.session}
+
+
+def make_json_safe_state(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A state in JSON's types; what has no JSON form is kept as its repr, with a warning."""
+    try:
+        return dict(to_jsonable_python(dict(state), inf_nan_mode="null"))
+    except (ValueError, TypeError):
+        logger.warning("%s in the state has no JSON form; its repr is stored.", without_json(state))
+        return dict(jsonable(dict(state), inf_nan_mode="null"))
+
+
+def extract_json_safe_state_delta(state: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+    """The state by scope, as `extract_state_delta` has it, in JSON's types."""
+    return make_json_safe_state(extract_state_delta(state))
+
+
+def decode_model(data: object, model_cls: type[M]) -> M | None:
+    """The object that stored data stands for; None for what can stand for none, such as a text."""
+    if data is None or isinstance(data, str | bytes | int | float | list | tuple | set):
+        return None
+    return model_cls.model_validate(data)
+
 
 _REPLACED = "\ufffd" * 3
 """What pydantic writes for half of a character in a key."""
@@ -34,7 +71,7 @@ def read_iterators(event: Event) -> None:
     An output is also the input of the next node, and a delta also becomes state.
     """
     if event.output is not None:
-        event.output = kept(event.output)
+        event.output = storable(event.output)
     read_delta(event.actions.state_delta)
 
 
@@ -44,7 +81,7 @@ def read_delta(delta: dict[str, Any]) -> None:
     Nothing else is set, since threads of the agent may write to the delta meanwhile.
     """
     for key, value in [*delta.items()]:
-        if not key.startswith(State.TEMP_PREFIX) and (read := kept(value)) is not value:
+        if not key.startswith(State.TEMP_PREFIX) and (read := storable(value)) is not value:
             delta[key] = read
 
 
@@ -94,10 +131,10 @@ def _plain(value: Any) -> Any:
             return value
     except (ValueError, RecursionError):
         pass
-    return walked(value, _told, _spelled)
+    return walked(value, _value_or_repr, _spelled)
 
 
-def _told(value: Any) -> Any:
+def _value_or_repr(value: Any) -> Any:
     """The value, or its repr if it has no form in JSON; texts are spelled out."""
     if isinstance(value, str):
         return sendable(value)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from devui.runtime.exports import lazy
 
 if TYPE_CHECKING:
-    from devui.runtime.skills.models import Frontmatter, Resources, Script, Skill
+    from devui.runtime.skills.models import Frontmatter, Resources, Script, Skill, SkillRegistry
     from devui.runtime.skills.skill_folders import (
         list_skills_in_dir,
         list_skills_in_dir_async,
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         load_skills_from_dir,
         load_skills_from_dir_async,
     )
-    from devui.runtime.skills.skill_registry import SkillRegistry
 
 __all__ = [
     "Frontmatter",
@@ -40,7 +39,7 @@ __getattr__ = lazy(
         "Resources": "models",
         "Script": "models",
         "Skill": "models",
-        "SkillRegistry": "skill_registry",
+        "SkillRegistry": "models",
         "list_skills_in_dir": "skill_folders",
         "list_skills_in_dir_async": "skill_folders",
         "load_skill_from_dir": "skill_folders",

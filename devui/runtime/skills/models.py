@@ -1,7 +1,10 @@
 """What a skill consists of: what it is for, its instructions, and its files (agentskills.io)."""
 
+import html
 import re
 import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -13,7 +16,7 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 class Frontmatter(BaseModel):
-    """What a model reads of a skill before it loads it: the head of SKILL.md."""
+    """The metadata of a skill that a model sees before loading it: the head of SKILL.md."""
 
     model_config = ConfigDict(extra="allow", populate_by_name=True)
 
@@ -84,7 +87,7 @@ class Script(BaseModel):
 
 
 class Resources(BaseModel):
-    """The files of a skill, by their paths within its three folders."""
+    """The files of a skill, by path within its three folders."""
 
     references: dict[str, str | bytes] = Field(default_factory=dict)
     """What to read, from `references/`."""
@@ -119,7 +122,7 @@ class Resources(BaseModel):
 
 
 class Skill(BaseModel):
-    """A skill as a whole."""
+    """A skill: its metadata, instructions and files."""
 
     frontmatter: Frontmatter
     """Its head."""
@@ -137,3 +140,36 @@ class Skill(BaseModel):
     def description(self) -> str:
         """The description in the head."""
         return self.frontmatter.description
+
+
+# Skills as a model reads about them (adk-runtime 8.8).
+
+
+def format_skills_as_xml(skills: Sequence[Frontmatter | Skill]) -> str:
+    """The names and descriptions, in `<available_skills>`."""
+    lines = ["<available_skills>"]
+    for skill in skills:
+        for tag, text in (("name", skill.name), ("description", skill.description)):
+            opening = ["<skill>"] if tag == "name" else []
+            lines += [*opening, f"<{tag}>", html.escape(text), f"</{tag}>"]
+        lines.append("</skill>")
+    return "\n".join([*lines, "</available_skills>"])
+
+
+# `SkillRegistry`: skills that are found when they are needed (adk-runtime 8.8).
+
+
+class SkillRegistry(ABC):
+    """A registry in which a SkillToolset looks for further skills."""
+
+    @abstractmethod
+    async def get_skill(self, *, name: str) -> Skill:
+        """The skill of that name; raises if there is none."""
+
+    @abstractmethod
+    async def search_skills(self, *, query: str) -> list[Frontmatter]:
+        """What is known of the skills that fit the query."""
+
+    def search_tool_description(self) -> str | None:
+        """What the model reads about searching here; None for the usual words."""
+        return None

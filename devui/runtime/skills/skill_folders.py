@@ -21,11 +21,11 @@ _NAMES = ("SKILL.md", "skill.md")
 
 
 def load_skill_from_dir(skill_dir: str | Path) -> Skill:
-    """The skill in a folder, with all its files.
+    """Load the skill in a folder, with all its files.
 
     Raises:
         FileNotFoundError: there is no such folder, or no SKILL.md in it.
-        ValueError: SKILL.md is not as it should be, or names another folder.
+        ValueError: SKILL.md is invalid, or names another folder.
     """
     folder = Path(skill_dir).resolve()
     frontmatter, body = _read(folder)
@@ -41,11 +41,11 @@ def load_skill_from_dir(skill_dir: str | Path) -> Skill:
 
 
 def load_skills_from_dir(skills_dir: str | Path) -> list[Skill]:
-    """The skills in the folders of a folder, by name; folders without SKILL.md are left out.
+    """Load the skills in the subfolders of a folder, by name; skips folders without SKILL.md.
 
     Raises:
         FileNotFoundError: there is no such folder.
-        ValueError: it is none, or one of the skills is not as it should be.
+        ValueError: it isn't a folder, or one of the skills is invalid.
     """
     folder = Path(skills_dir).resolve()
     if not folder.exists():
@@ -58,12 +58,12 @@ def load_skills_from_dir(skills_dir: str | Path) -> list[Skill]:
 def list_skills_in_dir(
     skills_base_path: str | Path, on_error: Callable[[str, Exception], None] | None = None
 ) -> dict[str, Frontmatter]:
-    """What is known of the skills in the folders of a folder, by name.
+    """List the skills in the subfolders of a folder, by name.
 
     Args:
         skills_base_path: The folder.
-        on_error: Told of each folder that holds no good skill, by name, and why; it may raise to
-            end the listing. Without it such folders are logged and left out.
+        on_error: Called for each folder without a valid skill, with its name and the reason; it
+            may raise to stop the listing. Without it, such folders are logged and skipped.
     """
     folder = Path(skills_base_path).resolve()
     if not folder.is_dir():

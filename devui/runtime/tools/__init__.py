@@ -7,26 +7,25 @@ from devui.runtime.exports import lazy
 if TYPE_CHECKING:
     from devui.runtime.auth.auth_tool import AuthToolArguments
     from devui.runtime.tools.agent_tool import AgentTool
-    from devui.runtime.tools.base_tool import BaseTool
+    from devui.runtime.tools.base_tool import BaseTool, has_effects, idempotent, read_only
     from devui.runtime.tools.base_toolset import BaseToolset
-    from devui.runtime.tools.effect import has_effects, idempotent, read_only
-    from devui.runtime.tools.enterprise_search_tool import (
+    from devui.runtime.tools.control_tools import (
+        TransferToAgentTool,
+        exit_loop,
+        request_input,
+        transfer_to_agent,
+    )
+    from devui.runtime.tools.control_tools import get_user_choice_tool as get_user_choice
+    from devui.runtime.tools.example_tool import ExampleTool
+    from devui.runtime.tools.function_tool import FunctionTool, LongRunningFunctionTool
+    from devui.runtime.tools.google_tools import (
         enterprise_web_search_tool as enterprise_web_search,
     )
-    from devui.runtime.tools.example_tool import ExampleTool
-    from devui.runtime.tools.exit_loop_tool import exit_loop
-    from devui.runtime.tools.function_tool import FunctionTool
-    from devui.runtime.tools.get_user_choice_tool import get_user_choice_tool as get_user_choice
-    from devui.runtime.tools.google_maps_grounding_tool import google_maps_grounding
-    from devui.runtime.tools.google_search_tool import google_search
+    from devui.runtime.tools.google_tools import google_maps_grounding, google_search, url_context
     from devui.runtime.tools.load_artifacts_tool import load_artifacts_tool as load_artifacts
-    from devui.runtime.tools.load_memory_tool import load_memory_tool as load_memory
-    from devui.runtime.tools.long_running_tool import LongRunningFunctionTool
-    from devui.runtime.tools.preload_memory_tool import preload_memory_tool as preload_memory
-    from devui.runtime.tools.request_input_tool import request_input
+    from devui.runtime.tools.memory_tools import load_memory_tool as load_memory
+    from devui.runtime.tools.memory_tools import preload_memory_tool as preload_memory
     from devui.runtime.tools.tool_context import ToolContext
-    from devui.runtime.tools.transfer_to_agent_tool import TransferToAgentTool, transfer_to_agent
-    from devui.runtime.tools.url_context_tool import url_context
 
 __all__ = [
     "AgentTool",
@@ -63,24 +62,24 @@ __getattr__ = lazy(
         "BaseToolset": "base_toolset",
         "ExampleTool": "example_tool",
         "FunctionTool": "function_tool",
-        "LongRunningFunctionTool": "long_running_tool",
+        "LongRunningFunctionTool": "function_tool",
         "MCPToolset": "mcp_tool.mcp_toolset",
         "McpToolset": "mcp_tool.mcp_toolset",
         "ToolContext": "tool_context",
-        "TransferToAgentTool": "transfer_to_agent_tool",
-        "enterprise_web_search": "enterprise_search_tool:enterprise_web_search_tool",
-        "exit_loop": "exit_loop_tool",
-        "get_user_choice": "get_user_choice_tool:get_user_choice_tool",
-        "google_maps_grounding": "google_maps_grounding_tool",
-        "google_search": "google_search_tool",
-        "has_effects": "effect",
-        "idempotent": "effect",
-        "read_only": "effect",
+        "TransferToAgentTool": "control_tools",
+        "enterprise_web_search": "google_tools:enterprise_web_search_tool",
+        "exit_loop": "control_tools",
+        "get_user_choice": "control_tools:get_user_choice_tool",
+        "google_maps_grounding": "google_tools",
+        "google_search": "google_tools",
+        "has_effects": "base_tool",
+        "idempotent": "base_tool",
+        "read_only": "base_tool",
         "load_artifacts": "load_artifacts_tool:load_artifacts_tool",
-        "load_memory": "load_memory_tool:load_memory_tool",
-        "preload_memory": "preload_memory_tool:preload_memory_tool",
-        "request_input": "request_input_tool",
-        "transfer_to_agent": "transfer_to_agent_tool",
-        "url_context": "url_context_tool",
+        "load_memory": "memory_tools:load_memory_tool",
+        "preload_memory": "memory_tools:preload_memory_tool",
+        "request_input": "control_tools",
+        "transfer_to_agent": "control_tools",
+        "url_context": "google_tools",
     },
 )

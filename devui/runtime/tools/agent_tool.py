@@ -1,4 +1,4 @@
-"""`AgentTool`: an agent that is called like a function."""
+"""`AgentTool`: an agent that is called like a function (adk-runtime 8.7)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
+from devui.runtime.artifacts.base_artifact_service import (
+    ArtifactVersion,
+    BaseArtifactService,
+    ensure_part,
+)
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
-from devui.runtime.mistakes import given
+from devui.runtime.mistakes import brief
 from devui.runtime.models.output_schema import parsed
 from devui.runtime.runners import Runner
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
@@ -22,16 +27,106 @@ from devui.runtime.tools.agent_schemas import (
     output_schema,
     part_text,
 )
-from devui.runtime.tools.answer_sources import keep_sources
-from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.forwarding_artifact_service import ForwardingArtifactService
-from devui.runtime.tools.heard import Heard
+from devui.runtime.tools.base_tool import BaseTool, keep_sources
+from devui.runtime.tools.delegated_agent_tool import Outcome
 
 if TYPE_CHECKING:
     from google.genai import types
 
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.invocation_context import InvocationContext
+
+
+# The artifacts of a tool's caller, for an agent that runs inside the tool (adk-runtime 8.7).
+
+
+class ForwardingArtifactService(BaseArtifactService):
+    """Reads and writes the caller's files, whatever scope it is asked for.
+
+    What is saved shows in the caller's `artifact_delta`, as if the tool itself had saved it.
+    """
+
+    def __init__(self, tool_context: Context) -> None:
+        """Forward to the artifact service of the tool's invocation."""
+        self.tool_context = tool_context
+
+    async def save_artifact(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        artifact: types.Part | dict[str, Any],
+        session_id: str | None = None,
+        custom_metadata: dict[str, Any] | None = None,
+    ) -> int:
+        """Save a new version in the caller's name."""
+        return await self.tool_context.save_artifact(
+            filename, ensure_part(artifact), custom_metadata
+        )
+
+    async def load_artifact(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        session_id: str | None = None,
+        version: int | None = None,
+    ) -> types.Part | None:
+        """That version of the caller's file, or the newest."""
+        return await self.tool_context.load_artifact(filename, version)
+
+    async def list_artifact_keys(
+        self, *, app_name: str, user_id: str, session_id: str | None = None
+    ) -> list[str]:
+        """Names of the caller's files."""
+        return await self.tool_context.list_artifacts()
+
+    async def delete_artifact(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> None:
+        """Delete all versions of the caller's file."""
+        await self._service().delete_artifact(**self._scope(), filename=filename)
+
+    async def list_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> list[int]:
+        """The numbers of the versions of the caller's file."""
+        return await self._service().list_versions(**self._scope(), filename=filename)
+
+    async def list_artifact_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> list[ArtifactVersion]:
+        """What is known about each version of the caller's file."""
+        return await self._service().list_artifact_versions(**self._scope(), filename=filename)
+
+    async def get_artifact_version(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        session_id: str | None = None,
+        version: int | None = None,
+    ) -> ArtifactVersion | None:
+        """What is known about that version of the caller's file, or the newest."""
+        return await self.tool_context.get_artifact_version(filename, version)
+
+    def _service(self) -> BaseArtifactService:
+        service = self.tool_context.get_invocation_context().artifact_service
+        if service is None:
+            raise ValueError("The Runner has no artifact_service; give it one to use this.")
+        return service
+
+    def _scope(self) -> dict[str, str]:
+        session = self.tool_context.session
+        return {
+            "app_name": session.app_name,
+            "user_id": session.user_id,
+            "session_id": session.id,
+        }
+
 
 logger = logging.getLogger(__name__)
 
@@ -41,10 +136,10 @@ _get_input_schema, _get_output_schema, _part_to_text = input_schema, output_sche
 
 
 class AgentTool(BaseTool):
-    """Runs an agent in a session of its own and returns its last words (adk-runtime 8.7).
+    """Runs an agent in a separate session and returns its last text (adk-runtime 8.7).
 
-    The agent sees the caller's state and artifacts but not the conversation. What it changes in
-    both becomes the caller's; its events are kept nowhere.
+    The agent sees the caller's state and artifacts but not the conversation. Its changes to both
+    are applied to the caller's; its events aren't stored.
     """
 
     speaks_to_user = True
@@ -72,12 +167,15 @@ class AgentTool(BaseTool):
             TypeError: `agent` is no agent.
         """
         if not isinstance(agent, BaseAgent):
-            raise TypeError(f"AgentTool takes an agent, not {given(agent)}.")
+            raise TypeError(f"AgentTool takes an agent, not {brief(agent)}.")
         super().__init__(name=agent.name, description=agent.description)
         self.agent = agent
         self.skip_summarization = skip_summarization
         self.include_plugins = include_plugins
         self.propagate_grounding_metadata = propagate_grounding_metadata
+
+    def _origin(self) -> str:
+        return f"agent {self.agent.name!r}"
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         return declared(self.agent, self.name)
@@ -94,7 +192,7 @@ class AgentTool(BaseTool):
             return misfit(error)
         if self.skip_summarization:
             tool_context.actions.skip_summarization = True
-        heard = await _heard(self, message, tool_context)
+        heard = await _run(self, message, tool_context)
         if heard.waiting:
             tool_context.actions.skip_summarization = False
             return _cannot_wait(self.agent, heard.waiting)
@@ -104,9 +202,9 @@ class AgentTool(BaseTool):
 # Functions, since tools of one's own have methods of such names.
 
 
-async def _heard(tool: AgentTool, message: types.Content, tool_context: Context) -> Heard:
+async def _run(tool: AgentTool, message: types.Content, tool_context: Context) -> Outcome:
     ctx = tool_context.get_invocation_context()
-    heard = Heard()
+    heard = Outcome()
     async with _runner(tool, tool_context) as runner:
         session = await runner.session_service.create_session(
             app_name=runner.app_name, user_id=ctx.user_id, state=_shared_state(tool_context)
@@ -141,14 +239,14 @@ def _runner(tool: AgentTool, tool_context: Context) -> Runner:
     return runner
 
 
-def _result(tool: AgentTool, heard: Heard, tool_context: Context) -> Any:
-    if heard.output is not None:
-        return heard.output
-    text = as_text(heard.content)
+def _result(tool: AgentTool, outcome: Outcome, tool_context: Context) -> Any:
+    if outcome.output is not None:
+        return outcome.output
+    text = as_text(outcome.content)
     if not text:
-        return heard.error or ""
-    if tool.propagate_grounding_metadata and heard.grounding:
-        keep_sources(tool_context.state, heard.grounding)
+        return outcome.error or ""
+    if tool.propagate_grounding_metadata and outcome.grounding:
+        keep_sources(tool_context.state, outcome.grounding)
     schema = output_schema(tool.agent)
     if schema is None:
         return text

@@ -1,91 +1,198 @@
-"""From the JSON that a model writes to the types that a function asks for (adk-runtime 8.2)."""
+"""From the JSON that a model writes to the types of a function's annotations (adk-runtime 8.2)."""
 
-import logging
-from collections.abc import Callable
+import collections.abc
+import enum
+import inspect
+import sys
+import typing
+from collections.abc import Iterator, Mapping
+from functools import cached_property, partial, reduce
+from operator import or_
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+import typing_extensions
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
+from pydantic.fields import FieldInfo
 
-logger = logging.getLogger(__name__)
+from devui.runtime.mistakes import brief, message_of
 
-Converter = Callable[[str, Any], Any]
-"""From a parameter's name and the value the model wrote to the value the function gets."""
+# What pydantic would declare in one way and take in another, or not at all (adk-runtime 8.2).
 
 
-def converter(annotation: Any) -> Converter | None:
-    """How to convert the values of a parameter; None if they stay as they are.
+_LAZY = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
+_NEEDS_ANOTHER_TYPED_DICT = sys.version_info < (3, 12)
+_MARKS = (Required, NotRequired)
 
-    Dicts become pydantic models where a parameter is annotated so (also optional, in a union of
-    models, or in a list), and integral floats become ints. What cannot be converted is logged and
-    stays as it is. In a list whose items are a union, dicts stay dicts: tools written for ADK know
-    them so.
+
+def for_json(annotation: Any) -> Any:
+    """The annotation as pydantic declares it and takes its values from JSON.
+
+    - An `Iterable` is a list: pydantic would check its items only when the function takes them.
+    - A `Literal` with members of an enum takes their values, which is what is declared.
+    - Before Python 3.12 pydantic refuses `typing.TypedDict`: each is made anew, but for one that
+      holds itself.
     """
-    wanted = _plain(annotation)
-    if get_origin(wanted) is not list:
-        return _of_one(wanted)
-    arguments = get_args(wanted)
-    element = _of_item(_bare(arguments[0])) if arguments else None
-    return _of_list(element) if element else None
+    return _for_json(annotation, ())
 
 
-def _of_item(wanted: Any) -> Converter | None:
-    return None if _members(wanted) and _holds_models(wanted) else _of_one(_plain(wanted))
+def _for_json(annotation: Any, around: tuple[Any, ...]) -> Any:
+    if annotation in _LAZY:
+        return list
+    if _is_old_typed_dict(annotation):
+        return annotation if annotation in around else _anew(annotation, (*around, annotation))
+    origin, members = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return _literal(annotation, members)
+    if origin is Annotated:
+        members = members[:1]
+    known: Any = tuple(_for_json(member, around) for member in members)
+    if origin in _LAZY:
+        return collections.abc.Sequence[known[0]]
+    if all(new is old for new, old in zip(known, members, strict=True)):
+        return annotation
+    if origin is Annotated:
+        return Annotated[(known[0], *annotation.__metadata__)]
+    return reduce(or_, known) if origin is UnionType else origin[known]
 
 
-def _of_one(wanted: Any) -> Converter | None:
-    if wanted is int:
-        return _integer
-    return _of_model(wanted) if _holds_models(wanted) else None
+def _literal(annotation: Any, values: tuple[Any, ...]) -> Any:
+    members = [value for value in values if isinstance(value, enum.Enum)]
+    return (
+        Annotated[annotation, BeforeValidator(partial(_member, members))] if members else annotation
+    )
 
 
-def _of_list(element: Converter) -> Converter:
-    def convert(name: str, value: Any) -> Any:
-        return [element(name, item) for item in value] if isinstance(value, list) else value
-
-    return convert
+def _member(members: list[enum.Enum], value: Any) -> Any:
+    alike = (each for each in members if type(each.value) is type(value) and each.value == value)
+    return next(alike, value)
 
 
-def _of_model(wanted: Any) -> Converter:
-    def convert(name: str, value: Any) -> Any:
-        if value is None:
-            return None
-        try:
-            return TypeAdapter(wanted).validate_python(value)
-        except ValidationError as error:
-            logger.warning("Argument %r stays as the model wrote it: %s", name, error)
+def _is_old_typed_dict(annotation: Any) -> bool:
+    is_typed_dict = _NEEDS_ANOTHER_TYPED_DICT and typing.is_typeddict(annotation)
+    return is_typed_dict and type(annotation).__module__ == "typing"
+
+
+def _anew(kind: Any, around: tuple[Any, ...]) -> Any:
+    fields = {}
+    for key, hint in get_type_hints(kind, include_extras=True).items():
+        bare = get_args(hint)[0] if get_origin(hint) in _MARKS else hint
+        mark: Any = Required if key in kind.__required_keys__ else NotRequired
+        fields[key] = mark[_for_json(bare, around)]
+    make: Any = typing_extensions.TypedDict
+    made = make(kind.__name__, fields)
+    made.__doc__, made.__module__ = kind.__doc__, kind.__module__
+    return made
+
+
+_CONFIG = ConfigDict(coerce_numbers_to_str=True)  # models write `zip=12345` for texts
+_JSON = (str, int, float, bool)
+_LINES = 8
+"""The most mistakes of one call that a model is told."""
+
+
+class ArgumentError(ValueError):
+    """Arguments of a call that are not what the function's annotations say, a line for each."""
+
+
+class Converter:
+    """What one parameter of a function makes of the value that a model wrote.
+
+    pydantic decides, as it does for the declaration that the model was sent. A value equal to the
+    parameter's default stays that default: `x: str = None` takes null. So does the value of a
+    parameter whose type pydantic does not know.
+    """
+
+    def __init__(self, parameter: inspect.Parameter) -> None:
+        self._name = parameter.name
+        self._default = parameter.default
+        self._annotation = annotation_of(parameter)
+
+    def __call__(self, value: Any) -> Any:
+        """The value in the parameter's type.
+
+        Raises:
+            ArgumentError: it cannot be made of this type.
+        """
+        if type(value) is self._annotation and self._annotation in _JSON:
             return value
+        if type(value) is type(self._default) and value == self._default:
+            return self._default
+        if self._adapter is None:
+            return value
+        try:
+            return self._adapter.validate_python([value])[0]
+        except ValidationError as error:
+            raise ArgumentError("\n".join(_lines((self._name,), error))) from error
+        except Exception as error:  # whatever the code of users' types raises
+            raise ArgumentError(
+                f"- {self._name}: {' '.join(message_of(error).split())}; given {brief(value)}"
+            ) from error
 
-    return convert
-
-
-def _integer(_name: str, value: Any) -> Any:
-    """JSON does not tell 3 from 3.0, and some models write the latter."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _plain(annotation: Any) -> Any:
-    """The annotation without `Annotated` and without `| None`."""
-    bare = _bare(annotation)
-    members = _members(bare)
-    return _plain(members[0]) if len(members) == 1 else bare
-
-
-def _bare(annotation: Any) -> Any:
-    """The annotation without `Annotated`."""
-    while get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    return annotation
-
-
-def _holds_models(annotation: Any) -> bool:
-    """Whether the annotation is a pydantic model, or a union of nothing but models."""
-    members = _members(annotation) or (annotation,)
-    return all(isinstance(member, type) and issubclass(member, BaseModel) for member in members)
+    @cached_property
+    def _adapter(self) -> TypeAdapter[list[Any]] | None:
+        # Of a list, since models, dataclasses and TypedDicts by themselves take no configuration.
+        kind: Any = list
+        try:
+            made = kind[self._annotation]
+            return TypeAdapter(made, config=_CONFIG)
+        except (PydanticSchemaGenerationError, PydanticUserError, TypeError, NameError):
+            return None  # it has to be declared by hand, so it is converted there, too
 
 
-def _members(annotation: Any) -> tuple[Any, ...]:
-    """The members of a union but None; empty for anything else."""
-    if get_origin(annotation) not in (Union, UnionType):
-        return ()
-    return tuple(member for member in get_args(annotation) if member is not type(None))
+def converters(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Converter]:
+    """The converters of the parameters that have an annotation, by name."""
+    empty = inspect.Parameter.empty
+    return {
+        name: Converter(each) for name, each in parameters.items() if each.annotation is not empty
+    }
+
+
+def annotation_of(parameter: inspect.Parameter) -> Any:
+    """The annotation with the limits of a default such as `= Field(ge=1)`; Any if there is none."""
+    empty = parameter.annotation is inspect.Parameter.empty
+    annotation = Any if empty else for_json(parameter.annotation)
+    default = parameter.default
+    return Annotated[annotation, default] if isinstance(default, FieldInfo) else annotation
+
+
+def checked_fields(model: type[BaseModel], fields: Mapping[str, Any]) -> None:
+    """Check that a pydantic class takes these values for its fields.
+
+    Raises:
+        ArgumentError: it does not.
+    """
+    try:
+        model.model_validate(fields)
+    except ValidationError as error:
+        raise ArgumentError("\n".join(_lines((), error))) from error
+
+
+def correction(tool: str, error: ArgumentError) -> dict[str, str]:
+    """What a model is told of a call whose arguments do not fit."""
+    lines = str(error).split("\n")
+    if len(lines) > _LINES:
+        lines[_LINES:] = [f"- (and {len(lines) - _LINES} more)"]
+    return {
+        "error": f"{tool}() was not called, since its arguments do not fit:\n"
+        + "\n".join(lines)
+        + "\nCorrect them and call it again."
+    }
+
+
+def _lines(around: tuple[str, ...], error: ValidationError) -> Iterator[str]:
+    """A line for each mistake; `around` takes the place of the list around the value."""
+    for each in error.errors(include_url=False, include_context=False):
+        loc = (*around, *each["loc"][len(around) :])
+        path = ".".join(map(str, loc)) or error.title
+        yield " ".join(f"- {path}: {each['msg']}; given {brief(each['input'])}".split())

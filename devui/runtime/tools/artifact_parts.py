@@ -26,8 +26,11 @@ _DOCUMENT_TYPES = frozenset(
 _DOCUMENT = "word/document.xml"
 _MAX_DOCUMENT = 10 * 1024 * 1024
 """As much of a document as is unpacked, in bytes: a small archive may hold a huge file."""
-_PARAGRAPH = re.compile(r"<w:p(?:\s[^>]*)?>")
-_RUN = re.compile(r"<w:t(?:\s[^>]*)?>([^<]*)</w:t>")
+_NAMESPACES = (
+    "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+    "http://purl.oclc.org/ooxml/wordprocessingml/main",
+)
+_DECLARED = re.compile(r"""\sxmlns(?::([\w.-]+))?\s*=\s*["']([^"']*)["']""")
 _TEXT_SUFFIXES = (".csv", ".txt", ".json", ".xml")
 
 
@@ -76,8 +79,19 @@ def _document_text(data: bytes) -> str | None:
             source = file.read(_MAX_DOCUMENT).decode("utf-8", errors="ignore")
     except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError):
         return None
-    paragraphs = ("".join(_RUN.findall(each)) for each in _PARAGRAPH.split(source))
+    prefix = _prefix(source)
+    runs = re.compile(rf"<{prefix}t(?:\s[^>]*)?>([^<]*)</{prefix}t\s*>")
+    parts = re.split(rf"<{prefix}p(?:\s[^>]*)?>", source)
+    paragraphs = ("".join(runs.findall(each)) for each in parts)
     return html.unescape("\n".join(each for each in paragraphs if each))
+
+
+def _prefix(source: str) -> str:
+    """How the tags of the document begin: mostly `w:`, or as its writer has named the namespace."""
+    for prefix, namespace in _DECLARED.findall(source):
+        if namespace in _NAMESPACES:
+            return f"{re.escape(prefix)}:" if prefix else ""
+    return "w:"
 
 
 def _is_taken_inline(mime_type: str) -> bool:

@@ -11,13 +11,12 @@ from google.genai import types
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.copying import altered
-from devui.runtime.mistakes import check_takes, given, not_awaited, place
+from devui.runtime.mistakes import brief, check_takes, not_awaited, place
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
-    from devui.runtime.agents.context import Context
-    from devui.runtime.agents.readonly_context import ReadonlyContext
+    from devui.runtime.agents.context import Context, ReadonlyContext
 
 
 class ToolPredicate(Protocol):
@@ -36,10 +35,10 @@ class ToolsetError(TypeError):
 
 
 class BaseToolset(ABC):
-    """A source of tools, asked once per invocation (adk-runtime 8.9).
+    """A source of tools, queried once per invocation (adk-runtime 8.9).
 
-    A toolset whose tools change on the way sets `_use_invocation_cache` to False: it is asked at
-    every step.
+    If its tools change during an invocation, set `_use_invocation_cache` to False: it is then
+    queried at every step.
     """
 
     _use_invocation_cache = True
@@ -101,6 +100,17 @@ class BaseToolset(ABC):
     async def close(self) -> None:  # noqa: B027  most toolsets hold nothing
         """Release what the toolset holds; called when its runner closes."""
 
+    def _tools_at_load(self) -> list[BaseTool]:
+        """Those that it lists in every context, under the names that a model is told."""
+        return []
+
+    def _offered(self, tools: Iterable[BaseTool]) -> list[BaseTool]:
+        """Those of the tools that are offered in every context, as `_tools_at_load` gives them."""
+        if callable(self.tool_filter):
+            return []
+        selected = (tool for tool in tools if self._is_tool_selected(tool, None))
+        return [_prefixed(tool, self.tool_name_prefix) for tool in selected]
+
     def _is_tool_selected(self, tool: BaseTool, readonly_context: "ReadonlyContext | None") -> bool:
         if not self.tool_filter:  # an empty list, too
             return True
@@ -153,7 +163,7 @@ async def _tools_of(toolset: BaseToolset, ctx: "ReadonlyContext | None") -> Iter
     tools = await listing
     if not isinstance(tools, Iterable):
         raise ToolsetError(
-            f"{place(toolset.get_tools)} of {type(toolset).__name__} returned {given(tools)}; it"
+            f"{place(toolset.get_tools)} of {type(toolset).__name__} returned {brief(tools)}; it"
             " must return a list of tools."
         )
     return tools

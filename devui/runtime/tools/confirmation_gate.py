@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.calling import call
-from devui.runtime.mistakes import given, note_on_await, place
-from devui.runtime.tools.function_arguments import bound
-from devui.runtime.tools.function_signature import FunctionSignature
+from devui.runtime.mistakes import brief, note_on_await, place
+from devui.runtime.tools.argument_converters import ArgumentError
+from devui.runtime.tools.function_signature import FunctionSignature, bound, convert
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.tools.base_tool import BaseTool
+
+logger = logging.getLogger(__name__)
 
 
 def requirement(required: Any) -> bool | Callable[..., Any]:
@@ -23,16 +27,23 @@ def requirement(required: Any) -> bool | Callable[..., Any]:
     """
     if isinstance(required, str):
         raise TypeError(
-            f"`require_confirmation` is {given(required)}; give True, False, or a function of the"
+            f"`require_confirmation` is {brief(required)}; give True, False, or a function of the"
             " tool's arguments that tells."
         )
     return required if callable(required) else bool(required)
 
 
 async def is_required(
-    required: bool | Callable[..., Any], args: dict[str, Any], tool_context: Context
+    required: bool | Callable[..., Any],
+    args: dict[str, Any],
+    tool_context: Context,
+    converted: Mapping[str, Any] = MappingProxyType({}),
 ) -> bool:
-    """Whether a call needs a consent; a function is asked with those arguments that it takes."""
+    """Whether a call needs a consent; a function is asked with those arguments that it takes.
+
+    It gets each in the type of its own annotation; without one, as the tool does: `converted`.
+    A call whose arguments it cannot take needs a consent.
+    """
     if not callable(required):
         return bool(required)
     signature = FunctionSignature.of(required)
@@ -42,9 +53,17 @@ async def is_required(
             f" not among the arguments of this call ({', '.join(args) or 'none'}). Give it"
             " parameters of the tool, with defaults where the tool has them."
         )
-    positional, named = bound(signature, args, tool_context)
+    known = {
+        name: value if name in signature.converters else converted.get(name, value)
+        for name, value in args.items()
+    }
+    try:
+        positional, named = bound(signature, convert(signature, known), tool_context)
+    except ArgumentError as error:
+        logger.warning("The user is asked, since %s cannot tell: %s", place(required), error)
+        return True
     if signature.takes_any:
-        named |= {name: args[name] for name in args.keys() - signature.parameters.keys()}
+        named |= {name: known[name] for name in known.keys() - signature.parameters.keys()}
     return bool(await call(required, *positional, **named))
 
 

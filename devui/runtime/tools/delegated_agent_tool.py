@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from devui.runtime.agents.agent_progress import forget
-from devui.runtime.agents.branches import branch_below, is_within
-from devui.runtime.agents.invocation_costs import LlmCallsLimitExceededError
-from devui.runtime.agents.invocation_events import with_answers
-from devui.runtime.agents.settled_runs import settled_run
+from devui.runtime.agents.agent_runs import settled_run
+from devui.runtime.agents.agent_tree import branch_below, is_within
+from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError, forget
+from devui.runtime.agents.invocation_events import finishing_response, with_answers
 from devui.runtime.models.output_schema import parsed
 from devui.runtime.tools.agent_schemas import as_message, as_text, declared, misfit, output_schema
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.heard import Heard
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -23,6 +22,75 @@ if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event import Event
+
+
+# A sub-agent that carries out tasks for its parent's model (adk-runtime 12.8).
+
+
+_NOTE = (
+    "NOTE: This agent takes its time and may talk with the user. Call it alone; its result comes"
+    " when it has finished."
+)
+
+
+class TaskAgentTool(BaseTool):
+    """Gives a task to a sub-agent of mode `task`.
+
+    The call stays open: the caller's run is broken off after the answer that makes it, the
+    sub-agent works and talks with the user, and the caller goes on when the task is done.
+    """
+
+    defers_response = True
+
+    def __init__(self, agent: BaseAgent) -> None:
+        """Make a tool with the name and the description of the agent."""
+        super().__init__(name=agent.name, description=f"{agent.description}\n\n{_NOTE}")
+        self.agent = agent
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        declaration = declared(self.agent, self.name)
+        return declaration.model_copy(update={"description": self.description})
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
+        """None if the arguments fit: the call stays open, and its caller's run ends."""
+        try:
+            as_message(self.agent, args)
+        except ValueError as error:
+            return misfit(error)
+        return None
+
+
+# What an agent said that runs inside a tool (adk-runtime 8.7).
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The end of what came out of the run so far; fragments do not count."""
+
+    content: types.Content | None = None
+    error: str | None = None
+    grounding: types.GroundingMetadata | None = None
+    output: Any = None
+    """What the agent finished its task with."""
+    latest_output: Any = None
+    """The output of the latest event that has one."""
+    waiting: set[str] = field(default_factory=set)
+    """Long-running calls that have no response yet."""
+
+    def take(self, event: Event) -> None:
+        """Take note of an event."""
+        if event.partial:
+            return
+        if finishing_response(event) is not None:
+            self.output = event.output
+        if event.output is not None:
+            self.latest_output = event.output
+        self.error = event.error_message or self.error
+        self.waiting |= event.long_running_tool_ids or set()
+        if event.content is not None:
+            self.content = event.content
+            self.grounding = event.grounding_metadata
+            self.waiting -= {response.id or "" for response in event.get_function_responses()}
 
 
 class DelegatedAgentTool(BaseTool):
@@ -59,12 +127,12 @@ class DelegatedAgentTool(BaseTool):
         except Exception as error:  # noqa: BLE001  the parent's model may find another way
             return {"error": f"Agent {self.name!r} failed: {error}"}
 
-    async def _run(self, message: types.Content, tool_context: Context) -> Heard:
+    async def _run(self, message: types.Content, tool_context: Context) -> Outcome:
         ctx = self._context(message, tool_context)
         emit = tool_context.get_invocation_context().emit
         if emit is None:
             raise RuntimeError(f"Agent {self.name!r} can only be called by its parent's model.")
-        heard = Heard()
+        heard = Outcome()
         earlier = _earlier(ctx)
         for event in earlier:
             heard.take(event)
@@ -86,20 +154,20 @@ class DelegatedAgentTool(BaseTool):
         ctx = tool_context.get_invocation_context()
         branch = branch_below(ctx.branch, f"{self.name}@{tool_context.function_call_id}")
         path = f"{ctx.node_path}/{self.name}@1" if ctx.node_path else None  # each call counts anew
-        own = {"branch": branch, "node_path": path, "emit": None, **self._told(message)}
+        own = {"branch": branch, "node_path": path, "emit": None, **self._context_fields(message)}
         return ctx.model_copy(update=own)
 
-    def _told(self, message: types.Content) -> dict[str, Any]:
+    def _context_fields(self, message: types.Content) -> dict[str, Any]:
         """What of the invocation tells the sub-agent what it was asked."""
         return {"user_content": message}
 
     def _mark(self, event: Event, ctx: InvocationContext) -> None:
         """Say of an event what it means to the caller, unless the sub-agent has done that."""
 
-    def _result(self, heard: Heard) -> dict[str, Any]:
-        text = as_text(heard.content, between="")
-        if not text and heard.error:
-            return {"error": heard.error}
+    def _result(self, outcome: Outcome) -> dict[str, Any]:
+        text = as_text(outcome.content, between="")
+        if not text and outcome.error:
+            return {"error": outcome.error}
         schema = output_schema(self.agent)
         return _as_response(parsed(schema, text) if schema is not None else text)
 
@@ -111,15 +179,15 @@ class DelegatedNodeTool(DelegatedAgentTool):
     result is the `output` of its last event that has one.
     """
 
-    def _told(self, message: types.Content) -> dict[str, Any]:
+    def _context_fields(self, message: types.Content) -> dict[str, Any]:
         return {}
 
     def _mark(self, event: Event, ctx: InvocationContext) -> None:
         if event.output is not None and ctx.node_path:
             event.node_info.output_for = [ctx.node_path]
 
-    def _result(self, heard: Heard) -> dict[str, Any]:
-        return _as_response(heard.latest_output)
+    def _result(self, outcome: Outcome) -> dict[str, Any]:
+        return _as_response(outcome.latest_output)
 
 
 def _as_response(result: Any) -> dict[str, Any]:

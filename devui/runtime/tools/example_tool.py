@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import TypeAdapter
 
-from devui.runtime.examples.base_example_provider import BaseExampleProvider
-from devui.runtime.examples.example import Example
-from devui.runtime.examples.example_util import build_example_si
+from devui.runtime.examples import BaseExampleProvider, Example, build_example_si
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.tool_context import ToolContext

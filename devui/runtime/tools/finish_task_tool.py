@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import BaseModel, ConfigDict
 
+from devui.runtime.agents.invocation_events import FINISH_TASK, TASK_DONE
 from devui.runtime.models.output_schema import json_schema
+from devui.runtime.tools.agent_schemas import ValueParameters
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.value_parameters import ValueParameters
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
-    from devui.runtime.events.event import Event
     from devui.runtime.models.llm_request import LlmRequest
 
-NAME = "finish_task"
 _WRAPPER = "result"
-_DONE = "Task completed."
 _INSTRUCTION = (
-    f"You have been given a task. Do all of it before you call `{NAME}`; what is unclear, ask the"
-    f" user first. When it is done, call `{NAME}`, as the only call of your answer and without a"
-    " text."
+    f"You have been given a task. Do all of it before you call `{FINISH_TASK}`; what is unclear,"
+    f" ask the user first. When it is done, call `{FINISH_TASK}`, as the only call of your answer"
+    " and without a text."
 )
 
 
@@ -43,7 +41,7 @@ class FinishTaskTool(BaseTool):
     def __init__(self, output_schema: Any = None) -> None:
         """Take outputs of this shape; None takes a text under `result`."""
         super().__init__(
-            name=NAME, description="Say that your task is done, and what has come of it."
+            name=FINISH_TASK, description="Say that your task is done, and what has come of it."
         )
         schema = _Summary if output_schema is None else output_schema
         self._parameters = ValueParameters(schema, _wrapper(schema))
@@ -65,18 +63,10 @@ class FinishTaskTool(BaseTool):
         try:
             output = self._parameters.value(args)
         except ValueError as error:
-            told = f"The output does not fit; correct it and call `{NAME}()` again:\n{error}"
+            told = f"The output does not fit; correct it and call `{FINISH_TASK}()` again:\n{error}"
             return {"error": told}
         tool_context.get_invocation_context().task_output = output
-        return _DONE
-
-
-def finishing_response(event: Event) -> types.FunctionResponse | None:
-    """The response by which the event ends a task."""
-    for response in event.get_function_responses():
-        if response.name == NAME and (response.response or {}).get("result") == _DONE:
-            return response
-    return None
+        return TASK_DONE
 
 
 def _wrapper(schema: Any) -> str | None:

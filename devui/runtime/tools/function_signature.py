@@ -3,6 +3,8 @@
 See adk-runtime 8.2.
 """
 
+from __future__ import annotations
+
 import inspect
 import logging
 from collections.abc import Callable, Collection, Mapping
@@ -10,10 +12,21 @@ from dataclasses import dataclass, replace
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from google.genai import types
+from pydantic import BaseModel, Field, create_model
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+
 from devui.runtime.agents.context import Context
-from devui.runtime.callables import annotated, doc_of, name_of, unpartialled
-from devui.runtime.mistakes import given, place
-from devui.runtime.tools.argument_converters import Converter, converter
+from devui.runtime.calling import annotated, doc_of, name_of, unpartialled
+from devui.runtime.mistakes import brief, place
+from devui.runtime.tools.argument_converters import (
+    ArgumentError,
+    Converter,
+    annotation_of,
+    converters,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +60,7 @@ class FunctionSignature:
     mandatory: tuple[str, ...]
     """The names of the parameters without a default."""
     converters: Mapping[str, Converter]
-    """For each parameter whose arguments may have to be converted, how."""
+    """For each annotated parameter, how its arguments are converted."""
     resolved: bool
     """Whether every annotation could be resolved."""
     is_generator: bool
@@ -61,7 +74,7 @@ class FunctionSignature:
     argument like any other, and goes into the `**` parameter."""
 
     @classmethod
-    def of(cls, function: Callable[..., Any]) -> "FunctionSignature":
+    def of(cls, function: Callable[..., Any]) -> FunctionSignature:
         """Read a function, method, partial or callable object.
 
         Raises:
@@ -84,7 +97,7 @@ class FunctionSignature:
             {key: each for key, each in parameters.items() if each.kind is _BY_POSITION},
             context,
             _without_default(fillable),
-            _converters(fillable),
+            converters(fillable) if resolved else {},
             resolved,
             is_generator=_is_generator(target),
             is_async=_is_async(target),
@@ -92,7 +105,7 @@ class FunctionSignature:
             collecting=frozenset(_collecting(parameters) if takes_any else ()),
         )
 
-    def without(self, names: Collection[str]) -> "FunctionSignature":
+    def without(self, names: Collection[str]) -> FunctionSignature:
         """The same, but for parameters that nobody is to be told of."""
         told = {key: each for key, each in self.parameters.items() if key not in names}
         return replace(self, parameters=told)
@@ -135,11 +148,6 @@ def _without_default(parameters: Mapping[str, inspect.Parameter]) -> tuple[str, 
     return tuple(name for name, parameter in parameters.items() if parameter.default is empty)
 
 
-def _converters(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Converter]:
-    made = {name: converter(parameter.annotation) for name, parameter in parameters.items()}
-    return {name: convert for name, convert in made.items() if convert is not None}
-
-
 def _is_generator(target: Callable[..., Any]) -> bool:
     kinds = (inspect.isgeneratorfunction, inspect.isasyncgenfunction)
     return any(kind(target) or kind(type(target).__call__) for kind in kinds)
@@ -158,7 +166,7 @@ def _parameters(
     except TypeError as error:
         if not callable(function):
             raise ValueError(  # noqa: TRY004  as what cannot be read
-                f"A tool is to be made of {given(function)}; give a function without calling it."
+                f"A tool is to be made of {brief(function)}; give a function without calling it."
             ) from error
         raise ValueError(
             f"The signature of {name!r} cannot be read, so it cannot be declared to a model."
@@ -177,7 +185,7 @@ def _parameters(
 
 
 def _hints(
-    target: Callable[..., Any], name: str, asked: Collection[str]
+    target: Callable[..., Any], name: str, names: Collection[str]
 ) -> tuple[dict[str, Any], bool]:
     """What the annotations stand for, and whether all are known that a model is told of."""
     source = annotated(target)
@@ -186,7 +194,7 @@ def _hints(
     except (NameError, AttributeError, TypeError):
         pass
     try:
-        return _hints_of(source, asked), True
+        return _hints_of(source, names), True
     except (NameError, AttributeError, TypeError) as error:
         logger.warning(
             "Tool %r has an annotation that cannot be resolved (%s): its parameters are not"
@@ -197,13 +205,13 @@ def _hints(
         return {}, False
 
 
-def _hints_of(source: Any, asked: Collection[str]) -> dict[str, Any]:
+def _hints_of(source: Any, names: Collection[str]) -> dict[str, Any]:
     """The hints of some parameters: many import under TYPE_CHECKING what the others are."""
 
     def stand_in() -> None:
         """Has the annotations that are asked for, and no others."""
 
-    annotations = {key: hint for key, hint in source.__annotations__.items() if key in asked}
+    annotations = {key: hint for key, hint in source.__annotations__.items() if key in names}
     stand_in.__annotations__ = annotations
     known = inspect.unwrap(source).__globals__
     return get_type_hints(stand_in, globalns=known, include_extras=True)
@@ -221,3 +229,149 @@ def _is_context(annotation: Any) -> bool:
     if get_origin(annotation) in (Union, UnionType):
         return any(_is_context(member) for member in get_args(annotation))
     return isinstance(annotation, type) and issubclass(annotation, Context)
+
+
+# From the arguments a model wrote to those a function takes (adk-runtime 8.2).
+
+
+def convert(
+    signature: FunctionSignature, args: Mapping[str, Any], ready: Collection[str] = ()
+) -> dict[str, Any]:
+    """The arguments that the function knows, in the types it asks for; the others are dropped.
+
+    Known are also the names of a `*` and a `**` parameter, where there is the latter (as in ADK).
+    Those that are `ready` are no model's, and stay as they are.
+
+    Raises:
+        ArgumentError: some cannot be converted; it tells of all of them.
+    """
+    converted: dict[str, Any] = {}
+    mistakes: list[str] = []
+    for name, value in args.items():
+        if name not in signature.parameters and name not in signature.collecting:
+            continue
+        converter = None if name in ready else signature.converters.get(name)
+        try:
+            converted[name] = converter(value) if converter else value
+        except ArgumentError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise ArgumentError("\n".join(mistakes))
+    return converted
+
+
+def bound(
+    signature: FunctionSignature, named: dict[str, Any], tool_context: Context
+) -> tuple[list[Any], dict[str, Any]]:
+    """What the function is called with, by position and by name, of arguments that `convert`."""
+    named = dict(named)
+    if signature.context:
+        named[signature.context] = tool_context
+    return _take_positional(signature, named), named
+
+
+def _take_positional(signature: FunctionSignature, named: dict[str, Any]) -> list[Any]:
+    """Move the arguments of positional-only parameters out of `named`, in order."""
+    positional = []
+    for name, parameter in signature.by_position.items():
+        value = named.pop(name, parameter.default)
+        if value is inspect.Parameter.empty:
+            break  # the function says itself that it misses one
+        positional.append(value)
+    return positional
+
+
+# The declaration of a function for a model, made from its signature and docstring.
+
+
+def declare(signature: FunctionSignature, description: str) -> types.FunctionDeclaration:
+    """Declare a function: its parameters become a JSON schema (adk-runtime 8.2).
+
+    The whole docstring is the description. A function without parameters, or
+    with an annotation that cannot be resolved, is declared without a schema.
+
+    Raises:
+        ValueError: an annotation has no form in JSON.
+    """
+    return types.FunctionDeclaration(
+        name=signature.name,
+        description=description or None,
+        parameters_json_schema=parameters_schema(signature.name, signature.parameters)
+        if signature.resolved
+        else None,
+    )
+
+
+def declare_model(model: type[BaseModel], description: str) -> types.FunctionDeclaration:
+    """Declare a pydantic class by its fields, with their limits (adk-runtime 8.2)."""
+    return types.FunctionDeclaration(
+        name=model.__name__,
+        description=description or None,
+        parameters_json_schema=model.model_json_schema(schema_generator=_Schema),
+    )
+
+
+class _Schema(GenerateJsonSchema):
+    # A default that JSON cannot hold is left out: the model need not know it.
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012  pydantic's declaration
+        "skipped-choice",
+        "non-serializable-default",
+    }
+
+
+def parameters_schema(
+    function: str, parameters: Mapping[str, inspect.Parameter]
+) -> dict[str, Any] | None:
+    """The parameters of the function of that name as a JSON schema; None without (adk-runtime 8.2).
+
+    Raises:
+        ValueError: an annotation has no form in JSON.
+    """
+    if not parameters:
+        return None
+    # Fields are numbered and carry the parameter's name as alias: pydantic refuses some names
+    # that functions may use (`_id`, `schema`, `copy`).
+    fields: dict[str, Any] = {
+        f"p{number}": (annotation_of(parameter), _field(parameter))
+        for number, parameter in enumerate(parameters.values())
+        if not _is_private(parameter)
+    }
+    try:
+        return _schema(function, fields)
+    except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
+        culprit = _refused(fields)
+        raise ValueError(
+            f"Tool {function!r} cannot be declared to a model:"
+            f"{culprit and f' parameter {culprit!r}:'} {error.message.partition('. ')[0]}."
+            " Use types that JSON can express (str, int, float, bool, list, dict, enums,"
+            " pydantic models)."
+        ) from error
+
+
+def _is_private(parameter: inspect.Parameter) -> bool:
+    """Whether nobody but the code is meant to give it, as by its name: `_cache=None`."""
+    return parameter.name.startswith("_") and parameter.default is not inspect.Parameter.empty
+
+
+def _schema(function: str, fields: dict[str, Any]) -> dict[str, Any]:
+    model = create_model(f"{function}Params", **fields)
+    return model.model_json_schema(schema_generator=_Schema)
+
+
+def _refused(fields: dict[str, Any]) -> str:
+    """The name of the first parameter that cannot be declared by itself; "" if each can."""
+    for number, field in fields.items():
+        try:
+            _schema("", {number: field})
+        except (PydanticInvalidForJsonSchema, PydanticUserError):
+            return str(field[1].alias)
+    return ""
+
+
+def _field(parameter: inspect.Parameter) -> Any:
+    default = parameter.default
+    if isinstance(default, FieldInfo):  # written as in a model: `city: str = Field(description=…)`
+        default = ... if default.is_required() else default.default
+    if default is inspect.Parameter.empty or default is ...:
+        return Field(alias=parameter.name)
+    return Field(alias=parameter.name, default=default)

@@ -1,41 +1,160 @@
-"""`FunctionTool`: a function, as a tool."""
+"""`FunctionTool`: a function, as a tool (adk-runtime 8.2)."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 from pydantic import BaseModel
 
-from devui.runtime.calling import call
+from devui.runtime.agents.agent_tree import branch_below
+from devui.runtime.agents.context import Context
+from devui.runtime.agents.error_events import error_event
+from devui.runtime.calling import call, stepped_in_threads
 from devui.runtime.copying import altered
-from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.duplicate_tools import origin_of
+from devui.runtime.events.event import Event, NodeInfo
+from devui.runtime.tools.argument_converters import ArgumentError, checked_fields, correction
+from devui.runtime.tools.base_tool import BaseTool, effect_of
 from devui.runtime.tools.confirmation_gate import is_required, requirement, withheld
-from devui.runtime.tools.effect import effect_of
-from devui.runtime.tools.function_arguments import bound
-from devui.runtime.tools.function_declaration import declare, declare_model
 from devui.runtime.tools.function_signature import (
     CONTEXT_NAME,
     FunctionSignature,
+    bound,
+    convert,
+    declare,
+    declare_model,
     warn_of_contexts,
     warn_of_wrappers,
 )
-from devui.runtime.tools.tool_progress import ToolProgress
 
 if TYPE_CHECKING:
-    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+
+
+# What a tool tells while it runs, as events of the session (adk-runtime 8.2).
+
+
+_OWN = ("state_delta", "artifact_delta")
+"""What goes with the tool's own events; everything else is up to the function response."""
+
+Items = AsyncGenerator[Any, None] | Generator[Any, None, None]
+
+
+class ToolProgress:
+    """Commits what a generator yields; the generator goes on when that is done.
+
+    A Content or an Event is told as it is, by the tool, on a branch of the call: the user sees
+    it, models do not. Any other value but None is the result, of which there may be one. What
+    the generator changes in the state goes with its next event.
+    """
+
+    def __init__(self, name: str, tool_context: Context) -> None:
+        """Follow the call that `tool_context` belongs to, of the tool of that name."""
+        self._name = name
+        self._outer = tool_context
+        self._ctx = _below(tool_context.get_invocation_context(), name, tool_context)
+        self.context = Context(
+            self._ctx,
+            function_call_id=tool_context.function_call_id,
+            tool_confirmation=tool_context.tool_confirmation,
+        )
+        """What the generator gets for a context: one with the call's branch."""
+        self._result: Any = None
+
+    async def follow(self, items: Items) -> Any:
+        """Commit all that the generator yields; returns the result, None without one.
+
+        Raises:
+            ValueError: it gave several results.
+            Exception: what it raised, of which an event tells.
+        """
+        try:
+            steps = items if isinstance(items, AsyncGenerator) else stepped_in_threads(items)
+            async with aclosing(steps) as yielded:
+                async for item in yielded:
+                    await self._tell(self._event(item))
+            await self._tell(self._event(None))
+        except Exception as error:
+            await self._tell(error_event(self._name, self._ctx, error))
+            raise
+        self._pass_on_signals()
+        return self._result
+
+    def _event(self, item: Any) -> Event | None:
+        """The event of what was yielded; None if there is nothing to tell."""
+        actions = self.context.actions
+        changed = any(getattr(actions, name) for name in _OWN)
+        if item is None and not changed:
+            return None
+        event = item if isinstance(item, Event) else _event_of(item)
+        event.invocation_id = self._ctx.invocation_id
+        event.author = self._name
+        event.branch = self._ctx.branch
+        event.node_info = NodeInfo(path=self._ctx.node_path or "")
+        if event.output is not None:
+            self._conclude(event)
+        if not event.partial:
+            for name in _OWN:
+                getattr(event.actions, name).update(getattr(actions, name))
+                getattr(actions, name).clear()
+        return event
+
+    def _conclude(self, event: Event) -> None:
+        if self._result is not None:
+            raise ValueError(
+                f"Tool {self._name!r} gave two results, {self._result!r:.100} and"
+                f" {event.output!r:.100}. A generator yields one value; yield Events or Contents"
+                " to tell of the progress."
+            )
+        self._result = event.output
+        if path := self._ctx.node_path:
+            event.node_info.output_for = [path]
+
+    async def _tell(self, event: Event | None) -> None:
+        if event is None:
+            return
+        emit = self._outer.get_invocation_context().emit
+        if emit is None:
+            raise RuntimeError(f"Tool {self._name!r} yields: it can only be called by a model.")
+        await emit(event)
+
+    def _pass_on_signals(self) -> None:
+        """Let the function response say where control goes, as any tool's does."""
+        for name, value in self.context.actions:
+            if value and name not in _OWN:
+                setattr(self._outer.actions, name, value)
+
+
+def _below(ctx: InvocationContext, name: str, tool_context: Context) -> InvocationContext:
+    """The invocation as the tool's events see it: on a branch and in a place of the call."""
+    segment = f"{name}@{tool_context.function_call_id}"
+    branch = branch_below(ctx.branch, segment)
+    path = f"{ctx.node_path}/{segment}" if ctx.node_path else None
+    return ctx.model_copy(update={"branch": branch, "node_path": path})
+
+
+def _event_of(item: Any) -> Event:
+    if item is None:
+        return Event()
+    if isinstance(item, types.Content):
+        return Event(content=item)
+    return Event(output=item.model_dump() if isinstance(item, BaseModel) else item)
 
 
 class FunctionTool(BaseTool):
     """A tool that calls a function (adk-runtime 8.2).
 
     The declaration comes from the function's signature and docstring. Plain
-    functions run in a thread, so they never hold up the event loop; `async def`
+    functions run in a thread, so they never block the event loop; `async def`
     functions run on it. A parameter annotated `ToolContext` (or one that is
     named `tool_context`) gets the context and is hidden from the model.
 
-    A generator tells of its progress: what it yields becomes events, and the one value among
-    them is the result; see `ToolProgress`. A function marked with `idempotent` may be called again
-    where its result was lost.
+    A generator reports progress: what it yields becomes events, and the one value among them is the
+    result; see `ToolProgress`. A function marked `idempotent` may be called again if its result was
+    lost.
     """
 
     def __init__(
@@ -73,9 +192,12 @@ class FunctionTool(BaseTool):
             warn_of_contexts(signature, func)
             warn_of_wrappers(signature, func)
 
+    def _origin(self) -> str:
+        return origin_of(self.func)
+
     def _get_declaration(self) -> types.FunctionDeclaration:
-        if isinstance(self.func, type) and issubclass(self.func, BaseModel):
-            return declare_model(self.func, self.description)
+        if self._model is not None:
+            return declare_model(self._model, self.description)
         hidden = tuple(self._ignore_params)
         if hidden not in self._declaration_cache:
             told = self._function_signature.without(hidden)
@@ -88,12 +210,13 @@ class FunctionTool(BaseTool):
             name for name in self._function_signature.mandatory if name not in self._ignore_params
         ]
 
-    async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
+    async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
         """Call the function with the arguments the model wrote.
 
-        Mandatory arguments that are missing give the model an error to correct
-        itself by; the function is not called then. Nor is it called before the user
-        has agreed, if that is required. Exceptions pass through.
+        Mandatory arguments that are missing, and those that cannot become what their
+        annotations say, give the model an error to correct itself by; the function is
+        not called then. Nor is it called before the user has agreed, if that is
+        required. Exceptions of the function pass through.
         """
         if names := [name for name in self._get_mandatory_args() if name not in args]:
             return {
@@ -102,19 +225,77 @@ class FunctionTool(BaseTool):
                     " Call it again with all mandatory arguments."
                 )
             }
+        try:
+            converted = self._converted(args)
+        except ArgumentError as error:
+            return correction(self.name, error)
         if (instead := await withheld(self, args, tool_context)) is not None:
             return instead
         signature = self._function_signature
         if not signature.is_generator:
-            positional, named = bound(signature, args, tool_context)
+            positional, named = bound(signature, converted, tool_context)
             return await call(self.func, *positional, **named)
         progress = ToolProgress(self.name, tool_context)
-        positional, named = bound(signature, args, progress.context)
+        positional, named = bound(signature, converted, progress.context)
         return await progress.follow(self.func(*positional, **named))
 
-    async def check_require_confirmation(
-        self, args: dict[str, Any], tool_context: "Context"
-    ) -> bool:
-        """Whether the user must agree to a call with these arguments (adk-runtime 8.5)."""
+    async def check_require_confirmation(self, args: dict[str, Any], tool_context: Context) -> bool:
+        """Whether the user must agree to a call with these arguments (adk-runtime 8.5).
+
+        Nobody is asked about a call that will not be made, since its arguments cannot be converted.
+        """
         required = self._require_confirmation
-        return bool(required) and await is_required(required, args, tool_context)
+        if not required:
+            return False
+        try:
+            converted = self._converted(args)
+        except ArgumentError:
+            return False
+        return await is_required(required, args, tool_context, converted)
+
+    @property
+    def _model(self) -> type[BaseModel] | None:
+        """The function, if it is a pydantic class."""
+        function: Any = self.func
+        is_model = isinstance(function, type) and issubclass(function, BaseModel)
+        return function if is_model else None
+
+    def _converted(self, args: dict[str, Any]) -> dict[str, Any]:
+        """The arguments for the function; those that a subclass fills in stay as they are."""
+        converted = convert(self._function_signature, args, ready=self._ignore_params)
+        if self._model is not None:
+            checked_fields(self._model, converted)
+        return converted
+
+
+# `LongRunningFunctionTool`: a function whose result arrives later.
+
+
+_NOTE = (
+    "NOTE: This operation takes long. If it has already answered with an intermediate or"
+    " pending status, do not call it again."
+)
+
+
+class LongRunningFunctionTool(FunctionTool):
+    """A function tool that may answer later (adk-runtime 8.4).
+
+    Returning None pauses the turn after the function-call event; a client sends
+    the function response when it has one. Returning a value gives the model an
+    interim response.
+    """
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        *,
+        require_confirmation: bool | Callable[..., Any] = False,
+    ) -> None:
+        """Wrap a function; models are told that it takes long."""
+        super().__init__(func, require_confirmation=require_confirmation)
+        self.is_long_running = True
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        declared = super()._get_declaration()
+        told = "\n\n".join(filter(None, [declared.description, _NOTE]))
+        return altered(declared, description=told)

@@ -1,18 +1,82 @@
 """`load_artifacts`: lets a model look into the session's files (adk-runtime 8.8)."""
 
+from __future__ import annotations
+
 import json
 import logging
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from devui.runtime.artifacts.arguments import USER_PREFIX
+from devui.runtime.artifacts.base_artifact_service import USER_PREFIX
 from devui.runtime.calling import call
-from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_request import Aside, LlmRequest, newest_first
 from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
-from devui.runtime.tools.asked_contents import AskedContentsTool, labelled
+from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.tool_context import ToolContext
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+
+# Contents that a model asks for by name, shown in one request only (adk-runtime 8.8, 8.9).
+
+
+class AskedContentsTool(BaseTool):
+    """A tool by which a model asks to see contents.
+
+    Its response holds the names; what has them is put behind it in the next request, and never
+    into the history.
+    """
+
+    def __init__(self, *, name: str, description: str, names: str) -> None:
+        """Describe the tool; `names` is what its one parameter is called, a list of texts."""
+        super().__init__(name=name, description=description)
+        self._names = names
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema={
+                "type": "object",
+                "properties": {self._names: {"type": "array", "items": {"type": "string"}}},
+            },
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
+        """Note what the next request is to show; names that are no list of texts are an error."""
+        names = args.get(self._names, [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            return {
+                "error": f"{self._names!r} must be a list of texts: give the names in a list.",
+                "error_code": "INVALID_ARGUMENTS",
+            }
+        return {
+            self._names: names,
+            "status": (
+                "The contents are shown in the next request, and only there. Call this again to"
+                " see them later."
+            ),
+        }
+
+    def _asked_for(self, llm_request: LlmRequest) -> list[str]:
+        """The names in the tool's responses that the conversation ends with."""
+        last = next(newest_first(llm_request.contents), None)
+        found: list[str] = []
+        for part in (last.parts if last else None) or []:
+            response = part.function_response
+            names = (response.response or {}).get(self._names) if response else None
+            if response and response.name == self.name and isinstance(names, list):
+                found += [name for name in names if isinstance(name, str)]
+        return found
+
+
+def labelled(what: str, part: types.Part) -> types.Content:
+    """A content that shows the part, and says what it is."""
+    return Aside(role="user", parts=[types.Part(text=f"{what} is:"), part])
+
 
 __all__ = ["LoadArtifactsTool", "as_safe_part_for_llm", "load_artifacts_tool"]
 
@@ -29,9 +93,9 @@ ProcessArtifactCallback = Callable[[types.Part, str], Any]
 
 
 class LoadArtifactsTool(AskedContentsTool):
-    """Tells the model which files there are, and shows it those that it asks for.
+    """Lists the artifacts for the model, and shows it the ones it requests.
 
-    The content goes into the request that follows the call and never into the history.
+    The content is added to the next request and never to the history.
     """
 
     def __init__(
@@ -80,15 +144,15 @@ class LoadArtifactsTool(AskedContentsTool):
                 llm_request.contents.append(labelled(f"Artifact {wanted}", part))
 
     async def _load(
-        self, wanted: str, available: Collection[str], tool_context: ToolContext
+        self, request: str, available: Collection[str], tool_context: ToolContext
     ) -> types.Part | None:
         # A model may write any name; only those that were listed for this session are loaded.
         name = next(
-            (each for each in (wanted, f"{USER_PREFIX}{wanted}") if each in available), None
+            (each for each in (request, f"{USER_PREFIX}{request}") if each in available), None
         )
         artifact = await tool_context.load_artifact(name) if name else None
         if artifact is None or name is None:
-            logger.warning("The model asked for the artifact %r, which is not there.", wanted)
+            logger.warning("The model asked for the artifact %r, which is not there.", request)
             return None
         try:
             part: types.Part | None = await call(self._process_artifact, artifact, name)

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from google.genai import types
 
-from devui.runtime.tools.asked_contents import AskedContentsTool, labelled
+from devui.runtime.tools.load_artifacts_tool import AskedContentsTool, labelled
 
 if TYPE_CHECKING:
-    from devui.runtime.agents.context import Context
-    from devui.runtime.agents.readonly_context import ReadonlyContext
+    from devui.runtime.agents.context import Context, ReadonlyContext
     from devui.runtime.models.llm_request import LlmRequest
 
 logger = logging.getLogger(__name__)
@@ -63,9 +62,9 @@ class LoadMcpResourceTool(AskedContentsTool):
             told = _INSTRUCTION.format(names=json.dumps(names), tool=self.name)
             llm_request.append_instructions([told])
         for name in self._asked_for(llm_request):
-            llm_request.contents.extend(await self._shown(name, tool_context))
+            llm_request.contents.extend(await self._contents(name, tool_context))
 
-    async def _shown(self, name: str, tool_context: Context) -> list[types.Content]:
+    async def _contents(self, name: str, tool_context: Context) -> list[types.Content]:
         try:
             contents = await self._toolset.read_resource(name, tool_context)
         except Exception:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import TypeAdapter, ValidationError
 
-from devui.runtime.agents.branches import branch_below
+from devui.runtime.agents.agent_tree import branch_below
 from devui.runtime.models.output_schema import json_schema
-from devui.runtime.tools.agent_schemas import REQUEST
+from devui.runtime.tools.agent_schemas import REQUEST, ValueParameters
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.value_parameters import ValueParameters
 from devui.runtime.workflow.values import named
 
 if TYPE_CHECKING:
@@ -47,6 +46,9 @@ class NodeTool(BaseTool):
         if schema is not None:
             one_value = json_schema(schema).get("type") != "object"
             self._parameters = ValueParameters(schema, REQUEST if one_value else None)
+
+    def _origin(self) -> str:
+        return f"node {self.node.name!r}"
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         parameters, output = self._parameters, self.node.output_schema

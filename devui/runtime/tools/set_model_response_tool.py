@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 from google.genai import types
 from pydantic import BaseModel
 
+from devui.runtime.tools.agent_schemas import ValueParameters
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.value_parameters import ValueParameters
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context

@@ -1,27 +1,250 @@
 """`RunSkillScriptTool`: runs a script of a skill by a code executor (adk-runtime 8.8)."""
 
+import asyncio
 import base64
+import binascii
 import json
+import logging
 import secrets
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
+from google.genai import types
+
+from devui.runtime.artifacts.base_artifact_service import USER_PREFIX
 from devui.runtime.calling import call
 from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
 from devui.runtime.code_executors.code_execution_utils import (
     CodeExecutionInput,
     CodeExecutionResult,
 )
+from devui.runtime.environment import BaseEnvironment, ExecutionResult
 from devui.runtime.skills.models import Skill
-from devui.runtime.tools.skill_instruction import RUN_SKILL_SCRIPT
-from devui.runtime.tools.skill_output import LIMITS, REPORTING, parted, save
-from devui.runtime.tools.skill_tools import SkillError, Skills, SkillTool, not_found
-from devui.runtime.tools.skill_workspace import SkillWorkspace, skill_files
+from devui.runtime.tools.skill_tools import (
+    RUN_SKILL_SCRIPT,
+    SkillError,
+    Skills,
+    SkillTool,
+    not_found,
+)
 
 if TYPE_CHECKING:
-    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.context import Context, ReadonlyContext
     from devui.runtime.agents.llm_agent import LlmAgent
-    from devui.runtime.agents.readonly_context import ReadonlyContext
+
+
+# Files that scripts of skills have made, kept as artifacts (adk-runtime 8.8).
+
+
+logger = logging.getLogger(__name__)
+
+MEBIBYTE = 1024 * 1024
+LIMITS = {"file": 5 * MEBIBYTE, "all": 16 * MEBIBYTE, "count": 50}
+"""Bytes of one file and of all, and how many there may be; the rest is told as skipped."""
+
+REPORTING = """\
+import mimetypes, stat
+
+def made(folder):
+    for at, folders, names in os.walk(folder):
+        folders[:] = sorted(one for one in folders if one != "__pycache__")
+        for name in sorted(names):
+            path = os.path.join(at, name)
+            seen = os.lstat(path)
+            if stat.S_ISREG(seen.st_mode) and not name.endswith(".pyc"):
+                yield os.path.relpath(path, folder), (seen.st_size, seen.st_mtime_ns)
+
+def collect(folder, before, limits, report):
+    found, skipped, total = [], [], 0
+    for name, seen in made(folder):
+        if before.get(name) == seen:
+            continue
+        whole = total + seen[0]
+        if seen[0] > limits["file"] or whole > limits["all"] or len(found) == limits["count"]:
+            skipped.append(name)
+            continue
+        total = whole
+        with open(os.path.join(folder, name), "rb") as file:
+            data = base64.b64encode(file.read()).decode()
+        kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+        found.append({"path": name, "data": data, "mime_type": kind})
+    if found or skipped:
+        report.update(files=found, skipped=skipped[:limits["count"]])
+
+def shell(plan, report):
+    how = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": plan["timeout"]}
+    try:
+        done = subprocess.run(["bash", *plan["argv"]], **how)
+        out, error, status = done.stdout, done.stderr, done.returncode
+        if status:
+            error = error.rstrip() + (b"\\n" if error else b"") + f"Exit code {status}".encode()
+    except subprocess.TimeoutExpired as late:
+        out, status = late.stdout or b"", -1
+        error = f"Timed out after {plan['timeout']}s".encode()
+    said = {"stdout": out.decode(errors="replace"), "stderr": error.decode(errors="replace")}
+    report["ended"] = {**said, "exit_code": status}
+"""
+"""What the program around a script reports in one line of its output, which a marker begins: the
+files that were made, and how a script of the shell has ended."""
+
+
+class Output(NamedTuple):
+    """What a script has written, and the files that it has made."""
+
+    stdout: str
+    files: list[dict[str, Any]]
+    skipped: list[str]
+    ended: CodeExecutionResult | None = None
+    """How a script of the shell has ended."""
+
+
+def parted(stdout: str, marker: str) -> Output:
+    """The output without the line of the report, and what that says."""
+    before, found, after = stdout.partition(marker)
+    if not found:
+        return Output(stdout, [], [])
+    told, _, rest = after.partition("\n")
+    if before and not before.endswith("\n"):
+        before += "\n"
+    try:
+        report = json.loads(told)
+        files, skipped = list(report.get("files", ())), list(report.get("skipped", ()))
+        if "ended" not in report:
+            return Output(before + rest, files, skipped)
+        ended = CodeExecutionResult(**report["ended"])
+        return Output(ended.stdout, files, skipped, ended)
+    except (ValueError, AttributeError, TypeError):
+        logger.warning("A script has spoilt the report of how it ended.")
+        return Output(before + rest, [], [])
+
+
+async def save(context: "Context", files: list[dict[str, Any]]) -> list[str]:
+    """Keep the files as artifacts of the session; the names of those that were kept."""
+    if files and context.get_invocation_context().artifact_service is None:
+        logger.warning("%d files of a script are not kept: no artifact service.", len(files))
+        return []
+    saved = []
+    for name, part in _parts(files):
+        try:
+            await context.save_artifact(name, part)
+        except Exception:
+            logger.exception("The file %r of a script could not be kept.", name)
+        else:
+            saved.append(name)
+    return saved
+
+
+def _parts(files: list[dict[str, Any]]) -> Iterator[tuple[str, types.Part]]:
+    """The files that may be kept; a script can have written anything into its output."""
+    for file in files:
+        path = PurePosixPath(str(file.get("path")))
+        if path.is_absolute() or ".." in path.parts or str(path).startswith(USER_PREFIX):
+            logger.warning("The file %r of a script is not kept: such a name is not safe.", path)
+            continue
+        try:
+            data = base64.b64decode(str(file.get("data")), validate=True)
+        except binascii.Error:
+            logger.warning("The file %r of a script cannot be read.", path)
+            continue
+        yield str(path), types.Part.from_bytes(data=data, mime_type=str(file.get("mime_type")))
+
+
+# Skills in an environment of their agent's author (adk-runtime 8.8).
+
+
+_SCRIPTS = "scripts"
+
+
+class SkillWorkspace:
+    """Puts the files of skills where their scripts run, and runs commands there."""
+
+    def __init__(self, environment: BaseEnvironment, folder: Path | str | None) -> None:
+        """Choose where skills are: in an absolute folder, or `skills` in that of the environment.
+
+        Raises:
+            ValueError: the folder is relative.
+        """
+        if folder is not None and not _is_absolute(str(folder)):
+            raise ValueError(f"skills_folder must be an absolute path, not {str(folder)!r}.")
+        self.environment = environment
+        self._folder = Path(folder) if folder is not None else None
+        self._versions: dict[str, str] = {}
+
+    @classmethod
+    def of(
+        cls, environment: BaseEnvironment | None, folder: Path | str | None
+    ) -> "SkillWorkspace | None":
+        """None without an environment; ValueError for a folder alone, or a relative one."""
+        if environment is not None:
+            return cls(environment, folder)
+        if folder is not None:
+            raise ValueError("skills_folder is a folder of an environment: give that, too.")
+        return None
+
+    @property
+    def folder(self) -> Path:
+        """Where skills are."""
+        return self._folder or self.environment.working_dir / "skills"
+
+    async def begin(self) -> None:
+        """Make the environment ready, unless it is."""
+        if not self.environment.is_initialized:
+            await self.environment.initialize()
+
+    async def run(self, skill: Skill, script: str, command: str, seconds: float) -> ExecutionResult:
+        """Run a command beside the files of a skill, which are written if the script is not there.
+
+        Raises:
+            PermissionError: a path of the skill leads out of its folder.
+            Exception: what the environment raises.
+        """
+        try:
+            await self.environment.read_file(self.folder / skill.name / _SCRIPTS / _inner(script))
+        except FileNotFoundError:
+            await self._write(skill)
+        return await self.environment.execute(command, timeout=seconds)
+
+    async def refresh(self, skill: Skill, noted: str) -> None:
+        """Write a skill that has changed once more; `noted` is the digest of what it is now."""
+        if self._versions.get(skill.name) != noted:
+            await self.begin()
+            await self._write(skill)
+            self._versions[skill.name] = noted
+
+    async def close(self) -> None:
+        """Close the environment, if it was made ready."""
+        if self.environment.is_initialized:
+            await self.environment.close()
+
+    async def _write(self, skill: Skill) -> None:
+        folder = self.folder / skill.name
+        files = [(folder / _inner(path), data) for path, data in skill_files(skill)]
+        await asyncio.gather(*(self.environment.write_file(path, data) for path, data in files))
+
+
+def skill_files(skill: Skill) -> list[tuple[str, bytes]]:
+    """The files of a skill by their paths in its folder."""
+    resources = skill.resources
+    found: list[tuple[str, str | bytes]] = [
+        *((f"references/{name}", data) for name, data in resources.references.items()),
+        *((f"assets/{name}", data) for name, data in resources.assets.items()),
+        *((f"{_SCRIPTS}/{name}", script.src) for name, script in resources.scripts.items()),
+    ]
+    return [(name, data.encode() if isinstance(data, str) else data) for name, data in found]
+
+
+def _inner(path: str) -> PurePosixPath:
+    """A path of a skill's file, which must stay within its folder."""
+    found = PurePosixPath(path.replace("\\", "/"))
+    if _is_absolute(path) or PureWindowsPath(path).drive or ".." in found.parts:
+        raise PermissionError(f"The path of a skill's file leads out of it: {path}")
+    return found
+
+
+def _is_absolute(path: str) -> bool:
+    return PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()
+
 
 _STRING = {"type": "string"}
 _STRINGS = {"type": "array", "items": _STRING}

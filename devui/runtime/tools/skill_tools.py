@@ -1,30 +1,272 @@
 """The tools by which a model finds and reads skills (adk-runtime 8.8)."""
 
+import hashlib
+import json
 import logging
 import mimetypes
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from google.genai import types
 
-from devui.runtime.models.asides import Aside, newest_first
-from devui.runtime.models.llm_request import LlmRequest
-from devui.runtime.skills.models import Skill
-from devui.runtime.skills.prompt import format_skills_as_xml
-from devui.runtime.skills.skill_registry import SkillRegistry
+from devui.runtime.models.llm_request import Aside, LlmRequest, newest_first
+from devui.runtime.skills.models import Skill, SkillRegistry, format_skills_as_xml
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.skill_instruction import (
-    LIST_SKILLS,
-    LOAD_SKILL,
-    LOAD_SKILL_RESOURCE,
-    SEARCH_SKILLS,
-)
-from devui.runtime.tools.skill_lifecycle import ActiveSkills, SkillLifecycleMode
 from devui.runtime.utils.instructions_utils import inject_session_state
 
 if TYPE_CHECKING:
-    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.context import Context, ReadonlyContext
     from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
+
+
+# What a model is told about skills (agentskills.io).
+
+
+LIST_SKILLS = "list_skills"
+SEARCH_SKILLS = "search_skills"
+LOAD_SKILL = "load_skill"
+LOAD_SKILL_RESOURCE = "load_skill_resource"
+RUN_SKILL_SCRIPT = "run_skill_script"
+
+_ALWAYS = (LIST_SKILLS, LOAD_SKILL, LOAD_SKILL_RESOURCE, RUN_SKILL_SCRIPT)
+
+_INTRODUCTION = """\
+You have skills: folders with instructions and files for certain kinds of work. A skill has
+- SKILL.md: what it is for, and how to go about it;
+- references/: more to read, if there is any;
+- assets/: templates and other material, if there is any;
+- scripts/: {scripts}.
+
+Rules:
+"""
+
+
+def skill_instruction(
+    *,
+    prefix: str | None = None,
+    offered: Collection[str] | None = None,
+    runs_scripts: bool = True,
+    folder: PurePath | None = None,
+) -> str:
+    """The rules for the tools that are offered.
+
+    Args:
+        prefix: That of the tools' names.
+        offered: The tools that there are; None for all.
+        runs_scripts: Whether scripts can be run.
+        folder: Where the skills are, if scripts are run by commands.
+    """
+    named = {tool: f"{prefix}_{tool}" if prefix else tool for tool in _ALWAYS}
+    load, resource = f"`{named[LOAD_SKILL]}`", f"`{named[LOAD_SKILL_RESOURCE]}`"
+    run = f"`{named[RUN_SKILL_SCRIPT]}`"
+    rules = [
+        f"If a skill fits the task, you must read it by {load} before you do anything else.",
+        "Then follow its instructions to the letter and to the end, step by step.",
+        f"Read the files of a skill by {resource} alone. Files of the user are not among them.",
+        f"If {resource} fails, try no other path: tell the user, and stop.",
+    ]
+    if runs_scripts:
+        rules.append(f"Run the scripts of a skill by {run}; read them first if you need to.")
+        if folder is not None:
+            rules.append(
+                f"In the command of {run}, the files of a skill are those in"
+                f" {folder.as_posix()}/<name of the skill>/; write their whole paths."
+            )
+        rules.append(f"If {run} fails, try no other script: tell the user, and stop.")
+    rules.append(
+        f"Reading a skill is not the answer. After {load} go on in the same turn: call the tools"
+        " that its steps need, and then answer."
+    )
+    scripts = "programs to run" if runs_scripts else f"programs to read by {resource}; none can run"
+    numbered = "\n".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1))
+    missing = [f"`{named[tool]}`" for tool in _ALWAYS if offered and tool not in offered]
+    told = f"{_INTRODUCTION.format(scripts=scripts)}{numbered}\n"
+    if not missing:
+        return told
+    return (
+        f"{told}\nThese tools are not available, do not call them: {', '.join(missing)}. Answer in"
+        " plain text.\n"
+    )
+
+
+# How long a skill that was read stays active (adk-runtime 8.8; agentskills.io).
+
+
+_LENGTH_BYTES = 8
+
+_Record = dict[str, Any]
+
+
+class SkillLifecycleMode(Enum):
+    """When a loaded skill stops being active."""
+
+    PERSISTENT = "persistent"
+    """At the end of the session."""
+    BOUNDED = "bounded"
+    """When too many others of this kind have been read since."""
+    EPHEMERAL = "ephemeral"
+    """With the invocation in which it was read."""
+
+
+@dataclass(frozen=True)
+class SkillLifecycleConfig:
+    """How long the skills of a toolset stay active."""
+
+    enabled: bool = True
+    """False leaves all of them active, whatever else is said here."""
+    default_mode: SkillLifecycleMode = SkillLifecycleMode.PERSISTENT
+    max_active_skills: int = 5
+    """How many BOUNDED ones an agent may have at once."""
+    skill_overrides: dict[str, SkillLifecycleMode] = field(default_factory=dict)
+    """The modes of single skills by their names."""
+    revalidate_skills: bool = False
+    """Whether each request looks if active skills have changed, and tells the model what they say
+    now; skills of a registry are asked for each time."""
+
+    def __post_init__(self) -> None:
+        if self.max_active_skills < 1:
+            raise ValueError(f"max_active_skills must be at least 1, not {self.max_active_skills}.")
+
+    def mode(self, name: str) -> SkillLifecycleMode:
+        """How long the skill of that name stays."""
+        if not self.enabled:
+            return SkillLifecycleMode.PERSISTENT
+        return self.skill_overrides.get(name, self.default_mode)
+
+
+class ActiveSkills:
+    """The skills that an agent has read, kept in the state of its session."""
+
+    def __init__(self, config: SkillLifecycleConfig) -> None:
+        """Keep to the config as it is now; to change its dict later changes nothing."""
+        self.config = replace(config, skill_overrides=dict(config.skill_overrides))
+        modes = {config.default_mode, *config.skill_overrides.values()}
+        self._some_end = config.enabled and SkillLifecycleMode.EPHEMERAL in modes
+
+    def names(self, ctx: "ReadonlyContext") -> list[str]:
+        """Those that are active, the one that was read last at the end."""
+        stored = _stored(ctx)
+        if not stored or not self._some_end:
+            return stored
+        records = _records(ctx)
+        return [name for name in stored if not _is_over(records.get(name), ctx.invocation_id)]
+
+    def add(self, ctx: "Context", name: str, skill: Skill | None = None) -> list[str]:
+        """Make a skill active, or mark it as read once more; returns those that no longer are.
+
+        Args:
+            ctx: The agent that has read it.
+            name: Its name.
+            skill: What was read, to notice changes; None leaves what was noted before.
+        """
+        active = self.names(ctx)
+        over = [one for one in _stored(ctx) if one not in active and one != name]
+        record = self._record(ctx, name, skill)
+        stays = self.config.mode(name) is SkillLifecycleMode.PERSISTENT
+        if name in active and stays and not over and not record:
+            return []
+        if name in active and not stays:
+            active.remove(name)
+        if name not in active:
+            active.append(name)
+        displaced = self._displaced(active)
+        active = [one for one in active if one not in displaced]
+        ctx.state[_names_key(ctx)] = active
+        _keep_records(ctx, active, {name: record} if record else {})
+        return [*over, *displaced]
+
+    def remove(self, ctx: "Context", name: str) -> bool:
+        """Make a skill inactive; whether it was active."""
+        stored = _stored(ctx)
+        if name not in stored:
+            return False
+        was_active = name in self.names(ctx)
+        stored.remove(name)
+        ctx.state[_names_key(ctx)] = stored
+        _keep_records(ctx, stored, {})
+        return was_active
+
+    def digests(self, ctx: "ReadonlyContext") -> dict[str, str]:
+        """What the active skills were when the model read them, as digests by their names."""
+        if not (self.config.enabled and self.config.revalidate_skills):
+            return {}
+        records = _records(ctx)
+        found = {name: records.get(name, {}).get("version_hash") for name in self.names(ctx)}
+        return {name: noted for name, noted in found.items() if noted}
+
+    def _displaced(self, active: Iterable[str]) -> list[str]:
+        """The oldest of the bounded ones, if there are too many."""
+        bounded = [name for name in active if self.config.mode(name) is SkillLifecycleMode.BOUNDED]
+        return bounded[: max(0, len(bounded) - self.config.max_active_skills)]
+
+    def _record(self, ctx: "Context", name: str, skill: Skill | None) -> _Record:
+        """What has to be noted besides the name; nothing for most."""
+        mode = self.config.mode(name)
+        record: _Record = {}
+        if mode is SkillLifecycleMode.EPHEMERAL:
+            record |= {"lifecycle": mode.value, "activated_in": ctx.invocation_id}
+        if self.config.enabled and self.config.revalidate_skills and skill is not None:
+            record["version_hash"] = digest(skill)
+        elif record and (noted := _records(ctx).get(name, {}).get("version_hash")):
+            record["version_hash"] = noted
+        return record
+
+
+def digest(skill: Skill) -> str:
+    """A hash of all that a skill can tell a model; the same as google-adk's."""
+    found = hashlib.sha256()
+
+    def take(*values: str | bytes) -> None:
+        for value in values:
+            data = value.encode() if isinstance(value, str) else value
+            found.update(len(data).to_bytes(_LENGTH_BYTES, "big"))
+            found.update(data)
+
+    take(skill.name, skill.instructions)
+    take(json.dumps(skill.frontmatter.model_dump(mode="json"), sort_keys=True, default=str))
+    for name, text in sorted(skill.resources.references.items()):
+        take("references", name, text)
+    for name, text in sorted(skill.resources.assets.items()):
+        take("assets", name, text)
+    for name, script in sorted(skill.resources.scripts.items()):
+        take("scripts", name, script.src)
+    return found.hexdigest()
+
+
+def _stored(ctx: "ReadonlyContext") -> list[str]:
+    return list(ctx.state.get(_names_key(ctx)) or [])
+
+
+def _records(ctx: "ReadonlyContext") -> dict[str, _Record]:
+    return dict(ctx.state.get(_records_key(ctx)) or {})
+
+
+def _keep_records(ctx: "Context", active: list[str], noted: dict[str, _Record]) -> None:
+    """Note what is new, and forget what was noted of skills that are not active."""
+    records = {**_records(ctx), **noted}
+    kept = {name: record for name, record in records.items() if name in active}
+    if noted or len(kept) != len(records):
+        ctx.state[_records_key(ctx)] = kept
+
+
+def _is_over(record: _Record | None, invocation_id: str) -> bool:
+    """Whether a skill was for one invocation alone, and that is past."""
+    if record is None or record.get("lifecycle") != SkillLifecycleMode.EPHEMERAL.value:
+        return False
+    read_in = record.get("activated_in")
+    return bool(read_in) and read_in != invocation_id
+
+
+def _names_key(ctx: "ReadonlyContext") -> str:
+    return f"_adk_activated_skill_{ctx.agent_name}"
+
+
+def _records_key(ctx: "ReadonlyContext") -> str:
+    return f"_adk_skill_meta_{ctx.agent_name}"
+
 
 logger = logging.getLogger(__name__)
 
@@ -226,17 +468,17 @@ class LoadSkillResourceTool(SkillTool):
                 await self._put_in(told, tool_context, llm_request)
 
     async def _put_in(
-        self, told: dict[str, Any], context: "Context", llm_request: LlmRequest
+        self, result: dict[str, Any], context: "Context", llm_request: LlmRequest
     ) -> None:
         try:
-            skill = await self._skill(told, context)
+            skill = await self._skill(result, context)
         except SkillError as error:
-            logger.warning("%s is not in the request: %s", told["file_path"], error)
+            logger.warning("%s is not in the request: %s", result["file_path"], error)
             return
-        data = resource(skill, told["file_path"])
+        data = resource(skill, result["file_path"])
         if isinstance(data, bytes):
-            kind = mimetypes.guess_type(told["file_path"])[0] or "application/octet-stream"
-            said = types.Part(text=f"The file '{told['file_path']}' of the skill {skill.name}:")
+            kind = mimetypes.guess_type(result["file_path"])[0] or "application/octet-stream"
+            said = types.Part(text=f"The file '{result['file_path']}' of the skill {skill.name}:")
             blob = types.Part(inline_data=types.Blob(data=data, mime_type=kind))
             llm_request.contents.append(Aside(role="user", parts=[said, blob]))
 

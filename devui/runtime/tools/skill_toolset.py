@@ -8,47 +8,40 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.closing import take_all
-from devui.runtime.mistakes import given
+from devui.runtime.mistakes import brief
 from devui.runtime.models.llm_request import LlmRequest
-from devui.runtime.skills.models import Skill
-from devui.runtime.skills.prompt import format_skills_as_xml
-from devui.runtime.skills.skill_registry import SkillRegistry
+from devui.runtime.skills.models import Skill, SkillRegistry, format_skills_as_xml
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter, toolsets_of
 from devui.runtime.tools.function_tool import FunctionTool
 from devui.runtime.tools.node_tool import NodeTool
-from devui.runtime.tools.skill_instruction import (
-    LIST_SKILLS,
-    RUN_SKILL_SCRIPT,
-    SEARCH_SKILLS,
-    skill_instruction,
-)
-from devui.runtime.tools.skill_lifecycle import (
-    ActiveSkills,
-    SkillLifecycleConfig,
-    SkillLifecycleMode,
-    digest,
-)
 from devui.runtime.tools.skill_script_tool import (
     RunSkillCommandTool,
     RunSkillScriptTool,
+    SkillWorkspace,
     executor_of,
 )
 from devui.runtime.tools.skill_tools import (
+    LIST_SKILLS,
+    RUN_SKILL_SCRIPT,
+    SEARCH_SKILLS,
+    ActiveSkills,
     ListSkillsTool,
     LoadSkillResourceTool,
     LoadSkillTool,
     SearchSkillsTool,
+    SkillLifecycleConfig,
+    SkillLifecycleMode,
     SkillTool,
+    digest,
+    skill_instruction,
 )
-from devui.runtime.tools.skill_workspace import SkillWorkspace
 from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
-    from devui.runtime.agents.context import Context
-    from devui.runtime.agents.readonly_context import ReadonlyContext
+    from devui.runtime.agents.context import Context, ReadonlyContext
     from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
-    from devui.runtime.environment.base_environment import BaseEnvironment
+    from devui.runtime.environment import BaseEnvironment
 
 __all__ = ["SkillDiscoveryMode", "SkillLifecycleConfig", "SkillLifecycleMode", "SkillToolset"]
 
@@ -74,7 +67,7 @@ class SkillDiscoveryMode(Enum):
 
 
 class SkillToolset(BaseToolset):
-    """Tools to list, read and run skills; those that a skill names come when it has been read."""
+    """Tools to list, read and run skills. A loaded skill can add the tools it names."""
 
     _use_invocation_cache = False
 
@@ -223,6 +216,9 @@ class SkillToolset(BaseToolset):
             lifecycle_config=self.active.config,
         )
 
+    def _tools_at_load(self) -> list[BaseTool]:
+        return self._offered(t for t in self._tools if t.name != RUN_SKILL_SCRIPT)
+
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
         """The tools of skills, and those that the active ones name."""
         runs = self._runs_scripts(readonly_context)
@@ -347,7 +343,7 @@ def _by_name(skills: Sequence[Skill]) -> dict[str, Skill]:
     for skill in skills:
         if isinstance(skill, str | Path):
             raise TypeError(
-                f"`skills` holds {given(skill)}; give Skills, such as load_skill_from_dir(...)."
+                f"`skills` holds {brief(skill)}; give Skills, such as load_skill_from_dir(...)."
             )
     named = {skill.name: skill for skill in skills}
     if len(named) < len(skills):

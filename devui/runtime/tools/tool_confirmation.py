@@ -1,5 +1,5 @@
 """`ToolConfirmation`, at its public place (adk-runtime 8.5)."""
 
-from devui.runtime.events.tool_confirmation import ToolConfirmation
+from devui.runtime.events.event_actions import ToolConfirmation
 
 __all__ = ["ToolConfirmation"]

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from google.genai import types
 
-from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.agents.context import ReadonlyContext
 from devui.runtime.exports import lazy
 from devui.runtime.sessions.state import State
 from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
@@ -15,6 +15,7 @@ InstructionProvider = Callable[[ReadonlyContext], str | Awaitable[str]]
 # `{name}`, but not `${name}` nor `\{name}`; the text inside decides whether it is a template.
 _TEMPLATE = re.compile(r"(?<![$\\{])\{+[^{}]*\}+")
 _ARTIFACT = "artifact."
+_BRACES = {"lbrace": "{", "rbrace": "}"}
 _PREFIXES = (State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX)
 
 _load = lazy("devui.runtime", {"rendered": "jinja_templates"})
@@ -27,7 +28,8 @@ async def inject_session_state(
 
     A value of None gives an empty text, and so does an optional one that is
     missing. Braces around anything that is not a name stay as they are, so JSON
-    in an instruction is safe; `${x}` and `\\{x}` stay as they are too.
+    in an instruction is safe; `${x}` and `\\{x}` stay as they are too. `{lbrace}` and
+    `{rbrace}` are braces, unless the state has such a key: `{lbrace}name}` gives `{name}`.
 
     With `use_jinja2` it is a Jinja template in a sandbox: `{{ key }}`, `{{ state["user:key"] }}`,
     `{{ artifact("name") }}`.
@@ -71,10 +73,23 @@ async def _fill(braced: str, context: ReadonlyContext) -> str:
         return "" if value is None else str(value)
     if optional:
         return ""
+    if name in _BRACES:
+        return _BRACES[name]
     raise KeyError(
         f"The instruction of agent {context.agent_name!r} needs the state key {name!r}, which"
         f" is not set. Set it before the agent runs, or write {{{name}?}} if it may be missing."
+        f" To keep the braces in the text, write {_escaped(braced)}, or give a function as the"
+        " instruction: what it returns is left as it is."
     )
+
+
+def _escaped(braced: str) -> str:
+    """How to write braces so that they stay as they are.
+
+    Keys do it, since google-adk leaves no text with such a key unchanged: it raises. Any other
+    escape would change what some prompt says there.
+    """
+    return braced.replace("{", "{lbrace}")
 
 
 async def _artifact(filename: str, context: ReadonlyContext, *, optional: bool) -> str:

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from devui.runtime.declared import Declared
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
-from devui.runtime.ignored import Spelt
-from devui.runtime.mistakes import note_on_names, yielding
+from devui.runtime.mistakes import Declared, Spelt, note_on_names, yielding
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 from devui.runtime.workflow.requests import request_event
 from devui.runtime.workflow.retry_config import RetryConfig
@@ -23,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class BaseNode(Declared, Spelt):
-    """Something that takes an input, does its work and gives an output.
+    """A unit of work with an input and an output.
 
-    Subclasses say in `_run_impl` what it does. Agents are nodes, too.
+    Subclasses define it in `_run_impl`. Agents are nodes, too.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="ignore", defer_build=True)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from devui.runtime.workflow.building import as_node
+from devui.runtime.flows.llm_flows.functions import EventRelay
 from devui.runtime.workflow.errors import DynamicNodeFailError, NodeInterruptedError
+from devui.runtime.workflow.graph import as_node
+from devui.runtime.workflow.node_run import NodeRun, Records, Run, Running, judged
 from devui.runtime.workflow.node_runner import Start, perform
-from devui.runtime.workflow.replay import Run, judged
 
 if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
     from devui.runtime.workflow.base_node import BaseNode
-    from devui.runtime.workflow.node_run import NodeRun
 
 
 async def run_child(
@@ -43,13 +47,14 @@ async def run_child(
         claimed=use_as_output,
     )
     child = await _once(start)
+    await caller.running.tell_ends()
     if child.error is not None:
         raise DynamicNodeFailError(
             message=f"Node {child.path} failed: {child.error}",
             error=child.error,
             error_node_path=child.error_path,
         ) from child.error
-    waits = raise_on_wait and child.output is None and _may_wait(node)
+    waits = raise_on_wait and child.output is None and (child.waits or _may_wait(node))
     if child.interrupts or waits:
         caller.interrupts |= child.interrupts
         raise NodeInterruptedError
@@ -93,15 +98,20 @@ async def _once(start: Start) -> NodeRun:
     if known is not None and not (known.done() and known.result().error):
         return await known
     record = running.records.get(path)
+    order = running.order_below(start.parent.path)
     if known is None:
         verdict = judged(start.node, record)
         if not isinstance(verdict, Run):
+            await order.turn_of(path)
+            order.release(path)
             return start.ghost(verdict, record.branch if record else None)
         start.answers = verdict.answers
     elif record is not None:
         start.answers = record.answers
     if record is not None and record.scope:
         start.scope = record.scope
+    if not start.node.finds_its_way:
+        order.release(path)
     task = asyncio.create_task(perform(start), name=path)
     running.children[path] = task
     try:
@@ -109,3 +119,49 @@ async def _once(start: Start) -> NodeRun:
     except asyncio.CancelledError:
         running.children.pop(path, None)
         raise
+    finally:
+        order.release(path)
+
+
+# A node as the root of an app (adk-runtime 3.3).
+
+
+async def root_events(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
+    """Run the node with the user's message as its input, and yield the events of all nodes.
+
+    A node goes on when its event has been committed. Raises what a node raised that failed.
+    """
+    relay: EventRelay[NodeRun] = EventRelay(ctx)
+    async with aclosing(relay.events(_root(ctx, node, relay))) as events:
+        async for event in events:
+            yield event
+    if relay.result.error is not None:
+        raise relay.result.error
+
+
+async def _root(ctx: InvocationContext, node: BaseNode, relay: EventRelay[NodeRun]) -> NodeRun:
+    running = Running(relay.emit, run_child)
+    if ctx.has_begun:
+        running.records = Records.of(ctx)
+    top = NodeRun(
+        running=running,
+        invocation=ctx.model_copy(update={"emit": None}),
+        scope=ctx.isolation_scope,
+    )
+    start = Start(node=node, parent=top, run_id=running.next_id("", node.name))
+    start.input = ctx.user_content
+    record = running.records.get(start.path)
+    verdict = judged(node, record)
+    if not isinstance(verdict, Run):
+        return start.ghost(verdict, None)
+    start.answers = verdict.answers
+    try:
+        run = await perform(start)
+        if run.error is not None or run.interrupts or run.waits:
+            await running.tell_ends()
+        return run
+    finally:
+        left = running.at_work("")
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)

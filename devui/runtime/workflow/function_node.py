@@ -2,38 +2,219 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
 from google.genai import types
-from pydantic import BaseModel, PrivateAttr, PydanticUserError, TypeAdapter
+from pydantic import (
+    BaseModel,
+    PrivateAttr,
+    PydanticSchemaGenerationError,
+    PydanticUserError,
+    TypeAdapter,
+    ValidationError,
+)
 
+from devui.runtime.agents.context import Context
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.callables import doc_of, name_of, unpartialled
-from devui.runtime.calling import call, stepped_in_threads
+from devui.runtime.calling import annotated, call, doc_of, name_of, stepped_in_threads, unpartialled
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
-from devui.runtime.mistakes import given
+from devui.runtime.mistakes import brief
+from devui.runtime.sessions.state import State
+from devui.runtime.tools.function_signature import parameters_schema
 from devui.runtime.workflow.base_node import BaseNode
-from devui.runtime.workflow.confirming import REJECTED, consent_request, take_consent
-from devui.runtime.workflow.credentials import credential_request
-from devui.runtime.workflow.errors import WorkflowConfigurationError
-from devui.runtime.workflow.function_parameters import NODE_INPUT, FunctionParameters
+from devui.runtime.workflow.consents import (
+    REJECTED,
+    consent_request,
+    credential_request,
+    take_consent,
+)
+from devui.runtime.workflow.errors import WorkflowConfigurationError, WorkflowDataError
 from devui.runtime.workflow.retry_config import RetryConfig
+from devui.runtime.workflow.values import named, unwrapped
 
-if TYPE_CHECKING:
-    from devui.runtime.agents.context import Context
+# Where the parameters of a node's function get their values from (adk-runtime 12.5).
+
+
+NODE_INPUT = "node_input"
+_CONTEXT = "ctx"
+_CONTEXTS = {"context", "tool_context", "callback_context"}
+"""Names that the context has elsewhere."""
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionParameters:
+    """The parameters of one function, read once when its node is made."""
+
+    name: str
+    """The node's."""
+    place: str
+    """Where the function is defined, for messages: `agent.py:12`."""
+    parameters: Mapping[str, inspect.Parameter]
+    hints: Mapping[str, Any]
+    context: str | None
+    """The parameter that gets the context."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], name: str) -> FunctionParameters:
+        """Read a function, method, partial or callable object."""
+        target = unpartialled(function)
+        parameters = {
+            key: parameter
+            for key, parameter in inspect.signature(function).parameters.items()
+            if parameter.kind not in _VARIABLE
+        }
+        hints = _hints(target)
+        typed = (key for key in parameters if hints.get(key) is Context)
+        context = next(typed, _CONTEXT if _CONTEXT in parameters else None)
+        return cls(name, _place(target), parameters, hints, context)
+
+    @property
+    def from_state(self) -> list[str]:
+        """The names of those that are read from the state."""
+        return [key for key in self.parameters if key not in {self.context, NODE_INPUT}]
+
+    def of_input(self, value: Any) -> Any:
+        """The input of the node in the type that `node_input` asks for."""
+        return self._fitted(NODE_INPUT, value)
+
+    def bound(self, ctx: Context, node_input: Any, *, to_input: bool) -> dict[str, Any]:
+        """The arguments for one call.
+
+        Args:
+            ctx: The node's context.
+            node_input: The node's input.
+            to_input: Parameters are read from the input's keys, and not from the state.
+
+        Raises:
+            WorkflowDataError: a value is missing.
+            ValidationError: a value does not fit its parameter.
+        """
+        found = {} if self.context is None else {self.context: ctx}
+        source = node_input if to_input else ctx.state
+        return found | self._values(node_input, source, to_input=to_input)
+
+    def declared(self) -> dict[str, Any] | None:
+        """The parameters that a model fills, as a JSON schema; None without any."""
+        filled = {
+            key: parameter.replace(annotation=self.hints.get(key, parameter.annotation))
+            for key, parameter in self.parameters.items()
+            if key != self.context
+        }
+        return parameters_schema(self.name, filled)
+
+    def checked(self, arguments: Any) -> None:
+        """Check what a model gave for the parameters.
+
+        Raises:
+            WorkflowDataError: a value is missing.
+            ValidationError: a value does not fit its parameter.
+        """
+        self._values(arguments, arguments, to_input=True)
+
+    def _values(self, node_input: Any, source: Any, *, to_input: bool) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, parameter in self.parameters.items():
+            if key == self.context:
+                continue
+            if key == NODE_INPUT and not to_input:
+                found[key] = self.of_input(node_input)
+            elif _has(source, key):
+                found[key] = self._fitted(key, _get(source, key))
+            elif parameter.default is inspect.Parameter.empty:
+                raise WorkflowDataError(self._missing(key, to_input=to_input))
+        return found
+
+    def _fitted(self, key: str, value: Any) -> Any:
+        hint = self.hints.get(key, Any)
+        if isinstance(value, types.Content):
+            value = unwrapped(value, hint)
+        adapter = _adapter(hint)
+        if adapter is None:
+            return value
+        try:
+            return adapter.validate_python(value)
+        except ValidationError as error:
+            what = f"parameter {key!r} of node {self.name!r} ({self.place})"
+            raise named(error, what) from None
+
+    def _missing(self, key: str, *, to_input: bool) -> str:
+        where = "the input of the node" if to_input else "the state"
+        if key in _CONTEXTS:
+            return (
+                f"Node {self.name!r} ({self.place}) cannot be run: {where} has no {key!r}. If that"
+                " parameter is for the context, name it 'ctx' or annotate it with Context."
+            )
+        remedy = (
+            f"let the node before it give a dict with {key!r}"
+            if to_input
+            else f"write state[{key!r}] in an earlier node, name the parameter 'node_input' to get"
+            " the output of the node before,"
+        )
+        return (
+            f"Node {self.name!r} ({self.place}) cannot be run: {where} has no {key!r}, and the"
+            f" parameter has no default; {remedy} or give it a default."
+        )
+
+
+def _has(source: Any, key: str) -> bool:
+    if isinstance(source, BaseModel):
+        return key in type(source).model_fields
+    return isinstance(source, dict | State) and key in source
+
+
+def _get(source: Any, key: str) -> Any:
+    return dict(source)[key] if isinstance(source, BaseModel) else source[key]
+
+
+@functools.lru_cache(maxsize=1024)
+def _cached_adapter(hint: Any) -> TypeAdapter[Any] | None:
+    try:
+        return TypeAdapter(hint)
+    except (TypeError, PydanticSchemaGenerationError):
+        return None  # a type that pydantic does not know: taken as it comes
+
+
+def _adapter(hint: Any) -> TypeAdapter[Any] | None:
+    try:
+        return _cached_adapter(hint)
+    except TypeError:  # a hint that cannot be hashed
+        return TypeAdapter(hint)
+
+
+def _hints(target: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(annotated(target), include_extras=True)
+    except (NameError, AttributeError, TypeError):
+        return {}
+
+
+def _place(target: Callable[..., Any]) -> str:
+    code = next(_codes(target), None)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(target)
+
+
+def _codes(target: Callable[..., Any]) -> Iterator[CodeType]:
+    for each in (target, type(target).__call__):
+        function = inspect.unwrap(each.__func__ if inspect.ismethod(each) else each)
+        if inspect.isfunction(function):
+            yield function.__code__
 
 
 class FunctionNode(BaseNode):
     """A node that calls a function, sync or async, or runs a generator.
 
-    What it returns, or yields, is the output; a message goes to the user, an Event is passed on,
-    a RequestInput waits for a human. A parameter `ctx`, or one annotated `Context`, gets the
-    context, `node_input` the output of the node before, and any other its value in the state.
-    Plain functions and generators run in threads, so that they never hold up the event loop.
+    What it returns or yields is the output; a message goes to the user, an Event is passed on, a
+    RequestInput waits for a person. A parameter `ctx`, or one annotated `Context`, gets the
+    context, `node_input` the previous node's output, and any other its value in the state. Plain
+    functions and generators run in threads, so they never block the event loop.
     """
 
     auth_config: AuthConfig | None = None
@@ -75,7 +256,7 @@ class FunctionNode(BaseNode):
         found = name or name_of(func)
         if not found or found == "<lambda>":
             raise WorkflowConfigurationError(
-                f"{given(func)} has no name: give its node one, node(..., name='...')."
+                f"{brief(func)} has no name: give its node one, node(..., name='...')."
             )
         own = {
             "auth_config": auth_config,
@@ -159,11 +340,11 @@ class FunctionNode(BaseNode):
             item = await call(self._function, **arguments)
             if item is None and ctx.output is None and ctx.route is None:
                 return  # what it changed is told with its end
-            yield _told(ctx, item)
+            yield _as_output(ctx, item)
             return
         async with aclosing(items):
             async for item in items:
-                yield _told(ctx, item)
+                yield _as_output(ctx, item)
 
     async def _question(
         self, ctx: Context, node_input: Any, arguments: dict[str, Any]
@@ -190,7 +371,7 @@ class FunctionNode(BaseNode):
         return data if data == REJECTED else super()._validate_output_data(data)
 
 
-def _told(ctx: Context, item: Any) -> Any:
+def _as_output(ctx: Context, item: Any) -> Any:
     """What a function gave, as a node gives it: messages for the user are no output."""
     if item is None and ctx.actions.state_delta:
         return Event()  # which takes the changes along

@@ -1,13 +1,327 @@
 """`Graph`: the nodes of a workflow and the edges between them (adk-runtime 12.2, 12.3)."""
 
+from __future__ import annotations
+
 import logging
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, SerializeAsAny
+
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.llm_agent import LlmAgent
+from devui.runtime.mistakes import brief
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.workflow.base_node import START, BaseNode
-from devui.runtime.workflow.edges import DEFAULT_ROUTE, Edge, edges_of
-from devui.runtime.workflow.graph_rules import check_graph
+from devui.runtime.workflow.errors import GraphValidationError, WorkflowConfigurationError
+from devui.runtime.workflow.function_node import FunctionNode
 from devui.runtime.workflow.node_run import Route
+from devui.runtime.workflow.parallel_worker import ParallelWorker
+from devui.runtime.workflow.tool_node import ToolNode
+
+# From what authors write into a graph to its nodes (adk-runtime 12.2, 12.8).
+
+
+def as_node(node_like: Any, **fields: Any) -> BaseNode:
+    """A node: one as it is, a tool or a function wrapped, an agent prepared for a graph.
+
+    Args:
+        node_like: What is to be a node; the text "START" is START.
+        fields: Fields of the node that are to be set; None leaves them as they are.
+
+    Raises:
+        WorkflowConfigurationError: it can be no node.
+    """
+    settings = {name: value for name, value in fields.items() if value is not None}
+    if isinstance(node_like, str) and node_like == "START":
+        return START
+    if isinstance(node_like, LlmAgent):
+        return _agent(node_like, settings)
+    if settings.get("require_confirmation") or settings.get("auth_config"):
+        settings.setdefault("rerun_on_resume", True)
+    if isinstance(node_like, NodeTool):
+        named = {"name": node_like.name} if node_like.name != node_like.node.name else {}
+        return as_node(node_like.node, **{**named, **settings})
+    if isinstance(node_like, FunctionNode):
+        return node_like.model_copy(update=settings) if settings else node_like
+    if isinstance(node_like, BaseNode | BaseTool):
+        return _node_with(node_like, settings)
+    if callable(node_like):
+        return FunctionNode(func=node_like, **settings)
+    raise WorkflowConfigurationError(
+        f"{brief(node_like)} can be no node: give a function, an agent, a tool or a node, or a"
+        " tuple of those, which are then run side by side."
+    )
+
+
+def _node_with(node_like: BaseNode | BaseTool, settings: dict[str, Any]) -> BaseNode:
+    """The node of something that decides for itself what it asks for."""
+    _refuse_consent(node_like, settings)
+    for name in ("parameter_binding", "auth_config"):
+        settings.pop(name, None)
+    if isinstance(node_like, BaseTool):
+        return ToolNode(tool=node_like, **{"name": node_like.name, **settings})
+    if isinstance(node_like, BaseAgent):
+        settings.setdefault("rerun_on_resume", True)  # what an answer is for is below it
+    return node_like.model_copy(update=settings) if settings else node_like
+
+
+def _refuse_consent(node_like: Any, settings: dict[str, Any]) -> None:
+    if settings.pop("require_confirmation", None):
+        raise WorkflowConfigurationError(
+            f"require_confirmation is for functions; {node_like.name!r} is a"
+            f" {type(node_like).__name__}. Put a function before it that asks."
+        )
+
+
+class Nodes:
+    """The nodes of one graph: the same thing always gives the same node."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[int, tuple[Any, BaseNode]] = {}
+
+    def of(self, node_like: Any) -> BaseNode:
+        """The node for what stands in an edge."""
+        if id(node_like) not in self._nodes:
+            # What was given is kept, too: else its id could be given to another object.
+            self._nodes[id(node_like)] = (node_like, as_node(node_like))
+        return self._nodes[id(node_like)][1]
+
+
+def _agent(agent: LlmAgent, settings: dict[str, Any]) -> BaseNode:
+    """A copy of the agent for one graph; alone it answers once, below an agent it talks.
+
+    One that is a parallel worker is one for each item of its input.
+    """
+    parent = agent.parent_agent
+    mode = agent.mode or ("single_turn" if parent is None else "chat")
+    update = {"rerun_on_resume": True, **settings, "mode": mode, "parallel_worker": None}
+    if mode == "single_turn" and "include_contents" not in agent.model_fields_set:
+        update["include_contents"] = "none"
+    if mode in {"chat", "task"}:
+        update["wait_for_output"] = True
+    copied = agent.clone(update)
+    copied.parent_agent = parent
+    return ParallelWorker(worker=copied) if agent.parallel_worker else copied
+
+
+# `Edge`, and how the edges of a workflow are written (adk-runtime 12.2).
+
+
+DEFAULT_ROUTE = "__DEFAULT__"
+"""The route of an edge that is taken when no other edge has the route that a node gave."""
+
+RouteValue = bool | int | str
+_SEVERAL = (tuple, list)
+
+
+class Edge(BaseModel):
+    """A connection from one node to the next: always, or for a certain route."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
+
+    from_node: SerializeAsAny[BaseNode]
+    """Where it begins."""
+    to_node: SerializeAsAny[BaseNode]
+    """Where it leads."""
+    route: RouteValue | list[RouteValue] | None = None
+    """Taken when the node gives this route, or one of these; None: taken always."""
+
+    @property
+    def routes(self) -> set[RouteValue]:
+        """All its routes; empty if it is taken always."""
+        if self.route is None:
+            return set()
+        return set(self.route) if isinstance(self.route, list) else {self.route}
+
+
+def edges_of(items: Sequence[Any]) -> list[Edge]:
+    """The edges that the items stand for.
+
+    An item is an Edge, or a chain: a tuple of nodes, tuples of nodes (each of them connected with
+    each of the next) and dicts of routes (`{route: node}`). Lists do for tuples.
+
+    Raises:
+        WorkflowConfigurationError: an item is something else.
+    """
+    nodes = Nodes()
+    return [edge for item in items for edge in _edges(item, nodes)]
+
+
+def _edges(item: Any, nodes: Nodes) -> Iterator[Edge]:
+    if isinstance(item, Edge):
+        yield Edge(
+            from_node=nodes.of(item.from_node), to_node=nodes.of(item.to_node), route=item.route
+        )
+    elif isinstance(item, _SEVERAL):
+        for left, right in pairwise(item):
+            yield from _between(left, right, nodes)
+    else:
+        raise WorkflowConfigurationError(
+            f"`edges` is a list of chains and Edges, and this is neither: {_node_name(item)}. Put"
+            " what follows each other into a chain, such as edges=[(START, first, second)]."
+        )
+
+
+def _between(left: Any, right: Any, nodes: Nodes) -> Iterator[Edge]:
+    if isinstance(right, dict):
+        if isinstance(left, dict):
+            raise WorkflowConfigurationError(
+                "Two dicts of routes follow each other in a chain; write each as a chain of its"
+                " own, so that it is clear from which node its routes come."
+            )
+        _check_routes(right)
+        ways = [(target, route) for route, target in right.items()]
+    else:
+        ways = [(right, None)]
+    for target, route in ways:
+        for one in _elements(left):
+            for other in _elements(target):
+                yield Edge(from_node=nodes.of(one), to_node=nodes.of(other), route=route)
+
+
+def _node_name(item: Any) -> str:
+    if isinstance(item, BaseNode):
+        return "START" if item is START else f"node {item.name!r}"
+    return brief(item)
+
+
+def _elements(element: Any) -> list[Any]:
+    if isinstance(element, dict):
+        return [node for target in element.values() for node in _elements(target)]
+    return list(element) if isinstance(element, _SEVERAL) else [element]
+
+
+def _check_routes(routes: dict[Any, Any]) -> None:
+    if not routes:
+        raise WorkflowConfigurationError("A dict of routes is empty; give it a route and a node.")
+    for route, target in routes.items():
+        if not isinstance(route.value if isinstance(route, Enum) else route, RouteValue):
+            raise WorkflowConfigurationError(
+                f"{route!r} cannot be a route: use a text, a whole number or a bool."
+            )
+        for node in target if isinstance(target, _SEVERAL) else (target,):
+            if not (isinstance(node, BaseNode | BaseTool | str) or callable(node)):
+                raise WorkflowConfigurationError(
+                    f"Route {route!r} leads to {_node_name(node)}, which is no node: give a"
+                    " function, an agent, a tool or a node."
+                )
+
+
+# What a graph must be like to be run (adk-runtime 12.2).
+
+
+def check_graph(nodes: Sequence[BaseNode], edges: Sequence[Edge]) -> None:
+    """Check all rules.
+
+    Raises:
+        GraphValidationError: the graph breaks one of them; which, and what to do about it.
+    """
+    problems = (
+        *_names(nodes),
+        *_start(nodes, edges),
+        *_unreachable(nodes, edges),
+        *_twice(edges),
+        *_defaults(edges),
+        *_endless(edges),
+        *_schemas(edges),
+        *_conversations(edges),
+    )
+    if problems:
+        raise GraphValidationError(problems[0])
+
+
+def _names(nodes: Sequence[BaseNode]) -> Iterator[str]:
+    twice = sorted(name for name, count in Counter(n.name for n in nodes).items() if count > 1)
+    if twice:
+        yield (
+            f"Different nodes share the names {twice}. Use the same object where the same node is"
+            " meant, and node(..., name='...') for another one."
+        )
+
+
+def _start(nodes: Sequence[BaseNode], edges: Sequence[Edge]) -> Iterator[str]:
+    if START not in nodes:
+        yield "No edge leaves START, so nothing would run; begin a chain with START."
+    for edge in edges:
+        if edge.to_node is START:
+            yield f"An edge leads from {edge.from_node.name!r} back to START; lead it to a node."
+        if edge.from_node is START and edge.route is not None:
+            yield (
+                f"The edge from START to {edge.to_node.name!r} has the route {edge.route!r}; START"
+                " gives no route. Put a node in between that does."
+            )
+
+
+def _unreachable(nodes: Sequence[BaseNode], edges: Sequence[Edge]) -> Iterator[str]:
+    reached: set[str] = set()
+    ahead = [START.name]
+    while ahead:
+        name = ahead.pop()
+        if name not in reached:
+            reached.add(name)
+            ahead.extend(e.to_node.name for e in edges if e.from_node.name == name)
+    missed = sorted(node.name for node in nodes if node.name not in reached)
+    if missed:
+        yield f"No way leads from START to {missed}; add an edge, or leave these nodes out."
+
+
+def _twice(edges: Sequence[Edge]) -> Iterator[str]:
+    known: dict[tuple[str, str], list[set[RouteValue]]] = {}
+    for edge in edges:
+        pair = (edge.from_node.name, edge.to_node.name)
+        others = known.setdefault(pair, [])
+        if any(not (edge.routes and other) or edge.routes & other for other in others):
+            yield f"Two edges lead from {pair[0]!r} to {pair[1]!r} in the same case; leave one out."
+        others.append(edge.routes)
+
+
+def _defaults(edges: Sequence[Edge]) -> Iterator[str]:
+    for edge in edges:
+        if isinstance(edge.route, list) and DEFAULT_ROUTE in edge.route:
+            yield (
+                f"The edge from {edge.from_node.name!r} to {edge.to_node.name!r} has DEFAULT_ROUTE"
+                " in a list of routes; give DEFAULT_ROUTE an edge of its own."
+            )
+
+
+def _endless(edges: Sequence[Edge]) -> Iterator[str]:
+    following: dict[str, set[str]] = {}
+    for edge in edges:
+        if edge.route is None:
+            following.setdefault(edge.to_node.name, set()).add(edge.from_node.name)
+    try:
+        TopologicalSorter(following).prepare()
+    except CycleError as error:
+        ring = " -> ".join(error.args[1])
+        yield f"The graph would never end: {ring}. Give one of these edges a route."
+
+
+def _schemas(edges: Sequence[Edge]) -> Iterator[str]:
+    for edge in edges:
+        given, taken = edge.from_node.output_schema, edge.to_node.input_schema
+        if given and taken and given != taken:
+            yield (
+                f"{edge.from_node.name!r} gives {given}, and {edge.to_node.name!r}, which follows"
+                f" it, takes {taken}; make them the same, or put a node in between that converts."
+            )
+
+
+def _conversations(edges: Sequence[Edge]) -> Iterator[str]:
+    for edge in edges:
+        mode = dict(edge.to_node).get("mode")  # only agents with a model have one
+        if mode == "chat" and edge.from_node is not START:
+            yield (
+                f"Agent {edge.to_node.name!r} has mode='chat' and follows"
+                f" {edge.from_node.name!r}. Such an agent talks with the user and takes no input;"
+                " use mode='single_turn', or put it right behind START."
+            )
+
 
 logger = logging.getLogger(__name__)
 
@@ -43,11 +357,11 @@ class Graph:
         """The names of the nodes that lead to this one, in the order of the edges."""
         return list(dict.fromkeys(e.from_node.name for e in self.edges if e.to_node.name == name))
 
-    def after(self, name: str, given: Route | None) -> list[BaseNode]:
+    def after(self, name: str, route: Route | None) -> list[BaseNode]:
         """The nodes to run when this one has ended and given that route."""
         edges = [edge for edge in self.edges if edge.from_node.name == name]
         routed = [edge for edge in edges if edge.route is not None]
-        matching = [edge for edge in routed if not _given(given).isdisjoint(edge.routes)]
+        matching = [edge for edge in routed if not _routes(route).isdisjoint(edge.routes)]
         taken = [edge for edge in edges if edge.route is None or edge in matching]
         if not any(edge in matching for edge in routed if edge.route != DEFAULT_ROUTE):
             taken += [edge for edge in routed if edge.route == DEFAULT_ROUTE and edge not in taken]
@@ -56,10 +370,10 @@ class Graph:
                 "Nothing follows node %r: none of its edges has the route %r that it gave."
                 " Add an edge with that route, or one with DEFAULT_ROUTE.",
                 name,
-                given,
+                route,
             )
         return [edge.to_node for edge in taken]
 
 
-def _given(route: Route | None) -> set[Any]:
+def _routes(route: Route | None) -> set[Any]:
     return set(route) if isinstance(route, list) else {route}

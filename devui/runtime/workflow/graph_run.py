@@ -3,20 +3,150 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from devui.runtime.workflow.checkpoints import checkpoint
+from devui.runtime.agents.agent_tree import common_branch
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.workflow.base_node import START
 from devui.runtime.workflow.errors import WorkflowConfigurationError
+from devui.runtime.workflow.node_run import Run, judged
 from devui.runtime.workflow.node_runner import Start, perform
-from devui.runtime.workflow.node_status import NodeStatus
-from devui.runtime.workflow.replay import Run, judged
-from devui.runtime.workflow.triggers import Trigger, Triggers
 
 if TYPE_CHECKING:
     from devui.runtime.workflow.base_node import BaseNode
     from devui.runtime.workflow.graph import Graph
-    from devui.runtime.workflow.node_run import NodeRun
+    from devui.runtime.workflow.node_run import NodeRun, Route
+
+
+# `NodeStatus`: how a node of a workflow is doing (adk-runtime 12.4).
+
+
+class NodeStatus(IntEnum):
+    """The numbers stand in the checkpoints of resumable apps."""
+
+    INACTIVE = 0
+    PENDING = 1
+    RUNNING = 2
+    COMPLETED = 3
+    WAITING = 4
+    FAILED = 5
+    CANCELLED = 6
+
+
+# The checkpoints of a workflow in a resumable app (resume seed; adk-runtime 12.4).
+
+
+async def checkpoint(run: NodeRun, places: Mapping[str, Place] | None) -> None:
+    """Record how the nodes of a workflow are doing; without them, that the workflow has ended.
+
+    Nothing is recorded in an app that is not resumable.
+    """
+    if not run.invocation.is_resumable:
+        return
+    actions = EventActions(end_of_agent=True) if places is None else _progress(places)
+    await run.running.emit(
+        Event(
+            invocation_id=run.invocation.invocation_id,
+            author=run.name,
+            branch=run.invocation.branch,
+            actions=actions,
+        )
+    )
+
+
+def _progress(places: Mapping[str, Place]) -> EventActions:
+    nodes = {
+        name: {"status": int(place.status), "interrupts": list(place.interrupts)}
+        for name, place in places.items()
+    }
+    return EventActions(agent_state={"nodes": nodes})
+
+
+# What makes the nodes of a graph run: the ends of the nodes before (adk-runtime 12.3).
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """One run to be begun."""
+
+    input: Any = None
+    branch: str | None = None
+    """The branch to go on with; None for the workflow's."""
+    own_branch: bool = False
+    """Whether ways part here, so that each needs a branch of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    output: Any
+    branch: str | None
+
+
+class Triggers:
+    """The runs to be begun, in the order in which they came up."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._waiting: dict[str, deque[Trigger]] = {}
+        self._ended: dict[str, _Ended] = {}
+        """The latest end of each node."""
+        self._arrived: dict[str, set[str]] = {}
+        """For each node that waits for all, from where it was reached since it last ran."""
+
+    def begin(self, node_input: Any, branch: str | None) -> None:
+        """Trigger what follows START."""
+        first = self._graph.first()
+        self._ended[START.name] = _Ended(node_input, branch)
+        for node in first:
+            if node.waits_for_all:
+                self._arrive(node.name, START.name)
+            else:
+                self._add(node.name, Trigger(node_input, None, len(first) > 1))
+
+    def end(self, name: str, output: Any, route: Route | None, branch: str | None) -> None:
+        """Trigger what follows a node that has ended."""
+        self._ended[name] = _Ended(output, branch)
+        following = self._graph.after(name, route)
+        for node in following:
+            if node.waits_for_all:
+                self._arrive(node.name, name)
+            else:
+                self._add(node.name, Trigger(output, branch, len(following) > 1))
+
+    def names(self) -> list[str]:
+        """The nodes that have something to do."""
+        return list(self._waiting)
+
+    def take(self, name: str) -> Trigger:
+        """The next run of the node."""
+        trigger = self._waiting[name].popleft()
+        if not self._waiting[name]:
+            del self._waiting[name]
+        return trigger
+
+    def _add(self, name: str, trigger: Trigger) -> None:
+        self._waiting.setdefault(name, deque()).append(trigger)
+
+    def _arrive(self, name: str, before: str) -> None:
+        arrived = self._arrived.setdefault(name, set())
+        arrived.add(before)
+        needed = self._graph.before(name)
+        if not arrived.issuperset({*needed} - {START.name}):
+            return
+        self._arrived[name] = set()
+        ends = {each: self._ended[each] for each in needed}
+        self._add(
+            name,
+            Trigger(
+                {each: end.output for each, end in ends.items()},
+                common_branch(end.branch for end in ends.values()),
+            ),
+        )
 
 
 @dataclass(slots=True)
@@ -75,14 +205,16 @@ class GraphRun:
         await self._begin_ready()
         if self._ghosts:
             name = min(self._ghosts, key=lambda each: self._ghosts[each][0])
-            await self._settle(name, self._ghosts.pop(name)[1], told=True)
+            await self._settle(name, self._ghosts.pop(name)[1], is_recorded=True)
             return True
         if not self._tasks or self._run.invocation.is_aborted:
             return False
         await asyncio.wait(self._tasks.values(), return_when=asyncio.FIRST_COMPLETED)
         while ended := [name for name, task in self._tasks.items() if task.done()]:
             for name in ended:
-                await self._settle(name, self._tasks.pop(name).result(), told=False)
+                await self._settle(name, self._tasks.pop(name).result(), is_recorded=False)
+        if self._tasks:
+            await self._run.running.tell_ends()
         return True
 
     # Beginning
@@ -136,8 +268,8 @@ class GraphRun:
 
     # Ending
 
-    async def _settle(self, name: str, ended: NodeRun, *, told: bool) -> None:
-        """Deal with a run that has ended; `told`: the history tells of it already."""
+    async def _settle(self, name: str, ended: NodeRun, *, is_recorded: bool) -> None:
+        """Deal with a run that has ended; `is_recorded`: the history tells of it already."""
         place = self._places[name]
         if ended.error is not None:
             place.status = NodeStatus.FAILED
@@ -148,7 +280,7 @@ class GraphRun:
         waits = unfinished or ended.waits or bool(ended.interrupts)
         place.interrupts = sorted(ended.interrupts)
         place.status = NodeStatus.WAITING if waits else NodeStatus.COMPLETED
-        if not told:
+        if not is_recorded:
             await checkpoint(self._run, self._places)
         if place.status is NodeStatus.WAITING:
             return

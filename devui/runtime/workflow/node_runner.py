@@ -7,33 +7,155 @@ import logging
 from collections.abc import Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from devui.runtime.agents.branches import branch_below
+from devui.runtime.agents.agent_tree import branch_below
 from devui.runtime.agents.context import Context
+from devui.runtime.agents.error_events import error_code, error_message
 from devui.runtime.agents.unrecorded_progress import note_progress_of_node
 from devui.runtime.cancellation import check_cancelled
-from devui.runtime.iterators import with_lists
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.jsonable import with_lists
 from devui.runtime.sessions.state import check_entry
+from devui.runtime.telemetry.switch import instruments
 from devui.runtime.time_limits import TimeLimit
 from devui.runtime.workflow.errors import (
     DynamicNodeFailError,
     NodeInterruptedError,
     NodeTimeoutError,
+    WorkflowDataError,
 )
-from devui.runtime.workflow.failures import failure_event
-from devui.runtime.workflow.node_run import NodeRun, path_below
-from devui.runtime.workflow.questions import claim_questions
-from devui.runtime.workflow.running import is_below
-from devui.runtime.workflow.stamping import send, send_rest
+from devui.runtime.workflow.node_run import NODE_ENDED, NODE_ROUTE, NodeRun, is_below, path_below
 from devui.runtime.workflow.values import text_of
 
 if TYPE_CHECKING:
-    from devui.runtime.events.event import Event
     from devui.runtime.workflow.base_node import BaseNode
-    from devui.runtime.workflow.replay import Done, Waiting
+    from devui.runtime.workflow.node_run import Ended, Waiting
+
+
+# How the events of a node are signed and sent (adk-runtime 12.4).
+
+
+async def send(run: NodeRun, event: Event) -> None:
+    """Sign an event of the run and commit it; returns when that is done.
+
+    What the node has changed since its last event goes with it. An output that a node below has
+    told already is not told twice.
+    """
+    if event.output is not None and run.claimant_chosen:
+        if not (event.actions.state_delta or event.actions.artifact_delta):
+            return
+        event = event.model_copy(update={"output": None})
+    _sign(run, event)
+    if not event.partial:
+        _load(run, event)
+    run.event_ids.append(event.id)
+    await run.running.emit(event)
+    if event.node_info.message_as_output:
+        run.claimant_chosen = True
+    run.output_told = run.output_told or event.output is not None
+
+
+async def send_rest(run: NodeRun) -> None:
+    """Tell what no event of the run has told yet, when the node has ended.
+
+    A node that gave neither output nor route says so, for it must not be run again: once something
+    goes on after it, since the last event of a whole run is taken for its answer.
+    """
+    tells_output = run.output is not None and not (run.output_told or run.claimant_chosen)
+    route = None if run.route_told else run.route
+    ended = not (run.has_result or run.interrupts or run.waits) and _ends(run)
+    changed = run.changes.state_delta or run.changes.artifact_delta
+    if not (tells_output or route is not None or ended or changed):
+        return
+    event = Event(
+        output=run.output if tells_output else None,
+        actions=EventActions(route=route),
+        custom_metadata={NODE_ENDED: True} if ended else None,
+    )
+    run.route_told = True
+    if ended and not changed:
+        run.running.ends.append(partial(send, run, event))
+        return
+    await send(run, event)
+
+
+def _ends(run: NodeRun) -> bool:
+    """Whether the node has ended with its run; others wait for more, or are made of nodes."""
+    node = run.node
+    return node is not None and not node.wait_for_output and not node.finds_its_way
+
+
+def _sign(run: NodeRun, event: Event) -> None:
+    invocation = run.invocation
+    event.author = run.author or run.name
+    event.invocation_id = invocation.invocation_id
+    event.node_info.path = run.path
+    if event.branch is None:
+        event.branch = invocation.branch
+    elif run.node is not None and not run.node.has_own_branches:
+        invocation.branch = event.branch = event.branch or None
+    if event.output is not None or event.node_info.message_as_output:
+        event.node_info.output_for = run.output_for
+        if not run.route_told:
+            event.custom_metadata = {**(event.custom_metadata or {}), NODE_ROUTE: run.route}
+        if not event.get_function_responses():
+            event.branch = _branch_of_claim(run, event.branch)
+    if event.isolation_scope is None:
+        event.isolation_scope = run.scope
+
+
+def _branch_of_claim(run: NodeRun, branch: str | None) -> str | None:
+    """On which branch an output is told: on that of the node that chose it for its own.
+
+    A workflow takes the output of its last node, too, but leaves it where that node runs.
+    """
+    while (claimer := run.claimed_by) is not None:
+        graph = claimer.node is not None and claimer.node.finds_its_way
+        if graph and run.invocation.branch != claimer.invocation.branch:
+            break
+        if not graph:
+            branch = claimer.invocation.branch
+        run = claimer
+    return branch
+
+
+def _load(run: NodeRun, event: Event) -> None:
+    """Put the pending changes on the event."""
+    pending = run.changes
+    event.actions.state_delta.update(pending.state_delta)
+    event.actions.artifact_delta.update(pending.artifact_delta)
+    pending.state_delta.clear()
+    pending.artifact_delta.clear()
+
+
+# Two open questions never have the same id: an answer would be for either (adk-runtime 12.6).
+
+
+def claim_questions(run: NodeRun, event: Event) -> None:
+    """Note what an event of the run asks.
+
+    A node may repeat its own question, and an id may be used again once it has been answered.
+
+    Raises:
+        WorkflowDataError: another node of the invocation waits for an answer with that id.
+    """
+    claimed = run.invocation.questions
+    for interrupt in sorted(event.long_running_tool_ids or ()):
+        earlier = run.running.records.asker(interrupt) or run.path
+        other = claimed.setdefault(interrupt, earlier)
+        if other != run.path:
+            raise WorkflowDataError(
+                f"Node {run.path} asks with the id {interrupt!r}, and so does {other}, which waits"
+                " for its answer: an answer could be for either. Give each question an id of its"
+                " own, such as RequestInput(interrupt_id=f'...-{ctx.node_path}'), or leave the id"
+                " out."
+            )
+
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +211,7 @@ class Start:
         run.context = Context(run.invocation, node_run=run)
         return run
 
-    def ghost(self, verdict: Done | Waiting, branch: str | None) -> NodeRun:
+    def ghost(self, verdict: Ended | Waiting, branch: str | None) -> NodeRun:
         """The run as the history tells of it."""
         run = self.run()
         if branch and not self.node.has_own_branches:
@@ -101,6 +223,7 @@ class Start:
 async def perform(start: Start) -> NodeRun:
     """Run a node, again if it fails and may be retried; what it raised stands in the run."""
     running, retry = start.parent.running, start.node.retry_config
+    await running.tell_ends()
     attempt = 1
     while True:
         counts = running.counts_below(start.path)
@@ -113,7 +236,9 @@ async def perform(start: Start) -> NodeRun:
             return run
         if from_below:
             running.recount(run.path, counts)  # what has ended below is not run again
-        logger.warning("Node %r failed and is tried again: %s", run.path, run.error)
+        logger.warning(
+            "Node %r failed and is tried again: %s", run.path, run.error, exc_info=run.error
+        )
         run.invocation.try_again(run.name)
         await asyncio.sleep(retry.delay(attempt))
         attempt += 1
@@ -128,18 +253,23 @@ def _wait_on(run: NodeRun) -> None:
 
 async def _attempt(run: NodeRun, node_input: Any) -> bool:
     """Try once; whether a node failed that the code of this one has run."""
+    spans, work = instruments(), _drive(run, node_input)
     try:
-        await _drive(run, node_input)
+        await (work if spans is None else spans.node(run, work))
     except NodeInterruptedError:
-        pass  # a node below waits, and so does this one
+        run.waits = not run.interrupts  # as a node below does: for an answer, or for more words
     except DynamicNodeFailError as error:
         run.fail(error.error, error.error_node_path)
         return True
     except Exception as error:  # noqa: BLE001  the users' node; raised again where the run began
         if run.invocation.is_news(error):
-            await send(run, failure_event(run, error))
+            await send(run, _failure_event(error))
         run.fail(error, run.path)
     return False
+
+
+def _failure_event(error: Exception) -> Event:
+    return Event(error_code=error_code(error), error_message=error_message(error))
 
 
 async def _drive(run: NodeRun, node_input: Any) -> None:

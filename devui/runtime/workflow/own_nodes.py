@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from pydantic import Field, model_validator
 
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.spelling import near
+from devui.runtime.mistakes import near
 from devui.runtime.workflow.base_node import BaseNode, yields_of
-from devui.runtime.workflow.building import as_node
 from devui.runtime.workflow.errors import WorkflowConfigurationError
+from devui.runtime.workflow.graph import as_node
 from devui.runtime.workflow.parallel_worker import ParallelWorker, each_of
 from devui.runtime.workflow.retry_config import RetryConfig
 
@@ -60,24 +60,24 @@ def node(
     max_parallel_workers: int | None = None,
     **settings: Any,
 ) -> Any:
-    """Make a node of a function, an agent or a tool, or a copy of a node with other fields.
+    """Make a node from a function, agent or tool, or a copy of a node with other fields.
 
     As a decorator with or without arguments (`@node`, `@node(name="x")`), or as a function.
 
     Args:
-        node_like: What is to be a node.
-        name: Its name; that of the function, agent or tool by default.
-        rerun_on_resume: Run it again once its question has been answered.
+        node_like: The function, agent, tool or node.
+        name: Its name; by default that of the function, agent or tool.
+        rerun_on_resume: Run it again when its question has been answered.
         retry_config: When to try it again after a failure.
         timeout: Seconds for one attempt.
-        parallel_worker: Run it for each item of its input, which is a list, at the same time.
-        max_parallel_workers: How many of those at once; None for all.
-        auth_config: A credential that the user is asked for first (functions only).
+        parallel_worker: Run it in parallel for each item of its input, a list.
+        max_parallel_workers: How many run at once; None for all.
+        auth_config: A credential to ask the user for first (functions only).
         require_confirmation: Whether the user must agree first (functions only).
-        parameter_binding: From where a function's parameters get their values.
+        parameter_binding: Where a function's parameters get their values from.
 
     Raises:
-        WorkflowConfigurationError: the settings do not go together, or it can be no node.
+        WorkflowConfigurationError: the settings contradict each other, or it can't be a node.
         TypeError: there is no such setting.
     """
     for name in settings.keys() - _SETTINGS:
@@ -97,7 +97,7 @@ def node(
 
 
 class Node(BaseNode):
-    """A base for nodes written as classes: they define `run_node_impl`."""
+    """Base class of nodes written as classes; they define `run_node_impl`."""
 
     parallel_worker: bool = Field(default=False, frozen=True)
     """Run it for each item of its input, which is a list, at the same time."""

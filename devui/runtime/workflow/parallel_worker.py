@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from google.genai import types
 
+from devui.runtime.events.event import Event
 from devui.runtime.models.output_schema import json_schema
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.errors import NodeInterruptedError
@@ -15,6 +16,25 @@ from devui.runtime.workflow.values import json_or_text, text_of
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
+
+
+# `JoinNode`: where ways that parted come together (adk-runtime 12.3).
+
+
+class JoinNode(BaseNode):
+    """Waits for all incoming nodes and returns their outputs as a dict by name."""
+
+    waits_for_all: ClassVar[bool] = True
+
+    def _validate_input_data(self, data: Any) -> Any:
+        """The outputs, each made to fit the schema."""
+        if self.input_schema is None or not isinstance(data, dict):
+            return super()._validate_input_data(data)
+        validate = super()._validate_input_data
+        return {name: validate(each) for name, each in data.items()}
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        yield Event(output=node_input)
 
 
 class ParallelWorker(BaseNode):

@@ -6,7 +6,7 @@ from typing import Any
 from google.genai import types
 from pydantic import TypeAdapter, ValidationError, create_model
 
-from devui.runtime.agents.open_calls import REQUEST_INPUT
+from devui.runtime.agents.invocation_events import REQUEST_INPUT
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
 from devui.runtime.models.output_schema import json_schema

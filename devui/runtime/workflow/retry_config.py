@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import field_validator
 
-from devui.runtime.ignored import Spelt
+from devui.runtime.mistakes import Spelt
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 
 _ATTEMPTS = 5
@@ -16,7 +16,7 @@ _JITTER = 1.0
 
 
 class RetryConfig(Spelt):
-    """How often a node is tried; a field that is None means its default."""
+    """How often to retry a node; None in a field means its default."""
 
     max_attempts: int | None = None
     """All attempts, the first included; 5 by default, 0 and 1 mean no retry."""
@@ -35,10 +35,10 @@ class RetryConfig(Spelt):
 
     @field_validator("exceptions", mode="before")
     @classmethod
-    def _as_names(cls, given: Any) -> Any:
-        if not isinstance(given, list | tuple):
-            return given
-        return [_name(each) for each in given]
+    def _as_names(cls, value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            return value
+        return [_name(each) for each in value]
 
     def again(self, error: BaseException, attempt: int) -> bool:
         """Whether attempt number `attempt`, which ended with the error, is followed by another."""
@@ -63,11 +63,11 @@ class RetryConfig(Spelt):
         return min(max(delay, 0.0), longest)
 
 
-def _name(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    if isinstance(given, type) and issubclass(given, BaseException):
-        return given.__name__
+def _name(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, type) and issubclass(value, BaseException):
+        return value.__name__
     raise WorkflowConfigurationError(
-        f"RetryConfig.exceptions takes exceptions and their names; {given!r} is neither."
+        f"RetryConfig.exceptions takes exceptions and their names; {value!r} is neither."
     )

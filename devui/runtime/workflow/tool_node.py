@@ -12,8 +12,12 @@ from pydantic import BaseModel
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.workflow.base_node import BaseNode
-from devui.runtime.workflow.confirming import consent_request, take_consent
-from devui.runtime.workflow.credentials import requested, take_credentials
+from devui.runtime.workflow.consents import (
+    consent_request,
+    requested,
+    take_consent,
+    take_credentials,
+)
 from devui.runtime.workflow.errors import WorkflowDataError
 from devui.runtime.workflow.values import json_or_text, text_of
 

@@ -74,13 +74,13 @@ def as_message(value: Any) -> types.Content:
     elif isinstance(value, BaseModel):
         text = value.model_dump_json()
     elif isinstance(value, dict | list):
-        text = json.dumps(value, ensure_ascii=False, default=_told)
+        text = json.dumps(value, ensure_ascii=False, default=_encodable)
     else:
         text = str(value)
     return types.Content(role="user", parts=[types.Part(text=text)])
 
 
-def _told(value: Any) -> Any:
+def _encodable(value: Any) -> Any:
     """What JSON does not know, in a form that it does."""
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
 

@@ -13,7 +13,7 @@ from devui.runtime.workflow.base_node import START, BaseNode
 from devui.runtime.workflow.function_node import FunctionNode
 from devui.runtime.workflow.graph import Graph
 from devui.runtime.workflow.graph_run import GraphRun
-from devui.runtime.workflow.records import Records
+from devui.runtime.workflow.node_run import Records
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -24,8 +24,7 @@ logger = logging.getLogger(__name__)
 class Workflow(BaseNode):
     """Runs its nodes along the edges between them, from START on.
 
-    It may be the root of an app, or a node of another workflow. The output of its last node is
-    its own.
+    It can be the root of an app or a node of another workflow. Its output is that of its last node.
     """
 
     finds_its_way: ClassVar[bool] = True

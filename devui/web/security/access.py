@@ -70,13 +70,15 @@ class Access:
 
     def redeem(self, code: str) -> str | None:
         """Exchange a code for the secret of a browser's cookie; `None` if it is not good."""
+        return self._new_session() if self.use_up(code) else None
+
+    def use_up(self, code: str) -> bool:
+        """Let the code sign nobody in any more; whether it was good until now."""
         digest, now = _digest(code), self._clock()
         found = [item for item in self._codes if hmac.compare_digest(item[0], digest)]
         for item in found:
             self._codes.remove(item)
-        if not any(until > now for _, until in found):
-            return None
-        return self._new_session()
+        return any(until > now for _, until in found)
 
     def sign_in(self, token: str) -> str | None:
         """Exchange the token, pasted into a form, for the secret of a browser's cookie."""
@@ -95,10 +97,17 @@ class Access:
         There may be several: other ports of the same host share the cookie jar, and a stray value
         of theirs must not sign our user out.
         """
+        return self.browser(values) is not None
+
+    def browser(self, values: Iterable[str]) -> bytes | None:
+        """The one of the signed-in browsers that sent these cookies, by a digest; or `None`."""
         digests = [_digest(value) for value in values]
-        return any(
-            hmac.compare_digest(known, digest) for known in self._sessions for digest in digests
+        known = (
+            each
+            for each in self._sessions
+            if any(hmac.compare_digest(each, digest) for digest in digests)
         )
+        return next(known, None)
 
     def on_revoke(self, hook: Callable[[], None]) -> None:
         """Call `hook` after each `revoke`; open streams hang on to this to end themselves."""
@@ -128,9 +137,9 @@ def _checked(token: str | None) -> str:
     if not token:
         return secrets.token_urlsafe(_SECRET_BYTES)
     if len(token) < MIN_TOKEN:
-        raise WeakToken(f"the token has {len(token)} characters; give it {MIN_TOKEN} or more.")
+        raise WeakToken(f"the token has {len(token)} characters; use at least {MIN_TOKEN}.")
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise WeakToken("the token may hold printable ASCII characters without blanks only.")
+        raise WeakToken("the token can contain only printable ASCII characters, without spaces.")
     return token
 
 

@@ -3,21 +3,94 @@
 It asks the policy, answers in place of the application where the policy says so, and puts the
 security headers on whatever goes out, refusals and streams included (R02 to R07, R13), and takes
 the secrets out of it (R64).
+
+It is cut from what goes out, after everything else had its say: a part of a text with a secret in
+it is a part of that text without the secret, and its numbers are those of what can be had (R64).
 """
 
 import logging
+import re
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from devui.web.later import Later
-from devui.web.ranges import ranged
-from devui.web.security.headers import guarded
+from devui.web.security.headers import RawHeaders, for_caller, guarded
 from devui.web.security.login import Login
 from devui.web.security.policy import Policy, Refusal, Verdict
 from devui.web.security.refusals import NOT_SIGNED_IN, Refusals
-from devui.web.security.veil import Veil
+from devui.web.security.veil import VIEW, Veil
+
+ACCEPTED: Final = (b"accept-ranges", b"bytes")
+"""The header of an answer of which parts can be had."""
+
+_ASKED: Final = re.compile(rb"bytes=(\d*)-(\d*)")
+
+
+def ranged(scope: Scope, send: Send) -> Send:
+    """Where an answer is sent that is cut to what the request asks for."""
+    headers = dict(scope["headers"])
+    asked = _ASKED.fullmatch(headers.get(b"range", b"").strip())
+    # No answer has a validator, so none is the one that If-Range speaks of. Of several ranges the
+    # whole may be served: there is no good use for them, and a bad one (14.2).
+    if asked is None or scope["method"] != "GET" or b"if-range" in headers:
+        return send
+    return _Cut(send, asked[1], asked[2])
+
+
+class _Cut:
+    """One answer on its way out; its beginning waits for the body."""
+
+    def __init__(self, send: Send, first: bytes, last: bytes) -> None:
+        self._send = send
+        self._first, self._last = first, last
+        self._start: Message | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and _whole_file(message):
+            self._start = message
+            return
+        if self._start is not None:
+            start, self._start = self._start, None
+            start, message = self._cut(start, message)
+            await self._send(start)
+        await self._send(message)
+
+    def _cut(self, start: Message, message: Message) -> tuple[Message, Message]:
+        body: bytes = message.get("body", b"")
+        part = self._part(len(body))
+        if message.get("more_body") or part is None:
+            return start, message
+        size, body = len(body), body[part.start : part.stop]
+        status, told = (206, f"{part.start}-{part.stop - 1}") if body else (416, "*")
+        kept: RawHeaders = [pair for pair in start["headers"] if pair[0] != b"content-length"]
+        kept.append((b"content-length", str(len(body)).encode()))
+        kept.append((b"content-range", f"bytes {told}/{size}".encode()))
+        return {**start, "status": status, "headers": kept}, {**message, "body": body}
+
+    def _part(self, size: int) -> range | None:
+        """What is asked for of so many bytes, perhaps nothing; None if that is no range."""
+        if not self._first:
+            return range(max(0, size - _number(self._last)), size) if self._last else None
+        first, last = _number(self._first), _number(self._last) if self._last else None
+        if last is None:
+            return range(min(first, size), size)
+        return range(min(first, size), min(last + 1, size)) if first <= last else None
+
+
+_DIGITS: Final = 18
+"""What has more is beyond every file; Python refuses to read thousands."""
+
+
+def _number(digits: bytes) -> int:
+    return int(digits.lstrip(b"0")[: _DIGITS + 1] or b"0")
+
+
+def _whole_file(start: Message) -> bool:
+    return start["status"] == 200 and ACCEPTED in start["headers"]
+
 
 _log = logging.getLogger(__name__)
 _app_of = Later("devui.web.security.callers").call("app_of")
@@ -50,25 +123,30 @@ class Guard:
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
             await self._http(scope, receive, send)
+        elif self._policy.judge({**scope, "method": "GET"}) is Verdict.PASS:
+            await self._app(scope, receive, send)
         else:
-            # No route takes one; a transport that nobody checked must not slip through.
             self.refusals.count("websocket")
             await send({"type": "websocket.close", "code": 1008})
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         cacheable = scope["path"].startswith(self._policy.open_prefix)
+        caller = self._policy.caller(scope["headers"])
+        shared = for_caller(caller, scope["headers"]) if caller else None
 
         async def dress(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = guarded(message.get("headers", ()), cacheable=cacheable)
+                headers = guarded(message.get("headers", ()), cacheable=cacheable, shared=shared)
                 message = {**message, "headers": headers}
             await send(message)
 
         verdict = self._policy.judge(scope)
         if verdict is Verdict.PASS:
-            cut = ranged(scope, dress)
-            out = self._veil.cover(cut) if self._veil and not cacheable else cut
-            await self._app(self._veil.meant(scope) if self._veil else scope, receive, out)
+            cut: Send = ranged(scope, dress)
+            if self._veil and not cacheable:
+                scope = await self._veil.meet(scope, self._policy.browser(scope))
+                cut = scope[VIEW].cover(cut)
+            await self._app(scope, receive, cut)
         else:
             await self._answer(scope, verdict)(scope, receive, dress)
 
@@ -76,6 +154,8 @@ class Guard:
         if isinstance(verdict, Refusal):
             self._count(scope, verdict.reason)
             return PlainTextResponse(verdict.reason, verdict.status)
+        if verdict is Verdict.PREFLIGHT:
+            return Response(status_code=204)
         if verdict is Verdict.ARRIVE:
             return self._login.arrival()
         self._count(scope, NOT_SIGNED_IN)

@@ -8,7 +8,7 @@ RawHeaders = list[tuple[bytes, bytes]]
 
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
-    " font-src 'self'; connect-src 'self'; form-action 'self'; frame-src 'self';"
+    " media-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; frame-src 'self';"
     " base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
 )
 """R13: everything from this server, nothing inline, nobody may frame it."""
@@ -19,7 +19,6 @@ _ALWAYS: Final[Mapping[bytes, bytes]] = {
     # the guard refuses. Other origins learn nothing from either.
     b"referrer-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
-    b"cross-origin-opener-policy": b"same-origin",
     b"permissions-policy": (
         b"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(),"
         b" microphone=(), midi=(), payment=(), serial=(), usb=()"
@@ -27,6 +26,7 @@ _ALWAYS: Final[Mapping[bytes, bytes]] = {
 }
 _UNLESS_SET: Final[Mapping[bytes, bytes]] = {
     b"content-security-policy": CONTENT_SECURITY_POLICY.encode("ascii"),
+    b"cross-origin-opener-policy": b"same-origin",
     b"x-frame-options": b"DENY",
 }
 _NO_STORE: Final = (b"cache-control", b"no-store")
@@ -48,11 +48,14 @@ def single(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
     return values[0] if values else None
 
 
-def guarded(headers: Iterable[tuple[bytes, bytes]], *, cacheable: bool) -> RawHeaders:
-    """Return response headers with ours in place (R05, R13) and every CORS header gone (R06).
+def guarded(
+    headers: Iterable[tuple[bytes, bytes]], *, cacheable: bool, shared: RawHeaders | None = None
+) -> RawHeaders:
+    """Return response headers with ours in place (R05, R13) and no CORS header but ours (R06).
 
     Args:
         headers: what the application set; it may bring a policy of its own for user bytes (R24).
+        shared: the CORS headers for an allowed other origin.
         cacheable: keep the application's cache-control; without one nothing is stored.
     """
     kept = [
@@ -65,7 +68,24 @@ def guarded(headers: Iterable[tuple[bytes, bytes]], *, cacheable: bool) -> RawHe
     kept += [(name, value) for name, value in _UNLESS_SET.items() if name not in present]
     if b"cache-control" not in present:
         kept.append(_NO_STORE)
-    return kept
+    return [*kept, *(shared or ())]
+
+
+def for_caller(caller: bytes, headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
+    """The CORS headers of an answer to a page of another origin, which asked with these headers.
+
+    It may send any method and every header that it names, and read every answer.
+    """
+    named = dict(headers).get(b"access-control-request-headers")
+    return [
+        (b"access-control-allow-origin", caller),
+        (b"access-control-allow-credentials", b"true"),
+        (b"access-control-expose-headers", b"ETag, X-Devui-Warning, X-Error-Id"),
+        (b"access-control-allow-methods", b"DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"),
+        *([(b"access-control-allow-headers", named)] if named else []),
+        (b"access-control-max-age", b"600"),
+        (b"vary", b"Origin"),
+    ]
 
 
 def _ours(name: bytes, *, cacheable: bool) -> bool:

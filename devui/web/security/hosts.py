@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Self
+from urllib.parse import urlsplit
 
 from devui.web.security.headers import HeaderError
 
@@ -29,6 +30,7 @@ _ENTRY: Final = re.compile(
     r"(?P<name>[a-z0-9](?:[a-z0-9.-]{0,252}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])"
     r"(?::(?P<port>[1-9][0-9]{0,4}))?"
 )
+_REGEX, _EVERY = "regex:", "*"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _MAX_PORT: Final = 65535
 
@@ -100,6 +102,77 @@ class Hosts:
         return cls(frozenset(authorities), frozenset(origins))
 
 
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """The other origins whose pages may call this server, as ADK's `--allow_origins` has them."""
+
+    literal: frozenset[bytes] = frozenset()
+    pattern: re.Pattern[str] | None = None
+    every: bool = False
+
+    @classmethod
+    def read(cls, entries: Iterable[str]) -> Self:
+        """Of origins such as `http://localhost:3000`, `regex:` with a pattern, and `*`.
+
+        Raises:
+            BadHostEntry: an entry is no origin, or its pattern is none.
+        """
+        literal, patterns, given = set(), [], list(entries)
+        for entry in given:
+            if entry.startswith(_REGEX):
+                patterns.append(_pattern(entry.removeprefix(_REGEX)))
+            elif entry != _EVERY:
+                match = _ENTRY.fullmatch(entry)
+                if match is None or match["scheme"] is None:
+                    raise BadHostEntry(
+                        f"--allow-origins {entry!r} is not an origin: give scheme, name and port in"
+                        " lower case and without a path, such as http://localhost:3000, or"
+                        " regex:PATTERN."
+                    )
+                literal.add(_as_sent(entry).encode("ascii"))
+        pattern = re.compile("|".join(f"(?:{each})" for each in patterns)) if patterns else None
+        return cls(frozenset(literal), pattern, _EVERY in given)
+
+    @property
+    def names_none(self) -> bool:
+        """Whether more is let in than is named: by a pattern, or every origin."""
+        return self.every or self.pattern is not None
+
+    def allow(self, origin: bytes) -> bool:
+        """Whether pages of the origin may call; `null` never, since any page can have it."""
+        if origin == b"null":
+            return False
+        matches = self.pattern and self.pattern.fullmatch(origin.decode("latin-1"))
+        return self.every or origin in self.literal or bool(matches)
+
+    @property
+    def authorities(self) -> frozenset[Authority]:
+        """Their hosts: a proxy with this origin passes its own name on."""
+        hosts = (origin.partition(b"://")[2] for origin in self.literal)
+        return frozenset(Authority.parse(host) for host in hosts)
+
+
+def _as_sent(origin: str) -> str:
+    """An origin as browsers send it: without the port that its scheme has by default."""
+    try:
+        parts = urlsplit(origin)
+        port = parts.port
+    except ValueError as error:
+        raise BadHostEntry(f"--allow-origins {origin!r} is not an origin: {error}.") from error
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    return origin.removesuffix(f":{port}") if port is not None and port == default else origin
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise BadHostEntry(
+            f"--allow-origins regex:{text} is not a valid regular expression: {error}."
+        ) from error
+    return text
+
+
 def check_bind(
     host: str, *, token_given: bool, allow_remote: bool, authenticated: bool = True
 ) -> str:
@@ -119,11 +192,11 @@ def check_bind(
         return host
     where = f"{host!r} can be reached from other machines"
     if not authenticated:
-        raise BindRefused(f"{where}: --no-auth works on localhost alone; drop one of the two.")
+        raise BindRefused(f"{where}: --no-auth works only on localhost; drop one of the two.")
     if not token_given or not allow_remote:
         raise BindRefused(
             f"{where}: set a token of your own (DEVUI_TOKEN) and add"
-            " --allow-remote, or leave --host away to stay on localhost."
+            " --allow-remote, or omit --host to stay on localhost."
         )
     return host
 

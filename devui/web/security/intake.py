@@ -9,20 +9,24 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
-from devui.web.errors import BadRequest, TooLarge, UnsupportedMedia
+from devui.web.errors import BadRequest, TooLarge, Unprocessable, UnsupportedMedia
 
 BODY_LIMIT: Final = 1_000_000
 """Bytes of a body where the route says nothing else."""
 
 MAX_DEPTH: Final = 64
 """Arrays and objects inside each other."""
+
+DEPTH_OF_RUNTIME: Final = 264
+"""The same of what a runtime writes: the deepest event, inside a session."""
 
 MAX_KEY: Final = 256
 """Characters of an object's key."""
@@ -35,6 +39,7 @@ Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
 NAMES: Final = "devui.names"
 """In a request's scope: what puts the names themselves in the place of their stand-ins."""
 _STAND_IN: Final = b"redacted-"
+_WITH_FILES: Final = "multipart/form-data"
 
 Value = TypeVar("Value")
 
@@ -53,6 +58,7 @@ async def read_json(
     empty: Json = _REQUIRED,
     *,
     last_comma: bool = False,
+    of_runtime: bool = False,
 ) -> Json:
     """Return the JSON value of the body.
 
@@ -61,8 +67,11 @@ async def read_json(
         limit: bytes; reading stops at the first one above.
         empty: what an empty body stands for; without it an empty body is an error.
         last_comma: take an object that has a comma before its end.
+        of_runtime: take every JSON that a runtime writes into events and state: any key, any
+            integer, NULs, and the depth of the deepest event.
 
     Raises:
+        Unprocessable: nothing can keep a value in it, with its place; only with `of_runtime`.
         UnsupportedMedia: the body is compressed, or declared as something else than JSON.
         TooLarge: the body exceeds `limit`.
         BadRequest: it is not JSON, or JSON that we do not take; the sentence says which.
@@ -74,10 +83,10 @@ async def read_json(
     if last_comma:
         body = _without_last_comma(body)
     if len(body) > _OFF_LOOP:
-        value = await asyncio.to_thread(parse_json, body)
+        value = await asyncio.to_thread(parse_json, body, of_runtime=of_runtime)
     else:
-        value = parse_json(body)
-    return _meant(request, body, value)
+        value = parse_json(body, of_runtime=of_runtime)
+    return _with_names(request, body, value)
 
 
 async def read_form(request: Request, limit: int = BODY_LIMIT) -> FormData:
@@ -94,31 +103,86 @@ async def read_form(request: Request, limit: int = BODY_LIMIT) -> FormData:
     try:
         fields = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
     except UnicodeDecodeError as error:
-        raise BadRequest("the form is not UTF-8 text") from error
+        raise BadRequest("the form isn't valid UTF-8") from error
     except ValueError as error:
         raise BadRequest(f"the form has more than {MAX_FIELDS} fields") from error
     if "\0" in text or any("\0" in part for field in fields for part in field):
-        raise BadRequest("the form holds a NUL character")
-    return FormData([(name, value) for name, value in _meant(request, body, [*map(list, fields)])])
+        raise BadRequest("the form contains a NUL character")
+    return FormData(
+        [(name, value) for name, value in _with_names(request, body, [*map(list, fields)])]
+    )
 
 
-def parse_json(body: bytes) -> Json:
-    """Return the value of a JSON text under the rules of this module.
+async def read_form_with_files(request: Request, limit: int) -> FormData:
+    """Return the fields and files of a form, urlencoded or `multipart/form-data`.
+
+    Raises:
+        UnsupportedMedia: the body is compressed or no such form.
+        TooLarge: the body exceeds `limit`, or a field `BODY_LIMIT`.
+        BadRequest: the form can't be parsed, or has a NUL outside of its files.
+    """
+    declared = request.headers.get("content-type", "")
+    if declared.partition(";")[0].strip().lower() != _WITH_FILES:
+        return await read_form(request)
+    _require_media(request, _WITH_FILES)
+    body = await _read(request, limit)
+    try:
+        form = await MultiPartParser(
+            request.headers, _once(body), max_files=MAX_FIELDS, max_part_size=limit
+        ).parse()
+    except MultiPartException as error:
+        raise BadRequest(f"the form can't be read: {error.message}") from error
+    entries = form.multi_items()
+    texts = [[name, value] for name, value in entries if isinstance(value, str)]
+    if any(len(value.encode()) > BODY_LIMIT for _, value in texts):
+        raise TooLarge(BODY_LIMIT)
+    files = [(name, value) for name, value in entries if isinstance(value, UploadFile)]
+    named = [*texts, *([name, file.filename or ""] for name, file in files)]
+    if any("\0" in part for field in named for part in field):
+        raise BadRequest("the form contains a NUL character")
+    meant = [(name, value) for name, value in _with_names(request, body, texts)]
+    return FormData([*meant, *files])
+
+
+async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
+    yield body
+
+
+def parse_json(body: bytes, *, of_runtime: bool = False) -> Json:
+    """Return the value of a JSON text under the rules of this module; `of_runtime` as above.
 
     Raises:
         BadRequest: it is not JSON, or JSON that we do not take.
+        Unprocessable: nothing can keep a value in it, with its place; only with `of_runtime`.
     """
     text = _decode(body)
-    _check_depth(text)
+    _check_depth(text, of_runtime=of_runtime)
     try:
-        value: Json = _DECODER.decode(text)
+        value: Json = (_OF_RUNTIME if of_runtime else _DECODER).decode(text)
+    except _NotKept:
+        _require_kept(_LOOKING.decode(text), ["body"])
+        raise
     except json.JSONDecodeError as error:
         raise BadRequest(
-            f"this is not JSON: {error.msg} at line {error.lineno} column {error.colno}"
+            f"invalid JSON: {error.msg} at line {error.lineno} column {error.colno}"
         ) from error
     if "\\u" in text:
-        _check_text(value)
+        if of_runtime:
+            _require_kept(value, ["body"])
+        else:
+            _check_text(value)
     return value
+
+
+def parse_typed(text: str) -> Json:
+    """Return the value of JSON in a field of a form, under the rules for what a runtime writes.
+
+    Raises BadRequest with a sentence for that field.
+    """
+    try:
+        return parse_json(text.encode(), of_runtime=True)
+    except Unprocessable as error:
+        raise BadRequest(str(error)) from error
 
 
 def _without_last_comma(body: bytes) -> bytes:
@@ -127,7 +191,7 @@ def _without_last_comma(body: bytes) -> bytes:
     return inside[:-1] + b"}" if inside.endswith(b",") and body.rstrip().endswith(b"}") else body
 
 
-def _meant(request: Request, body: bytes, value: Value) -> Value:
+def _with_names(request: Request, body: bytes, value: Value) -> Value:
     """The value with names for which the body has stand-ins."""
     names: Callable[[Value], Value] | None = request.scope.get(NAMES)
     return names(value) if names is not None and _STAND_IN in body else value
@@ -147,7 +211,7 @@ async def _read(request: Request, limit: int) -> bytes:
 
 def _require_media(request: Request, media: str) -> None:
     if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise UnsupportedMedia("compressed bodies are not taken; send the body as it is")
+        raise UnsupportedMedia("compressed bodies aren't accepted; send the body uncompressed")
     declared = request.headers.get("content-type")
     if declared is not None and declared.partition(";")[0].strip().lower() != media:
         raise UnsupportedMedia(f"the body must be sent as {media}")
@@ -157,25 +221,32 @@ def _decode(body: bytes) -> str:
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadRequest(f"the body is not UTF-8 text: bad byte at {error.start}") from error
+        raise BadRequest(f"the body isn't valid UTF-8: bad byte at {error.start}") from error
 
 
-def _check_depth(text: str) -> None:
-    depth = 0
+def _check_depth(text: str, *, of_runtime: bool) -> None:
+    depth, most = 0, DEPTH_OF_RUNTIME if of_runtime else MAX_DEPTH
     for match in _BRACKET.finditer(text):
         mark = match[0]
         if mark in "[{":
             depth += 1
-            if depth > MAX_DEPTH:
-                raise BadRequest(f"the JSON is nested deeper than {MAX_DEPTH} levels")
+            if depth > most:
+                where = f"line {text.count(chr(10), 0, match.start()) + 1}"
+                said = f"the JSON is nested deeper than {most} levels, at {where}"
+                raise _misfit("too_deep", ["body"], said) if of_runtime else BadRequest(said)
         elif mark in "]}":
             depth -= 1
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
         raise BadRequest(f"the JSON has the key {_repeated(pairs)!r} twice in one object")
+    return made
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = _unique(pairs)
     if any(len(key) > MAX_KEY for key in made):
         raise BadRequest(f"the JSON has a key longer than {MAX_KEY} characters")
     return made
@@ -193,7 +264,7 @@ def _repeated(pairs: Iterable[tuple[str, Any]]) -> str:
 def _integer(digits: str) -> int:
     if len(digits) <= _MAX_DIGITS and _SMALLEST <= int(digits) <= _LARGEST:
         return int(digits)
-    raise BadRequest("the JSON has a whole number that does not fit into 64 bits")
+    raise BadRequest("the JSON has a whole number that doesn't fit in 64 bits")
 
 
 def _number(digits: str) -> float:
@@ -203,8 +274,38 @@ def _number(digits: str) -> float:
     raise BadRequest("the JSON has a number that is too large")
 
 
+class _NotKept(BadRequest):
+    """A number that Python cannot hold; `_LOOKING` leaves it in its place, to tell where it is."""
+
+
+def _any_integer(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:
+        raise _NotKept(f"this whole number has {len(digits):,} digits, which is too many") from None
+
+
+def _any_number(digits: str) -> float:
+    number = float(digits)
+    if math.isfinite(number):
+        return number
+    raise _NotKept(f"the number {digits[:20]} is too large")
+
+
+def _error_instead(read: Callable[[str], float]) -> Callable[[str], Any]:
+    """The same that leaves the error in the place of what cannot be kept."""
+
+    def reading(digits: str) -> Any:
+        try:
+            return read(digits)
+        except _NotKept as error:
+            return error
+
+    return reading
+
+
 def _constant(name: str) -> float:
-    raise BadRequest(f"the JSON has {name}, which JSON does not know")
+    raise BadRequest(f"the JSON has {name}, which isn't valid JSON")
 
 
 def _check_text(value: Json) -> None:
@@ -221,13 +322,42 @@ def _check_text(value: Json) -> None:
             _check_string(item)
 
 
+def _require_kept(value: Any, place: list[str | int]) -> None:
+    """Refuse a lone surrogate, and what `_LOOKING` has left, with its place."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            half = f"the lone surrogate {value[error.start]!r} at {error.start}"
+            said = f"the text contains {half}: replace it"
+            raise _misfit("string_unicode", place, said) from error
+    elif isinstance(value, _NotKept):
+        raise _misfit("number_too_large", place, str(value))
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            _require_kept(key, [*place, key])
+            _require_kept(each, [*place, key])
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            _require_kept(each, [*place, number])
+
+
+def _misfit(kind: str, place: list[str | int], message: str) -> Unprocessable:
+    return Unprocessable([{"type": kind, "loc": [*map(_printable, place)], "msg": message}])
+
+
+def _printable(step: str | int) -> str | int:
+    """A step of a place, so that an answer can have it."""
+    return step if isinstance(step, int) else step.encode(errors="backslashreplace").decode()
+
+
 def _check_string(text: str) -> None:
     if "\0" in text:
-        raise BadRequest("the JSON has a text with a NUL character")
+        raise BadRequest("the JSON contains a NUL character")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise BadRequest("the JSON has a text with half of a surrogate pair") from error
+        raise BadRequest("the JSON contains a lone surrogate") from error
 
 
 _DECODER: Final = json.JSONDecoder(
@@ -235,4 +365,18 @@ _DECODER: Final = json.JSONDecoder(
     parse_constant=_constant,
     parse_float=_number,
     parse_int=_integer,
+)
+
+_OF_RUNTIME: Final = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_constant=_constant,
+    parse_float=_any_number,
+    parse_int=_any_integer,
+)
+
+_LOOKING: Final = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_constant=_constant,
+    parse_float=_error_instead(_any_number),
+    parse_int=_error_instead(_any_integer),
 )

@@ -26,8 +26,8 @@ _HOME: Final = "/"
 _FORM_LIMIT: Final = 4096
 _SIGN_IN: Final = "Sign in first: open the link that devui printed, or send the bearer token."
 _PROBLEMS: Final = {
-    OLD_LINK: "This link was used already or is more than ten minutes old.",
-    WRONG_TOKEN: "That is not the access token of this server.",
+    OLD_LINK: "This link was already used or is more than ten minutes old.",
+    WRONG_TOKEN: "That isn't this server's access token.",
 }
 
 
@@ -62,12 +62,18 @@ class Login:
     async def show(self, request: Request) -> Response:
         """`GET /login`: exchange the code of a printed link, or show the form."""
         access, code = self._policy.access, request.query_params.get("code")
-        if access is None or self._policy.signed_in(request.scope):
+        # A look ahead must not use the code up.
+        ahead = request.method != "GET" or "prefetch" in request.headers.get("sec-purpose", "")
+        if access is None:
+            return RedirectResponse(_HOME, 303)
+        if self._policy.signed_in(request.scope):
+            if code is not None and not ahead:
+                access.use_up(code)  # whoever reads the link later finds it used
             return RedirectResponse(_HOME, 303)
         if code is None:
             return self._page(None, 200)
-        if request.method != "GET" or "prefetch" in request.headers.get("sec-purpose", ""):
-            return self._page(None, 503)  # a look ahead must not use the code up
+        if ahead:
+            return self._page(None, 503)
         return self._welcome(request, access.redeem(code), OLD_LINK)
 
     async def submit(self, request: Request) -> Response:

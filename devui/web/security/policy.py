@@ -26,11 +26,12 @@ from starlette.types import Scope
 
 from devui.web.security.access import Access
 from devui.web.security.headers import HeaderError, RawHeaders, single
-from devui.web.security.hosts import Authority, Hosts
+from devui.web.security.hosts import Authority, Hosts, Origins
 
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _JSON: Final = b"application/json"
+_PROTOBUF: Final = b"application/x-protobuf"
 _FORM: Final = b"application/x-www-form-urlencoded"
 _FILES: Final = b"multipart/form-data"
 _ONCE: Final = (
@@ -46,6 +47,8 @@ class Verdict(Enum):
     """It goes on to the application."""
     ARRIVE = "arrive"
     """It comes from a link on another site: a neutral page that loads itself again."""
+    PREFLIGHT = "preflight"
+    """A browser asks whether a page of an allowed origin may send what it wants to send."""
     SIGN_IN = "sign in"
     """Nobody is signed in: 401, with a page where a browser asks for one."""
 
@@ -68,6 +71,8 @@ class Policy:
     """`None`: no authentication, which `check_bind` allows on loopback alone."""
     port: int
     """Part of the cookie's name: other ports of the host share the cookie jar."""
+    origins: Origins = field(default_factory=Origins)
+    """Other origins whose pages may call; with the token, for the cookie is our own pages'."""
     open_paths: frozenset[str] = field(default=frozenset({"/login", "/health"}))
     """Paths that need no credentials; everything else does (R07)."""
     open_prefix: str = "/static/"
@@ -88,12 +93,15 @@ class Policy:
             return Refusal(400, str(error))
         if refusal is not None:
             return refusal
-        foreign = self._from_other_site(scope["method"], seen)
+        caller = self.caller(headers)
+        if caller and scope["method"] == "OPTIONS":
+            return Verdict.PREFLIGHT
+        foreign = None if caller else self._from_other_site(scope["method"], seen)
         if foreign is not None:
             return foreign
         if not self._is_open(scope["path"]) and not self.signed_in(scope):
             return Verdict.SIGN_IN
-        return self._unproven(scope["method"], seen) or Verdict.PASS
+        return self._unproven(scope["method"], seen, ours=caller is None) or Verdict.PASS
 
     def signed_in(self, scope: Scope) -> bool:
         """Tell whether the request carries the token or the cookie of a signed-in browser."""
@@ -103,31 +111,51 @@ class Policy:
         token = _bearer(headers)
         if token is not None and self.access.admits_bearer(token):
             return True
+        if self.caller(headers):
+            return False
         return self.access.admits_cookie(_cookies(headers, self.cookie))
 
-    def _misdirected(self, scope: Scope, seen: dict[bytes, bytes | None]) -> Refusal | None:
+    def caller(self, headers: RawHeaders) -> bytes | None:
+        """The allowed other origin whose page makes the request; None for all other requests.
+
+        Behind a proxy our own pages have such an origin: browsers call them same-origin.
+        """
+        sent = dict(headers)
+        origin = sent.get(b"origin")
+        if origin is None or origin in self.hosts.origins or not self.origins.allow(origin):
+            return None
+        return None if sent.get(b"sec-fetch-site") == b"same-origin" else origin
+
+    def browser(self, scope: Scope) -> bytes | None:
+        """Which signed-in browser sent the request from our own pages; `None` for all others."""
+        if self.access is None or self.caller(scope["headers"]):
+            return None
+        return self.access.browser(_cookies(scope["headers"], self.cookie))
+
+    def _misdirected(self, scope: Scope, headers: dict[bytes, bytes | None]) -> Refusal | None:
         if not scope["path"].startswith("/") or not scope.get("raw_path", b"/").startswith(b"/"):
             return Refusal(400, "the request target must be a path")
-        host = seen[b"host"]
+        host = headers[b"host"]
         if host is None:
             raise HeaderError("missing Host header")
-        if Authority.parse(host) not in self.hosts.authorities:
+        if Authority.parse(host) not in self.hosts.authorities | self.origins.authorities:
             return Refusal(403, "Forbidden: host not allowed")
         return None
 
-    def _foreign(self, seen: dict[bytes, bytes | None]) -> Refusal | None:
-        origin = seen[b"origin"]
-        if origin is not None and origin not in self.hosts.origins:
+    def _foreign(self, headers: dict[bytes, bytes | None]) -> Refusal | None:
+        origin = headers[b"origin"]
+        is_allowed = origin is None or origin in self.hosts.origins
+        if not is_allowed and not self.origins.allow(origin or b""):
             return Refusal(403, "Forbidden: origin not allowed")
         return None
 
     def _from_other_site(
-        self, method: str, seen: dict[bytes, bytes | None]
+        self, method: str, headers: dict[bytes, bytes | None]
     ) -> Verdict | Refusal | None:
-        site = seen[b"sec-fetch-site"]
+        site = headers[b"sec-fetch-site"]
         if site is None or site == b"same-origin":
             return None
-        if _navigates(method, seen):
+        if _navigates(method, headers):
             if site == b"none":
                 return None
             if site in {b"same-site", b"cross-site"}:
@@ -137,31 +165,34 @@ class Policy:
     def _is_open(self, path: str) -> bool:
         return path in self.open_paths or path.startswith(self.open_prefix)
 
-    def _unproven(self, method: str, seen: dict[bytes, bytes | None]) -> Refusal | None:
+    def _unproven(
+        self, method: str, headers: dict[bytes, bytes | None], *, ours: bool
+    ) -> Refusal | None:
         """Refuse a change that a foreign page could have sent, or whose kind we do not take."""
         if method in SAFE_METHODS:
             return None
-        same_origin = seen[b"sec-fetch-site"] == b"same-origin" or seen[b"origin"] is not None
-        media = _media(seen[b"content-type"])
-        if media is None and seen[b"content-length"] in {None, b"0"}:
+        named = headers[b"sec-fetch-site"] == b"same-origin" or headers[b"origin"] is not None
+        same_origin = ours and named
+        media = _media(headers[b"content-type"])
+        if media is None and headers[b"content-length"] in {None, b"0"}:
             proven = True  # a form always says what it is; nothing to misread in an empty body
         elif media in {_FORM, _FILES}:
-            proven = same_origin or seen[b"hx-request"] == b"true"
+            proven = same_origin or headers[b"hx-request"] == b"true"
         else:
-            proven = media == _JSON
+            proven = media in {_JSON, _PROTOBUF}  # neither of which a form can send
         if not proven:
             return Refusal(415, "send application/json, or a form from a page of this server")
-        if self.access is not None and not same_origin and _bearer_of(seen) is None:
-            return Refusal(403, "Forbidden: send an Origin of this server, or a bearer token")
+        if self.access is not None and not same_origin and _bearer_of(headers) is None:
+            return Refusal(403, "Forbidden: send this server's Origin or a bearer token")
         return None
 
 
-def _navigates(method: str, seen: dict[bytes, bytes | None]) -> bool:
+def _navigates(method: str, headers: dict[bytes, bytes | None]) -> bool:
     """Tell whether a browser loads the address into a tab of its own."""
     return (
         method == "GET"
-        and seen[b"sec-fetch-mode"] == b"navigate"
-        and seen[b"sec-fetch-dest"] == b"document"
+        and headers[b"sec-fetch-mode"] == b"navigate"
+        and headers[b"sec-fetch-dest"] == b"document"
     )
 
 
@@ -176,8 +207,8 @@ def _bearer(headers: RawHeaders) -> str | None:
     return None
 
 
-def _bearer_of(seen: dict[bytes, bytes | None]) -> str | None:
-    value = seen[b"authorization"]
+def _bearer_of(headers: dict[bytes, bytes | None]) -> str | None:
+    value = headers[b"authorization"]
     return None if value is None else _token(value)
 
 

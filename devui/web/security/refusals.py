@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 
 NOT_SIGNED_IN = "not signed in"
-WRONG_TOKEN = "a wrong token at the sign-in"  # noqa: S105  (a reason)
-OLD_LINK = "a sign-in link that was used already or is too old"
+WRONG_TOKEN = "a sign-in with a wrong token"  # noqa: S105  (a reason)
+OLD_LINK = "a sign-in link that was already used or has expired"
 _CLOSELY = 1000
 """From so many programs without a token on, the apps of few are looked for."""
 

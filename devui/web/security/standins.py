@@ -14,12 +14,13 @@ import re
 import secrets
 from collections.abc import Callable
 from functools import partial
+from threading import Lock
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote_plus
 
 from starlette.types import Scope
 
-from devui.debugger.redaction import Redactor
+from devui.debugger.secrets.redaction import Redactor
 
 _KEPT: Final = 2000
 """Stand-ins that are remembered; the oldest go first."""
@@ -30,7 +31,7 @@ _VALUES: Final = re.compile(
     r'(<(?:input type="(?:hidden|checkbox|radio)"|button|option)\s[^<>]*?\bvalue=")([^"]*)'
 )
 _JSON_NAMES: Final = re.compile(
-    r'("(?:key|name|id|tool|app)"\s*:\s*)?"((?:[^"\\]|\\.)*+)"(\s*:)?', re.DOTALL
+    r'("(?:key|name|id|tool|app)"\s*:\s*)?"((?:[^"\\]++|\\.)*+)"(\s*:)?', re.DOTALL
 )
 """Strings of a JSON text; those are names that are keys, or values of such a key."""
 _STAND_IN: Final = re.compile(r"redacted-[0-9a-f]{16}")
@@ -42,6 +43,7 @@ class StandIns:
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
         self._texts: dict[str, str] = {}
+        self._lock = Lock()
 
     def page(self, text: str, redactor: Redactor) -> str:
         """HTML with stand-ins in its addresses; secrets elsewhere stay as they are."""
@@ -86,19 +88,19 @@ class StandIns:
             return scope
         return {
             **scope,
-            "path": self._meant(scope["path"], plain=True),
-            "raw_path": self._meant(raw.decode("latin-1")).encode("latin-1"),
-            "query_string": self._meant(query.decode("latin-1")).encode("latin-1"),
+            "path": self._with_names(scope["path"], plain=True),
+            "raw_path": self._with_names(raw.decode("latin-1")).encode("latin-1"),
+            "query_string": self._with_names(query.decode("latin-1")).encode("latin-1"),
         }
 
-    def meant(self, value: Any) -> Any:
+    def with_names(self, value: Any) -> Any:
         """What has come in a body, with the names themselves in it."""
         if isinstance(value, str):
-            return self._meant(value, plain=True)
+            return self._with_names(value, plain=True)
         if isinstance(value, list):
-            return [self.meant(each) for each in value]
+            return [self.with_names(each) for each in value]
         if isinstance(value, dict):
-            return {self.meant(name): self.meant(each) for name, each in value.items()}
+            return {self.with_names(name): self.with_names(each) for name, each in value.items()}
         return value
 
     def _plain(self, text: str, redactor: Redactor) -> str:
@@ -112,13 +114,14 @@ class StandIns:
     def _of(self, text: str) -> str:
         digest = hmac.new(self._key, text.encode("utf-8", "replace"), hashlib.sha256)
         name = f"redacted-{digest.hexdigest()[:16]}"
-        self._texts.pop(name, None)
-        self._texts[name] = text
-        if len(self._texts) > _KEPT:
-            del self._texts[next(iter(self._texts))]
+        with self._lock:  # answers are cleaned in threads, too
+            self._texts.pop(name, None)
+            self._texts[name] = text
+            if len(self._texts) > _KEPT:
+                del self._texts[next(iter(self._texts))]
         return name
 
-    def _meant(self, text: str, *, plain: bool = False) -> str:
+    def _with_names(self, text: str, *, plain: bool = False) -> str:
         def name(match: re.Match[str]) -> str:
             known = self._texts.get(match[0])
             if known is None:

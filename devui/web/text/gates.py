@@ -1,17 +1,38 @@
-"""What it means that a run is held at a gate, and what people do there, in words."""
+"""Gates and deadlocks in words."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+
+def deadlock(circle: Sequence[int], standing: Mapping[str, Any]) -> str:
+    """Of the tasks with these ids; `standing` is what the API tells of the run."""
+    tasks = {task["id"]: task for task in standing["tasks"]}
+    calls = {call["task"]: call["name"] for call in standing["calls"]}
+    names = " and ".join(str(each) for each in circle)
+    said = f"Deadlock: tasks {names} are waiting for each other."
+    if len(circle) == 1:
+        said = f"Deadlock: task {names} is waiting for itself."
+    stands = [_stands(tasks[each], calls.get(each)) for each in circle if each in tasks]
+    return f"{said} {'; '.join(stands)}." if stands else said
+
+
+def _stands(task: Mapping[str, Any], call: str | None) -> str:
+    """`2 is teller's pay at agent.py:13`; of a task that agent code began: `2 is at …`."""
+    who = f"{task['agent']}'s {call}" if call else str(task["agent"] or "")
+    own = [place for place in task["places"] if place["own"]]
+    where = f" at {own[-1]['file']}:{own[-1]['line']}" if own else ""
+    return f"{task['id']} is {who}{where}" if who else f"{task['id']} is{where}"
+
 
 SENTENCES: Final[Mapping[str, str]] = {
     "before_commit": "Paused before the commit",
-    "after_commit": "Paused after the commit, before the agent goes on",
-    "enter_agent": "Paused before the agent begins",
-    "leave_agent": "Paused as the agent ends",
-    "before_model": "Paused before the model is asked",
-    "after_model": "Paused with the model's answer",
-    "before_tool": "Paused before the tool is called",
-    "after_tool": "Paused with the tool's result",
+    "after_commit": "Paused after the commit, before the agent continues",
+    "enter_agent": "Paused before the agent starts",
+    "leave_agent": "Paused after the agent",
+    "before_model": "Paused before the model call",
+    "after_model": "Paused after the model call",
+    "before_tool": "Paused before the tool call",
+    "after_tool": "Paused after the tool call",
 }
 
 HOLDING: Final[Mapping[str, str]] = {

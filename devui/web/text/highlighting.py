@@ -4,6 +4,10 @@ The language comes from a fixed table: the name beside a fence is untrusted text
 several hundred lexers. What one of them does with hostile text is bounded by steps, not by time: a
 rule may read from any token to the end of the text in vain, which each language's rules do at a
 speed of their own.
+
+A step is roughly what a microsecond does on an idle machine of 2024, so the figures can be read as
+times; but nothing here looks at a clock. The same text costs the same on every machine at every
+load, and so every reader sees it shown in the same way.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +18,25 @@ from markupsafe import escape
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, _TokenType
 
-from devui.web.text.effort import Effort, TooMuch
+
+class TooMuch(Exception):
+    """The text would cost more than it may."""
+
+
+class Effort:
+    """What is left of a text's allowance."""
+
+    __slots__ = ("remaining",)
+
+    def __init__(self, steps: int) -> None:
+        self.remaining = steps
+
+    def spend(self, steps: int) -> None:
+        """Pay for work, before or right after it is done; raises TooMuch when nothing is left."""
+        self.remaining -= steps
+        if self.remaining < 0:
+            raise TooMuch
+
 
 MAX_CHARACTERS: Final = 16_384
 """Longer blocks stay plain."""

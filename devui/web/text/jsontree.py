@@ -1,55 +1,169 @@
-"""JSON values as folding trees.
+"""JSON values as folding trees and as highlighted text.
 
 A tree is bounded whatever the value is: long strings fold, big containers show their first items,
 and after `NODES` nodes the rest is one-line previews. The raw view has everything.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Final, TypeAlias
 
-from devui.debugger.paths import Path, Step
-from devui.debugger.preview import preview
-from devui.web.parts.json import JsonNode, JsonTree
-from devui.web.text.figures import plural
+from devui.debugger.background.turns import encode
+from devui.debugger.events.preview import json_in, preview, shortened
+from devui.debugger.history.paths import Path, Step
+from devui.web.basic_parts import JsonNode, JsonText, JsonTree
+from devui.web.text import formats
+from devui.web.text.formats import plural
 from devui.web.text.visible import quoted, visible
+
+COLOURED: Final = 65_536
+"""Characters that get colours; what follows the token there is plain."""
+SHOWN: Final = 524_288
+"""Characters that are shown at all."""
+
+_TOKEN: Final = re.compile(
+    r'(?P<string>"(?:[^"\\]++|\\.?)*+"?)'
+    r"|(?P<number>-?\d[\d.eE+-]*+)|(?P<boolean>true|false)|(?P<null>null)"
+)
+"""A string is one token, also where the text was cut within it: no quote is looked at twice."""
+
+
+def json_text(
+    value: object,
+    href: str = "",
+    *,
+    size: int | None = None,
+    limit: int = SHOWN,
+    coloured: bool = True,
+) -> JsonText:
+    """The value with two spaces of indentation; `href` leads to all of it if that is too much.
+
+    Of a value that is cut, only the part that is shown is indented. What is told then is the bytes
+    of its compact form, which are `size` if they are known.
+    """
+    begun, is_whole = indented(value, limit)
+    if size is None or is_whole:
+        size = len((begun if is_whole else encode(value, _COMPACT)).encode("utf-8", "replace"))
+    text = visible(begun if is_whole else shortened(begun, limit))
+    return JsonText(
+        pieces=tuple(_pieces(text)) if coloured else (("", text),),
+        size=formats.size(size),
+        cut="" if is_whole else f"only the first {limit:,} characters are shown",
+        href=href,
+    )
+
+
+def indented(value: object, most: int) -> tuple[str, bool]:
+    """The indented text, or of one with more than so many characters some more than those; and
+    whether it is all."""
+    pieces: list[str] = []
+    length = 0
+    for piece in _INDENTED.iterencode(value):
+        pieces.append(piece)
+        length += len(piece)
+        if length > most:
+            return "".join(pieces), False
+    return "".join(pieces), True
+
+
+_INDENTED: Final = json.JSONEncoder(indent=2, ensure_ascii=False)
+_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    end = 0
+    for found in _TOKEN.finditer(text):
+        if found.start() >= COLOURED:
+            break
+        if found.start() > end:
+            yield "", text[end : found.start()]
+        end = found.end()
+        is_key = text.startswith(":", end)
+        yield "key" if is_key else found.lastgroup or "", found.group()
+    if end < len(text):
+        yield "", text[end:]
+
 
 NODES: Final = 400
 CHILDREN: Final = 50
+FOLDED: Final = 2_000
+"""Members that stand folded behind those, for all containers that no link leads into."""
 PREVIEW: Final = 72
 LONG_TEXT: Final = 240
 LONG_LINES: Final = 6
 BODY: Final = 65_536
 DEPTH: Final = 12
 
+Container: TypeAlias = Mapping[str, object] | list[object] | tuple[object, ...]
+
+
+Link: TypeAlias = Callable[[Path], str]
+"""The address of what is known of the value at a path."""
+Rest: TypeAlias = Callable[[Path, int], str]
+"""The address of what the container or text at a path holds from a position on."""
+
+
+@dataclass(slots=True)
+class Room:
+    """For how many nodes there is room; trees of one page may share it."""
+
+    nodes: int = NODES
+    folded: int = FOLDED
+
 
 def json_tree(
-    value: object, *, open_levels: int = 2, link: Callable[[Path], str] | None = None
+    value: object,
+    *,
+    open_levels: int = 2,
+    link: Link | None = None,
+    rest: Rest | None = None,
+    room: Room | None = None,
 ) -> JsonTree:
     """The tree of a value; containers down to `open_levels` are unfolded, names are links to what
-    `link` makes of their paths."""
-    return JsonTree(_Builder(open_levels, link).node(value, ()), linked=link is not None)
+    `link` makes of their paths, and what is not shown has one to what `rest` makes of them."""
+    builder = _Builder(open_levels, link, rest, room or Room())
+    return JsonTree(builder.node(value, ()), linked=bool(link or rest))
+
+
+def json_items(value: object, start: int, *, rest: Rest, link: Link | None = None) -> JsonTree:
+    """What a container, or a long text, holds from a position on."""
+    builder = _Builder(1, link, rest, Room())
+    if isinstance(value, str):
+        children: tuple[JsonNode, ...] = builder.text(value, start)
+    elif isinstance(value, Mapping | list | tuple):
+        children = builder.children(value, (), start)
+    else:
+        children = (builder.node(value, ()),)
+    return JsonTree(JsonNode(kind="array", text="", children=children), linked=True, bare=True)
 
 
 @dataclass(slots=True)
 class _Builder:
     open_levels: int
-    link: Callable[[Path], str] | None = None
-    nodes: int = 0
+    link: Link | None = None
+    rest: Rest | None = None
+    room: Room = field(default_factory=Room)
 
     def node(self, value: object, path: Path) -> JsonNode:
-        self.nodes += 1
+        self.room.nodes -= 1
         node = self._node(value, visible(str(path[-1])) if path else None, path)
         return replace(node, href=self.link(path)) if self.link and path else node
 
     def _node(self, value: object, key: str | None, path: Path) -> JsonNode:
         depth = len(path)
         if isinstance(value, str):
-            return _string(value, key)
+            if (inner := json_in(value)) is not None:
+                return self._decoded(inner, key, depth)
+            shown = _string(value, key)
+            more = self.rest(path, BODY) if self.rest and len(value) > BODY else ""
+            return replace(shown, rest=more)
         if not isinstance(value, Mapping | list | tuple):
             return _scalar(value, key)
-        full = self.nodes > NODES or depth > DEPTH
-        children = () if full or not value else self._children(value, path)
+        full = self.room.nodes < 0 or depth > DEPTH
+        children = () if full or not value else self.children(value, path)
         is_object = isinstance(value, Mapping)
         return JsonNode(
             kind="object" if is_object else "array",
@@ -58,24 +172,49 @@ class _Builder:
             note=plural(len(value), "key" if is_object else "item"),
             children=children,
             open=depth < self.open_levels,
+            rest=self.rest(path, 0) if self.rest and full and value else "",
         )
 
-    def _children(
-        self, value: Mapping[str, object] | list[object] | tuple[object, ...], path: Path
-    ) -> tuple[JsonNode, ...]:
-        shown = [
-            self.node(item, (*path, key))
-            for position, (key, item) in enumerate(_pairs(value))
-            if position < CHILDREN
-        ]
-        if len(value) > CHILDREN:
-            shown.append(JsonNode(kind="cut", text=f"… {len(value) - CHILDREN:,} more"))
+    def _decoded(self, value: Container, key: str | None, depth: int) -> JsonNode:
+        """What a text of JSON holds, such as the answer of an MCP tool; nothing leads into it."""
+        inner = _Builder(max(0, self.open_levels - depth), room=self.room)
+        node = inner.node(value, ())
+        return replace(node, key=key, note=f"JSON in text, {node.note}")
+
+    def children(self, value: Container, path: Path, start: int = 0) -> tuple[JsonNode, ...]:
+        """The members from a position on, and what leads to those behind them."""
+        end = start + CHILDREN
+        shown = [self.node(item, (*path, key)) for key, item in islice(_pairs(value), start, end)]
+        if len(value) > end:
+            shown += self._behind(value, path, end)
         return tuple(shown)
 
+    def _behind(self, value: Container, path: Path, start: int) -> Iterator[JsonNode]:
+        """What follows the first members: a link to it, or else what there is room for, folded."""
+        count = 0 if self.rest else max(0, min(len(value) - start, self.room.folded))
+        if count:
+            self.room.folded -= count
+            items = islice(_pairs(value), start, start + count)
+            folded = tuple(self.node(item, (*path, key)) for key, item in items)
+            yield JsonNode(kind="cut", text=f"… {count:,} more", children=folded)
+        if (left := len(value) - start - count) > 0:
+            more = self.rest(path, start) if self.rest else ""
+            words = "more" if more else "more not shown"
+            yield JsonNode(kind="cut", text=f"… {left:,} {words}", rest=more)
 
-def _pairs(
-    value: Mapping[str, object] | list[object] | tuple[object, ...],
-) -> Iterable[tuple[Step, object]]:
+    def text(self, text: str, start: int) -> tuple[JsonNode, ...]:
+        """A stretch of a text, and what leads to the next."""
+        end = start + BODY
+        note = f"characters {start + 1:,} to {min(end, len(text)):,} of {len(text):,}"
+        body = visible(text[start:end])
+        shown = JsonNode(kind="text", text="", note=note, body=body, open=True)
+        if len(text) <= end:
+            return (shown,)
+        more = self.rest((), end) if self.rest else ""
+        return shown, JsonNode("cut", f"… {len(text) - end:,} more characters", rest=more)
+
+
+def _pairs(value: Container) -> Iterable[tuple[Step, object]]:
     return value.items() if isinstance(value, Mapping) else enumerate(value)
 
 

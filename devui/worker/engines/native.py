@@ -1,167 +1,171 @@
-"""Drives `devui.runtime`: one Runner for the app, one invocation for each run."""
+"""The kit of devui.runtime."""
 
-import json
-from collections.abc import Iterator
-from contextlib import aclosing
-from pathlib import Path
+from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
-from google.genai import types
-
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.context import Context, ReadonlyContext
+from devui.runtime.agents.hand_over import merged, produce
+from devui.runtime.agents.invocation_context import InvocationContext, new_invocation_context_id
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
 from devui.runtime.apps.app import App
-from devui.runtime.auth.credential_service.in_memory_credential_service import (
+from devui.runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
+from devui.runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from devui.runtime.auth.auth_credential import AuthCredential
+from devui.runtime.auth.credential_service import (
     InMemoryCredentialService,
 )
+from devui.runtime.errors import AlreadyExistsError, InputValidationError, SessionNotFoundError
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.events.reading import read_event
+from devui.runtime.flows.llm_flows.functions import EventRelay
+from devui.runtime.flows.llm_flows.model_call import ModelCall
+from devui.runtime.flows.llm_flows.tool_calls import ToolCall
 from devui.runtime.invocations.resumption import goes_on
 from devui.runtime.invocations.toolsets import nodes_below
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
-from devui.runtime.models.base_llm import BaseLlm
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.runners import Runner
+from devui.runtime.sessions.base_session_service import (
+    BaseSessionService,
+    ListSessionsResponse,
+    check_commit,
+)
+from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
+from devui.runtime.sessions.session import Session
+from devui.runtime.tools.agent_tool import AgentTool
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.effect import effect_of
+from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool
+from devui.runtime.tools.finish_task_tool import FinishTaskTool
+from devui.runtime.tools.node_tool import NodeTool
+from devui.runtime.tools.tool_confirmation import ToolConfirmation
+from devui.runtime.version import __version__
 from devui.runtime.workflow.base_node import BaseNode
-from devui.wire.gates import Effect
-from devui.wire.messages import AgentInfo, AppInfo, Partial, StartRun
-from devui.worker.artifacts import WireArtifactService
-from devui.worker.instruments import Instruments
-from devui.worker.link import Link
-from devui.worker.sessions import WireSessionService
-from devui.worker.storable import wire_text
-from devui.worker.trials import Trials
+from devui.runtime.workflow.node_runner import perform
+from devui.worker.engines.kit import Kit, Standing
+
+_STEER = (AgentTool, DelegatedAgentTool, NodeTool, FinishTaskTool)
 
 
-class NativeEngine:
-    """One app of the native runtime, ready to run."""
-
-    def __init__(
-        self,
-        name: str,
-        exported: App | BaseNode,
-        link: Link,
-        instruments: Instruments,
-        *,
-        agents: Path,
-    ) -> None:
-        self._name = name
-        self._link = link
-        self._sessions = WireSessionService(link, name, instruments, agents=agents)
-        app, agent = (exported, None) if isinstance(exported, App) else (None, exported)
-        self._runner = Runner(
-            app=app,
-            agent=agent,
-            app_name=name,
-            session_service=self._sessions,
-            artifact_service=WireArtifactService(link),
-            memory_service=InMemoryMemoryService(),
-            credential_service=InMemoryCredentialService(),
-        )
-        self.trials = Trials(self._runner, link.send, agents)
-        self._runner.plugin_manager = instruments.around(self._runner.plugin_manager)
-        self._replayer = instruments.replayer
-
-    def describe(self) -> AppInfo:
-        """What the app consists of."""
-        app = self._runner.app
-        config = app.resumability_config
-        agents = list(_tree(self._runner.agent, None))
-        return AppInfo(
-            name=self._name,
-            description=agents[0].description,
-            agents=agents,
-            goes_on=goes_on(app.root_agent, resumable=bool(config and config.is_resumable)),
-        )
-
-    def watch(self, run: str) -> None:
-        """Tell of a run's uncommitted state from now on."""
-        self._sessions.watch(run)
-
-    async def run(self, start: StartRun) -> None:
-        """Run one invocation to its end; events are committed through the session service.
-
-        Raises whatever the agent's code raises.
-        """
-        with self._sessions.lease(start):
-            await self._run(start)
-
-    async def _run(self, start: StartRun) -> None:
-        if start.rewind is not None:
-            await self._runner.rewind_async(
-                user_id=start.user,
-                session_id=start.session,
-                rewind_before_invocation_id=start.rewind,
-            )
-            return
-        events = self._runner.run_async(
-            user_id=start.user,
-            session_id=start.session,
-            invocation_id=start.invocation,
-            new_message=_content(start.message),
-            state_delta=_json(start.state_delta),
-            run_config=RunConfig(
-                streaming_mode=StreamingMode.SSE if start.streaming else StreamingMode.NONE
-            ),
-        )
-        async with aclosing(events):
-            async for event in events:
-                if event.partial:
-                    text = wire_text(event)
-                    if (replay := self._replayer.of(start.run)) is not None:
-                        replay.fragment(text)
-                    self._link.send(Partial(run=start.run, event=text))
-
-    async def close(self) -> None:
-        """Close the runner's toolsets and plugins."""
-        await self._runner.close()
-
-
-def _tree(agent: BaseNode, parent: str | None) -> Iterator[AgentInfo]:
-    yield AgentInfo(
-        name=agent.name,
-        type=type(agent).__name__,
-        description=agent.description,
-        model=_model_name(agent),
-        tools=_tool_names(agent),
-        effects=_effects(agent),
-        parent=parent,
+def _runner(exported: App | BaseNode, **services: Any) -> Runner:
+    app, agent = (exported, None) if isinstance(exported, App) else (None, exported)
+    return Runner(
+        app=app,
+        agent=agent,
+        credential_service=InMemoryCredentialService(),
+        **services,
     )
-    for child in nodes_below(agent):
-        yield from _tree(child, agent.name)
 
 
-def _model_name(agent: BaseNode) -> str | None:
-    if not isinstance(agent, LlmAgent):
-        return None
-    return agent.model.model if isinstance(agent.model, BaseLlm) else agent.model or None
+def _chain(
+    runner: Runner,
+    before: Sequence[BasePlugin],
+    after: Sequence[BasePlugin],
+    around: Sequence[BasePlugin],
+) -> PluginManager:
+    own = runner.plugin_manager.plugins
+    runner.plugin_manager = PluginManager([*before, *own, *after, *around])
+    return runner.plugin_manager
 
 
-def _tool_names(agent: BaseNode) -> list[str]:
-    if not isinstance(agent, LlmAgent):
-        return []
-    # A tool is an object with a name, a plain function, or a toolset, which has neither.
-    return [
-        str(getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__))
-        for tool in agent.tools
-    ]
+def _run_config(*, streaming: bool, **settings: Any) -> RunConfig:
+    mode = StreamingMode.SSE if streaming else StreamingMode.NONE
+    return RunConfig(streaming_mode=mode, **settings)
 
 
-def _effects(agent: BaseNode) -> dict[str, Effect]:
-    if not isinstance(agent, LlmAgent):
-        return {}
-    found = zip(_tool_names(agent), map(_effect, agent.tools), strict=True)
-    return {name: effect for name, effect in found if effect is not None}
+def _is_resumable(runner: Runner) -> bool:
+    config = runner.app.resumability_config
+    return goes_on(runner.app.root_agent, resumable=bool(config and config.is_resumable))
 
 
-def _effect(tool: object) -> Effect | None:
-    if isinstance(tool, BaseTool):
-        return tool.effect
-    return effect_of(tool) if callable(tool) else None
+def _invocation(runner: Runner, **own: Any) -> InvocationContext:
+    return InvocationContext(
+        session_service=InMemorySessionService(),
+        memory_service=InMemoryMemoryService(),
+        credential_service=runner.credential_service,
+        invocation_id=new_invocation_context_id(),
+        emit=_drop,
+        **own,
+    )
 
 
-def _content(text: str | None) -> types.Content | None:
-    return types.Content.model_validate_json(text) if text else None
+async def _drop(event: Event) -> None:
+    """What a tool tells while it runs in a trial goes nowhere."""
 
 
-def _json(text: str | None) -> dict[str, Any] | None:
-    return json.loads(text) if text else None
+def _tool_context(invocation: InvocationContext, call: str) -> Context:
+    confirmed = ToolConfirmation(confirmed=True)
+    return Context(invocation, function_call_id=call, tool_confirmation=confirmed)
+
+
+def _steers(tool: BaseTool) -> bool:
+    own = any(type(tool).run_async is kind.run_async for kind in _STEER)
+    return own and not (isinstance(tool, AgentTool) and not tool.include_plugins)
+
+
+def _agent_of(frame: FrameType) -> tuple[str, str | None] | None:
+    if frame.f_code is BaseAgent._run_between_callbacks.__code__:
+        local = frame.f_locals
+        return str(local["self"].name), local["parent_context"].branch
+    if frame.f_code is produce.__code__ and "produced" in frame.f_locals:
+        event = frame.f_locals["produced"].event
+        return event.author, event.branch
+    if frame.f_code is perform.__code__:
+        start = frame.f_locals["start"]
+        return str(start.node.name), start.parent.invocation.branch
+    return None
+
+
+KIT = Kit(
+    name="devui",
+    version=__version__,
+    app=App,
+    base_node=BaseNode,
+    llm_agent=LlmAgent,
+    base_toolset=BaseToolset,
+    base_plugin=BasePlugin,
+    event=Event,
+    event_actions=EventActions,
+    llm_request=LlmRequest,
+    llm_response=LlmResponse,
+    auth_credential=AuthCredential,
+    session=Session,
+    list_sessions_response=ListSessionsResponse,
+    artifact_version=ArtifactVersion,
+    readonly_context=ReadonlyContext,
+    base_session_service=BaseSessionService,
+    base_artifact_service=BaseArtifactService,
+    in_memory_session_service=InMemorySessionService,
+    in_memory_artifact_service=InMemoryArtifactService,
+    in_memory_memory_service=InMemoryMemoryService,
+    already_exists_error=AlreadyExistsError,
+    session_not_found_error=SessionNotFoundError,
+    input_validation_error=InputValidationError,
+    read_event=read_event,
+    check_commit=check_commit,
+    run_config=_run_config,
+    runner=_runner,
+    chain=_chain,
+    is_resumable=_is_resumable,
+    children=nodes_below,
+    invocation=_invocation,
+    tool_context=_tool_context,
+    steers=_steers,
+    standing=Standing(
+        waits={
+            EventRelay.emit.__code__: "commit",
+            produce.__code__: "commit",
+            merged.__code__: "tasks",
+            EventRelay.events.__code__: "tasks",
+        },
+        calls={"model": ModelCall._between_callbacks.__code__, "tool": ToolCall.run.__code__},
+        agent_of=_agent_of,
+    ),
+)

@@ -18,7 +18,7 @@ def test_attach_follows_a_session_until_ctrl_c_which_leaves_the_run_alone(termin
         status, said = opened.interrupt()
     shown = [line for line in opened.lines if line.startswith("Paused after the commit of #1")]
     assert len(shown) == 1
-    assert (status, "the run goes on without you" in said) == (130, True)
+    assert (status, "the run continues" in said) == (130, True)
     assert held.settled()["status"] == "held"
     held.tell("continue")
 
@@ -32,7 +32,7 @@ def test_attach_begins_with_the_last_events_and_shows_what_is_printed(terminal, 
         opened.until("stdout: saw 3")
         assert opened.until("done") == "done"
         status, said = opened.interrupt()
-    assert (status, said.strip()) == (130, "left")
+    assert (status, said.strip()) == (130, "detached")
     assert not [line for line in opened.lines if line.startswith("#1")]
     assert [line[:2] for line in opened.lines if line[0] == "#"] == ["#2", "#3", "#4"]
 
@@ -53,7 +53,7 @@ def test_attach_ends_with_its_server(terminal, held):
         terminal.server.stop()
         status, said = opened.ended()
     assert status == 3
-    assert "the server ends" in said
+    assert "the server is shutting down" in said
 
 
 @pytest.mark.req("R20")

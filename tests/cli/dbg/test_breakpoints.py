@@ -13,7 +13,7 @@ def test_breakpoints_are_made_listed_switched_and_deleted(terminal, client):
     debugged = Debugged(client, "count").start(pause=False)
     assert debugged.settled()["holds"][0]["breakpoint"] == 1
     assert "breakpoint 1" in terminal("dbg", "where").stdout
-    assert "met once" in terminal("dbg", "break", "list").stdout
+    assert "hit once" in terminal("dbg", "break", "list").stdout
     change = ("dbg", "break", "change", "1")
     changed = terminal(*change, "event:call", "--if", "", "--before", "--hits", "% 2").stdout
     assert changed.startswith("   1  on   count  event:call  hits % 2  ")
@@ -21,7 +21,7 @@ def test_breakpoints_are_made_listed_switched_and_deleted(terminal, client):
     assert (wrong.returncode, "column 5" in wrong.stderr) == (2, True)
     assert terminal(*change).returncode == 2
     assert terminal("dbg", "break", "change", "9", "--log", "x").returncode == 5
-    assert terminal("dbg", "break", "rm", "1").stdout == "breakpoint 1 is deleted\n"
+    assert terminal("dbg", "break", "rm", "1").stdout == "deleted breakpoint 1\n"
     assert terminal("dbg", "break", "list", "--json").stdout == ""
     assert terminal("dbg", "break", "rm", "1").returncode == 5
 

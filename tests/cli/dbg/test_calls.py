@@ -46,11 +46,11 @@ def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal,
 def test_a_call_that_is_not_under_way_is_refused_with_where_the_run_stands(terminal, client):
     begun(terminal, client)
     gone = terminal("dbg", "end", "12345")
-    assert (gone.returncode, "ended meanwhile" in gone.stderr) == (6, True)
+    assert (gone.returncode, "already ended" in gone.stderr) == (6, True)
     unknown = terminal("dbg", "end", "other")
-    assert (unknown.returncode, "no call 'other' is under way" in unknown.stderr) == (6, True)
+    assert (unknown.returncode, "no call 'other' is in progress" in unknown.stderr) == (6, True)
     both = terminal("dbg", "end", "wait", "1", "--why", "x")
-    assert (both.returncode, "leave --why away" in both.stderr) == (2, True)
+    assert (both.returncode, "--why and VALUE" in both.stderr) == (2, True)
     terminal("dbg", "stop")
     assert terminal("dbg", "end", "wait").returncode in {5, 6}
 
@@ -59,10 +59,10 @@ def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
     asked = Debugged(client, "weather").start(pause=False)
     asked.settled()
     there = ("-s", str(asked.key))
-    assert "weather  unknown (nobody)  forecaster" in terminal("dbg", "tools", *there).stdout
+    assert "weather  unknown  forecaster" in terminal("dbg", "tools", *there).stdout
     unsure = terminal("dbg", "try", "weather", '{"city": "Rome"}', *there)
     assert unsure.returncode != 0
-    assert "may have effects" in unsure.stderr
+    assert "may have side effects" in unsure.stderr
     told = terminal("dbg", "try", "weather", '{"city": "Rome"}', "--sure", *there)
     assert told.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
     assert asked.kept()["state"] == {"city": "Oslo"}
@@ -76,11 +76,11 @@ def a_tool_is_said_to_be_harmless(terminal, there):
     """`devui dbg tools` in a session of the weather app, whose tool nobody has marked."""
     said = terminal("dbg", "tools", "weather", "--is", "read_only", *there)
     name = f"terminal ({getpass.getuser()})"
-    assert said.stdout == f"weather  read_only, said by {name}  forecaster\n", said.stderr
+    assert said.stdout == f"weather  read_only, set by {name}  forecaster\n", said.stderr
     assert terminal("dbg", "try", "weather", '{"city": "Rome"}', *there).returncode == 0
     back = terminal("dbg", "tools", "weather", "--is", "as_in_code", *there).stdout
     assert back == terminal("dbg", "tools", "weather", *there).stdout
-    assert back == "weather  unknown (nobody)  forecaster\n"
+    assert back == "weather  unknown  forecaster\n"
     nowhere = terminal("dbg", "tools", "wether", "--is", "effects", *there)
     assert (nowhere.returncode, nowhere.stderr) == (5, "Error: weather has no tool wether\n")
     assert terminal("dbg", "tools", "--is", "effects", *there).returncode == 2

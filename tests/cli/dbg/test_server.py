@@ -22,7 +22,7 @@ def test_the_address_of_a_server_that_was_killed_is_known_to_be_stale(terminal, 
     terminal.server.kill()
     done = terminal("dbg", "where")
     assert done.returncode == 3
-    assert f"process {pid} left its address there and is gone" in done.stderr
+    assert f"process {pid} was the last one and has exited" in done.stderr
     terminal.server.start()
     assert terminal("dbg", "where").stdout.startswith("interrupted")
 
@@ -33,7 +33,7 @@ def test_an_address_where_nobody_listens_is_no_server(tmp_path):
     told = {"pid": os.getpid(), "url": "http://127.0.0.1:9"}
     (tmp_path / "data" / "server.json").write_text(json.dumps(told))
     done = terminal("dbg", "where")
-    assert (done.returncode, "left its address there and is gone" in done.stderr) == (3, True)
+    assert (done.returncode, "was the last one and has exited" in done.stderr) == (3, True)
     done = terminal("dbg", "where", "--url", told["url"])
     assert (done.returncode, "no server answers at" in done.stderr) == (3, True)
 
@@ -43,7 +43,7 @@ def test_a_wrong_token_is_told_from_a_missing_server(terminal, held):
     for wrong in (["--token", "x" * 20], []):
         done = terminal("dbg", "where", *wrong, DEVUI_TOKEN="y" * 20)
         assert done.returncode == 4
-        assert "refuses the token" in done.stderr
+        assert "rejected the token" in done.stderr
     url = ["--url", terminal.server.url]
     assert terminal("dbg", "where", *url, DEVUI_TOKEN=TOKEN).returncode == 0
     assert terminal("dbg", "where", *url).returncode == 4

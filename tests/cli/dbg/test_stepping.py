@@ -41,7 +41,7 @@ def test_a_command_that_was_decided_upon_an_older_position_is_refused_with_the_n
     held.tell("step_event")
     done = terminal("dbg", "step", "--position", "1")
     assert done.returncode == 6
-    assert "gone on from position 1 to 3: api said 'Step'" in done.stderr
+    assert "moved from position 1 to 3: api chose 'Step'" in done.stderr
     assert "Paused after the commit of #1" in done.stdout
     assert len(held.kept()["events"]) == 1
 
@@ -87,9 +87,9 @@ def test_the_state_is_shown_now_with_what_is_pending_and_as_of_an_event(terminal
     assert told == {"at": None, "values": [], "pending": []}
     differs = terminal("dbg", "state", "--from", "2", "--at", "3").stdout
     assert differs == "n: 1 → 2  #3\n"
-    assert terminal("dbg", "state", "--from", "3", "--at", "3").stdout == "nothing differs\n"
+    assert terminal("dbg", "state", "--from", "3", "--at", "3").stdout == "no differences\n"
     missing = terminal("dbg", "state", "--at", "9")
-    assert (missing.returncode, "it has 4" in missing.stderr) == (5, True)
+    assert (missing.returncode, "its last event is #4" in missing.stderr) == (5, True)
 
 
 def test_why_says_what_a_run_waits_for_and_where_in_the_code(terminal, client):
@@ -102,15 +102,15 @@ def test_why_says_what_a_run_waits_for_and_where_in_the_code(terminal, client):
     told = json.loads(terminal("dbg", "why", "--json").stdout)
     assert [call["name"] for call in told["calls"]] == ["wait"]
     terminal("dbg", "stop")
-    assert terminal("dbg", "why").stdout.splitlines() == ["stopped", "nothing is waited for"]
+    assert terminal("dbg", "why").stdout.splitlines() == ["stopped", "not waiting for anything"]
 
 
 def test_a_run_that_is_over_cannot_be_stepped(terminal, held):
     held.tell("continue")
     done = terminal("dbg", "step", "--session", str(held.key))
-    assert (done.returncode, "the run is over: it is done" in done.stderr) == (6, True)
+    assert (done.returncode, "the run is already done" in done.stderr) == (6, True)
     nothing = terminal("dbg", "step")
-    assert (nothing.returncode, "no run goes on" in nothing.stderr) == (5, True)
+    assert (nothing.returncode, "no run is active" in nothing.stderr) == (5, True)
 
 
 def test_a_run_is_started_held_from_the_terminal(terminal, client):

@@ -18,7 +18,7 @@ class Context:
     session: Any
 
 
-def pay(amount: float, to: str = "me") -> str:
+def pay(amount: Any, to: str = "me") -> str:
     """Pays."""
     return f"{amount} to {to}"
 

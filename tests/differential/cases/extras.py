@@ -201,15 +201,15 @@ for _names in ("note.txt", None, [1], []):
     )
 
 
-def _document(*paragraphs: str) -> bytes:
-    """A file of a word processor, as far as its text goes."""
+def _document(*paragraphs: str, p: str = "w") -> bytes:
+    """A file of a word processor, as far as its text goes; `p` is the prefix of its tags."""
     space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    said = "".join(f"<w:p><w:r><w:t>{each}</w:t></w:r></w:p>" for each in paragraphs)
+    said = "".join(f"<{p}:p><{p}:r><{p}:t>{each}</{p}:t></{p}:r></{p}:p>" for each in paragraphs)
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:  # of no time, to be the same each time
         archive.writestr(
             zipfile.ZipInfo("word/document.xml"),
-            f'<w:document xmlns:w="{space}">{said}</w:document>',
+            f'<{p}:document xmlns:{p}="{space}">{said}</{p}:document>',
         )
     return made.getvalue()
 
@@ -217,6 +217,7 @@ def _document(*paragraphs: str) -> bytes:
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 FILES = {
     "a document": ("file.docx", _document("One.", "Two."), DOCX),
+    "a document with another prefix": ("file.docx", _document("One.", "Two.", p="ns0"), DOCX),
     "a document of an unknown type": ("file", _document("One."), "application/octet-stream"),
     "an archive that is no document": ("file.zip", _document()[:-30], "application/octet-stream"),
     "a type in capitals": ("file.png", b"png", "IMAGE/PNG; q=1"),

@@ -1,12 +1,13 @@
 """Nodes that run nodes, and roots that are no agents."""
 
+import asyncio
 from functools import partial
 
 from tests.differential.case import Case, add, case
 from tests.differential.cases.graph_nodes import Trip
 from tests.differential.cases.graph_resume import Breaks, asker, begin, reply
 from tests.differential.cases.graphs import same
-from tests.differential.script import Boom
+from tests.differential.script import Boom, call
 
 
 async def double(node_input: int) -> int:
@@ -188,6 +189,80 @@ async def _workers_ask(stage):
     worker = stage.ns.node(ask, parallel_worker=True)
     await begin(stage, ("START", items, worker, same))
     await reply(stage, ("q1", "a"), ("q2", "b"), together=True)
+
+
+async def _raced(stage, how):
+    """Two nodes at the same time, of which the second ends first; then a question."""
+    orders = []
+
+    async def slow():
+        await asyncio.sleep(0.05)
+        return "slow"
+
+    async def fast():
+        return "fast"
+
+    async def race(ctx):
+        order = []
+
+        async def go(node, name):
+            order.append(await ctx.run_node(node, run_id=name))
+
+        await how(go, (slow, "a"), (fast, "b"))
+        orders.append(order)
+        yield [order, await ctx.run_node(asker(stage), run_id="c")]
+
+    await begin(stage, ("START", stage.ns.node(race, rerun_on_resume=True), same))
+    await reply(stage, ("q", "yes"))
+    stage.note(orders)
+
+
+async def _gathered(go, *nodes):
+    await asyncio.gather(*[go(*each) for each in nodes])
+
+
+async def _one_after_another_waited_for(go, *nodes):
+    left = {asyncio.ensure_future(go(*each)) for each in nodes}
+    while left:
+        _, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+
+
+async def _awaited_apart(go, *nodes):
+    tasks = [asyncio.ensure_future(go(*each)) for each in nodes]
+    for task in tasks:
+        await task
+
+
+for _name, _how in [
+    ("gathered", _gathered),
+    ("waited for", _one_after_another_waited_for),
+    ("awaited apart", _awaited_apart),
+]:
+    add(Case(f"run node: side by side, {_name}", partial(_raced, how=_how), unordered=True))
+
+
+async def _task_below(stage, says, inner):
+    ns = stage.ns
+    questions = ["Which city?", "Really?"][: len(says) - 1]
+    done = [call("finish_task", result="Rome")]
+    task = stage.agent("helper", *questions, done, mode="task", instruction="Case: help.")
+
+    async def outer(ctx):
+        yield f"outer: {await ctx.run_node(task, node_input='Help.', raise_on_wait=True)}"
+
+    node = ns.node(outer, rerun_on_resume=True)
+    if inner:
+        node = ns.Workflow(name="inner", edges=[("START", node, same)])
+    last = ns.node(same, name="last")
+    await begin(stage, ("START", node, last), says=says)
+
+
+for _name, _says, _inner in [
+    ("asks once", ("go", "Rome"), False),
+    ("asks twice", ("go", "no", "yes"), False),
+    ("in a workflow in a workflow", ("go", "Rome"), True),
+]:
+    add(Case(f"run node: a task that {_name}", partial(_task_below, says=_says, inner=_inner)))
 
 
 # Roots of other kinds

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
@@ -245,6 +246,36 @@ async def _beside(stage):
     join = stage.ns.JoinNode(name="join")
     await begin(stage, ("START", (asker(stage), other), join, same))
     await reply(stage, ("q", "yes"))
+
+
+async def _own_call(stage, guarded):
+    """A node asks by a call of its own, whose id is the same in each round of a loop."""
+    ns = stage.ns
+
+    async def ask(ctx):
+        stage.note("ask", ctx.run_id, ctx.resume_inputs)
+        if "own" in ctx.resume_inputs and (not guarded or ctx.state.get("asked")):
+            ctx.state["asked"] = None
+            yield "answered"
+            return
+        ctx.state["asked"] = True
+        part = types.Part(function_call=types.FunctionCall(name="approve", args={}, id="own"))
+        content = types.Content(role="model", parts=[part])
+        yield ns.Event(content=content, long_running_tool_ids={"own"})
+
+    async def judge(ctx, node_input):
+        ctx.route = "done" if ctx.run_id == "3" else "again"
+        return "judged"
+
+    asks = ns.node(ask, rerun_on_resume=True)
+    await begin(stage, ("START", asks, judge, {"again": asks, "done": same}))
+    for number in range(3):
+        made = types.FunctionResponse(id="own", name="approve", response={"ok": number})
+        await stage.say([types.Part(function_response=made)])
+
+
+add(Case("ask: by a call of its own in a loop", partial(_own_call, guarded=False)))
+add(Case("ask: by a call of its own in a loop, once", partial(_own_call, guarded=True)))
 
 
 # Consent

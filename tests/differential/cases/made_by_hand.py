@@ -1,5 +1,7 @@
 """What agents, contexts, models and services are before a run, and how wrong ones are refused."""
 
+import datetime as dt
+import enum
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,10 +9,13 @@ from functools import partial
 from typing import Any
 
 from google.genai import types
+from pydantic import BaseModel
 
 from tests.differential.case import case
 from tests.differential.differing_made import (
-    IDS_WITH_SLASHES,
+    ARGUMENT_TYPES,
+    BRACES,
+    DUPLICATE_TOOLS,
     INTERACTIONS,
     NAMELESS_SESSIONS,
     NARROWER_NAMES,
@@ -130,6 +135,18 @@ async def the_environment_limits_the_calls_of_models(stage):
             stage.note(value, stage.ns.RunConfig().max_llm_calls)
 
 
+class Size(enum.Enum):
+    SMALL = "small"
+
+
+class Room(BaseModel):
+    floor: int
+
+
+class Seat(BaseModel):
+    row: int
+
+
 async def _called_with_a_word(stage, **variables):
     def count(number: int) -> str:
         """Counts."""
@@ -140,14 +157,55 @@ async def _called_with_a_word(stage, **variables):
         await stage.say()
 
 
-@case()
-async def arguments_of_another_type_reach_the_tool(stage):
+@case(differs=ARGUMENT_TYPES)
+async def arguments_of_another_type_are_refused(stage):
     await _called_with_a_word(stage)
 
 
+@case(differs=ARGUMENT_TYPES)
+async def arguments_become_what_the_annotations_say(stage):
+    def book(day: dt.date, size: Size, count: int, rooms: set[str]) -> str:
+        """Books."""
+        return " ".join(type(each).__name__ for each in (day, size, count, rooms))
+
+    args = {"day": "2024-01-02", "size": "small", "count": "7", "rooms": ["a"]}
+    await stage.open(stage.agent("agent", call("book", **args), "Done.", tools=[book]))
+    await stage.say()
+
+
+@case(differs=ARGUMENT_TYPES)
+async def dicts_in_a_list_become_models_of_a_union(stage):
+    def take(things: list[Room | Seat]) -> str:
+        """Takes."""
+        return " ".join(type(each).__name__ for each in things)
+
+    args = {"things": [{"floor": 1}, {"row": 1}]}
+    await stage.open(stage.agent("agent", call("take", **args), "Done.", tools=[take]))
+    await stage.say()
+
+
+@case(differs=DUPLICATE_TOOLS)
+async def two_tools_have_one_name(stage):
+    def tool(result: int) -> Callable[[], int]:
+        def price() -> int:
+            return result
+
+        return price
+
+    answers = (call("price"), "Done.")
+    stage.note(refused(lambda: stage.agent("agent", *answers, tools=[tool(1), tool(2)])))
+
+
+@case(differs=BRACES)
+async def braces_of_an_instruction_are_kept(stage):
+    text = "Write {lbrace}name} and {{city}}."
+    await stage.open(stage.agent("agent", "Done.", instruction=text), state={"city": "Rome"})
+    await stage.say()
+
+
 @case(differs=SWITCHES)
-async def the_environment_switches_a_feature_on(stage):
-    await _called_with_a_word(stage, ADK_ENABLE_FUNCTION_TOOL_ARG_VALIDATION="1")
+async def the_environment_switches_a_feature_off(stage):
+    await _called_with_a_word(stage, ADK_DISABLE_JSON_SCHEMA_FOR_FUNC_DECL="1")
 
 
 # Models
@@ -216,7 +274,7 @@ async def _save(service, **where):
         return type(error).__name__
 
 
-@case(differs=IDS_WITH_SLASHES)
+@case()
 async def an_artifact_of_a_user_with_a_slash_is_saved(stage):
     service = stage.ns.InMemoryArtifactService()
     stage.note(await _save(service, user_id="people/ann"))

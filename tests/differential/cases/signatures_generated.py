@@ -1,4 +1,6 @@
-"""Tools with parameters of any types, called with arguments that fit or not, made by a generator.
+"""Tools with parameters of any types, called with arguments that both runtimes take alike.
+
+What google-adk hands on as the model wrote it is told of in made_by_hand.py.
 
 The same number gives the same case on every machine.
 """
@@ -35,7 +37,7 @@ class Trip(BaseModel):
 TYPES: dict[str, list[Any]] = {
     "str": ["a", ""],
     "int": [1, 0, -3],
-    "float": [1.5, 2],
+    "float": [1.5],
     "bool": [True, False],
     "list": [[1, "a"], []],
     "dict": [{"a": 1}, {}],
@@ -44,7 +46,7 @@ TYPES: dict[str, list[Any]] = {
     "dict[str, int]": [{"a": 1}],
     "list[Trip]": [[{"city": "Rome"}], []],
     "Trip": [{"city": "Rome", "days": 2}, {"city": "Bern"}],
-    "Size": ["small", "large"],
+    "Size": [],
     "Literal['x', 'y']": ["x", "y"],
     "Optional[str]": ["a", None],
     "Optional[int]": [1, None],
@@ -55,10 +57,10 @@ TYPES: dict[str, list[Any]] = {
     "Any": [1, "a", None, [1]],
     "": [1, "a"],
 }
-"""Annotations, and what fits."""
+"""Annotations, and what fits; one that has none is declared, and never given."""
 NAMES = {"Any": Any, "Literal": Literal, "Optional": Optional, "Union": Union}
 ODD = ["1", 1, 1.5, True, None, "none", [], ["a", 1], {}, {"city": 3}, {"town": "Rome"}]
-"""What may fit or not."""
+"""For parameters that take anything."""
 
 
 class Tool:
@@ -86,12 +88,12 @@ class Tool:
         return f"{name}{annotation}{' = None' if name in self._optional else ''}"
 
     def call(self) -> Call:
-        """A call with most of the arguments, now and then a wrong one or one too many."""
+        """A call with most of the arguments, now and then with one too many."""
         args = {}
         for name, annotation in self._types.items():
-            if self._dice.random() < 0.9:
-                odd = self._dice.random() < 0.25
-                args[name] = self._dice.choice(ODD if odd else TYPES[annotation])
+            values = ODD if annotation in ("", "Any") else TYPES[annotation]
+            if values and self._dice.random() < 0.9:
+                args[name] = self._dice.choice(values)
         if self._dice.random() < 0.1:
             args["more"] = 1
         return Call("look", args)

@@ -1,10 +1,12 @@
 """Agents that carry out tasks for the agent above them, and talk with the user meanwhile."""
 
+from functools import partial
 from typing import Any
 
+from google.genai import types
 from pydantic import BaseModel
 
-from tests.differential.case import case
+from tests.differential.case import Case, add, case
 from tests.differential.differing import WHO_FAILED
 from tests.differential.differing_resume import RESTORED_TOOLS
 from tests.differential.differing_tasks import (
@@ -15,7 +17,7 @@ from tests.differential.differing_tasks import (
     ENDS_OF_TASKS,
     TASK_ALWAYS_TOLD,
 )
-from tests.differential.script import Boom, Raise, Say, call
+from tests.differential.script import Boom, Call, Raise, Say, call, part
 
 
 class Order(BaseModel):
@@ -420,3 +422,46 @@ async def plugins_see_tasks(stage):
     await stage.open(root, plugins=[Watch(name="watch")])
     await stage.say()
     await stage.say("a")
+
+
+async def _never_begun(stage, calls, answers, says, tools=()):
+    """The process ended between an agent's calls and the tasks that they give away."""
+    task = worker(stage, *answers)
+    root = stage.agent("root", "All done.", "More.", sub_agents=[task], tools=list(tools))
+    await stage.open(root)
+    service = stage.runner.session_service
+    session = await service.get_session(app_name="app", user_id="u", session_id="s")
+    told = [("user", [types.Part(text="Please.")]), ("root", [part(each) for each in calls])]
+    for author, parts in told:
+        content = types.Content(role="user" if author == "user" else "model", parts=parts)
+        event = stage.ns.Event(invocation_id="e-first", author=author, content=content)
+        await service.append_event(session, event)
+    for each in says:
+        await stage.say(each)
+
+
+_ONE, _OTHER = (Call("worker", {"request": each}, id=each) for each in ("one", "other"))
+for _name, _play in {
+    "done at once": partial(
+        _never_begun, calls=[_ONE], answers=[finish(result="A")], says=("Go on.", "And?")
+    ),
+    "that asks": partial(
+        _never_begun, calls=[_ONE], answers=["Which?", finish(result="A")], says=("Go on.", "A.")
+    ),
+    "one of two": partial(
+        _never_begun,
+        calls=[_ONE, _OTHER],
+        answers=[finish(result="A"), finish(result="B")],
+        says=("Go on.",),
+    ),
+    "that asks, one of two": partial(
+        _never_begun,
+        calls=[_ONE, _OTHER],
+        answers=["Which?", finish(result="A"), finish(result="B")],
+        says=("Go on.", "A."),
+    ),
+    "said beforehand": partial(
+        _never_begun, calls=[Say("One moment."), _ONE], answers=[finish(result="A")], says=("Go.",)
+    ),
+}.items():
+    add(Case(f"a task that had never begun, {_name}", _play))

@@ -94,7 +94,7 @@ async def a_cancelled_call_is_told_to_the_error_callbacks(stage):
 
 @case()
 async def changes_of_a_batch_are_merged(stage):
-    def write(tool_context, key: str, value: int) -> None:
+    async def write(tool_context, key: str, value: int) -> None:
         tool_context.state[key] = value
         tool_context.state["last"] = key
         if value == 2:

@@ -7,6 +7,7 @@ from google.genai import types
 from pydantic import BaseModel, Field
 
 from tests.differential.case import Case, add, case
+from tests.differential.differing_made import ARGUMENT_TYPES
 from tests.differential.differing_tools import JSON_AT_ONCE, ODD_RESULTS
 from tests.differential.script import Call, call
 
@@ -134,6 +135,7 @@ ARGUMENTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "no annotations": (bare, {"x": 1}),
     "variable arguments": (anything, {"a": 1, "b": 2}),
 }
+MISFITS = {"a text for an int", "null", "a wrong model", "a model as text"}
 
 
 async def _arguments(stage, tool, args):
@@ -142,7 +144,9 @@ async def _arguments(stage, tool, args):
 
 
 for _name, (_tool, _args) in ARGUMENTS.items():
-    add(Case(f"a tool is called with {_name}", partial(_arguments, tool=_tool, args=_args)))
+    _play = partial(_arguments, tool=_tool, args=_args)
+    _differs = ARGUMENT_TYPES if _name in MISFITS else None
+    add(Case(f"a tool is called with {_name}", _play, differs=_differs))
 
 
 @case(differs=JSON_AT_ONCE)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from tests.differential.case import case
 from tests.differential.differing import OFF_THE_LOOP
+from tests.differential.differing_made import ARGUMENT_TYPES
 from tests.differential.differing_tools import OTHER_FILTERS
 from tests.differential.script import Boom, Call, Raw, Say, call
 
@@ -272,7 +273,7 @@ async def a_model_as_a_tool_is_declared_with_the_limits_of_its_fields(stage):
     await stage.say()
 
 
-@case()
+@case(differs=ARGUMENT_TYPES)
 async def a_tool_takes_models_alone_and_in_lists(stage):
     class Trip(BaseModel):
         city: str
@@ -301,19 +302,6 @@ async def a_toolset_that_fails_leaves_the_agent_without_it(stage):
             pass
 
     await stage.open(stage.agent("agent", "I have none.", tools=[Broken()]))
-    await stage.say()
-
-
-@case()
-async def two_tools_of_one_name(stage):
-    def first() -> str:
-        return "first"
-
-    def second() -> str:
-        return "second"
-
-    second.__name__ = "first"
-    await stage.open(stage.agent("agent", call("first"), "Done.", tools=[first, second]))
     await stage.say()
 
 

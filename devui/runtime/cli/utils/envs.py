@@ -22,7 +22,7 @@ def load_dotenv_for_agent(
     """
     if os.environ.get("ADK_DISABLE_LOAD_DOTENV", "").strip().lower() in {"1", "true", "yes", "on"}:
         return
-    given = {name: os.environ[name] for name in _given() if name in os.environ}
+    given = {name: os.environ[name] for name in _initial_names() if name in os.environ}
     folder = Path(agent_parent_folder, agent_name).resolve()
     for place in (folder, *folder.parents):
         if (place / filename).is_file():
@@ -32,6 +32,6 @@ def load_dotenv_for_agent(
 
 
 @cache
-def _given() -> frozenset[str]:
+def _initial_names() -> frozenset[str]:
     """The variables that were there before the first file."""
     return frozenset(os.environ)

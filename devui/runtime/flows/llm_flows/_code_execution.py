@@ -2,59 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import base64
+import re
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from datetime import datetime
-from itertools import takewhile
+from itertools import compress, count, takewhile
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from devui.runtime.agents.open_calls import lost_code
+from devui.runtime.agents.invocation_events import lost_code
 from devui.runtime.calling import call
 from devui.runtime.code_executors.built_in_code_executor import BuiltInCodeExecutor
 from devui.runtime.code_executors.code_execution_utils import (
     CodeExecutionInput,
     CodeExecutionResult,
-)
-from devui.runtime.code_executors.code_executor_context import CodeExecutorContext
-from devui.runtime.code_executors.code_parts import (
+    File,
     as_plain_text,
     code_part,
     find_code,
     result_part,
 )
+from devui.runtime.code_executors.code_executor_context import CodeExecutorContext
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.flows.llm_flows._nl_planning import reads_answers
-from devui.runtime.flows.llm_flows.data_files import (
-    DataFiles,
-    exploring_code,
-    how_to_run_code,
-)
-from devui.runtime.flows.llm_flows.growing_map import GrowingMap
-from devui.runtime.flows.llm_flows.processors import (
-    RequestProcessor,
-    ResponseProcessor,
-    agent_of,
-)
-from devui.runtime.mistakes import given, place
+from devui.runtime.flows.llm_flows._nl_planning import GrowingMap, reads_answers
+from devui.runtime.flows.llm_flows.processors import RequestProcessor, ResponseProcessor, agent_of
+from devui.runtime.mistakes import brief, place
 from devui.runtime.platform.time import get_time
 from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
-    from devui.runtime.agents.llm_agent import LlmAgent
+    from devui.runtime.agents.llm_agent_settings import LlmAgentSettings
     from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
     from devui.runtime.models.llm_request import LlmRequest
     from devui.runtime.models.llm_response import LlmResponse
+
+
+# Data files in messages, set aside for code to read (adk-runtime 10.5).
+
+
+_LOADERS = {"text/csv": (".csv", "pandas.read_csv")}
+"""Kinds of files that are set aside, with their ending and what reads them."""
+
+_EXPLORE = """\
+import pandas
+
+{variable} = {loader}({name!r})
+print(f"{{len({variable})}} rows, {{len({variable}.columns)}} columns")
+with pandas.option_context("display.max_columns", None, "display.width", None):
+    print(
+        pandas.DataFrame(
+            {{
+                "type": {variable}.dtypes,
+                "missing": {variable}.isna().sum(),
+                "different": {variable}.nunique(),
+                "examples": {variable}.apply(lambda column: str(list(column.unique()[:5]))[:64]),
+            }}
+        )
+    )
+"""
+
+
+def how_to_run_code(executor: BaseCodeExecutor) -> str:
+    """What a model is told, so that it does not call for a tool that its provider has not."""
+    begin, end = (executor.code_block_delimiters or [("```tool_code\n", "\n```")])[0]
+    return (
+        "You can run Python: the host runs the code that you write between these marks, and tells"
+        f" you what it printed.\n\n{begin}print('hello'){end}\n\nThere is no other way to run"
+        " code: do not call a tool for it."
+    )
+
+
+class DataFiles:
+    """Finds the data files of a session's contents, of which it looks at each once."""
+
+    def __init__(self) -> None:
+        self._has_files = GrowingMap[types.Content, bool]()
+
+    def __len__(self) -> int:
+        return len(self._has_files)
+
+    def set_aside(self, llm_request: LlmRequest, context: CodeExecutorContext) -> list[File]:
+        """Put the names of data files in the place of their contents; all files there are."""
+        known = {file.name for file in context.get_input_files()}
+        contents = llm_request.contents
+        for index in compress(count(), self._has_files(_has_files, contents)):
+            parts = list(contents[index].parts or [])
+            for position, file in _files(index + 1, parts):
+                # Contents belong to the history, so a changed one is a new one.
+                parts[position] = types.Part(text=f"\nThe file `{file.name}` is here.\n")
+                if file.name not in known:
+                    context.add_input_files([file])
+            contents[index] = contents[index].model_copy(update={"parts": parts})
+        return context.get_input_files()
+
+
+def exploring_code(file: File) -> str:
+    """Code that reads the file into a data frame and prints what is in it."""
+    stem = re.sub(r"\W", "_", file.name.rpartition(".")[0], flags=re.ASCII) or "data"
+    variable = f"_{stem}" if stem[0].isdigit() else stem
+    loader = _LOADERS[file.mime_type][1]
+    return _EXPLORE.format(variable=variable, loader=loader, name=file.name)
+
+
+def _has_files(content: types.Content) -> bool:
+    return content.role == "user" and any(map(_is_file, content.parts or ()))
+
+
+def _is_file(part: types.Part) -> bool:
+    blob = part.inline_data
+    return blob is not None and blob.mime_type in _LOADERS and blob.data is not None
+
+
+def _files(number: int, parts: list[types.Part]) -> Iterator[tuple[int, File]]:
+    for position, part in enumerate(parts):
+        blob = part.inline_data
+        if blob is None or blob.mime_type not in _LOADERS or blob.data is None:
+            continue
+        name = f"data_{number}_{position + 1}{_LOADERS[blob.mime_type][0]}"
+        yield position, File(name, base64.b64encode(blob.data).decode(), blob.mime_type)
 
 
 class CodeExecution:
     """Lets executors work on requests, and keeps what it has made of the contents."""
 
     def __init__(self) -> None:
-        self._kept = LatestSessions()
+        self._sessions = LatestSessions()
 
     async def run(
         self, ctx: InvocationContext, llm_request: LlmRequest
@@ -67,7 +143,7 @@ class CodeExecution:
             executor.process_llm_request(llm_request)
         else:
             if executor.optimize_data_file:
-                files = self._kept.of(ctx.session, name, DataFiles)
+                files = self._sessions.of(ctx.session, name, DataFiles)
                 async with aclosing(_explore(ctx, executor, llm_request, files)) as events:
                     async for event in events:
                         yield event
@@ -75,7 +151,7 @@ class CodeExecution:
                 yield result_event
                 llm_request.contents.append(result_event.content or types.Content())
         blocks, result = executor.code_block_delimiters, executor.execution_result_delimiters
-        plain = self._kept.of(
+        plain = self._sessions.of(
             ctx.session, agent_of(ctx).name, GrowingMap[types.Content, types.Content]
         )
         llm_request.contents = plain(
@@ -120,7 +196,7 @@ async def _explore(
             llm_request.contents.append(result_event.content)
 
 
-def _has_executor(agent: LlmAgent) -> bool:
+def _has_executor(agent: LlmAgentSettings) -> bool:
     return agent.code_executor is not None
 
 
@@ -163,7 +239,7 @@ async def _executed(
     result: Any = await call(executor.execute_code, ctx, code_input)
     if not isinstance(result, CodeExecutionResult):
         raise TypeError(
-            f"{place(executor.execute_code)} returned {given(result)}; it must"
+            f"{place(executor.execute_code)} returned {brief(result)}; it must"
             " return a CodeExecutionResult, such as CodeExecutionResult(stdout=...)."
         )
     actions = EventActions(state_delta=context.get_state_delta())
@@ -241,11 +317,11 @@ def code_execution() -> RequestProcessor:
     return RequestProcessor(
         "code_execution",
         run=CodeExecution().run,
-        wanted=lambda ctx: agent_of(ctx).code_executor is not None,
+        applies=lambda ctx: agent_of(ctx).code_executor is not None,
     )
 
 
 request_processor = code_execution()
 """For flows of one's own, which may share it."""
-code_execution_response = ResponseProcessor("code_execution", wanted=_has_executor, run=_process)
+code_execution_response = ResponseProcessor("code_execution", applies=_has_executor, run=_process)
 response_processor = code_execution_response

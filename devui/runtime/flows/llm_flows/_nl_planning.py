@@ -4,29 +4,70 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncGenerator, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from google.genai import types
 
-from devui.runtime.agents.context import Context
-from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.agents.context import Context, ReadonlyContext
 from devui.runtime.events.event import Event
-from devui.runtime.flows.llm_flows.growing_map import GrowingMap
-from devui.runtime.flows.llm_flows.processors import (
-    RequestProcessor,
-    ResponseProcessor,
-    agent_of,
-)
-from devui.runtime.mistakes import given, place
-from devui.runtime.models.own_contents import own_contents
-from devui.runtime.planners.built_in_planner import BuiltInPlanner
+from devui.runtime.flows.llm_flows.processors import RequestProcessor, ResponseProcessor, agent_of
+from devui.runtime.mistakes import brief, place
+from devui.runtime.models.llm_request import own_contents
+from devui.runtime.planners import BuiltInPlanner
 from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
-    from devui.runtime.agents.llm_agent import LlmAgent
+    from devui.runtime.agents.llm_agent_settings import LlmAgentSettings
     from devui.runtime.models.llm_request import LlmRequest
     from devui.runtime.models.llm_response import LlmResponse
+
+
+# A list made of another, member by member, that grows as that one does.
+
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+class GrowingMap(Generic[S, T]):
+    """The results of a function for lists of which each begins mostly as the one before.
+
+    The results are always the same as if they were made of the whole list: those of the members
+    before the first that differs are kept. Finding that one is quick, since the comparison of lists
+    only looks into members that are not the same objects.
+    """
+
+    def __init__(self) -> None:
+        self._inputs: list[S] = []
+        self._outputs: list[T] = []
+        self._arguments: tuple[object, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._outputs)
+
+    def __call__(self, function: Callable[..., T], inputs: list[S], *arguments: object) -> list[T]:
+        """What the function makes of each member, and of the arguments; a list of the caller's own.
+
+        It is always the same function.
+        """
+        kept = common_length(self._inputs, inputs) if arguments == self._arguments else 0
+        made = self._outputs[:kept]
+        made += [function(member, *arguments) for member in inputs[kept:]]
+        self._inputs, self._outputs, self._arguments = list(inputs), made, arguments
+        return made.copy()
+
+
+def common_length(one: list[S], other: list[S]) -> int:
+    """How many members at the beginning of two lists are equal."""
+    equal, unknown = 0, min(len(one), len(other))
+    while equal < unknown:
+        middle = (equal + unknown + 1) // 2
+        if one[equal:middle] == other[equal:middle]:
+            equal = middle
+        else:
+            unknown = middle - 1
+    return equal
 
 
 def _has_planner(ctx: InvocationContext) -> bool:
@@ -37,7 +78,7 @@ class Planning:
     """Lets planners work on requests, and keeps what it has made of the contents."""
 
     def __init__(self) -> None:
-        self._told = LatestSessions()
+        self._sessions = LatestSessions()
 
     async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
         """Add the planner's instruction, and tell the model what it has thought."""
@@ -54,7 +95,7 @@ class Planning:
             _check(instruction, str, planner.build_planning_instruction, agent)
             llm_request.append_instructions([instruction])
         # Its own plan is what the model goes by, and models skip what is marked as a thought.
-        told = self._told.of(ctx.session, agent.name, GrowingMap[types.Content, types.Content])
+        told = self._sessions.of(ctx.session, agent.name, GrowingMap[types.Content, types.Content])
         llm_request.contents = told(_without_marks, llm_request.contents)
 
 
@@ -67,7 +108,7 @@ def _without_marks(content: types.Content) -> types.Content:
     return content.model_copy(update={"parts": plain})
 
 
-def reads_answers(agent: LlmAgent) -> bool:
+def reads_answers(agent: LlmAgentSettings) -> bool:
     """Whether the agent's planner does anything with answers."""
     planner = agent.planner
     ours = BuiltInPlanner.process_planning_response
@@ -93,15 +134,17 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
         )
 
 
-def _check(result: Any, wanted: type, method: Callable[..., Any], agent: LlmAgent) -> None:
+def _check(
+    result: Any, result_type: type, method: Callable[..., Any], agent: LlmAgentSettings
+) -> None:
     """Raise TypeError for what a planner may not return."""
-    if isinstance(result, wanted):
+    if isinstance(result, result_type):
         return
-    told = given(result)
+    told = brief(result)
     if inspect.iscoroutine(result):
         result.close()
         told = "a coroutine"
-    kind = "a text" if wanted is str else "a list of Parts"
+    kind = "a text" if result_type is str else "a list of Parts"
     raise TypeError(
         f"{place(method)} of agent {agent.name!r} returned {told}; it must be a plain function that"
         f" returns {kind}, or None."
@@ -110,10 +153,10 @@ def _check(result: Any, wanted: type, method: Callable[..., Any], agent: LlmAgen
 
 def nl_planning() -> RequestProcessor:
     """A planning processor for one flow."""
-    return RequestProcessor("nl_planning", prepare=Planning().prepare, wanted=_has_planner)
+    return RequestProcessor("nl_planning", prepare=Planning().prepare, applies=_has_planner)
 
 
 request_processor = nl_planning()
 """For flows of one's own, which may share it."""
-nl_planning_response = ResponseProcessor("nl_planning", wanted=reads_answers, run=_process)
+nl_planning_response = ResponseProcessor("nl_planning", applies=reads_answers, run=_process)
 response_processor = nl_planning_response

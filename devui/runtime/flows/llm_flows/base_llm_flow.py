@@ -9,47 +9,104 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
-from devui.runtime.agents.llm_agent_node import gives_one_answer
-from devui.runtime.agents.open_calls import (
+from devui.runtime.agents.invocation_events import (
     WAITING_CALLS,
     awaits_anyone,
     failed_calls,
     has_work_below,
     lost_calls,
 )
-from devui.runtime.events.event import Event
-from devui.runtime.flows.llm_flows.agent_tools import agent_tools
-from devui.runtime.flows.llm_flows.extending import (
+from devui.runtime.agents.llm_agent_turn import gives_one_answer
+from devui.runtime.copying import altered, filled
+from devui.runtime.events.event import Event, NodeInfo
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows._code_execution import code_execution, code_execution_response
+from devui.runtime.flows.llm_flows._nl_planning import nl_planning, nl_planning_response
+from devui.runtime.flows.llm_flows.contents import contents
+from devui.runtime.flows.llm_flows.functions import (
+    get_long_running_function_calls,
+    give_ids,
+    run_calls,
+)
+from devui.runtime.flows.llm_flows.model_call import ModelCall
+from devui.runtime.flows.llm_flows.processors import (
     Extensible,
+    RequestProcessor,
+    RequestStep,
+    ResponseProcessor,
+    ResponseStep,
+    agent_of,
     as_request_processor,
     as_response_processor,
 )
-from devui.runtime.flows.llm_flows.functions import get_long_running_function_calls, give_ids
-from devui.runtime.flows.llm_flows.model_call import ModelCall
-from devui.runtime.flows.llm_flows.model_events import base_of, event_of
-from devui.runtime.flows.llm_flows.output_schema import lost_answer
-from devui.runtime.flows.llm_flows.processors import (
-    RequestProcessor,
-    ResponseProcessor,
-    agent_of,
+from devui.runtime.flows.llm_flows.request_steps import (
+    basic,
+    compaction,
+    context_cache,
+    identity,
+    instructions,
 )
-from devui.runtime.flows.llm_flows.run_calls import run_calls
-from devui.runtime.flows.llm_flows.toolset_auth import toolset_auth
+from devui.runtime.flows.llm_flows.tool_steps import (
+    agent_tools,
+    agent_transfer,
+    lost_answer,
+    output_schema,
+    toolset_auth,
+)
+from devui.runtime.flows.llm_flows.user_answers import auth, request_confirmation
 from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.platform.time import get_time
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.models.llm_response import LlmResponse
 
+
+# From a model's responses to events (adk-runtime 7.1, 7.4).
+
+
+_SAYS = ("content", "error_code", "interrupted", "grounding_metadata")
+
+
+def base_of(ctx: InvocationContext, actions: EventActions | None = None) -> Event:
+    """What the events of one model call have in common; its callbacks write to its actions."""
+    return Event.assemble(
+        invocation_id=ctx.invocation_id,
+        author=ctx.agent.name if ctx.agent else "",
+        branch=ctx.branch,
+        node_info=NodeInfo(path=ctx.node_path or ""),
+        actions=actions or EventActions.assemble(),
+    )
+
+
+def event_of(response: LlmResponse, base: Event) -> Event | None:
+    """The event of a response; None if it says nothing.
+
+    A whole answer is written into `base`, and a fragment into a copy of it: they have the same id,
+    so that a client can put the one in the place of the others. Only the whole answer carries the
+    actions: fragments are never committed (events seed).
+    """
+    given = vars(response)
+    values = {name: given[name] for name in response.model_fields_set if given[name] is not None}
+    if not any(map(values.get, _SAYS)):
+        return None
+    values["timestamp"] = get_time()
+    if response.partial:
+        return altered(
+            base, **{"actions": EventActions.assemble(), "node_info": NodeInfo(), **values}
+        )
+    return filled(base, **values)
+
+
 logger = logging.getLogger(__name__)
 
 
 class BaseLlmFlow(Extensible):
-    """One engine for all agents with a model; what a request holds is up to the processors.
+    """The loop of every agent with a model; processors build its requests.
 
-    Each event is committed before the loop goes on: the event with the function
+    Each event is committed before the loop continues: the event with the function
     calls before the tools run, the event with their responses before the model is
-    asked again (runtime seed).
+    called again (runtime seed).
     """
 
     # What every step does closes its generators by `try` and `finally`: `aclosing` makes three
@@ -127,7 +184,7 @@ class BaseLlmFlow(Extensible):
         ctx = invocation_context
         for step in self._iter_request_processors():
             processor = step if isinstance(step, RequestProcessor) else as_request_processor(step)
-            if processor.wanted is not None and not processor.wanted(ctx):
+            if processor.applies is not None and not processor.applies(ctx):
                 continue
             if processor.prepare is not None:
                 await processor.prepare(ctx, llm_request)
@@ -145,7 +202,7 @@ class BaseLlmFlow(Extensible):
         model_response_event: Event,
     ) -> AsyncGenerator[LlmResponse, None]:
         """Ask the model, between its callbacks, whose changes `model_response_event` takes."""
-        return ModelCall(invocation_context, llm_request, model_response_event.actions).responses()
+        return ModelCall(invocation_context, llm_request, model_response_event).responses()
 
     async def _postprocess_async(
         self,
@@ -161,7 +218,7 @@ class BaseLlmFlow(Extensible):
         ctx, agent = invocation_context, agent_of(invocation_context)
         for step in self.response_processors:
             processor = step if isinstance(step, ResponseProcessor) else as_response_processor(step)
-            if processor.wanted(agent):
+            if processor.applies(agent):
                 async with aclosing(processor.run(ctx, llm_response)) as events:
                     async for before in events:
                         yield before
@@ -274,3 +331,48 @@ def _ends_loop(last: Event) -> bool:
         )
         return True
     return last.is_final_response() or last.actions.transfer_to_agent is not None
+
+
+# The flow of an agent that works alone: itself and its tools.
+
+
+class SingleFlow(BaseLlmFlow):
+    """Instructions, history and tools; no other agents (adk-runtime 7.2)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.request_processors += _create_request_processors()
+        self.response_processors += _create_response_processors()
+
+
+def _create_request_processors() -> list[RequestStep]:
+    """What makes the request, in this order: the history is there before what works on it."""
+    return [
+        basic,
+        auth,
+        request_confirmation,
+        instructions,
+        identity,
+        compaction,
+        contents(),
+        context_cache(),
+        nl_planning(),
+        code_execution(),
+        output_schema,
+    ]
+
+
+def _create_response_processors() -> list[ResponseStep]:
+    """What works on a response before it becomes an event."""
+    return [nl_planning_response, code_execution_response]
+
+
+# The flow of an agent that may hand the conversation to others.
+
+
+class AutoFlow(SingleFlow):
+    """A single flow that also offers transfers (adk-runtime 6.6)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.request_processors.append(agent_transfer)

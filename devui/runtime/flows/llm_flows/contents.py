@@ -5,21 +5,23 @@ See adk-runtime 7.3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import repeat
 from operator import is_
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.llm_agent_node import gives_one_answer
-from devui.runtime.agents.tasks import asked
-from devui.runtime.flows.llm_flows.excerpts import CurrentTurn, InLine, OwnRun
+from devui.runtime.agents.agent_runs import task_content
+from devui.runtime.agents.agent_tree import is_in_line
+from devui.runtime.agents.llm_agent_turn import gives_one_answer
+from devui.runtime.events.growing_events import GrowingEvents
+from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
-from devui.runtime.flows.llm_flows.visibility import View
+from devui.runtime.flows.llm_flows.visibility import USER, View, is_visible
 from devui.runtime.sessions.latest_sessions import LatestSessions
+from devui.runtime.tools.control_tools import transfer_to_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from google.genai import types
 
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -27,30 +29,200 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_request import LlmRequest
 
 
+# Excerpts of a session for agents that do not see all of it (adk-runtime 7.3).
+#
+# They grow at their ends as the session does, so each event is looked at once.
+
+
+class CurrentTurn:
+    """The events from the one on that the agent is to answer (`include_contents="none"`)."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._history = History(view)
+        self._turn: list[Event] = []
+        self._events: Sequence[Event] = ()
+        self._count = 0
+        """How many of the events have been looked at."""
+
+    def __len__(self) -> int:
+        return self._count
+
+    def contents(self, events: Sequence[Event]) -> list[types.Content]:
+        """What the turn is of these events, as contents."""
+        new = events[self._count :]
+        known = events is self._events and len(events) >= self._count
+        if known and all(map(self._goes_on, new)):
+            self._turn += new
+        else:
+            self._turn = _without_past(_current_turn(events, self._view))
+        self._events, self._count = events, len(events)
+        return self._history.contents(self._turn)
+
+    def _goes_on(self, event: Event) -> bool:
+        """Whether the event is one more of the turn: what the agent says begins none."""
+        actions = event.actions
+        return (
+            event.author == self._view.agent
+            and actions.rewind_before_invocation_id is None
+            and actions.compaction is None
+        )
+
+
+class OwnRun:
+    """What an agent did that answers once, and what the user answered to it."""
+
+    def __init__(self, view: View, path: str) -> None:
+        self._place = path, view.branch
+        self._history = History(view)
+        self.events: list[Event] = []
+        self._calls: set[str | None] = set()
+        self._events: Sequence[Event] = ()
+        self._count = 0
+        """How many of the events have been looked at."""
+
+    def __len__(self) -> int:
+        return self._count
+
+    def contents(self, events: Sequence[Event], start: int) -> list[types.Content]:
+        """What the run did of these events of its invocation, as contents; `start`: begin there."""
+        if events is not self._events:
+            self.events, self._calls, self._events, self._count = [], set(), events, start
+        for event in events[self._count :]:
+            if (event.node_info.path, event.branch) == self._place:
+                self._calls.update([call.id for call in event.get_function_calls()])
+                self.events.append(event)
+            elif self._calls and any(
+                each.id in self._calls for each in event.get_function_responses()
+            ):
+                self.events.append(event)
+        self._count = len(events)
+        return self._history.contents(self.events)
+
+
+class InLine:
+    """The conversation around an agent that answers once: what was said above it and in earlier
+    runs of the same place, nothing of its neighbours.
+    """
+
+    def __init__(self, view: View, path: str) -> None:
+        self._path = path
+        self._history = History(view)
+        self._view_events: list[Event] = []
+        self._looked_at = GrowingEvents()
+        self._own: Sequence[Event] = ()
+        self._own_count = 0
+        """How many of the agent's own events have been left out."""
+        self._before: tuple[int, int] | None = None
+        """How many events were looked at, and seen, before the first that was left out."""
+
+    def __len__(self) -> int:
+        return self._looked_at.count
+
+    def contents(
+        self, events: Sequence[Event], own: Sequence[Event], branch: str | None
+    ) -> list[types.Content]:
+        """What is seen of these events from the branch, without those of the agent's own run."""
+        if not self._goes_on(events, own):
+            self._go_back((0, 0))
+        self._own = own
+        if not self._take(events, own):  # a run goes on that began before the last one
+            self._go_back((0, 0))
+            self._take(events, own)
+        self._history.look_from(branch)
+        return self._history.contents(self._view_events)
+
+    def _goes_on(self, events: Sequence[Event], own: Sequence[Event]) -> bool:
+        """Whether there are these events and perhaps more, as far as they have been looked at."""
+        if own is not self._own:  # another run, which sees those of the last one
+            self._go_back(self._before or (len(self), len(self._view_events)))
+        return len(own) >= self._own_count and self._looked_at.goes_on(events)
+
+    def _go_back(self, place: tuple[int, int]) -> None:
+        count, length = place
+        self._looked_at.go_back(count)
+        self._view_events = self._view_events[:length]
+        self._own_count, self._before = 0, None
+
+    def _take(self, events: Sequence[Event], own: Sequence[Event]) -> bool:
+        """Look at the events that are new; whether all new ones of the own are among them."""
+        left_out = set(map(id, own[self._own_count :]))
+        self._own_count = len(own)
+        for place, event in enumerate(self._looked_at.new(events), len(self)):
+            if id(event) in left_out:
+                left_out.remove(id(event))
+                self._before = self._before or (place, len(self._view_events))
+            elif is_in_line(event.node_info.path, self._path):
+                self._view_events.append(event)
+        self._looked_at.look(events)
+        return not left_out
+
+
+def _current_turn(events: Sequence[Event], view: View) -> list[Event]:
+    """The events from the one on that the agent is to answer (`include_contents="none"`).
+
+    The user may answer a call after other turns: then the one goes on in which it was made.
+    """
+    turn: list[Event] = []
+    uncalled: set[str | None] = set()
+    """What the user answers in the turn, and nobody has called in it."""
+    latest: int | None = None
+    """How many events there are from the latest on that may start a turn."""
+    for event in live_events_backwards(events):
+        turn.append(event)
+        uncalled.difference_update(call.id for call in event.get_function_calls())
+        if event.author == USER:
+            uncalled.update(response.id for response in event.get_function_responses())
+        if event.author != view.agent and is_visible(event, view) and _starts_turn(event):
+            latest = latest or len(turn)
+            if not uncalled:
+                return turn[::-1]
+    return turn[:latest][::-1]
+
+
+def _without_past(turn: Sequence[Event]) -> list[Event]:
+    """The events of a turn without summaries of what was before it."""
+    return [
+        event
+        for event in turn
+        if (summary := event.actions.compaction) is None
+        or summary.end_timestamp >= turn[0].timestamp
+    ]
+
+
+def _starts_turn(event: Event) -> bool:
+    """Whether the event says something new; transfers and tool results only continue a turn."""
+    if event.author == USER:
+        return not event.get_function_responses()
+    names = {call.name for call in event.get_function_calls()}
+    names.update(response.name for response in event.get_function_responses())
+    return transfer_to_agent.__name__ not in names
+
+
 class Contents:
     """Fills a request's contents, and keeps the histories of the latest sessions for the next."""
 
     def __init__(self) -> None:
-        self._kept = LatestSessions()
+        self._sessions = LatestSessions()
 
     async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
         """Put the history before what is in the request, and that before the user's last turn."""
         view = _view(ctx)
-        contents = self._shown(ctx, view)
+        contents = self._contents(ctx, view)
         contents[:0] = _task(ctx, view)
         context = ctx.run_config.model_input_context if ctx.run_config else None
         if context:
             _insert_before(ctx.user_content, contents, context)
         llm_request.put_history(contents)
 
-    def _shown(self, ctx: InvocationContext, view: View) -> list[types.Content]:
+    def _contents(self, ctx: InvocationContext, view: View) -> list[types.Content]:
         events = ctx.session.events
         if gives_one_answer(ctx):
             return self._of_one_answer(ctx, view)
         if agent_of(ctx).include_contents == "none":
             view = view._replace(foreign_thoughts=False)  # as in ADK
-            return self._kept.of(ctx.session, view, CurrentTurn, view).contents(events)
-        history = self._kept.of(ctx.session, view, History, view)
+            return self._sessions.of(ctx.session, view, CurrentTurn, view).contents(events)
+        history = self._sessions.of(ctx.session, view, History, view)
         begin = _task_begins(ctx, view)
         # The session's own list, which grows, and is known again without a look into it.
         return history.contents(events[begin:] if begin else events)
@@ -62,12 +234,12 @@ class Contents:
         """
         agent, path = agent_of(ctx), ctx.node_path or ""
         made = ctx.history.unsettled.get((view.branch or "").rpartition("@")[2])
-        own = self._kept.of(ctx.session, (view, path), OwnRun, view, path)
+        own = self._sessions.of(ctx.session, (view, path), OwnRun, view, path)
         since = own.contents(ctx.history.events, made.index if made else 0)
         before: list[types.Content] = []
         if "include_contents" in agent.model_fields_set and agent.include_contents == "default":
             around = view._replace(branch=None)  # each call of the agent has a branch of its own
-            line = self._kept.of(ctx.session, (around, path), InLine, around, path)
+            line = self._sessions.of(ctx.session, (around, path), InLine, around, path)
             before = line.contents(ctx.session.events, own.events, view.branch)
         message = ctx.user_content
         if message is None or any(map(is_, reversed(before), repeat(message))):
@@ -131,7 +303,7 @@ def _task(ctx: InvocationContext, view: View) -> list[types.Content]:
     made = ctx.history.unsettled.get(ctx.isolation_scope)
     for call in made.event.get_function_calls() if made else ():
         if call.id == ctx.isolation_scope:
-            return [asked(call)]
+            return [task_content(call)]
     return [ctx.user_content] if ctx.user_content else []  # a node of a graph is not called
 
 

@@ -2,29 +2,171 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import asyncio
+from collections.abc import AsyncGenerator, Collection, Coroutine, Mapping, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from google.genai import types
 
-from devui.runtime.agents.open_calls import (
+from devui.runtime.agents.invocation_events import (
     REQUEST_CONFIRMATION,
     REQUEST_CREDENTIAL,
     REQUEST_INPUT,
 )
-from devui.runtime.copying import exchanged
-from devui.runtime.events.event import Event
+from devui.runtime.calling import plain_function_of
+from devui.runtime.cancellation import cancel_here, cancelled_elsewhere, stop
+from devui.runtime.copying import altered
+from devui.runtime.events.event import Event, NodeInfo
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.events.node_info import NodeInfo
-from devui.runtime.flows.llm_flows.tool_batch import Finished, run_batch
+from devui.runtime.flows.llm_flows.history import CLIENT_ID
 from devui.runtime.flows.llm_flows.tool_calls import ToolCall
-from devui.runtime.flows.llm_flows.tool_pairs import CLIENT_ID
+from devui.runtime.flows.llm_flows.tool_steps import structured_answer
+from devui.runtime.flows.llm_flows.user_requests import with_requests
 from devui.runtime.platform.uuid import new_uuid
+from devui.runtime.telemetry.switch import instruments
+from devui.runtime.time_limits import clock_stopped
 
 if TYPE_CHECKING:
+    from devui.runtime.agents.abort_switch import Passage
     from devui.runtime.agents.invocation_context import InvocationContext
-    from devui.runtime.events.tool_confirmation import ToolConfirmation
+    from devui.runtime.events.event_actions import ToolConfirmation
     from devui.runtime.tools.base_tool import BaseTool
+
+
+# Runs the tool calls of one answer at the same time (adk-runtime 8.3; resume seed).
+
+
+_Task = asyncio.Task["types.Part | None"]
+Finished = list[tuple["types.Part | None", "ToolCall"]]
+
+
+class _Batch:
+    """The calls under way, and whether the caller is going to go on because of them."""
+
+    def __init__(self, tasks: Sequence[_Task]) -> None:
+        self.tasks = tasks
+        self.ends = False
+        """Whether they are being brought to their end, for one has failed."""
+
+    def is_carrying(self) -> bool:
+        """Whether all have ended, or one has failed that nobody has seen yet."""
+        if all(task.done() for task in self.tasks):
+            return True
+        return not self.ends and any(map(_has_failed, self.tasks))
+
+
+async def run_batch(
+    calls: Sequence[ToolCall], passages: list[Passage]
+) -> tuple[Finished, BaseException | None]:
+    """What the calls returned, in their order, and what the first of those that failed raised.
+
+    When one fails, the others come to where they would have been if plain functions took no
+    time: what waits for something else is cancelled, and what runs in a thread, where nobody
+    could stop it, ends and keeps its result. So it does not depend on threads which calls a
+    resumed invocation runs again. That holds whatever it is that fails them, `sys.exit()` in a
+    tool included: the caller keeps what is finished before it raises the error.
+    """
+    tasks = [asyncio.create_task(call.run()) for call in calls]
+    batch = _Batch(tasks)
+    passages.append(batch)
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        batch.ends = True
+        await _wind_up(tasks)
+    except BaseException:  # the run itself is cancelled
+        await stop(tasks)
+        raise
+    finally:
+        passages.remove(batch)
+    finished: Finished = []
+    error: BaseException | None = None
+    for task, call in zip(tasks, calls, strict=True):
+        if task.cancelled():
+            if not task.cancelling():  # and not by anybody here
+                error = error or cancelled_elsewhere(f"A callback of tool {call.name!r}")
+            continue
+        failure = task.exception()
+        if failure is None:
+            finished.append((task.result(), call))
+        elif error is None:
+            error = failure
+    return finished, error
+
+
+def _has_failed(task: _Task) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is not None
+
+
+async def _wind_up(tasks: Sequence[_Task]) -> None:
+    while pending := [task for task in tasks if not task.done()]:
+        threads = [future for task in pending if (future := plain_function_of(task))]
+        for task in pending:
+            if plain_function_of(task) is None and not task.cancelling():
+                task.cancel()
+        await asyncio.wait([*threads, *pending], return_when=asyncio.FIRST_COMPLETED)
+
+
+# Events of running tools on their way into the session (adk-runtime 12.8).
+
+
+T = TypeVar("T")
+
+
+class EventRelay(Generic[T]):
+    """Yields what tools emit while they run; each goes on when its event has been committed."""
+
+    def __init__(self, ctx: InvocationContext) -> None:
+        self._ctx = ctx
+        self._queue: asyncio.Queue[tuple[Event, asyncio.Event] | None] = asyncio.Queue()
+        self._result: T | None = None
+        self._task: asyncio.Task[T] | None = None
+        self._is_abandoned = False
+        """Whether the consumer has left, and nobody commits events any more."""
+
+    @property
+    def result(self) -> T:
+        """What the work returned; to be asked for when `events` has ended."""
+        if self._result is None:
+            raise RuntimeError("The tools are still running.")
+        return self._result
+
+    async def events(self, work: Coroutine[Any, Any, T]) -> AsyncGenerator[Event, None]:
+        """Do the work in a task and yield its events; raises what the work raises.
+
+        When the consumer leaves, the work is cancelled.
+        """
+        passages = self._ctx.abort_switch.passages
+        task = self._task = asyncio.create_task(work)
+        passages.append(self)
+        task.add_done_callback(lambda _: self._queue.put_nowait(None))
+        self._ctx.emit = self.emit
+        try:
+            while (item := await self._queue.get()) is not None:
+                event, committed = item
+                yield event
+                committed.set()
+            self._result = await task
+        finally:
+            passages.remove(self)
+            self._ctx.emit = None
+            self._is_abandoned = True
+            if not task.done():
+                await stop([task])
+
+    def is_carrying(self) -> bool:
+        """Whether there is an event, or what the work returned, that nobody has taken yet."""
+        return not self._queue.empty() or (self._task is not None and self._task.done())
+
+    async def emit(self, event: Event) -> None:
+        """Hand an event over; returns when it has been committed."""
+        if self._is_abandoned:  # it goes on though it was cancelled, or is about to be
+            await cancel_here()
+        committed = asyncio.Event()
+        self._queue.put_nowait((event, committed))
+        with clock_stopped():
+            await committed.wait()
+
 
 REQUEST_CONFIRMATION_FUNCTION_CALL_NAME = REQUEST_CONFIRMATION
 REQUEST_EUC_FUNCTION_CALL_NAME = REQUEST_CREDENTIAL
@@ -137,12 +279,35 @@ async def execute(
         return Executed(None)
     decisions = confirmations or {}
     running = [ToolCall(ctx, call, tools, decisions.get(call.id or "")) for call in calls]
-    if len(running) == 1:
-        return Executed(_event(ctx, [(await running[0].run(), running[0])]))
-    finished, error = await run_batch(running, ctx.abort_switch.passages)
-    if error is not None:
-        finished = [(part, call) for part, call in finished if part is None or _is_plain(call)]
-    return Executed(_event(ctx, finished), error)
+    try:
+        if len(running) == 1:
+            part = await running[0].run()
+            return Executed(_response_event(ctx, [(part, running[0])], running))
+        finished, error = await run_batch(running, ctx.abort_switch.passages)
+        if error is not None:
+            finished = [(part, call) for part, call in finished if part is None or _is_plain(call)]
+        return Executed(_response_event(ctx, finished, running), error)
+    except BaseException:  # the run is broken off: the spans of what it had begun end with it
+        for call in running:
+            if call.span is not None:
+                call.span.end(None, None)
+        raise
+
+
+def _response_event(
+    ctx: InvocationContext, finished: Finished, calls: Sequence[ToolCall]
+) -> Event | None:
+    """The event of the responses, of which the spans of the calls tell, if there are any."""
+    event, spans = _event(ctx, finished), instruments()
+    if spans is None:
+        return event
+    parts = {id(call): part for part, call in finished}
+    for call in calls:
+        if call.span is not None:
+            call.span.end(parts.get(id(call)), event)
+    if event is not None and len(event.get_function_responses()) > 1:
+        spans.merged(ctx, event)
+    return event
 
 
 def _is_plain(call: ToolCall) -> bool:
@@ -161,12 +326,12 @@ def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
     ]
     if not parts and not any(each.state_delta or each.artifact_delta for each in actions):
         return None
-    return Event.made(
+    return Event.assemble(
         invocation_id=ctx.invocation_id,
         author=ctx.agent.name if ctx.agent else "",
         branch=ctx.branch,
         node_info=NodeInfo(path=ctx.node_path or ""),
-        content=exchanged(_ANSWER, "parts", parts) if parts else None,
+        content=altered(_ANSWER, parts=parts) if parts else None,
         actions=actions[0] if len(actions) == 1 else _merged(actions, ctx.session.state),
     )
 
@@ -212,3 +377,43 @@ def _joined(earlier: Any, later: Any) -> Any:
         joined = {key: _joined(earlier.get(key), value) for key, value in later.items()}
         return {**earlier, **joined}
     return later
+
+
+# Runs function calls and yields all that comes of them (adk-runtime 7.5, 8.3).
+
+
+async def run_calls(
+    ctx: InvocationContext,
+    calls: Sequence[types.FunctionCall],
+    tools: Mapping[str, BaseTool],
+    confirmations: Mapping[str, ToolConfirmation] | None = None,
+) -> AsyncGenerator[Event, None]:
+    """What tools emit while they run, then their responses; what some returned is kept when
+    another raises, and then that is raised.
+
+    `confirmations` are the user's decisions on calls, by their ids.
+    """
+    work = execute(ctx, calls, tools, confirmations)
+    if any(tool.emits_events for call in calls if (tool := tools.get(call.name or ""))):
+        relay = EventRelay[Executed](ctx)
+        async with aclosing(relay.events(work)) as events:
+            async for event in events:
+                yield event
+        executed = relay.result
+    else:
+        executed = await work
+    for answered in _answers(ctx, calls, executed):
+        yield answered
+    if executed.error is not None:
+        raise executed.error
+
+
+def _answers(
+    ctx: InvocationContext, calls: Sequence[types.FunctionCall], executed: Executed
+) -> list[Event]:
+    """The event of the tools' responses, with what they ask the user and what they conclude."""
+    if executed.event is None:
+        return []
+    structured = structured_answer(ctx, executed.event)
+    events = with_requests(ctx, calls, executed.event)
+    return events if structured is None else [*events, structured]

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, cast
 
 from google.genai import types
 
-from devui.runtime.agents.context import Context
-from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.agents.context import Context, ReadonlyContext
 from devui.runtime.agents.run_config import StreamingMode
-from devui.runtime.callbacks import Callback, check_result, first_result, is_not_none, is_truthy
+from devui.runtime.calling import Callback, check_result, first_result, is_not_none, is_truthy
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.visibility import says_something
-from devui.runtime.mistakes import given, place
+from devui.runtime.mistakes import brief, place
+from devui.runtime.models.llm_request import own_contents
 from devui.runtime.models.llm_response import LlmResponse
-from devui.runtime.models.own_contents import own_contents
 from devui.runtime.models.response_aggregator import NO_CONTENT
-from devui.runtime.tools.answer_sources import kept_sources
+from devui.runtime.telemetry.switch import instruments
+from devui.runtime.tools.base_tool import kept_sources
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
-    from devui.runtime.events.event_actions import EventActions
+    from devui.runtime.events.event import Event
     from devui.runtime.models.llm_request import LlmRequest
 
 _AGENT_LABEL = "adk_agent_name"
@@ -35,20 +35,19 @@ class ModelCall:
     keeps the agent's from being asked.
     """
 
-    def __init__(
-        self, ctx: InvocationContext, llm_request: LlmRequest, actions: EventActions
-    ) -> None:
-        """Prepare a call whose callbacks write their changes to `actions`."""
+    def __init__(self, ctx: InvocationContext, llm_request: LlmRequest, event: Event) -> None:
+        """Prepare a call that is to become `event`, which takes what its callbacks change."""
         self._ctx = ctx
         self._plugins = ctx.plugin_manager
         self._agent = agent_of(ctx)
         self._request = llm_request
-        self._context = Context(ctx, event_actions=actions)
+        self._event = event
+        self._context = Context(ctx, event_actions=event.actions)
         self._streams = ctx.run_config is not None and (
             ctx.run_config.streaming_mode is StreamingMode.SSE
         )
 
-    async def responses(self) -> AsyncGenerator[LlmResponse, None]:
+    def responses(self) -> AsyncGenerator[LlmResponse, None]:
         """Fragments and whole answers, after the callbacks.
 
         Raises:
@@ -56,6 +55,12 @@ class ModelCall:
             Exception: what the model raised, unless a callback answered in its
                 place; and what a callback raised.
         """
+        spans, answers = instruments(), self._between_callbacks()
+        if spans is None:
+            return answers
+        return spans.model_call(self._ctx, self._request, self._event, answers)
+
+    async def _between_callbacks(self) -> AsyncGenerator[LlmResponse, None]:
         answer = None
         if self._plugins.has("before_model_callback", self._agent):
             with own_contents(self._request, by="before_model_callback"):
@@ -67,9 +72,7 @@ class ModelCall:
         self._label()
         self._model = await self._agent.canonical_model_async(ReadonlyContext(self._ctx))
         self._ctx.increment_llm_call_count()
-        answers = self._plugins.around_model_call(
-            self._context, self._request, self._ask, stream=self._streams
-        )
+        answers = self._answers()
         try:
             while True:
                 try:
@@ -89,6 +92,14 @@ class ModelCall:
                 yield self._checked(self._with_sources(answer))
         finally:
             await answers.aclose()
+
+    def _answers(self) -> AsyncGenerator[LlmResponse, None]:
+        answers = self._plugins.around_model_call(
+            self._context, self._request, self._ask, stream=self._streams
+        )
+        if (spans := instruments()) is None:
+            return answers
+        return spans.inference(self._ctx, self._request, self._event, answers)
 
     def _ask(self, llm_request: LlmRequest) -> AsyncGenerator[LlmResponse, None]:
         ask = self._model.generate_content_async
@@ -120,7 +131,7 @@ class ModelCall:
         """What to say of something else that a model, or a plugin around its call, has yielded."""
         return TypeError(
             f"{place(self._model.generate_content_async)} of {type(self._model).__name__} yielded"
-            f" {given(answer)}; models yield LlmResponses only, such as"
+            f" {brief(answer)}; models yield LlmResponses only, such as"
             ' LlmResponse(content=types.Content(role="model", parts=[types.Part(text=...)])).'
         )
 

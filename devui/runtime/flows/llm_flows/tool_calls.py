@@ -3,31 +3,161 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import logging
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
+from pydantic_core import to_jsonable_python
 
 from devui.runtime.agents.context import Context
-from devui.runtime.agents.open_calls import FAILED_CALL
-from devui.runtime.callbacks import first_result, is_not_none
+from devui.runtime.agents.invocation_events import FAILED_CALL
+from devui.runtime.calling import first_result, is_not_none
 from devui.runtime.cancellation import check_cancelled
-from devui.runtime.copying import json_copy
+from devui.runtime.copying import altered, json_copy
 from devui.runtime.flows.llm_flows.processors import agent_of
-from devui.runtime.flows.llm_flows.tool_results import as_response, response_part
-from devui.runtime.mistakes import note_on_await, note_on_names
+from devui.runtime.jsonable import sendable, walked
+from devui.runtime.mistakes import brief, note_on_await, note_on_names, place
+from devui.runtime.telemetry.switch import instruments
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import withheld
+from devui.runtime.tools.function_tool import FunctionTool
 from devui.runtime.workflow.errors import DynamicNodeFailError, NodeInterruptedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from devui.runtime.agents.invocation_context import InvocationContext
-    from devui.runtime.events.event_actions import EventActions
-    from devui.runtime.events.tool_confirmation import ToolConfirmation
+    from devui.runtime.events.event_actions import EventActions, ToolConfirmation
+    from devui.runtime.telemetry.tools import ToolSpan
+
+
+# From what a tool returned to its function response (adk-runtime 8.2).
+
+
+_RESPONSE = types.FunctionResponse()
+_PART = types.Part()
+_SCALARS = (str, int, float, type(None))
+"""What most values are, asked first since to ask for a Part takes several times as long."""
+_CONTAINERS = (dict, list, tuple)
+_MAY_HOLD_MEDIA = (types.Part, *_CONTAINERS)
+_MEDIA_DEPTH = 1
+"""How many containers deep in the result media are looked for."""
+
+
+def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> types.Part:
+    """The response to a call: media go beside it, and the rest takes the form of JSON."""
+    rest, media = _without_media(result)
+    # Made of values known to be right, so without google-genai's costly validation.
+    try:
+        value = as_response(rest)
+    except (ValueError, TypeError) as error:
+        where = place(_code_of(tool))
+        error.add_note(f"Tool {tool.name!r} returned {_refused(error)}: {where}.")
+        raise
+    response = altered(_RESPONSE, id=call.id, name=call.name or tool.name, response=value)
+    if media:
+        response.parts = media
+    if tool.response_scheduling is not None:
+        response.scheduling = tool.response_scheduling
+    return altered(_PART, function_response=response)
+
+
+def _code_of(tool: BaseTool) -> Callable[..., Any]:
+    return tool.func if isinstance(tool, FunctionTool) else tool.run_async
+
+
+def _refused(error: Exception) -> str:
+    """What was returned, by what was raised of it."""
+    if isinstance(error, TypeError):
+        return "it"
+    if "depth" in str(error):
+        return "what is nested more than 250 levels deep; return it flatter"
+    return "what JSON cannot hold, since it holds itself"
+
+
+def as_response(result: Any) -> dict[str, Any]:
+    """The result in the form of JSON, a dict as it is and anything else under `result`.
+
+    What JSON cannot hold becomes its repr, so that one odd value loses no event. Of pydantic
+    models the fields that are None are left out, as in the event itself, and keep their names.
+
+    Raises:
+        ValueError: it holds itself, or is nested too deeply.
+        TypeError: it holds what nobody has awaited.
+    """
+    response = result if isinstance(result, dict) else {"result": result}
+    try:
+        jsonable: dict[str, Any] = _in_json(response)
+    except UnicodeEncodeError:  # halves of characters are refused in keys alone
+        jsonable = walked(response, _in_json, sendable)
+    return jsonable
+
+
+def _in_json(value: Any) -> Any:
+    return to_jsonable_python(
+        value, fallback=_repr, bytes_mode="base64", exclude_none=True, by_alias=False
+    )
+
+
+def _repr(value: object) -> Any:
+    """The repr of what JSON does not know; to tell a model that of a coroutine would help nobody.
+
+    Raises:
+        TypeError: nobody has awaited it.
+    """
+    if inspect.iscoroutine(value) or isinstance(value, asyncio.Future):
+        if inspect.iscoroutine(value):
+            value.close()
+        raise TypeError(
+            f"The result holds {brief(value)}, which nobody has awaited: write `await` before it,"
+            " in an `async def` function."
+        )
+    if inspect.isasyncgen(value):
+        raise TypeError(
+            f"The result holds {brief(value)}, which nobody has asked for what it yields: do that"
+            " with `async for`, in an `async def` function."
+        )
+    return to_jsonable_python(value, serialize_unknown=True)
+
+
+def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.FunctionResponsePart]]:
+    """What is left of a result without the pictures, sounds and files in it, and those.
+
+    Containers that held nothing else are left out, too.
+    """
+    if not isinstance(result, _CONTAINERS):
+        medium = as_media(result) if isinstance(result, types.Part) else None
+        return ({}, [medium]) if medium else (result, [])
+    if depth > _MEDIA_DEPTH:
+        return result, []
+    entries = result.items() if isinstance(result, dict) else enumerate(result)
+    found: list[types.FunctionResponsePart] = []
+    kept = {}
+    for key, value in entries:
+        if isinstance(value, _SCALARS) or not isinstance(value, _MAY_HOLD_MEDIA):
+            kept[key] = value
+            continue
+        rest, media = _without_media(value, depth + 1)
+        found += media
+        if rest or not media:
+            kept[key] = rest
+    if not found:
+        return result, []
+    return (kept if isinstance(result, dict) else list(kept.values())) or {}, found
+
+
+def as_media(part: types.Part) -> types.FunctionResponsePart | None:
+    """The part as it goes beside a function response; None if it is no medium of a known type."""
+    blob, file = part.inline_data, part.file_data
+    if blob and blob.data is not None and blob.mime_type:
+        return types.FunctionResponsePart.from_bytes(data=blob.data, mime_type=blob.mime_type)
+    if file and file.file_uri and file.mime_type:
+        return types.FunctionResponsePart.from_uri(file_uri=file.file_uri, mime_type=file.mime_type)
+    return None
 
 
 logger = logging.getLogger(__name__)
@@ -54,13 +184,15 @@ class ToolCall:
         self._plugins = ctx.plugin_manager
         self._agent = agent_of(ctx)
         self._call = call
-        self._known = list(tools)
+        self._tool_names = list(tools)
         self._tool = tools.get(call.name or "")
         # A callback may change the arguments; the event that holds the call must not change.
         self._args: dict[str, Any] = json_copy(call.args) if call.args else {}
         self._context = Context(ctx, function_call_id=call.id, tool_confirmation=confirmation)
         self.spoken: types.Part | None = None
         """The result as text to read, if the tool speaks to the user and its answer is the last."""
+        self.span: ToolSpan | None = None
+        """What ends the call's span, if there is one."""
 
     @property
     def name(self) -> str:
@@ -79,8 +211,16 @@ class ToolCall:
             Exception: what the tool raised, unless a callback answered in its place;
                 and what a callback raised.
         """
+        spans = instruments()
+        if spans is None:
+            return await self._run()
+        tool = self._tool or _unknown_tool(self._call.name or _UNNAMED)
+        self.span = spans.tool(self._ctx, tool, self._args)
+        return await self.span.over(self._run)
+
+    async def _run(self) -> types.Part | None:
         if self._tool is None:
-            unknown = _UnknownTool(self._call.name or _UNNAMED)
+            unknown = _unknown_tool(self._call.name or _UNNAMED)
             return response_part(self._call, unknown, await self._run_unknown(unknown))
         tool = self._tool
         instead = (
@@ -116,9 +256,12 @@ class ToolCall:
             replaced = await self._after(tool, result)
             return result if replaced is None else replaced
         error = ValueError(
-            f"There is no tool {tool.name!r}. The tools are: {', '.join(self._known) or 'none'}."
+            f"There is no tool {tool.name!r}. The tools are:"
+            f" {', '.join(self._tool_names) or 'none'}."
         )
         result = await self._on_error(tool, error)
+        if result is None and self.span is not None:
+            self.span.failure = type(error).__name__
         return {"error": str(error)} if result is None else result
 
     async def _run_guarded(self, tool: BaseTool) -> Any:
@@ -216,8 +359,6 @@ class ToolCall:
         return types.Part(text=text)
 
 
-class _UnknownTool(BaseTool):
+def _unknown_tool(name: str) -> BaseTool:
     """Stands in callbacks for a tool that the model made up."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name=name, description="The agent has no such tool.")
+    return BaseTool(name=name, description="The agent has no such tool.")

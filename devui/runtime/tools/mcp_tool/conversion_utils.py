@@ -41,7 +41,7 @@ _BY_TYPE = {
 
 
 def adk_to_mcp_tool_type(tool: BaseTool) -> mcp.types.Tool:
-    """The tool as an MCP server of one's own lists it."""
+    """Convert a tool to the form in which your own MCP server lists it."""
     declared = tool._get_declaration()
     schema: Any = {}
     if declared is not None and declared.parameters_json_schema:
@@ -52,10 +52,10 @@ def adk_to_mcp_tool_type(tool: BaseTool) -> mcp.types.Tool:
 
 
 def gemini_to_json_schema(gemini_schema: types.Schema) -> dict[str, Any]:
-    """The JSON schema that says the same as one of Gemini's.
+    """Convert a Gemini schema to the equivalent JSON schema.
 
     Raises:
-        TypeError: it is no `types.Schema`.
+        TypeError: it is not a `types.Schema`.
     """
     if not isinstance(gemini_schema, types.Schema):
         raise TypeError(f"A types.Schema is needed, not {type(gemini_schema).__name__}.")

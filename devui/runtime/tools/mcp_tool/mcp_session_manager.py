@@ -2,18 +2,219 @@
 
 import asyncio
 import copy
+import logging
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, Self, TextIO, TypeVar
 
+from mcp import Client
+from mcp.types import INTERNAL_ERROR, METHOD_NOT_FOUND
 from pydantic import ConfigDict
 
-from devui.runtime.http_client import Timeouts
-from devui.runtime.ignored import Spelt
-from devui.runtime.mistakes import given
+from devui.runtime.http_client import Timeouts, httpx
+from devui.runtime.mistakes import Spelt, brief
+
+# One open connection to an MCP server (adk-runtime 8.9).
+
+
+logger = logging.getLogger(__name__)
+
+FORGOTTEN = "Session terminated"
+"""What mcp says of an answer with 404 that has no words of the server's own."""
+_CLOSING_SECONDS = 5.0
+"""How long a server may take to say goodbye before its connection is cut."""
+
+
+class Connection:
+    """One open client.
+
+    It lives in a task of its own, because it must be closed by the task that opened it, and calls
+    come from the tasks of many invocations.
+    """
+
+    def __init__(
+        self,
+        transport: AbstractAsyncContextManager[Any],
+        timeout: float,
+        **client_options: Any,
+    ) -> None:
+        """Begin to connect; `timeout` is how many seconds the server has to answer."""
+        self.users = 0
+        """How many are asking just now."""
+        self.last_used = time.monotonic()
+        """When somebody was last given it, or had asked."""
+        self.is_dropped = False
+        """Whether nobody is to begin to ask; the last who does closes it."""
+        self._ended = False
+        # The protocol of 2026 gives servers no way back, so that those written for the one
+        # before could ask neither the model nor the user (adk-runtime 0: it is off there too).
+        self._client = Client(_watched(transport, self._end), mode="legacy", **client_options)
+        self._timeout = timeout
+        self._opened = asyncio.Event()
+        self._leave = asyncio.Event()
+        self._task = asyncio.create_task(self._hold(), name="mcp-connection")
+
+    async def client(self) -> Client:
+        """The client, when the server has answered; ConnectionError if it does not."""
+        opened = asyncio.create_task(self._opened.wait())
+        try:
+            await asyncio.wait(
+                {opened, self._task}, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            opened.cancel()
+        if self._opened.is_set() and not self._task.done():
+            return self._client
+        if not self._task.done():
+            self._task.cancel()
+            raise ConnectionError(f"It did not answer within {self._timeout:g} seconds.")
+        error = None if self._task.cancelled() else self._task.exception()
+        raise ConnectionError(str(_root(error)) or repr(_root(error))) from error
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the server has gone, or the client is closed or closing."""
+        return self._ended or self._task.done() or self._leave.is_set()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing of it is left, such as the process of a server."""
+        return self._task.done()
+
+    async def close(self) -> None:
+        """Say goodbye; a server that does not answer in time is left without."""
+        self._leave.set()
+        await asyncio.wait({self._task}, timeout=_CLOSING_SECONDS)
+        if not self._task.done():
+            self._task.cancel()
+            await asyncio.wait({self._task})
+        if not self._task.cancelled() and (error := self._task.exception()):
+            logger.debug("An MCP connection ended with an error: %s", error)
+
+    async def _hold(self) -> None:
+        async with self._client:
+            self._opened.set()
+            await self._leave.wait()
+
+    def _end(self) -> None:
+        self._ended = True
+
+
+class _Watched:
+    """What a server sends, and a word when nothing more will come.
+
+    A client whose server has gone fails only when it is used, and then nobody can tell whether
+    the server has got the call.
+    """
+
+    def __init__(self, stream: Any, at_end: Callable[[], None]) -> None:
+        self._stream = stream
+        self._at_end = at_end
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._stream.__anext__()
+        except BaseException:
+            self._at_end()
+            raise
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> Any:
+        return await self._stream.__aexit__(*error)
+
+
+@asynccontextmanager
+async def _watched(
+    transport: AbstractAsyncContextManager[Any], at_end: Callable[[], None]
+) -> AsyncIterator[tuple[Any, Any]]:
+    async with transport as (reading, writing, *_):
+        yield _Watched(reading, at_end), writing
+
+
+def tell_forgotten(http: Any) -> None:
+    """Make mcp say `FORGOTTEN` for every session that its server no longer knows.
+
+    MCP, "Session Management": 404 to a request with a session's id means that. mcp says it only
+    of an answer that has no words of the server's own.
+    """
+    http.event_hooks["response"].append(_without_own_words)
+
+
+async def _without_own_words(response: Any) -> None:
+    request = response.request
+    is_asked = request.method == "POST" and "mcp-session-id" in request.headers
+    if not is_asked or response.status_code != httpx.codes.NOT_FOUND:
+        return
+    await response.aread()
+    try:
+        code = response.json()["error"]["code"]
+    except (ValueError, LookupError, TypeError):
+        return
+    if code != METHOD_NOT_FOUND:  # then the session is known
+        response.headers["content-type"] = "text/plain"
+
+
+def _root(error: BaseException | None) -> BaseException | None:
+    """The first of the errors that a group of tasks may have raised together."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+# Why an MCP server over HTTP has refused a request (adk-runtime 8.9).
+
+
+_SHOWN = 300
+"""Characters of an answer to show."""
+
+
+def tell_refusals(http: Any) -> None:
+    """Make mcp say with which status and words a server has refused a request.
+
+    mcp itself says that there was an error, whether a token is wrong or the server broken. It
+    hands on errors in the form of JSON-RPC, so a refusal is put into that form.
+    """
+    http.event_hooks["response"].append(_as_json_rpc)
+
+
+async def _as_json_rpc(response: Any) -> None:
+    asked = response.request
+    is_mcp = asked.method == "POST" and "text/event-stream" in asked.headers.get("accept", "")
+    has_meaning = response.status_code == httpx.codes.NOT_FOUND  # of a method, or of the session
+    if not is_mcp or has_meaning or response.status_code < httpx.codes.BAD_REQUEST:
+        return
+    body = b"".join([piece async for piece in response.stream])
+    await response.stream.aclose()
+    came = type(response)(response.status_code, headers=response.headers, content=body)
+    if not _is_json_rpc(came):
+        words = came.text.strip()[:_SHOWN]
+        said = f"HTTP {response.status_code} {response.reason_phrase}".strip()
+        error = {"code": INTERNAL_ERROR, "message": f"{said}: {words}" if words else said}
+        told = {"jsonrpc": "2.0", "id": None, "error": error}
+        came = type(response)(response.status_code, json=told)
+        response.headers["content-type"] = came.headers["content-type"]
+        response.headers.pop("content-encoding", None)
+    response.stream = came.stream
+
+
+def _is_json_rpc(response: Any) -> bool:
+    try:
+        return "code" in response.json()["error"]
+    except (ValueError, LookupError, TypeError):
+        return False
+
 
 try:
     from mcp import Client, ClientSession, MCPError, StdioServerParameters
@@ -23,8 +224,12 @@ try:
     from mcp.shared._httpx_utils import create_mcp_http_client
     from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST
 
-    from devui.runtime.tools.mcp_tool.connection import FORGOTTEN, Connection, tell_forgotten
-    from devui.runtime.tools.mcp_tool.refusals import tell_refusals
+    from devui.runtime.tools.mcp_tool.mcp_session_manager import (
+        FORGOTTEN,
+        Connection,
+        tell_forgotten,
+        tell_refusals,
+    )
 except ImportError as error:
     raise ImportError(
         "Tools of MCP servers need the package mcp, version 2 or newer: pip install 'devui[mcp]'."
@@ -106,7 +311,7 @@ class MCPSessionManager:
         """
         if not isinstance(connection_params, ConnectionParams):
             raise ValueError(  # noqa: TRY004  ADK raises it, too
-                f"`connection_params` is {given(connection_params)}; give StdioConnectionParams,"
+                f"`connection_params` is {brief(connection_params)}; give StdioConnectionParams,"
                 ' StreamableHTTPConnectionParams(url="...") or SseConnectionParams(url="...").'
             )
         if isinstance(connection_params, StdioServerParameters):
@@ -121,6 +326,13 @@ class MCPSessionManager:
         """The same server without its connections, which belong to this one."""
         params = copy.deepcopy(self._connection_params, memo)
         return type(self)(params, self.errlog, **self._options)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process can use: no connections, and its own stderr."""
+        return {**vars(self), "errlog": None, "_connections": {}, "_given_up": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, errlog=sys.stderr)
 
     async def client(self, headers: Mapping[str, str] | None = None) -> Client:
         """An open client, new or used before; ConnectionError names the server."""
@@ -186,14 +398,14 @@ class MCPSessionManager:
         if not connection.users:
             await connection.close()
 
-    async def _drop_idle(self, wanted: _Key) -> None:
+    async def _drop_idle(self, current: _Key) -> None:
         """Close what nobody needs any more: with each new token comes a new connection."""
         long_ago = time.monotonic() - _IDLE_SECONDS
         for key, each in list(self._connections.items()):
             is_idle = not each.users and each.last_used < long_ago
             if key[0].is_closed():
                 del self._connections[key]
-            elif is_idle and key[0] is wanted[0] and key != wanted:
+            elif is_idle and key[0] is current[0] and key != current:
                 await self._drop(each)
 
     async def _within(self, limit: float | None, answer: Awaitable[T]) -> T:

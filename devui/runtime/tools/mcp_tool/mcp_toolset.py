@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import mcp.types
 from mcp import StdioServerParameters as StdioServerParameters
 
-from devui.runtime.agents.open_calls import (
+from devui.runtime.agents.context import Context
+from devui.runtime.agents.invocation_events import (
     REQUEST_CONFIRMATION,
     REQUEST_CREDENTIAL,
     REQUEST_INPUT,
 )
-from devui.runtime.auth.auth_credential import AuthCredential
-from devui.runtime.auth.auth_schemes import AuthScheme
+from devui.runtime.auth.auth_credential import AuthCredential, authorization_headers, is_sendable
+from devui.runtime.auth.auth_schemes import APIKey, AuthScheme
 from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.auth.credential_manager import CredentialManager
 from devui.runtime.calling import call
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
 from devui.runtime.tools.confirmation_gate import requirement
+from devui.runtime.tools.control_tools import transfer_to_agent
 from devui.runtime.tools.load_mcp_resource_tool import LoadMcpResourceTool
-from devui.runtime.tools.mcp_tool.header_access import HeaderAccess
 from devui.runtime.tools.mcp_tool.mcp_session_manager import ConnectionParams, MCPSessionManager
 from devui.runtime.tools.mcp_tool.mcp_session_manager import (
     SseConnectionParams as SseConnectionParams,
@@ -42,10 +44,62 @@ from devui.runtime.tools.mcp_tool.mcp_tool import (
     as_told,
 )
 from devui.runtime.tools.set_model_response_tool import SetModelResponseTool
-from devui.runtime.tools.transfer_to_agent_tool import transfer_to_agent
 
 if TYPE_CHECKING:
-    from devui.runtime.agents.readonly_context import ReadonlyContext
+    from devui.runtime.agents.context import ReadonlyContext
+
+
+# The credential of an MCP server, as HTTP headers (adk-runtime 8.9).
+
+
+class HeaderAccess:
+    """The right to talk to a server: by a fixed credential, or by one that is got ready first."""
+
+    def __init__(
+        self, scheme: AuthScheme | None, credential: AuthCredential | None, key: str | None
+    ) -> None:
+        """Prepare access.
+
+        Raises:
+            ValueError: the credential cannot be sent in a header, or not without a scheme.
+        """
+        self.config: AuthConfig | None = None
+        self._fixed = credential if scheme is None else None
+        if scheme is not None:
+            self.config = AuthConfig(
+                auth_scheme=scheme, raw_auth_credential=credential, credential_key=key
+            )
+            _check_place(self.config.auth_scheme)
+        elif credential is not None and not is_sendable(credential):
+            raise ValueError(
+                "Without an auth_scheme, McpToolset sends API keys, HTTP credentials and access"
+                " tokens; this auth_credential has none of them."
+            )
+
+    async def headers(self, context: "ReadonlyContext | None") -> dict[str, str]:
+        """The headers for this invocation; none if there is no credential."""
+        credential = await self._credential(context)
+        if credential is None:
+            return {}
+        if credential.api_key:
+            scheme = self.config.auth_scheme if self.config else None
+            return {scheme.name if isinstance(scheme, APIKey) else "X-API-Key": credential.api_key}
+        return authorization_headers(credential)
+
+    async def _credential(self, context: "ReadonlyContext | None") -> AuthCredential | None:
+        if self.config is None:
+            return self._fixed
+        if isinstance(context, Context):  # a call: the credential may have ended meanwhile
+            return await CredentialManager(self.config).get_auth_credential(context)
+        found = context.get_credential(self.config.credential_key or "") if context else None
+        raw = self.config.raw_auth_credential
+        return found or (raw if raw is not None and is_sendable(raw) else None)
+
+
+def _check_place(scheme: AuthScheme) -> None:
+    if isinstance(scheme, APIKey) and scheme.in_ != "header":
+        raise ValueError("An MCP server takes an API key in a header only.")
+
 
 logger = logging.getLogger(__name__)
 
@@ -74,8 +128,8 @@ _RESERVED = frozenset(
 class McpToolset(BaseToolset):
     """The tools that an MCP server offers, sorted by name.
 
-    The connection is opened when it is first needed, kept between invocations, and opened anew
-    after a failure; closing the runner closes it and ends a server that was started.
+    The connection is opened when first needed, kept between invocations, and reopened after a
+    failure. Closing the runner closes it and stops a server it started.
     """
 
     def __init__(  # noqa: PLR0913  the names are those of ADK
@@ -226,7 +280,7 @@ class McpToolset(BaseToolset):
     ) -> list[Any]:
         """The contents of a resource; raises what `get_resource_info` raises."""
         uri = (await self.get_resource_info(name, readonly_context))["uri"]
-        found = await _asked(self, readonly_context, lambda client: client.read_resource(uri))
+        found = await _ask(self, readonly_context, lambda client: client.read_resource(uri))
         return list(found.contents)
 
     def get_auth_config(self) -> AuthConfig | None:
@@ -264,7 +318,7 @@ async def _listed(toolset: McpToolset, headers: dict[str, str]) -> list[mcp.type
     return tools
 
 
-async def _asked(
+async def _ask(
     toolset: McpToolset,
     context: "ReadonlyContext | None",
     question: Callable[[mcp.Client], Awaitable[T]],
@@ -276,7 +330,7 @@ async def _asked(
 async def _resources(
     toolset: McpToolset, context: "ReadonlyContext | None"
 ) -> list[mcp.types.Resource]:
-    return await _asked(toolset, context, _all_resources)
+    return await _ask(toolset, context, _all_resources)
 
 
 class MCPToolset(McpToolset):

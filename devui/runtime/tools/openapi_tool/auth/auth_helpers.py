@@ -161,15 +161,15 @@ def dict_to_auth_scheme(data: Mapping[str, Any]) -> AuthScheme:
     return scheme
 
 
-def _client(given: Mapping[str, Any]) -> OAuth2Auth:
-    values = list(given.values())
+def _client(fields: Mapping[str, Any]) -> OAuth2Auth:
+    values = list(fields.values())
     if len(values) == 1 and isinstance(values[0], Mapping):
-        given = values[0]
-    missing = [name for name in ("client_id", "client_secret") if name not in given]
+        fields = values[0]
+    missing = [name for name in ("client_id", "client_secret") if name not in fields]
     if missing:
         raise ValueError(f"The client's credentials lack {' and '.join(missing)}.")
     return OAuth2Auth(
-        client_id=given["client_id"],
-        client_secret=given["client_secret"],
-        redirect_uri=given.get("redirect_uri"),
+        client_id=fields["client_id"],
+        client_secret=fields["client_secret"],
+        redirect_uri=fields.get("redirect_uri"),
     )

@@ -13,7 +13,7 @@ from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Oper
 
 @dataclass(slots=True)
 class OperationEndpoint:
-    """Where an operation is."""
+    """The address and method of an operation."""
 
     base_url: str
     """Of the server."""
@@ -25,7 +25,7 @@ class OperationEndpoint:
 
 @dataclass(slots=True)
 class ParsedOperation:
-    """An operation, and how it wants to be authorised; `RestApiTool` makes a tool of it."""
+    """An operation and its authorisation; `RestApiTool` makes a tool of it."""
 
     operation: Operation
     """As the document has it."""
@@ -52,7 +52,7 @@ class ParsedOperation:
 
 
 class OpenApiSpecParser:
-    """Reads descriptions in OpenAPI 3; `OpenAPIToolset` does so by itself."""
+    """Parses OpenAPI 3 descriptions; `OpenAPIToolset` does this by itself."""
 
     def __init__(self, *, preserve_property_names: bool = False) -> None:
         """Say whether arguments keep their names as they are, or become snake_case."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_schemes import AuthScheme
-from devui.runtime.mistakes import given
+from devui.runtime.mistakes import brief
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import operations
@@ -19,11 +19,11 @@ from devui.runtime.tools.openapi_tool.openapi_spec_parser.sending import HttpxCl
 from devui.runtime.yaml_text import parsed_yaml
 
 if TYPE_CHECKING:
-    from devui.runtime.agents.readonly_context import ReadonlyContext
+    from devui.runtime.agents.context import ReadonlyContext
 
 
 class OpenAPIToolset(BaseToolset):
-    """The operations that an OpenAPI 3 description lists, named by their operationId."""
+    """The operations of an OpenAPI 3 description as tools, named by operationId."""
 
     def __init__(  # noqa: PLR0913  the names are those of ADK
         self,
@@ -78,11 +78,14 @@ class OpenAPIToolset(BaseToolset):
         )
         if not isinstance(spec, dict):
             raise ValueError(  # noqa: TRY004  it is mostly a text that is wrong, not its type
-                f"The OpenAPI description is {given(spec)}, and no object. Give its text, not its"
+                f"The OpenAPI description is {brief(spec)}, and no object. Give its text, not its"
                 " path."
             )
         found = operations(spec, preserve_property_names=preserve_property_names)
         self._tools = [RestApiTool(operation, settings) for operation in found]
+
+    def _tools_at_load(self) -> list[BaseTool]:
+        return self._offered(self._tools)
 
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
         """The operations that were chosen, in the description's order."""

@@ -1,5 +1,7 @@
 """The operations of an OpenAPI description (adk-runtime 8.9)."""
 
+import keyword
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,14 +10,137 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from devui.runtime.auth.auth_schemes import AuthScheme
-from devui.runtime.mistakes import given
-from devui.runtime.tools.openapi_tool.openapi_spec_parser.names import (
-    MAX_NAME,
-    argument_name,
-    snake_case,
-    unique,
-)
-from devui.runtime.tools.openapi_tool.openapi_spec_parser.references import resolved
+from devui.runtime.mistakes import brief
+
+# Following `$ref` within an OpenAPI description (adk-runtime 8.9).
+
+
+logger = logging.getLogger(__name__)
+
+_LOCAL = "#/"
+_NEEDED = ("paths", "requestBody")
+"""Without them a tool would be another: it would be missing, or send less than it should."""
+
+
+def resolved(spec: dict[str, Any]) -> dict[str, Any]:
+    """A copy of the description in which what is referred to stands in the reference's place.
+
+    A reference back into itself becomes `{}`, which allows anything, and so does one that leads
+    nowhere, of which a warning tells: many a description has some in what no tool needs. Raises
+    ValueError if the paths or a request's body lead nowhere, and for a reference that leads out
+    of the description.
+    """
+    resolver = _Resolver(spec)
+    found = resolver.resolved(spec)
+    if resolver.missing:
+        logger.warning(
+            "The OpenAPI description refers to what it does not hold, and anything is allowed"
+            " there: %s.",
+            ", ".join(resolver.missing),
+        )
+    assert isinstance(found, dict)  # noqa: S101  a dict without $ref stays one
+    return found
+
+
+class _Resolver:
+    """Follows references. What is found for one may stand in several places."""
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._spec = spec
+        self.missing: dict[str, None] = {}
+        """The references that lead nowhere, in the order in which they were met."""
+        self._whole: dict[str, Any] = {}
+        """What stands for references that are in no other."""
+        self._parts: dict[str, Any] = {}
+        """What stands for those in the one that is followed: made once, for where all refer to all
+        there are more ways through them than anybody could go."""
+        self._within: list[str] = []
+
+    def resolved(self, node: Any, *, needed: bool = False) -> Any:
+        """What stands in the node's place; ValueError if it is `needed` and leads nowhere."""
+        if isinstance(node, list):
+            return [self.resolved(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        reference = node.get("$ref")
+        if not isinstance(reference, str):
+            return {key: self.resolved(node[key], needed=key in _NEEDED) for key in node}
+        if reference in self._within:
+            return {}
+        return self._referred(reference, needed=needed)
+
+    def _referred(self, reference: str, *, needed: bool) -> Any:
+        known = self._parts if self._within else self._whole
+        # What leads nowhere stands as `{}`, which is too little for what is needed.
+        if reference not in known or (needed and not known[reference]):
+            target = self._aim(reference, needed=needed)
+            self._within.append(reference)
+            found = self.resolved(target, needed=needed)
+            self._within.pop()
+            known[reference] = found
+            if not self._within:
+                self._parts.clear()
+        return known[reference]
+
+    def _aim(self, reference: str, *, needed: bool) -> Any:
+        try:
+            return _target(reference, self._spec)
+        except KeyError as error:
+            if needed:
+                raise ValueError(
+                    f"The OpenAPI description refers to {reference!r}, which is missing."
+                ) from error
+            self.missing[reference] = None
+            return {}
+
+
+def _target(reference: str, spec: dict[str, Any]) -> Any:
+    """What a reference leads to; KeyError if that is nowhere."""
+    if not reference.startswith(_LOCAL):
+        raise ValueError(
+            f"The OpenAPI description refers to {reference!r}, outside of itself. Put it into one"
+            " document first."
+        )
+    node: Any = spec
+    for step in reference.removeprefix(_LOCAL).split("/"):
+        key = step.replace("~1", "/").replace("~0", "~")
+        if not isinstance(node, dict):
+            raise KeyError(key)
+        node = node[key]
+    return node
+
+
+# Names of operations and parameters as a model writes them (adk-runtime 8.9).
+
+
+MAX_NAME = 60
+"""Models refuse longer names of tools."""
+
+
+def snake_case(name: str) -> str:
+    """`getPetById`, `get-pet-by-id` and `GET /pet` in lower case with underscores."""
+    words = re.sub(r"[^0-9A-Za-z]+", "_", name)
+    words = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", words)
+    words = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words)
+    return re.sub(r"_+", "_", words).strip("_").lower()
+
+
+def argument_name(name: str) -> str:
+    """The name of an argument: no keyword of Python, and not empty."""
+    found = snake_case(name) or "value"
+    return f"param_{found}" if keyword.iskeyword(found) else found
+
+
+def unique(names: list[str]) -> list[str]:
+    """The names with `_0`, `_1`, … after those that came before."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        count = seen.get(name, 0)
+        seen[name] = count + 1
+        found.append(f"{name}_{count - 1}" if count else name)
+    return found
+
 
 Json = dict[str, Any]
 
@@ -144,7 +269,7 @@ def _outer(item: Json, described: Json) -> Iterator[Parameter]:
         if not {"name", "in"} <= one.keys():
             raise ValueError(
                 "A parameter of the OpenAPI description needs `name` and `in`, but is"
-                f" {given(one)}."
+                f" {brief(one)}."
             )
     replaced = {(one["name"], one["in"]) for one in own}
     more = [one for one in common if (one["name"], one["in"]) not in replaced]
@@ -161,12 +286,12 @@ def _outer(item: Json, described: Json) -> Iterator[Parameter]:
         yield Parameter(one["name"], "", one["in"], schema, required, style, explode)
 
 
-def _untold(path: str, told: list[Parameter]) -> Iterator[Parameter]:
+def _untold(path: str, parameters: list[Parameter]) -> Iterator[Parameter]:
     """What a path has a place for, and the description forgets to describe.
 
     Nothing could be called without it: an address with braces in it leads nowhere.
     """
-    known = {one.name for one in told if one.where == "path"}
+    known = {one.name for one in parameters if one.where == "path"}
     for name in dict.fromkeys(_PLACE.findall(path)):
         if name not in known:
             yield Parameter(name, "", "path", {"type": "string"}, True, "simple", False)

@@ -1,13 +1,147 @@
 """From the arguments a model wrote to an HTTP request (adk-runtime 8.9)."""
 
+import json
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from pydantic_core import to_jsonable_python
 
-from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Operation, Parameter
-from devui.runtime.tools.openapi_tool.openapi_spec_parser.paths import segment, simple
-from devui.runtime.tools.openapi_tool.openapi_spec_parser.query import many, query_pairs, text
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import (
+    JSON_STYLE,
+    Operation,
+    Parameter,
+)
+
+# How a query holds the values of a parameter: OpenAPI, "Style Values" (adk-runtime 8.9).
+
+
+_DELIMITERS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
+
+
+def query_pairs(parameter: Parameter, value: Any) -> list[tuple[str, str]]:
+    """Names and texts, as the style of the parameter wants a list or an object to be written."""
+    plain, name = to_jsonable_python(value), parameter.name
+    if parameter.style == JSON_STYLE or not isinstance(plain, dict | list):
+        return [(name, text(plain))]
+    if isinstance(plain, list):
+        if parameter.explode:
+            return [(name, text(one)) for one in plain]
+        return _joined(parameter, plain)
+    told = {key: one for key, one in plain.items() if one is not None}
+    if parameter.style == "deepObject":
+        return _deep(name, told)
+    if parameter.explode:
+        return [(key, text(one)) for key, each in told.items() for one in many(each)]
+    return _joined(parameter, [one for pair in told.items() for one in pair])
+
+
+def text(value: Any) -> str:
+    """A value where one text has to hold it: itself, or JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(to_jsonable_python(value), ensure_ascii=False)
+
+
+def many(value: Any) -> list[Any]:
+    """What stands under one name: each item of a list by itself."""
+    return value if isinstance(value, list) else [value]
+
+
+def _joined(parameter: Parameter, items: list[Any]) -> list[tuple[str, str]]:
+    """One text of all; nothing for nothing, since an empty text would be one empty item."""
+    delimiter = _DELIMITERS.get(parameter.style, ",")
+    told = [text(one) for one in items if one is not None]
+    return [(parameter.name, delimiter.join(told))] if told else []
+
+
+def _deep(name: str, value: Any) -> list[tuple[str, str]]:
+    """`name[key]=...`; of objects in it `name[key][inner]=...`, as most services read it."""
+    if not isinstance(value, dict):
+        return [(name, text(one)) for one in many(value)]
+    return [
+        pair
+        for key, each in value.items()
+        if each is not None
+        for pair in _deep(f"{name}[{key}]", each)
+    ]
+
+
+# How paths and headers hold values: OpenAPI, "Style Values", and RFC 6570 (adk-runtime 8.9).
+
+
+_SLASH = re.compile(r"[/\\]")
+_SIGNS = {"label": ".", "matrix": ";"}
+"""What stands before a value, and between its pieces if they are not joined."""
+_encoded = partial(quote, safe="")
+
+
+def segment(parameter: Parameter, value: Any) -> str:
+    """What stands for a parameter in the path.
+
+    Raises ValueError, with words for the model, if there would be nothing, or if it would lead to
+    another path.
+    """
+    plain = to_jsonable_python(value)
+    said = simple(parameter, plain)
+    if not said:
+        raise ValueError(f"{parameter.argument!r} cannot be empty: it stands in the path.")
+    # A service may read an encoded slash as a slash, and then go up.
+    written = _styled(parameter, plain, str)
+    if not {".", ".."}.isdisjoint([*_SLASH.split(said), *_SLASH.split(written)]):
+        raise ValueError(
+            f"{parameter.argument!r} stands in the path, so what is between its slashes or"
+            " backslashes cannot be a single or a double dot."
+        )
+    return _styled(parameter, plain, _encoded)
+
+
+def simple(parameter: Parameter, value: Any) -> str:
+    """A value where one text has to hold it: items, or names and values, with commas between.
+
+    This is the style `simple`, which is what paths and headers have by default.
+    """
+    plain = to_jsonable_python(value)
+    if parameter.style == JSON_STYLE:
+        return text(plain)
+    # One cookie holds no other, which is what fields by themselves would be there.
+    if isinstance(plain, dict) and parameter.explode and parameter.where != "cookie":
+        return ",".join(f"{key}={_listed(one)}" for key, one in _pairs(plain))
+    return _listed(plain)
+
+
+def _styled(parameter: Parameter, plain: Any, encoded: Callable[[str], str]) -> str:
+    """The value in the style of its parameter; signs of the style are not encoded."""
+    sign = _SIGNS.get(parameter.style, "")
+    named = f"{encoded(parameter.name)}=" if parameter.style == "matrix" else ""
+    if parameter.explode and isinstance(plain, dict):
+        pairs = [f"{encoded(key)}={encoded(_listed(one))}" for key, one in _pairs(plain)]
+        return sign + (sign or ",").join(pairs)
+    if not sign:
+        return encoded(simple(parameter, plain))
+    items = [encoded(one) for one in _items(plain)]
+    between = f"{sign}{named}" if parameter.explode else ","
+    return sign + named + between.join(items)
+
+
+def _listed(plain: Any) -> str:
+    return ",".join(_items(plain))
+
+
+def _items(plain: Any) -> list[str]:
+    if isinstance(plain, dict):
+        plain = [one for pair in _pairs(plain) for one in pair]
+    if isinstance(plain, list):
+        return [_listed(one) for one in plain if one is not None]
+    return [text(plain)]
+
+
+def _pairs(plain: dict[str, Any]) -> list[tuple[str, Any]]:
+    return [(key, one) for key, one in plain.items() if one is not None]
+
 
 _FORM = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"

@@ -1,16 +1,81 @@
 """Sends the request of a tool, and only to where it may go (adk-runtime 8.9)."""
 
+import asyncio
+import ipaddress
+import socket
 import ssl
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from devui.runtime.http_client import httpx, kinds
-from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import (
-    UnknownHost,
-    public_addresses,
-)
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.requests import Request
+
+# Requests that reach public hosts only (adk-runtime 8.9).
+#
+# A description from elsewhere, or a name that a model made up, must not open the way into the
+# network that the agent runs in.
+
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""The IPv4 addresses, as a network sees them that has only IPv6."""
+_TUNNELS = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0:0/96", "2001::/32", "2002::/16")))
+"""Addresses with an IPv4 address in them that may be of any network; no service has one today."""
+
+
+class BlockedHost(ValueError):
+    """The host is not public."""
+
+
+class UnknownHost(ValueError):
+    """The host has no address."""
+
+
+async def public_addresses(url: str) -> list[str]:
+    """The addresses of a URL's host, which are to be tried in this order.
+
+    Going to one of them, and not to the host by its name, leaves no time to change it.
+
+    Raises:
+        BlockedHost: any of its addresses is not public.
+        UnknownHost: it has none.
+    """
+    parts = urlsplit(url)
+    name = parts.hostname or ""
+    addresses = await _addresses(name, parts.port or parts.scheme)
+    for address in addresses:
+        if not _is_public(address):
+            raise BlockedHost(
+                f"The host {name!r} is in a private network ({address}). If that is where the"
+                " service is meant to be, its developer allows it with"
+                " OpenAPIToolset(allow_private_network_access=True)."
+            )
+    return addresses
+
+
+async def _addresses(name: str, port: int | str) -> list[str]:
+    try:
+        return [str(ipaddress.ip_address(name))]
+    except ValueError:
+        loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise UnknownHost(f"The host {name!r} is not known: {error}") from error
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def _is_public(address: str) -> bool:
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.is_site_local or any(parsed in network for network in _TUNNELS):
+            return False
+        parsed = parsed.ipv4_mapped or (
+            ipaddress.IPv4Address(parsed.packed[-4:]) if parsed in _NAT64 else parsed
+        )
+    return parsed.is_global and not parsed.is_multicast
+
 
 HttpxClientFactory = Callable[[], httpx.AsyncClient]
 """Makes the client of one call, which is closed after it; one of httpx or of httpx2."""
@@ -62,7 +127,7 @@ async def send(
         return await _send_to_public(client, url, asked)
 
 
-async def _send_to_public(client: Any, url: Any, asked: dict[str, Any]) -> Any:
+async def _send_to_public(client: Any, url: Any, options: dict[str, Any]) -> Any:
     """The answer of a host at one of the addresses that were found to be public.
 
     A proxy finds the host by itself, and may know names that are not known here.
@@ -76,14 +141,14 @@ async def _send_to_public(client: Any, url: Any, asked: dict[str, Any]) -> Any:
             raise
         addresses = []
     if through_proxy:
-        return await client.request(url=str(url), follow_redirects=False, **asked)
+        return await client.request(url=str(url), follow_redirects=False, **options)
     _keep_transport(client, transport, {url.copy_with(host=each).host for each in addresses})
     for address in addresses[:-1]:
         try:
-            return await _send_to(client, address, url, asked)
+            return await _send_to(client, address, url, options)
         except kinds("ConnectError", "ConnectTimeout"):
             continue  # nothing was sent yet
-    return await _send_to(client, addresses[-1], url, asked)
+    return await _send_to(client, addresses[-1], url, options)
 
 
 def _is_proxy(transport: Any) -> bool:
@@ -103,13 +168,13 @@ def _keep_transport(client: Any, transport: Any, addresses: set[str]) -> None:
     )
 
 
-async def _send_to(client: Any, address: str, url: Any, asked: dict[str, Any]) -> Any:
-    headers = {**asked["headers"], "Host": url.netloc.decode()}
+async def _send_to(client: Any, address: str, url: Any, options: dict[str, Any]) -> Any:
+    headers = {**options["headers"], "Host": url.netloc.decode()}
     return await client.request(
         url=str(url.copy_with(host=address)),  # a client of httpx knows no address of httpx2
         follow_redirects=False,
         extensions={"sni_hostname": url.raw_host.decode()},
-        **{**asked, "headers": headers},
+        **{**options, "headers": headers},
     )
 
 

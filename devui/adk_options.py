@@ -1,0 +1,51 @@
+"""What google-adk's server takes and devui does in another way, and what to do instead.
+
+For the options of `adk web`, `adk api_server` and `adk run`, and for the keywords of
+`get_fast_api_app`, which have the same names.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+_CLOUD: Final = (
+    "devui sends nothing to Google Cloud; see the Trace tab, or export traces with"
+    " OTEL_EXPORTER_OTLP_ENDPOINT"
+)
+_TRIGGERS: Final = "let the source of the events call POST /run with the bearer token"
+_LOGO: Final = "the page has devui's name on it"
+_ENTERPRISE: Final = "register agents that are deployed, with `adk api_server`"
+
+INSTEAD: Final[Mapping[str, str]] = {
+    "a2a": "devui serves no A2A endpoints; `adk api_server --a2a` does",
+    "artifact_service_uri": "devui keeps artifacts with the sessions, in --data-dir",
+    "avatar_config": "devui has no live mode",
+    "eval_storage_uri": "keep sessions as tests with `devui make-test`; `adk eval` works as before",
+    "express_mode": _ENTERPRISE,
+    "gemini_enterprise_app_name": _ENTERPRISE,
+    "logo_image_url": _LOGO,
+    "logo_text": _LOGO,
+    "otel_to_cloud": _CLOUD,
+    "session_service_uri": "devui keeps sessions in a journal of its own: choose its folder with"
+    " --data-dir, or give sqlite:///folder/name.db or memory://",
+    "trace_to_cloud": _CLOUD,
+    "trigger_oidc_audience": _TRIGGERS,
+    "trigger_oidc_service_accounts": _TRIGGERS,
+    "trigger_sources": _TRIGGERS,
+    "url_prefix": "devui serves its pages at the root of a host: give it a host name of its own"
+    " behind the proxy",
+}
+"""By name: what to do instead, as the end of a sentence."""
+
+
+def is_in_memory(uri: str) -> bool:
+    """Whether the URI of a session service asks to keep nothing."""
+    return urlsplit(uri).scheme == "memory"
+
+
+def folder_beside(uri: str) -> Path | None:
+    """`folder/name.devui` for `sqlite:///folder/name.db`; None for other services."""
+    if urlsplit(uri).scheme.partition("+")[0] != "sqlite":
+        return None
+    return Path(uri.partition(":///")[2]).with_suffix(".devui")

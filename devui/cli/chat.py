@@ -1,0 +1,463 @@
+"""A conversation with an agent in the terminal, over the endpoints that the page has, too.
+
+What the agent says goes to standard output, everything beside it to standard error: what it does,
+what it asks, and what the commands of the chat are.
+"""
+
+import dataclasses
+import json
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from getpass import getpass
+from typing import Any, Final
+
+import click
+
+from devui.cli.client import Client
+from devui.cli.errors import Misused, MovedOn
+from devui.cli.follow import newest_number, news_of
+from devui.cli.output import json_words, output_lines, plain, position_lines
+from devui.web.text.visible import readable
+
+USER: Final = "user"
+_FIRST: Final = ("author", "session_id", "node_path", "id")
+"""Members that stand first in a line of `--jsonl`, as `adk run` has them."""
+_INTERNAL: Final = "__adk_internal_"
+
+
+def texts(event: Mapping[str, Any]) -> list[str]:
+    """What the event says to a person; thoughts are not part of it."""
+    return [
+        readable(part["text"]) for part in _parts(event) if part.get("text") and not _thinks(part)
+    ]
+
+
+def doings(event: Mapping[str, Any]) -> Iterator[str]:
+    """What else happens in it: thoughts, calls, results, files, a transfer, an error."""
+    for part in _parts(event):
+        if _thinks(part) and part.get("text"):
+            yield f"thinks: {plain(part['text'])}"
+        elif call := part.get("functionCall"):
+            args = ", ".join(f"{k}={json_words(v)}" for k, v in (call.get("args") or {}).items())
+            yield f"→ {plain(call.get('name', ''))}({args})"
+        elif result := part.get("functionResponse"):
+            yield f"← {plain(result.get('name', ''))}: {json_words(result.get('response'))}"
+        elif data := part.get("inlineData"):
+            yield f"shows a file ({plain(str(data.get('mimeType') or 'of unknown type'))})"
+    actions = event.get("actions") or {}
+    for name, version in (actions.get("artifactDelta") or {}).items():
+        yield f"saves {plain(name)}, version {version}"
+    if actions.get("transferToAgent"):
+        yield f"transfers to {plain(actions['transferToAgent'])}"
+    if event.get("errorCode") or event.get("errorMessage"):
+        words = (str(event.get(name) or "") for name in ("errorCode", "errorMessage"))
+        yield click.style(plain(": ".join(filter(None, words))), fg="red")
+
+
+def json_line(event: Mapping[str, Any], session_id: str) -> str:
+    """The event as `adk run --jsonl` prints it: session and place first, no empty actions."""
+    line = {**event, "session_id": session_id}
+    if path := (event.get("nodeInfo") or {}).get("path"):
+        line["node_path"] = path
+    actions = {k: v for k, v in (line.pop("actions", None) or {}).items() if v != {}}
+    metadata = line.pop("customMetadata", None) or {}
+    metadata = {k: v for k, v in metadata.items() if not k.startswith(_INTERNAL)}
+    line |= {"actions": actions} if actions else {}
+    line |= {"customMetadata": metadata} if metadata else {}
+    first = {name: line.pop(name) for name in _FIRST if name in line}
+    return json.dumps({**first, **line}, ensure_ascii=False)
+
+
+def _parts(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    parts = (event.get("content") or {}).get("parts")
+    return [part for part in parts or [] if isinstance(part, dict)]
+
+
+def _thinks(part: Mapping[str, Any]) -> bool:
+    return bool(part.get("thought"))
+
+
+_SEVERAL: Final = 2
+"""Choices from which on a person has to choose."""
+_YES: Final = frozenset({"y", "yes", "true", "confirm"})
+_NO: Final = frozenset({"n", "no", "false", "reject"})
+
+Read = Callable[[str], str]
+"""Reads a line behind a prompt; of a secret nothing is shown."""
+
+
+def question_lines(form: Mapping[str, Any]) -> list[str]:
+    """The question, what it is about, and where to sign in."""
+    about = [f"  {line}" for line in readable(form["about"]).splitlines()]
+    link = [f"  {plain(form['link'])}"] if form["link"] else []
+    return [click.style(f"? {readable(form['hint'])}", fg="yellow", bold=True), *about, *link]
+
+
+def filled_in(form: Mapping[str, Any], line: Read, secret: Read) -> dict[str, str] | None:
+    """The fields of a question as a person types them; None if they leave it open.
+
+    An empty first line leaves it open; later ones take what the field offers.
+    """
+    fields: dict[str, str] = {}
+    for number, field in enumerate(form["fields"]):
+        read = secret if field["kind"] == "secret" else line
+        leaves = not number and len(form["choices"]) < _SEVERAL
+        while True:
+            text = read(_prompt(field, leaves=leaves))
+            if leaves and not text:
+                return None
+            try:
+                fields |= _field_values(field, text or field["value"])
+            except Misused as wrong:
+                click.echo(f"  {wrong}", err=True)
+                continue
+            break
+    if len(form["choices"]) >= _SEVERAL:
+        chosen = _choice(form, line)
+        return None if chosen is None else {**fields, "choice": chosen}
+    return {**fields, "choice": form["choices"][0]["value"]} if form["choices"] else fields
+
+
+def filled_by(form: Mapping[str, Any], text: str) -> dict[str, str]:
+    """The fields as one message says them: the choice, the field, or JSON with several.
+
+    Raises Misused, with what can be said.
+    """
+    choices = form["choices"]
+    offered = {field["name"]: field["value"] for field in form["fields"]}
+    if len(choices) >= _SEVERAL:
+        value = _chosen(choices, text)
+        if value is None:
+            labels = ", ".join(f"{each['label']!r}" for each in choices)
+            raise Misused(f"the agent asks {plain(form['hint'])!r}: answer with one of {labels}")
+        return {**offered, "choice": value}
+    if len(form["fields"]) == 1:
+        return _field_values(form["fields"][0], text)
+    names = [_short(field) for field in form["fields"]]
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise Misused(
+            f"the agent asks {plain(form['hint'])!r}: answer with a JSON object of"
+            f" {', '.join(names)}"
+        )
+    said: dict[str, str] = {}
+    for field in form["fields"]:
+        if _short(field) in given:
+            value = given[_short(field)]
+            said |= _field_values(field, value if isinstance(value, str) else json.dumps(value))
+    return said
+
+
+def _choice(form: Mapping[str, Any], line: Read) -> str | None:
+    """The value of a choice; None if the person leaves it open."""
+    choices = form["choices"]
+    labels = ", ".join(plain(each["label"]) for each in choices)
+    while text := line(f"  {labels}: "):
+        value = _chosen(choices, text)
+        if value is not None:
+            return value
+        click.echo(f"  type one of them, or its number from 1 to {len(choices)}", err=True)
+    return None
+
+
+def _chosen(choices: Sequence[Mapping[str, str]], text: str) -> str | None:
+    """The choice that is typed: by its words, their beginning, its number, or yes and no."""
+    text = text.strip().casefold()
+    for choice in choices:
+        if text in {choice["value"].casefold(), choice["label"].casefold()}:
+            return choice["value"]
+    for words in (_YES, _NO):
+        meant = [each["value"] for each in choices if each["value"].casefold() in words]
+        if text in words and meant:
+            return meant[0]
+    begun = [each["value"] for each in choices if each["label"].casefold().startswith(text)]
+    if text and len(begun) == 1:
+        return begun[0]
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    return choices[number - 1]["value"] if 0 < number <= len(choices) else None
+
+
+def _field_values(field: Mapping[str, Any], text: str) -> dict[str, str]:
+    """What the field is sent as; a box that is not ticked is not sent. Raises Misused."""
+    name = field["name"]
+    if field["kind"] == "boolean":
+        word = text.strip().casefold()
+        if word not in _YES | _NO | {""}:
+            raise Misused(f"{field['label']}: type yes or no")
+        return {name: "on"} if word in _YES else {}
+    if field["kind"] == "json":
+        return {name: _as_json(text)}
+    return {name: text}
+
+
+def _as_json(text: str) -> str:
+    """The text, if it is JSON; else a JSON string of it."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return json.dumps(text, ensure_ascii=False)
+    return text
+
+
+def _prompt(field: Mapping[str, Any], *, leaves: bool) -> str:
+    notes = [plain(field["hint"])] if field["hint"] else []
+    notes += [" | ".join(map(plain, field["options"]))] if field["options"] else []
+    notes += ["yes or no"] if field["kind"] == "boolean" else []
+    offered = " ".join(field["value"].split())
+    notes += [f"such as {plain(offered)}" if leaves else f"Enter: {plain(offered)}"] * bool(offered)
+    notes += ["Enter skips it"] if leaves else []
+    about = f" ({'; '.join(notes)})" if notes else ""
+    return f"  {plain(field['label'])}{about}: "
+
+
+def _short(field: Mapping[str, Any]) -> str:
+    """`seats` of `answer.seats`."""
+    return str(field["name"]).removeprefix("answer.")
+
+
+with suppress(ImportError):
+    import readline  # noqa: F401  (lends input() its history and its keys)
+
+DONE: Final = "done"
+_BYE: Final = frozenset({"exit", "quit"})
+
+
+class DoubleInterrupt(Exception):
+    """Ctrl-C was pressed twice."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class Chat:
+    """One session, and how what happens in it is printed."""
+
+    client: Client
+    session: dict[str, Any]
+    """As `GET /api/sessions` has it."""
+    as_json: bool
+    seconds: float | None
+    """After which a turn is stopped; None for no limit."""
+    named: bool
+    """Whether the author stands before what is said."""
+    interrupted: bool = dataclasses.field(init=False, default=False)
+    """Whether Ctrl-C has stopped the last run."""
+    _newest: int = dataclasses.field(init=False)
+    """The number of the newest event that was printed."""
+
+    def __post_init__(self) -> None:
+        self._newest = newest_number(self.client, self.session["key"])
+
+    @property
+    def _path(self) -> tuple[object, ...]:
+        return ("api", "sessions", self.session["key"])
+
+    def show_past(self) -> None:
+        """Print what has been said in the session."""
+        after = 0
+        while rows := self.client.listed(*self._path, "events", after=after):
+            for row in rows:
+                path = (*self._path, "events", row["number"])
+                self._print(self.client.get(*path)["event"])
+            after = rows[-1]["number"]
+
+    def say(self, text: str) -> str:
+        """Send a message, or the answer to what the agent asks; how the run ended.
+
+        Raises Misused for a text that does not answer the question, and Left.
+        """
+        questions = self.questions()
+        if not questions:
+            return self._started(message=text)
+        fields = filled_by(questions[0], text)
+        _note(f"answers {plain(questions[0]['hint'])!r}")
+        return self._answered(questions[0], fields)
+
+    def questions(self) -> list[dict[str, Any]]:
+        """What the agent waits for a person to say."""
+        return self.client.listed(*self._path, "questions")
+
+    def ask(self) -> str | None:
+        """Put the open questions to the person, and those that their answers bring up.
+
+        How the last run ended; None if nothing was answered. Raises Left.
+        """
+        end, left_open = None, set[str]()
+        while open_ones := [each for each in self.questions() if each["call"] not in left_open]:
+            form = open_ones[0]
+            for line in question_lines(form):
+                click.echo(line, err=True)
+            ended = self._put(form)
+            if ended is None:
+                left_open.add(form["call"])
+            else:
+                end = ended
+        return end
+
+    def _put(self, form: dict[str, Any]) -> str | None:
+        while True:
+            try:
+                fields = filled_in(form, read_line, _read_secret)
+            except (KeyboardInterrupt, EOFError):
+                click.echo(err=True)
+                fields = None
+            if fields is None:
+                _note("not answered; answer on the page, or in the next turn")
+                return None
+            try:
+                return self._answered(form, fields)
+            except Misused as wrong:
+                click.echo(f"  {wrong}", err=True)
+            except MovedOn as refused:  # such as an answer that was given on the page meanwhile
+                _note(str(refused))
+                return None
+
+    def converse(self) -> None:
+        """Read messages and show the answers until the person leaves. Raises Left."""
+        warned = False
+        while True:
+            try:
+                text = read_line(click.style("you: ", fg="blue")).strip()
+            except EOFError:
+                click.echo(err=True)
+                return
+            except KeyboardInterrupt:
+                if warned:
+                    raise DoubleInterrupt from None
+                warned = True
+                click.echo(err=True)
+                _note("press Ctrl-C again to leave, or type `exit` or Ctrl-D")
+                continue
+            warned = False
+            if text in _BYE:
+                return
+            if text:
+                self._turn(text)
+
+    def _turn(self, text: str) -> None:
+        """A message and what comes of it; a refusal, such as during a run of the page, is said."""
+        try:
+            self._started(message=text)
+            self.ask()
+        except (Misused, MovedOn) as refused:
+            click.secho(str(refused), fg="red", err=True)
+
+    def _started(self, **body: Any) -> str:
+        begun = self.client.post(
+            *self._path, "runs", streaming=False, actor=self.client.actor, **body
+        )
+        return self._followed(begun["run"])
+
+    def _answered(self, form: dict[str, Any], fields: dict[str, str]) -> str:
+        begun = self.client.post(
+            *self._path,
+            "answers",
+            event=form["event"],
+            call=form["call"],
+            fields=fields,
+            actor=self.client.actor,
+        )
+        return self._followed(begun["run"])
+
+    def _followed(self, run: str) -> str:
+        """Print what a run does until its end; Ctrl-C stops it, and pressed again leaves."""
+        self.interrupted = False
+        with self._timer(run) as late:
+            while True:
+                try:
+                    end = self._printed(run)
+                    break
+                except KeyboardInterrupt:
+                    if self.interrupted:
+                        raise DoubleInterrupt from None
+                    self.interrupted = True
+                    _note("\nstopping the run; press Ctrl-C again to leave")
+                    self._stop(run)
+        if late.is_set():
+            click.secho(f"stopped after {self.seconds:g} seconds (--timeout)", fg="red", err=True)
+        return end
+
+    def _printed(self, run: str) -> str:
+        for news in news_of(self.client, self.session["key"], self._newest, run=run):
+            if news["type"] == "event":
+                self._newest = news["number"]
+                if news["author"] != USER:
+                    self._print(news["event"])
+            elif news["type"] == "output" and not self.as_json:
+                _lines(output_lines(news))
+            elif news["type"] == "position" and news["run"] == run:
+                _tell_trouble(news)
+                if news["ended"] is not None:
+                    return str(news["status"])
+        raise AssertionError("the session's stream ended with an error")
+
+    def _print(self, event: dict[str, Any]) -> None:
+        if self.as_json:
+            click.echo(json_line(event, self.session["id"]))
+            return
+        author = event.get("author") or ""
+        for said in texts(event):
+            name = f"{click.style(plain(author), fg='green')}: " if self.named else ""
+            click.echo(f"{name}{said}")
+        for line in doings(event):
+            click.echo(click.style(f"  {line}", dim=True), err=True)
+
+    def _stop(self, run: str) -> None:
+        with suppress(MovedOn):
+            self.client.post(
+                *("api", "runs", run, "commands"),
+                command="stop",
+                key=uuid.uuid4().hex,
+                actor=self.client.actor,
+            )
+
+    @contextmanager
+    def _timer(self, run: str) -> Iterator[threading.Event]:
+        """Stop the run when its time is up; whether that has happened."""
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            self._stop(run)
+
+        timer = threading.Timer(self.seconds or 0, stop)
+        if self.seconds is not None:
+            timer.start()
+        try:
+            yield late
+        finally:
+            timer.cancel()
+
+
+def read_line(prompt: str) -> str:
+    """A line that a person types; the prompt is no part of the output that a script reads."""
+    if sys.stdout.isatty():
+        return input(prompt)
+    click.echo(prompt, nl=False, err=True)
+    return input()
+
+
+def _tell_trouble(position: dict[str, Any]) -> None:
+    """Say why nothing more comes: the run is held, or did not end as it should."""
+    ended = position["ended"] is not None
+    if position["holds"] or (ended and position["status"] != DONE):
+        _lines(position_lines(position))
+    if position["holds"]:
+        _note("held by the debugger: continue it on the page, or with `devui dbg continue`")
+
+
+def _read_secret(prompt: str) -> str:
+    return getpass(prompt)
+
+
+def _lines(lines: list[str]) -> None:
+    for line in lines:
+        click.echo(line, err=True)
+
+
+def _note(text: str) -> None:
+    click.secho(text, dim=True, err=True)

@@ -1,1 +1,0 @@
-"""What `devui doctor` looks at, one module for each area."""

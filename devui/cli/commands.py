@@ -1,0 +1,142 @@
+"""`devui` itself: opens the UI, or runs one of its commands.
+
+Whatever does not begin with the name of a command belongs to `web`: `devui`, `devui agents` and
+`devui --port 9000` open the UI. A folder that is called like a command is `./resume`.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import click
+
+from devui import __version__
+
+INSTEAD: Final[Mapping[str, str]] = {
+    "conformance": "keep sessions as tests with `devui make-test` and run them with `devui test`;"
+    " `adk conformance` works on your agents as before",
+    "deploy": "deploy with `adk deploy`; devui changes nothing in your agents",
+    "eval": "keep sessions as tests with `devui make-test` and run them with `devui test`;"
+    " `adk eval` works on your agents as before",
+    "eval_set": "keep sessions as tests with `devui make-test`; `adk eval_set` works as before",
+    "migrate": "import databases of google-adk with `devui import`, which reads both schemas;"
+    " devui brings its own journal up to date by itself",
+    "optimize": "retry a model call with a different prompt on the page, or use `adk optimize`",
+    "telemetry": "devui sends no usage data, so there is nothing to switch off",
+}
+"""By name: a sentence without its full stop."""
+
+
+WEB: Final = "web"
+"""The command that may be left out."""
+
+API_SERVER: Final = "api_server"
+"""What google-adk calls a server whose pages nobody opens (resume seed): `web --no-browser`."""
+
+_COMMANDS: Final[Mapping[str, str]] = {
+    WEB: "devui.cli.web",
+    "run": "devui.cli.run",
+    "create": "devui.cli.create",
+    "dbg": "devui.cli.dbg.command",
+    "resume": "devui.cli.resume",
+    "export": "devui.cli.export",
+    "import": "devui.cli.import_",
+    "compare": "devui.cli.compare",
+    "make-test": "devui.cli.make_test",
+    "test": "devui.cli.test",
+    "replay": "devui.cli.replay",
+    "backup": "devui.cli.backup",
+    "prune": "devui.cli.prune",
+    "doctor": "devui.cli.doctor.command",
+}
+"""Where each command is: the `command` of a module that is loaded when it is needed."""
+_OWN: Final = frozenset({"--help", "--version"})
+
+_EXAMPLES = """\b
+Examples:
+  devui agents                 open the UI on every app in ./agents
+  devui agents/travel          open it on one app
+  devui create first           create a small agent that runs without a key
+  devui run first "Hello"      send it a message and print the answer
+  devui resume 12              resume the interrupted invocation of session 12
+  devui compare 12 15          show how two sessions or runs differ
+  devui replay 12 --check      run session 12 again with its recorded answers
+  devui dbg attach             follow a run in the terminal
+  devui export 12 -o it.json   write a session to a file, without secrets
+  devui import it.json         import it, here or elsewhere
+  devui make-test 12           keep session 12 as a test
+  devui test                   run the tests made from sessions
+  devui backup -o copy         copy all sessions, even while a server is running
+  devui prune --days 90        list unused sessions; add --yes to delete them
+  devui doctor                 check the installation, the journal and the apps
+
+Options and commands also work in google-adk's spelling: --data_dir, api_server.
+"""
+
+
+def kebab(name: str) -> str:
+    """ADK writes `--data_dir`, devui `--data-dir`: options and commands are known by both."""
+    return name.replace("_", "-")
+
+
+def _look_for_mistakes(word: str) -> None:
+    """Raises UsageError for a command of `adk` that we do not have, or one that is misspelled."""
+    if advice := INSTEAD.get(word.replace("-", "_")):
+        raise click.UsageError(f"devui has no command {word!r}: {advice}.")
+    if word.startswith("-") or Path(word).exists():
+        return
+    difflib = import_module("difflib")  # for mistakes alone
+    if near := difflib.get_close_matches(kebab(word), [*_COMMANDS, kebab(API_SERVER)]):
+        suggestion = " or ".join(map(repr, near))
+        raise click.UsageError(
+            f"no command or folder is called {kebab(word)!r}. Did you mean {suggestion}?"
+        )
+
+
+class Front(click.Group):
+    """A group whose commands are loaded when needed, and one of which may be left out."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the name of the command that was left out, or is google-adk's, before the rest."""
+        first = args[0] if args else ""
+        if first.replace("-", "_") == API_SERVER:
+            args = [WEB, "--no-browser", *args[1:]]
+        elif kebab(first) not in _COMMANDS.keys() | _OWN:
+            _look_for_mistakes(first)
+            args = [WEB, *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; None for a name that is none's."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(_COMMANDS[cmd_name])
+        command: click.Command = module.command
+        return command
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Both ways to call it."""
+        formatter.write_usage(ctx.command_path, "[OPTIONS] [AGENTS_DIR]")
+        formatter.write_usage(ctx.command_path, "COMMAND …", prefix="   or: ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of the command that may be left out, then the commands."""
+        web = self.get_command(ctx, WEB)
+        if web is not None:
+            web.format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+@click.group(cls=Front, epilog=_EXAMPLES, context_settings={"token_normalize_func": kebab})
+@click.version_option(__version__, prog_name="devui")
+def main() -> None:
+    """Open the dev UI on the agents in AGENTS_DIR (default: the current folder), or run a command.
+
+    An app is a folder with an agent.py that defines `root_agent` or `app`. Sessions are stored in
+    the data folder. Set DEVUI_TOKEN to choose the bearer token for scripts.
+    """

@@ -1,0 +1,1 @@
+"""`devui dbg`: the debugger in the terminal."""

@@ -1,0 +1,18 @@
+"""JSON that is typed as an argument of a command."""
+
+import json
+import sys
+from typing import Any
+
+from devui.cli.errors import Misused
+
+
+def json_object(what: str, text: str) -> dict[str, Any]:
+    """The object in `text`, or on standard input for `-`. Raises Misused, which names `what`."""
+    try:
+        value = json.loads(sys.stdin.read() if text == "-" else text)
+    except ValueError as error:
+        raise Misused(f"{what} is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise Misused(f'{what} must be a JSON object, such as {{"city": "Oslo"}}')
+    return value

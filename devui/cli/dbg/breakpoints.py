@@ -1,0 +1,167 @@
+"""`devui dbg break`: an app's breakpoints in the terminal."""
+
+from typing import Any
+
+import click
+
+from devui.cli.client import Client
+from devui.cli.errors import NotThere
+from devui.cli.lookup import app_of, apps_of
+from devui.cli.output import breakpoint_lines
+from devui.cli.server import Terminal, on_the_server
+
+_app = click.option(
+    "--app",
+    metavar="NAME",
+    help="App of the breakpoint; by default the session's, or the only one.",
+)
+_session = click.option("-s", "--session", metavar="KEY", help="Session whose app to use.")
+_number = click.argument("number", type=int)
+_user = click.option("--user", metavar="NAME", help="Only for this user's sessions.")
+
+
+@click.group("break")
+def break_group() -> None:
+    """Add, list, edit, enable, disable and delete the breakpoints of an app."""
+
+
+@break_group.command()
+@click.argument("place", metavar="ON[:NAME]")
+@click.option(
+    "--if", "condition", metavar="EXPR", default="", help="Break only if this expression is true."
+)
+@click.option(
+    "--agent", metavar="NAME", default="*", help="Break only in this agent; * matches anything."
+)
+@click.option(
+    "--after", is_flag=True, help="Break after the commit, call or agent instead of before."
+)
+@click.option(
+    "--hits",
+    "hit",
+    metavar="TIMES",
+    default="",
+    help="Break only on these hits of a run: '== 3', '>= 3', '% 3'.",
+)
+@click.option("--log", default="", help="Log this line instead of breaking; {…} is filled in.")
+@click.option("--off", is_flag=True, help="Add it disabled.")
+@_app
+@_session
+@on_the_server
+def add(
+    terminal: Terminal,
+    place: str,
+    *,
+    after: bool,
+    off: bool,
+    app: str | None,
+    session: str | None,
+    **draft: str,
+) -> None:
+    """Break on `tool:book_*`, `state:user:*`, `event:error`, `agent:planner`, `model`, `final`, …
+
+    ON is what to break on; NAME narrows it down, and * matches anything.
+    """
+    on, _, name = place.partition(":")
+    made = terminal.client.post(
+        *("api", "apps", app_of(terminal.client, app, session), "breakpoints"),
+        on=on,
+        name=name or "*",
+        when="after" if after else "before",
+        enabled=not off,
+        **draft,
+    )
+    _say(terminal, [made])
+
+
+@break_group.command()
+@_number
+@click.argument("place", metavar="[ON[:NAME]]", required=False)
+@click.option("--if", "condition", metavar="EXPR", help="Break only if this expression is true.")
+@click.option("--agent", metavar="NAME", help="Break only in this agent; * matches anything.")
+@click.option("--after/--before", default=None, help="Break after, or before.")
+@click.option("--hits", "hit", metavar="TIMES", help="Break only on these hits of a run.")
+@click.option("--log", help="Log this line instead of breaking.")
+@on_the_server
+def change(
+    terminal: Terminal, number: int, place: str | None, *, after: bool | None, **draft: str | None
+) -> None:
+    """Edit breakpoint NUMBER. Only what is given changes; '' clears an option."""
+    given: dict[str, object] = {name: said for name, said in draft.items() if said is not None}
+    if place is not None:
+        given["on"], _, name = place.partition(":")
+        given["name"] = name or "*"
+    if after is not None:
+        given["when"] = "after" if after else "before"
+    if not given:
+        raise click.UsageError(
+            "nothing to change: give ON:NAME, --before, --after, --if, --agent, --hits or --log"
+        )
+    if given.get("agent") == "":
+        given["agent"] = "*"
+    _patch(terminal, number, **given)
+
+
+@break_group.command("list")
+@_app
+@on_the_server
+def list_(terminal: Terminal, app: str | None) -> None:
+    """List the breakpoints of one app, or of all apps."""
+    client = terminal.client
+    _say(terminal, [p for name in ([app] if app else apps_of(client)) for p in _of(client, name)])
+
+
+@break_group.command()
+@_number
+@on_the_server
+def rm(terminal: Terminal, number: int) -> None:
+    """Delete breakpoint NUMBER."""
+    point = _named(terminal.client, number)
+    terminal.client.delete("api", "apps", point["app"], "breakpoints", number)
+    terminal.say({"deleted": number}, lambda _: [f"deleted breakpoint {number}"])
+
+
+@break_group.command()
+@_number
+@_user
+@on_the_server
+def enable(terminal: Terminal, number: int, user: str | None) -> None:
+    """Enable breakpoint NUMBER."""
+    _patch(terminal, number, user=user, enabled=True)
+
+
+@break_group.command()
+@_number
+@_user
+@on_the_server
+def disable(terminal: Terminal, number: int, user: str | None) -> None:
+    """Disable breakpoint NUMBER."""
+    _patch(terminal, number, user=user, enabled=False)
+
+
+def _patch(terminal: Terminal, number: int, **change: object) -> None:
+    point = _named(terminal.client, number)
+    path = ("api", "apps", point["app"], "breakpoints", number)
+    changed = terminal.client.patch(*path, version=point["version"], **change)
+    _say(terminal, [changed])
+
+
+def _named(client: Client, number: int) -> dict[str, Any]:
+    """The breakpoint with a number, which is no other app's; raises NotThere."""
+    for app in apps_of(client):
+        for point in _of(client, app):
+            if point["id"] == number:
+                return point
+    raise NotThere(f"there is no breakpoint {number}; run `devui dbg break list` to see them")
+
+
+def _of(client: Client, app: str) -> list[dict[str, Any]]:
+    return client.listed("api", "apps", app, "breakpoints")
+
+
+def _say(terminal: Terminal, points: list[dict[str, Any]]) -> None:
+    if terminal.as_json:
+        for point in points:
+            terminal.say(point, lambda _: [])
+    else:
+        terminal.say(points, breakpoint_lines)

@@ -1,0 +1,280 @@
+"""`devui dbg end`, `prompt`, `tools` and `try`: single calls of models and tools."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import click
+
+from devui.cli.client import Client
+from devui.cli.dbg.arguments import json_object
+from devui.cli.dbg.control import key_option, no_wait_option, send, session_option
+from devui.cli.errors import Misused, NotThere
+from devui.cli.lookup import app_of, running, session_of
+from devui.cli.output import json_words, plain
+from devui.cli.server import Terminal, on_the_server
+from devui.web.text.visible import visible
+
+
+@click.command()
+@click.argument("call")
+@click.argument("value", required=False)
+@click.option("--why", help="Reason to give the agent; only without VALUE.")
+@session_option
+@key_option
+@no_wait_option
+@on_the_server
+def end(
+    terminal: Terminal,
+    call: str,
+    value: str | None,
+    why: str | None,
+    session: str | None,
+    key: str | None,
+    no_wait: bool,
+) -> None:
+    """End CALL, which hasn't returned: fail it, or answer it with VALUE. The run continues.
+
+    CALL is a number from `devui dbg why`, a call id, or the name of the tool or model. VALUE is
+    JSON or plain text; `-` reads it from standard input.
+    """
+    if value is not None and why is not None:
+        raise Misused("--why and VALUE can't be combined; give one of them")
+    position = running(terminal.client, session, or_over=key is not None)
+    order: dict[str, Any] = {"command": "end", "value": why}
+    if value is not None:
+        order = {"command": "answer", "value": _value(sys.stdin.read() if value == "-" else value)}
+    meant = int(call) if call.isdecimal() else call
+    send(terminal, position, "calls", wait=not no_wait, call=meant, key=key, **order)
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+_SIGNS: Final = {"added": "+", "removed": "-", "changed": "≠", "same": "="}
+_COLOURS: Final = {"added": "green", "removed": "red"}
+_SPACE: Final = "  "
+
+
+@click.command("prompt")
+@click.argument("number", type=int)
+@click.option("--diff", is_flag=True, help="Compare with the agent's previous call.")
+@click.option(
+    "--with", "other", type=int, metavar="NUMBER", help="Compare with the prompt of this event."
+)
+@session_option
+@on_the_server
+def prompt(
+    terminal: Terminal, number: int, *, diff: bool, other: int | None, session: str | None
+) -> None:
+    """Show what led to event NUMBER: the prompt as it was sent, or a tool's arguments.
+
+    The prompt is shown after the last callback: system instruction, tools, settings and messages.
+    """
+    client, key = terminal.client, session_of(terminal.client, session)["key"]
+    found = _spans(client, key, number)
+    if not diff and other is None:
+        for span in found:
+            answer = client.get("api", "sessions", key, "spans", span["id"])
+            terminal.say(answer, _model_lines if span["type"] == "model" else _tool_lines)
+        return
+    than = None if other is None else _model_call(_spans(client, key, other), other)["id"]
+    asked = ("api", "sessions", key, "spans", _model_call(found, number)["id"], "diff")
+    terminal.say(client.get(*asked, **{"with": than}), _diff_lines)
+
+
+def _spans(client: Client, key: int, number: int) -> list[dict[str, Any]]:
+    """The model call, or the tool calls, that an event came of; raises NotThere."""
+    found = client.listed("api", "sessions", key, "spans", event=number)
+    if not found:
+        raise NotThere(f"#{number} has no prompt: it wasn't produced by a model or tool call")
+    return [each for each in found if each["type"] == "model"][-1:] or found
+
+
+def _model_call(spans: list[dict[str, Any]], number: int) -> dict[str, Any]:
+    if spans[0]["type"] != "model":
+        raise Misused(f"#{number} has no prompt to compare: it was produced by a tool, not a model")
+    return spans[0]
+
+
+def _model_lines(answer: Mapping[str, Any]) -> list[str]:
+    sent = answer["sent"]
+    if sent is None:
+        return [f"the request of {plain(answer['agent'])} was not recorded"]
+    head = f"{plain(sent['model'] or answer['name'])}  asked by {plain(answer['agent'])}"
+    lines = [click.style(head + ("  streaming" if sent["stream"] else ""), bold=True)]
+    lines += _block("system", _texts(sent["system"])) if sent["system"] else []
+    lines += _block("tools", map(_tool, _declared(sent["tools"]))) if sent["tools"] else []
+    lines += _block("settings", [_json(sent["config"])]) if sent["config"] else []
+    for content in sent["contents"]:
+        lines += _block(str(content.get("role") or "message"), _texts(content.get("parts")))
+    return lines
+
+
+def _tool_lines(answer: Mapping[str, Any]) -> list[str]:
+    head = f"{plain(answer['name'])}  called by {plain(answer['agent'])}"
+    lines = [click.style(head, bold=True), *_block("arguments", [_json(answer["sent"])])]
+    if answer["error"]:
+        return [*lines, *_block("error", [plain(answer["error"])])]
+    return [*lines, *_block("result", [_json(answer["result"])])]
+
+
+def _diff_lines(answer: Mapping[str, Any]) -> list[str]:
+    place = f"#{answer['withEvent']}" if answer["withEvent"] else f"span {answer['with']}"
+    lines = [click.style(f"compared with {place}", bold=True)]
+    lines += [plain(answer["verdict"])] if answer["verdict"] else []
+    for name in ("blocks", "tools", "config"):
+        about = "" if name == "blocks" else f"{name} "
+        for block in answer[name]:
+            lines += _difference(about, block)
+    return lines
+
+
+def _difference(about: str, block: Mapping[str, Any]) -> Iterator[str]:
+    if block["breaks"]:
+        yield click.style("cache prefix breaks here", fg="yellow")
+    note = f"  ({plain(block['note'])})" if block["note"] else ""
+    yield f"{_SIGNS[block['kind']]} {about}{plain(block['label'])}{note}"
+    for piece in block["pieces"]:
+        sign = _SIGNS[piece["kind"]] if piece["kind"] != "same" else " "
+        for line in visible(piece["text"]).splitlines():
+            yield click.style(f"{_SPACE}{sign} {line}".rstrip(), fg=_COLOURS.get(piece["kind"]))
+
+
+def _block(name: str, lines: Iterable[str]) -> list[str]:
+    return [click.style(plain(name), fg="blue"), *(f"{_SPACE}{line}" for line in lines)]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The lines of a text, or of a content's parts; what is no text is one of JSON."""
+    for part in value if isinstance(value, list) else [value]:
+        text = part if isinstance(part, str) else part.get("text")
+        if text is None:
+            yield _json(part)
+        else:
+            yield from visible(text).splitlines()
+
+
+def _declared(tools: Any) -> Iterator[Mapping[str, Any]]:
+    for tool in tools:
+        yield from tool.get("functionDeclarations") or [{"name": name} for name in tool]
+
+
+def _tool(answer: Mapping[str, Any]) -> str:
+    schema = answer.get("parameters") or answer.get("parametersJsonSchema") or {}
+    names = ", ".join(map(plain, schema.get("properties") or {}))
+    about = plain(str(answer.get("description") or "").strip().partition("\n")[0])
+    return f"{plain(str(answer.get('name')))}({names})  {about}".rstrip()
+
+
+def _json(value: Any) -> str:
+    return plain(json.dumps(value, ensure_ascii=False))
+
+
+_EFFECTS: Final = ("read_only", "idempotent", "effects")
+_AS_IN_CODE: Final = "as_in_code"
+_RAISED: Final = 1
+"""The exit status when the tool has raised."""
+_session = click.option(
+    "-s", "--session", metavar="KEY", help="Session by number or id; by default the running one."
+)
+
+
+@click.command("tools")
+@click.argument("tool", required=False)
+@click.option(
+    "--is",
+    "effect",
+    type=click.Choice([*_EFFECTS, _AS_IN_CODE]),
+    help=f"Set the effect class of TOOL; {_AS_IN_CODE} resets it.",
+)
+@click.option(
+    "--app", metavar="NAME", help="App of the tool; by default the session's, or the only one."
+)
+@_session
+@on_the_server
+def tools(
+    terminal: Terminal,
+    tool: str | None,
+    *,
+    effect: str | None,
+    app: str | None,
+    session: str | None,
+) -> None:
+    """List an app's tools, or just TOOL, with their effect classes."""
+    if effect and tool is None:
+        raise Misused("name the tool: devui dbg tools TOOL --is read_only")
+    name = app_of(terminal.client, app, session)
+    place = ("api", "apps", name, "tools")
+    answer = [each for each in terminal.client.listed(*place) if tool in {None, each["name"]}]
+    if tool is not None and not answer:
+        raise NotThere(f"{name} has no tool {tool}")
+    if effect:
+        said = None if effect == _AS_IN_CODE else effect
+        answer = [terminal.client.put(*place, tool, effect=said, actor=terminal.client.actor)]
+    terminal.say(answer, _tools)
+
+
+@click.command("try")
+@click.argument("tool")
+@click.argument("args", required=False, default="{}")
+@click.option("--at", type=int, help="Use the state as of this event.")
+@click.option("--sure", is_flag=True, help="Run it even if it may have effects.")
+@_session
+@on_the_server
+def try_(
+    terminal: Terminal, tool: str, args: str, *, at: int | None, sure: bool, session: str | None
+) -> None:
+    """Run TOOL alone with ARGS, a JSON object, on a copy of the session's state.
+
+    Nothing is committed; state writes are only shown. Side effects outside the session are real.
+    Exit status: 1 if the tool raised.
+    """
+    found = session_of(terminal.client, session)
+    tried = terminal.client.post(
+        *("api", "apps", found["app"], "tools", tool, "trials"),
+        args=json_object("the arguments", args),
+        session=found["key"],
+        event=at,
+        sure=sure,
+        actor=terminal.client.actor,
+    )
+    terminal.say(tried, _trial)
+    if tried["error"] is not None:
+        sys.exit(_RAISED)
+
+
+def _tools(answer: list[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"{plain(each['name'])}  {each['effect']}{_source(each)}  "
+        f"{plain(', '.join(each['agents']))}"
+        for each in answer
+    ] or ["the app has no tools"]
+
+
+def _source(answer: Mapping[str, Any]) -> str:
+    if answer["by"]:
+        return f", set by {plain(answer['by'])}"
+    return "" if answer["source"] == "nobody" else f" ({answer['source']})"
+
+
+def _trial(answer: Mapping[str, Any]) -> list[str]:
+    return list(_lines(answer))
+
+
+def _lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    error = answer["error"]
+    if error is not None:
+        yield click.style(plain(f"{error['type']}: {error['message']}"), fg="red")
+        return
+    yield json_words(answer["result"].get("result"))
+    actions = dict(answer["result"]["actions"])
+    for key, value in actions.pop("stateDelta", {}).items():
+        yield f"      would write {plain(key)}: {json_words(value)}"
+    for name, value in actions.items():
+        yield f"      would do {plain(name)}: {json_words(value)}"

@@ -1,0 +1,373 @@
+"""`devui dbg`: the debugger in the terminal, on the endpoints that the page has, too."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import click
+
+from devui.cli.dbg.breakpoints import break_group
+from devui.cli.dbg.calls import end, prompt, tools, try_
+from devui.cli.dbg.control import (
+    key_option,
+    no_wait_option,
+    say_where,
+    send,
+    session_option,
+    settled,
+)
+from devui.cli.dbg.session import fork, note, notes, rewind, trace, usage
+from devui.cli.errors import LEFT, Misused
+from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
+from devui.cli.lookup import new_session, running, session_of
+from devui.cli.output import (
+    event_lines,
+    json_words,
+    plain,
+    position_lines,
+    session_lines,
+    state_change_lines,
+    state_lines,
+)
+from devui.cli.server import Terminal, on_the_server
+from devui.web.text.gates import deadlock
+
+
+def blame_lines(history: Mapping[str, Any]) -> list[str]:
+    """Each write with what it changed, oldest first; then what of the value is from which."""
+    key = plain(history["key"])
+    lines = [line for write in history["writes"] for line in _write(write, key)]
+    if not lines:
+        place = f" at {history['path']}" if history["path"] else ""
+        return [f"no writes of {key}{plain(place)}"]
+    if history["earlier"]:
+        lines.insert(0, "earlier writes are not shown")
+    if len(history["blame"]) > 1:
+        lines.append(click.style(f"{key} now", bold=True))
+        lines += [f"      {_part(key, each['path'])}  {_who(each)}" for each in history["blame"]]
+    return lines
+
+
+def _write(write: Mapping[str, Any], key: str) -> Iterator[str]:
+    yield click.style(_who(write), bold=True)
+    for change in write["changes"]:
+        old = json_words(change["old"]) if "old" in change else "nothing"
+        new = json_words(change["new"]) if "new" in change else "nothing"
+        yield f"      {_part(key, change['path'])}: {old} → {new}"
+    if not write["changes"]:
+        yield f"      {key}: the same value again"
+    for edit in write["edits"]:
+        yield f"      {plain(edit['action'])} by {plain(edit['by'])}"
+    for other in write["overlaps"]:
+        text = f"      also written by {plain(other)} at the same time: last writer wins"
+        yield click.style(text, fg="yellow")
+
+
+def _who(write: Mapping[str, Any]) -> str:
+    if write["writer"] == "initial":
+        return "start"
+    tools = f" via {', '.join(plain(tool) for tool in write['tools'])}" if write["tools"] else ""
+    author = f" {plain(write['author'])}" if write["author"] else ""
+    if write["writer"] == "elsewhere":
+        known = write["session"]
+        there = f"session {known}" if known else "a deleted session"
+        return f"elsewhere, {there}{author}{tools}"
+    return f"#{write['number']}{author}{tools}"
+
+
+def _part(key: str, path: str) -> str:
+    inside = path if not path or path.startswith("[") else f".{path}"
+    return key + plain(inside)
+
+
+_SPACE: Final = " " * 6
+
+
+def standing_lines(standing: Mapping[str, Any]) -> list[str]:
+    """How long nothing came, then everything that the run waits for."""
+    silent = standing["silentSeconds"]
+    since = f"  no progress for {silent:.1f} s" if standing["progressed"] else ""
+    lines = [click.style(standing["status"], bold=True) + since]
+    lines += _blocked(standing["blocked"]) if standing["blocked"] else []
+    lines += [
+        click.style(plain(deadlock(circle, standing)), fg="red") for circle in standing["deadlocks"]
+    ]
+    lines += [line for call in standing["calls"] for line in _call(call)]
+    lines += [_hold_line(each) for each in standing["branches"] if each["status"] == "held"]
+    lines += [line for task in standing["tasks"] for line in _task(task)]
+    lines += [_question(asked) for asked in standing["questions"]]
+    return lines if len(lines) > 1 else [*lines, "not waiting for anything"]
+
+
+def _blocked(blocked: Mapping[str, Any]) -> list[str]:
+    by = f" by {plain(blocked['tool'])}" if blocked["tool"] else ""
+    text = f"the event loop has been blocked for {blocked['seconds']:.1f} s{by}"
+    return [click.style(text, fg="red"), *_place(blocked["place"])]
+
+
+def _call(call: Mapping[str, Any]) -> list[str]:
+    name = f"{call['kind']} {plain(call['name'])}"
+    what = f"call {call['id']}  {name}  {plain(call['about'])}".rstrip()
+    told = ", cancellation requested" if call["told"] else ""
+    about = f"{what}  by {plain(call['agent'])}, {call['seconds']:.1f} s{told}"
+    return [about, *_place(call["place"])]
+
+
+def _hold_line(branch: Mapping[str, Any]) -> str:
+    return f"held  hold {branch['hold']}: {plain(branch['agent'])}  {plain(branch['doing'])}"
+
+
+def _task(task: Mapping[str, Any]) -> Iterable[str]:
+    on = f" ({plain(task['on'])})" if task["on"] else ""
+    awaits = "" if task["awaits"] is None else f", task {task['awaits']}"
+    waits = "runs" if task["waits"] == "running" else f"waits for {task['waits']}"
+    yield f"task {task['id']}  {plain(task['agent'])}  {waits}{on}{awaits}"
+    for place in task["places"]:
+        yield from _place(place) if place["own"] else ()
+
+
+def _question(question: Mapping[str, Any]) -> str:
+    asks = f"{plain(question['agent'])} {plain(question['asks'])}"
+    asker = question["for"]
+    whose = f" for the {asker['kind']} {plain(asker['name'])}" if asker else ""
+    about = plain(question["about"] or question["name"])
+    return f"waiting for a person to answer #{question['event']}: {asks}{whose}  {about}"
+
+
+def _place(place: Mapping[str, Any] | None) -> list[str]:
+    if place is None:
+        return []
+    where = f"{plain(place['file'])}:{place['line']} in {plain(place['function'])}"
+    return [click.style(f"{_SPACE}{where}  {plain(place['source'])}".rstrip(), dim=True)]
+
+
+_ORDERS: Final = {
+    "continue": ("continue", "Continue the run."),
+    "step": ("step_event", "Run until after the next commit."),
+    "half": ("step_half", "Run to the next yield, commit or resume."),
+    "into": ("step_into", "Run to the next gate: model, tool, agent or commit."),
+    "out": ("step_out", "Run until the held call or agent returns."),
+    "pause": ("pause", "Hold the next event before its commit."),
+    "finish": (
+        "stop_after_event",
+        "Stop the run after committing the current event, or else the next one.",
+    ),
+    "stop": ("stop", "Stop the run at once."),
+    "skip": ("skip", "Skip the held tool call and tell the model."),
+    "drop": ("drop", "Discard the held event."),
+    "undo": ("undo", "Undo the change to what is held."),
+}
+_CHANGES: Final = {
+    "edit": "Replace what is held with VALUE (JSON).",
+    "mock": "Answer the held model or tool call with VALUE.",
+    "reject": "Reject the held tool call and give the model VALUE as the reason.",
+}
+_TEXTS: Final = frozenset({"mock", "reject"})
+"""Commands whose value may be a plain text."""
+
+_EXAMPLES = """\b
+Examples:
+  devui dbg attach                 follow the running session, or the newest
+  devui dbg step                   run until after the next commit
+  devui dbg state plan --at 7      show one key as of event #7
+  devui dbg state --from 3 --at 7  show what #4 to #7 changed
+  devui dbg prompt 7               show the request that event #7 answers
+  devui dbg blame plan             show who wrote the key plan, and what each write changed
+  devui dbg break add tool:book_* --if 'args.price > 500'
+
+Exit status: 0 on success, 1 on failure, 2 on wrong usage, 3 if no server is running, 4 if the token
+is wrong, 5 if something doesn't exist, 6 if the run has moved on, 130 after Ctrl-C.
+"""
+
+_hold = click.option("--hold", type=int, help="Hold to act on, if there are several.")
+_position = click.option(
+    "--position", type=int, help="Position the command applies to; refused if the run has moved on."
+)
+
+
+@click.group("dbg", epilog=_EXAMPLES)
+def command() -> None:
+    """Step through, break into and inspect runs from the terminal.
+
+    Commands apply to the session given with --session, or to the only one with an active run.
+    """
+
+
+command.add_command(break_group)
+command.add_command(end)
+command.add_command(tools)
+command.add_command(try_)
+command.add_command(fork)
+command.add_command(note)
+command.add_command(notes)
+command.add_command(prompt)
+command.add_command(rewind)
+command.add_command(trace)
+command.add_command(usage)
+
+
+@command.command()
+@click.argument("session", required=False)
+@click.option(
+    "--last", default=20, show_default=True, help="Number of recent events to print first."
+)
+@on_the_server
+def attach(terminal: Terminal, session: str | None, last: int) -> None:
+    """Follow SESSION live, until Ctrl-C.
+
+    Prints events, output, where the run is held, and pending changes.
+    """
+    going = False
+    try:
+        found = session_of(terminal.client, session)
+        if not terminal.as_json:
+            terminal.say(found, session_lines)
+        after = _recent(terminal, found["key"], last)
+        for news in news_of(terminal.client, found["key"], after, as_json=terminal.as_json):
+            tell(terminal, news)
+            if news["type"] == "position":
+                going = news["ended"] is None
+    except KeyboardInterrupt:
+        say_after_interrupt("detached; the run continues" if going else "detached")
+        sys.exit(LEFT)
+
+
+def _recent(terminal: Terminal, session: int, last: int) -> int:
+    """Print the last events, and return the number of the newest."""
+    rows = terminal.client.listed("api", "sessions", session, "events", last=max(last, 0))
+    for row in rows:
+        terminal.say({"type": "event", **row}, event_lines)
+    return int(rows[-1]["number"]) if rows else newest_number(terminal.client, session)
+
+
+@command.command()
+@click.argument("key", required=False)
+@click.option("--at", type=int, help="Show the state as of this event.")
+@click.option(
+    "--from", "since", type=int, help="Show what changed since this event; 0 is the start."
+)
+@session_option
+@on_the_server
+def state(
+    terminal: Terminal, key: str | None, *, at: int | None, since: int | None, session: str | None
+) -> None:
+    """Show the state, or just KEY: now, as of an event, or what changed between two events."""
+    found = session_of(terminal.client, session)
+    asked = {"at": at, "from": since}
+    told = terminal.client.get("api", "sessions", found["key"], "state", **asked)
+    if key is not None:
+        for part in told.keys() & {"values", "pending", "changes"}:
+            told[part] = [each for each in told[part] if each["key"] == key]
+    terminal.say(told, state_lines if since is None else state_change_lines)
+
+
+@command.command()
+@click.argument("key")
+@click.argument("path", required=False)
+@click.option("--at", type=int, help="Show writes up to this event.")
+@session_option
+@on_the_server
+def blame(
+    terminal: Terminal, key: str, path: str | None, at: int | None, session: str | None
+) -> None:
+    """Show who wrote the state key KEY, or the value at PATH in it, such as steps[2].done."""
+    found = session_of(terminal.client, session)
+    address = ("api", "sessions", found["key"], "state", "history")
+    terminal.say(terminal.client.get(*address, key=key, path=path, at=at), blame_lines)
+
+
+@command.command()
+@session_option
+@on_the_server
+def where(terminal: Terminal, session: str | None) -> None:
+    """Show where the run stands, or how it ended."""
+    found = session_of(terminal.client, session)
+    terminal.say(terminal.client.get("api", "sessions", found["key"], "run"), position_lines)
+
+
+@command.command()
+@session_option
+@on_the_server
+def why(terminal: Terminal, session: str | None) -> None:
+    """Show what the run waits for: calls, tasks with file:line, people, a blocked event loop."""
+    client = terminal.client
+    found = session_of(client, session)
+    run = found["run"] or client.get("api", "sessions", found["key"], "run")["run"]
+    terminal.say(client.get("api", "runs", run, "standing"), standing_lines)
+
+
+@command.command()
+@click.argument("message")
+@session_option
+@click.option("--new", "app", metavar="APP", help="Start in a new session of this app.")
+@click.option("--no-pause", is_flag=True, help="Do not hold the first event.")
+@on_the_server
+def start(
+    terminal: Terminal, message: str, session: str | None, app: str | None, no_pause: bool
+) -> None:
+    """Send MESSAGE, and hold the run before its first event."""
+    client = terminal.client
+    if app is not None and session is not None:
+        raise Misused("--new and --session can't be combined; give one of them")
+    key = (new_session(client, app) if app is not None else session_of(client, session))["key"]
+    before = newest_number(client, key)
+    path = ("api", "sessions", key, "runs")
+    position = client.post(*path, message=message, pause=not no_pause, actor=client.actor)
+    say_where(terminal, settled(terminal, position), before)
+
+
+def _order(name: str, order: str, about: str) -> click.Command:
+    @click.command(name, help=about)
+    @session_option
+    @_hold
+    @_position
+    @key_option
+    @no_wait_option
+    @on_the_server
+    def send(terminal: Terminal, session: str | None, no_wait: bool, **options: Any) -> None:
+        at = running(terminal.client, session, or_over=options["key"] is not None)
+        _command(terminal, at, order, wait=not no_wait, **options)
+
+    return send
+
+
+def _change(name: str, about: str) -> click.Command:
+    @click.command(name, help=f"{about} Use `-` to read it from standard input.", short_help=about)
+    @click.argument("value")
+    @session_option
+    @_hold
+    @_position
+    @key_option
+    @on_the_server
+    def send(terminal: Terminal, value: str, session: str | None, **options: Any) -> None:
+        text = sys.stdin.read() if value == "-" else value
+        meant = _value(name, text)
+        position = running(terminal.client, session, or_over=options["key"] is not None)
+        _command(terminal, position, name, wait=False, value=meant, **options)
+
+    return send
+
+
+def _command(
+    terminal: Terminal, at: dict[str, Any], order: str, *, wait: bool, **options: Any
+) -> None:
+    """Give one command, from where the run stands if nothing else was said."""
+    if options.get("position") is None:
+        options["position"] = at["position"]
+    send(terminal, at, "commands", wait=wait, command=order, **options)
+
+
+def _value(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        if name in _TEXTS:
+            return text
+        raise Misused(f"VALUE is not JSON: {error}") from error
+
+
+for _name, (_told, _about) in _ORDERS.items():
+    command.add_command(_order(_name, _told, _about))
+for _name, _about in _CHANGES.items():
+    command.add_command(_change(_name, _about))

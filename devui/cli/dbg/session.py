@@ -1,0 +1,194 @@
+"""`devui dbg fork`, `rewind`, `usage`, `trace`, `notes`, `note`: a session, and other ways on."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from devui.cli.dbg.arguments import json_object
+from devui.cli.dbg.control import say_where, session_option, settled
+from devui.cli.errors import Misused
+from devui.cli.follow import newest_number
+from devui.cli.lookup import session_of
+from devui.cli.output import plain
+from devui.cli.server import Terminal, on_the_server
+
+
+@click.command("notes")
+@session_option
+@on_the_server
+def notes(terminal: Terminal, session: str | None) -> None:
+    """List the notes and stars of the session and its events."""
+    found = session_of(terminal.client, session)
+    answer = terminal.client.listed("api", "sessions", found["key"], "notes")
+    terminal.say(answer, _lines)
+
+
+@click.command("note")
+@click.argument("number", type=int)
+@click.argument("text", required=False)
+@click.option("--star/--no-star", default=None, help="Add or remove the star.")
+@session_option
+@on_the_server
+def note(
+    terminal: Terminal, number: int, text: str | None, *, star: bool | None, session: str | None
+) -> None:
+    """Attach the note TEXT to event NUMBER, or to the session if 0. An empty TEXT removes it."""
+    if text is None and star is None:
+        raise Misused("nothing to change: give TEXT, --star or --no-star")
+    client, found = terminal.client, session_of(terminal.client, session)
+    said = {"text": text, "starred": star, "actor": client.actor}
+    answer = client.patch(
+        *("api", "sessions", found["key"], "notes", number),
+        **{name: value for name, value in said.items() if value is not None},
+    )
+    terminal.say(answer, lambda kept: [_line(kept)])
+
+
+def _lines(answer: Sequence[Mapping[str, Any]]) -> list[str]:
+    kept = sorted(answer, key=lambda each: each["number"])
+    return [_line(each) for each in kept] or ["no notes"]
+
+
+def _line(answer: Mapping[str, Any]) -> str:
+    place = f"#{answer['number']}" if answer["number"] else "session"
+    star = "★" if answer["starred"] else " "
+    by = click.style(f"  {plain(answer['actor'])}", dim=True)
+    return f"{star} {place:<8}{plain(answer['text'])}{by}"
+
+
+_guard = click.option(
+    "--guard",
+    type=click.Choice(["ask", "recorded", "run"]),
+    default="ask",
+    show_default=True,
+    help="What to do when a tool with effects is about to run again.",
+)
+
+
+@click.command()
+@click.argument("number", type=int)
+@click.option("--state", metavar="JSON", help="State keys to set in the fork, as a JSON object.")
+@click.option(
+    "--event", metavar="JSON", help="Replacement for event NUMBER; - reads it from standard input."
+)
+@click.option("--message", is_flag=True, help="Leave out the user's message NUMBER.")
+@click.option("--note", metavar="TEXT", help="Note to attach to the fork.")
+@click.option("--run", is_flag=True, help="Start a run in the fork.")
+@_guard
+@session_option
+@on_the_server
+def fork(
+    terminal: Terminal,
+    number: int,
+    *,
+    state: str | None,
+    event: str | None,
+    message: bool,
+    note: str | None,
+    run: bool,
+    guard: str,
+    session: str | None,
+) -> None:
+    """Make a new session from the events up to NUMBER (0 for none)."""
+    client, found = terminal.client, session_of(terminal.client, session)
+    made = client.post(
+        *("api", "sessions", found["key"], "forks"),
+        number=number,
+        state=None if state is None else json_object("the state", state),
+        event=None if event is None else json_object("the event", event),
+        message=message or None,
+        note=note,
+        run=run or None,
+        guard=guard,
+        actor=client.actor,
+    )
+    terminal.say(made, lambda answer: _fork_lines(answer, client.url))
+    if made["run"]:
+        position = client.get("api", "runs", made["run"])
+        say_where(terminal, settled(terminal, position), made["fork"]["number"])
+
+
+@click.command()
+@click.argument("number", type=int)
+@click.argument("message", required=False)
+@_guard
+@session_option
+@on_the_server
+def rewind(
+    terminal: Terminal, number: int, message: str | None, *, guard: str, session: str | None
+) -> None:
+    """Rewind the session to before message NUMBER, and send MESSAGE instead, if given."""
+    client, found = terminal.client, session_of(terminal.client, session)
+    address = ("api", "sessions", found["key"], "rewind")
+    before = newest_number(client, found["key"])
+    begun = client.post(*address, number=number, message=message, guard=guard)
+    position = settled(terminal, begun)
+    if message is not None and position["status"] == "done":
+        follows = client.get("api", "sessions", found["key"], "run")
+        position = settled(terminal, follows)
+    say_where(terminal, position, before)
+
+
+@click.command()
+@click.option("--at", type=int, help="Show the sums as of this event.")
+@session_option
+@on_the_server
+def usage(terminal: Terminal, at: int | None, session: str | None) -> None:
+    """Show the tokens and cost of the session by agent and model."""
+    found = session_of(terminal.client, session)
+    asked = ("api", "sessions", found["key"], "usage")
+    terminal.say(terminal.client.get(*asked, until=at), _usage_lines)
+
+
+@click.command()
+@click.option("--run", metavar="ID", help="Only this run.")
+@session_option
+@on_the_server
+def trace(terminal: Terminal, run: str | None, session: str | None) -> None:
+    """Print the spans of the session as OTLP JSON, for any trace viewer."""
+    found = session_of(terminal.client, session)
+    answer = terminal.client.get("api", "sessions", found["key"], "trace", run=run)
+    terminal.say(answer, lambda spans: [json.dumps(spans)])
+
+
+def _fork_lines(answer: Mapping[str, Any], url: str) -> list[str]:
+    of = answer["fork"]
+    place = f"#{of['number'] + 1}, edited" if of["reason"] == "event" else f"#{of['number']}"
+    lines = [
+        f"session {answer['key']}, a fork of session {of['parent']} at {place}",
+        f"{url}/sessions/{answer['key']}",
+    ]
+    unknown = [f"{plain(call['tool'])} {plain(call['id'])}" for call in answer["unknown"]]
+    if unknown:
+        lines.append(
+            f"not running: the outcome of {', '.join(unknown)} is unknown; see devui resume"
+        )
+    return lines
+
+
+def _usage_lines(answer: Mapping[str, Any]) -> list[str]:
+    return [*_sums(answer)]
+
+
+def _sums(answer: Mapping[str, Any]) -> Iterator[str]:
+    for each in answer["sums"]:
+        yield "  ".join(
+            (
+                plain(each["agent"]),
+                plain(each["model"] or "unnamed"),
+                f"answers {each['answers']}",
+                f"prompt {each['prompt']} (cached {each['cached']})",
+                f"output {each['output']} (thinking {each['thoughts']})",
+                _dollars(each["cost"]),
+            )
+        )
+    without = answer["unpriced"]
+    named = f"{without} answer{'' if without == 1 else 's'}"
+    unpriced = f", excluding {named} with unknown prices" if without else ""
+    yield f"total {_dollars(answer['cost'])}{unpriced}; prices of {answer['prices']}"
+
+
+def _dollars(cost: float | None) -> str:
+    return "cost unknown" if cost is None else f"${cost:.4f}"

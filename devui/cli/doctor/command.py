@@ -1,0 +1,111 @@
+"""`devui doctor`: looks at the journal, the data folder, the environment and the apps.
+
+It changes nothing and runs no code of the apps; a server may go on meanwhile.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+import click
+
+from devui.cli.doctor.apps import ground, look_at_apps, look_at_workers
+from devui.cli.doctor.environment import look_at_environment
+from devui.cli.doctor.finding import Finding, Level, note
+from devui.cli.doctor.journal import look_at_folder, look_at_journal
+from devui.cli.errors import Misused
+from devui.cli.options import engine_option, python_option
+from devui.cli.output import plain
+from devui.debugger.workers.interpreter import Interpreter, WrongPython
+from devui.settings import DEFAULT_DATA_DIR
+from devui.wire.engines import EngineChoice
+
+_MARKS: Final[Mapping[Level, tuple[str, str]]] = {
+    "good": ("ok   ", "green"),
+    "note": ("note ", "yellow"),
+    "fault": ("FAULT", "red"),
+}
+_FAULTY: Final = 1
+"""The exit status when there is a fault."""
+
+Areas = Mapping[str, list[Finding]]
+
+
+@click.command("doctor", short_help="Check the installation, the journal and the apps.")
+@click.option(
+    "--data-dir",
+    "named",
+    type=click.Path(path_type=Path),
+    help="Data folder to check; by default .devui.",
+)
+@click.option(
+    "--agents",
+    type=click.Path(path_type=Path),
+    default=".",
+    show_default=True,
+    help="Folder of the apps to check.",
+)
+@engine_option
+@python_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    named: Path | None,
+    agents: Path,
+    engine: EngineChoice,
+    python: Path | None,
+    as_json: bool,
+) -> None:
+    """Check the data folder and its journal, what devui runs on, and the apps.
+
+    Exit status: 0 if everything is fine, 1 on a fault, 2 if there is nothing to check.
+    """
+    if not agents.is_dir():
+        raise Misused(
+            f"there is no folder {str(agents)!r}; give the folder of your apps with --agents"
+        )
+    try:
+        interpreter = Interpreter.at(python)
+    except WrongPython as error:
+        raise Misused(str(error)) from error
+    found = {
+        **_data(named),
+        "environment": list(look_at_environment(agents)),
+        "workers": list(look_at_workers(interpreter)),
+        "apps": list(look_at_apps(agents, ground(interpreter, engine, named or DEFAULT_DATA_DIR))),
+    }
+    faults = sum(each.level == "fault" for findings in found.values() for each in findings)
+    for line in [_as_json(found)] if as_json else _lines(found, faults):
+        click.echo(line)
+    ctx.exit(_FAULTY if faults else 0)
+
+
+def _data(named: Path | None) -> Areas:
+    """What is found in the data folder; raises Misused for one that was named and is not there."""
+    folder = DEFAULT_DATA_DIR if named is None else named
+    if not folder.is_dir():
+        if named is not None:
+            raise Misused(f"there is no data folder {str(folder)!r}")
+        return {"data folder": [note(f"there is no data folder {str(folder)!r} yet")]}
+    return {
+        "journal": list(look_at_journal(folder)),
+        "data folder": list(look_at_folder(folder)),
+    }
+
+
+def _as_json(areas: Areas) -> str:
+    told = {area: [each._asdict() for each in findings] for area, findings in areas.items()}
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _lines(areas: Areas, faults: int) -> Iterable[str]:
+    for area, findings in areas.items():
+        yield click.style(area.capitalize(), bold=True)
+        for level, what, advice in findings:
+            mark, colour = _MARKS[level]
+            yield f"  {click.style(mark, fg=colour)}  {plain(what)}"
+            if advice:
+                yield f"         → {plain(advice)}"
+    yield "All is well." if not faults else f"{faults} {'fault' if faults == 1 else 'faults'}."

@@ -1,0 +1,125 @@
+"""What devui runs on: Python, its packages, SQLite, the port, and which model keys are there.
+
+Of keys only the names are read, never the values.
+"""
+
+import os
+import re
+import socket
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Final
+
+from dotenv import dotenv_values
+
+from devui import __version__
+from devui.cli.doctor.finding import Finding, fault, good, note
+from devui.settings import DEFAULT_HOST, DEFAULT_PORT
+
+_KEYS: Final = (
+    *("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"),
+    *("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_CLOUD_PROJECT", "OPENAI_API_KEY"),
+    *("ANTHROPIC_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY", "OPENROUTER_API_KEY"),
+)
+_WAL_RESET: Final = (3, 51, 3)
+"""Before it, two connections that checkpoint and commit at one moment could damage a file."""
+_REQUIREMENT: Final = re.compile(
+    r"""(?P<name>[\w.-]+) (?:\[[^]]*\])? \s* (?:>=\s*(?P<least>[\d.]+))?
+        [^;]* (?:;.*extra\s*==\s*['"](?P<extra>[\w-]+)['"])?""",
+    re.VERBOSE,
+)
+_NOT_FOR_USE: Final = frozenset({"dev"})
+
+
+def look_at_environment(agents: Path) -> Iterator[Finding]:
+    """What there is to say; `agents` is where `.env` files are looked for."""
+    python = ".".join(map(str, sys.version_info[:3]))
+    yield good(f"devui {__version__} on Python {python}, {sys.platform}")
+    yield _sqlite()
+    yield from _packages()
+    yield _port()
+    yield from _keys(agents)
+
+
+def _sqlite() -> Finding:
+    told = f"SQLite {sqlite3.sqlite_version}"
+    if sqlite3.sqlite_version_info >= _WAL_RESET:
+        return good(told)
+    return note(
+        f"{told} can damage a file that two programs write at the same time",
+        "devui is safe, it writes with one connection; open the journal read-only elsewhere",
+    )
+
+
+def _packages() -> Iterator[Finding]:
+    try:
+        wanted = requires("devui") or []
+    except PackageNotFoundError:
+        yield note("devui is not installed as a package", "its requirements can't be checked")
+        return
+    extras: dict[str, list[str]] = {}
+    for requirement in wanted:
+        found = _REQUIREMENT.match(requirement)
+        if found is None or found["extra"] in _NOT_FOR_USE:
+            continue
+        problem = _problem(found["name"], found["least"])
+        if found["extra"] is not None:
+            extras.setdefault(found["extra"], []).extend([problem] if problem else [])
+        elif problem:
+            yield fault(problem, "reinstall devui in its own virtual environment")
+    for extra, problems in sorted(extras.items()):
+        if problems:
+            yield note(
+                f"the extra {extra!r} is not installed: {', '.join(problems)}",
+                f"`pip install 'devui[{extra}]'` if an agent needs it",
+            )
+        else:
+            yield good(f"the extra {extra!r} is installed")
+
+
+def _problem(name: str, least: str | None) -> str:
+    """What is wrong with a package; "" if nothing is."""
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        return f"{name} is missing"
+    old = least is not None and _numbers(found) < _numbers(least)
+    return f"{name} {found} is older than {least}" if old else ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def _port() -> Finding:
+    with closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((DEFAULT_HOST, DEFAULT_PORT))
+        except OSError as error:
+            return note(
+                f"port {DEFAULT_PORT} is not available: {error.strerror}",
+                "devui uses the next free port, or the one given with --port",
+            )
+    return good(f"port {DEFAULT_PORT} is free")
+
+
+def _keys(agents: Path) -> Iterator[Finding]:
+    places = {"the environment": {name for name in _KEYS if os.environ.get(name)}}
+    folder = agents.resolve()
+    files = [*(parent / ".env" for parent in (folder, *folder.parents)), *folder.glob("*/.env")]
+    for file in files:
+        if file.is_file():
+            told = dotenv_values(file, interpolate=False)
+            places[str(file)] = {name for name in _KEYS if told.get(name)}
+    found = [f"{', '.join(sorted(names))} in {place}" for place, names in places.items() if names]
+    if found:
+        yield good(f"model keys: {'; '.join(found)}")
+    else:
+        yield note(
+            "no model keys are set", "scripted models need none; for others, put keys into .env"
+        )

@@ -1,0 +1,165 @@
+"""Follows what goes on at the server: a session's stream, and long work until it is done."""
+
+import json
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from threading import Event, Thread
+from typing import Any, Final
+
+import click
+
+from devui.cli.client import Client
+from devui.cli.errors import LEFT, Failed, NoServer, NotThere
+from devui.cli.output import event_lines, output_lines, position_lines
+from devui.cli.server import Terminal
+
+_LINES: dict[str, Callable[[Any], list[str]]] = {
+    "event": event_lines,
+    "output": output_lines,
+    "position": position_lines,
+}
+
+
+def follow(
+    client: Client, session: int, after: int, run: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """All that happens in a session past event `after`, and how the `run` ended if it is over.
+
+    Raises NotThere when the session is deleted, NoServer when the server ends.
+    """
+    for frame in client.stream("api", "sessions", session, "stream", after=after, run=run):
+        if frame.event == "away":
+            raise NoServer("the server is shutting down; committed events are in the journal")
+        if frame.event == "reset":
+            raise Failed("fell too far behind the stream; attach again")
+        if frame.event:
+            break
+        news: dict[str, Any] = json.loads(frame.data)
+        if news["type"] == "deleted":
+            raise NotThere(f"session {session} was deleted")
+        yield news
+    raise NoServer(f"the server at {client.url} closed the stream")
+
+
+def news_of(
+    client: Client,
+    session: int,
+    after: int,
+    *,
+    run: str | None = None,
+    as_json: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """The same for people: where a run stands is told once, until it stands elsewhere."""
+    stood: tuple[str, list[str]] | None = None
+    for news in follow(client, session, after, run):
+        if news["type"] == "position" and not as_json:
+            before, stood = stood, (news["run"], position_lines(news))
+            if stood == before:
+                continue
+        yield news
+
+
+def tell(terminal: Terminal, news: dict[str, Any]) -> None:
+    """Print one of the news; kinds that nobody here knows are for programs."""
+    if terminal.as_json or news["type"] in _LINES:
+        terminal.say(news, _LINES.get(news["type"], lambda _: []))
+
+
+def newest_number(client: Client, session: int) -> int:
+    """The number of the session's last event; 0 without one."""
+    rows = client.listed("api", "sessions", session, "events", last=1)
+    return int(rows[-1]["number"]) if rows else 0
+
+
+def say_after_interrupt(what: str) -> None:
+    """After Ctrl-C: say what that did not end."""
+    click.echo(f"\n{what}", err=True)
+
+
+_UNSHOWN: Final = 0.4
+"""Seconds for which nothing is shown: most work takes less."""
+_AGAIN: Final = 0.3
+_CLEAR: Final = "\r\x1b[K"
+
+
+@contextmanager
+def followed(client: Client, action: str, *, imported: int | None = None) -> Iterator[Client]:
+    """A client whose next request is a job, with a line about it on a terminal's stderr.
+
+    `action` is what the server does: `exporting`. `imported` is how many sessions the command has
+    imported so far; None if the job imports none. Ctrl-C stops the job, waits for its end and ends
+    the command. Raises Failed if somebody else has stopped it.
+    """
+    job, ended = uuid.uuid4().hex, Event()
+    line = Thread(target=_show, args=(client, job, action, ended), daemon=True)
+    if sys.stderr.isatty():
+        line.start()
+    try:
+        yield replace(client, job=job)
+    except KeyboardInterrupt:
+        status = _stopped(client, job)
+        _end(line, ended)
+        click.echo(_outcome(status, imported), err=True)
+        sys.exit(LEFT)
+    except Failed as error:
+        if _is_stopped(client, job):
+            raise Failed(f"{action} was stopped from elsewhere; nothing was kept") from error
+        raise
+    finally:
+        _end(line, ended)
+
+
+def _stopped(client: Client, job: str) -> str:
+    """Stop a job; its status once it has ended, "" if the server doesn't answer."""
+    try:
+        status: str = client.post("api", "jobs", job, "stop")["status"]
+        while status in {"running", "stopping"}:  # it may be past the last place where it stops
+            time.sleep(_AGAIN)
+            status = client.get("api", "jobs", job)["status"]
+    except NotThere:  # it never began
+        return "stopped"
+    except Failed:
+        return ""
+    return status
+
+
+def _outcome(status: str, imported: int | None) -> str:
+    """What Ctrl-C left of the work, in words."""
+    if not status:
+        return "The server didn't confirm the stop. The work may still finish."
+    if imported is None:
+        return "Stopped. Nothing was saved."
+    count = imported + (status == "done")
+    verb = "session was" if count == 1 else "sessions were"
+    begins = "The import had already finished" if status == "done" else "Stopped"
+    return f"{begins}. {f'{count:,}' if count else 'No'} {verb} imported."
+
+
+def _is_stopped(client: Client, job: str) -> bool:
+    with suppress(Failed):
+        return bool(client.get("api", "jobs", job)["status"] == "stopped")
+    return False
+
+
+def _end(line: Thread, ended: Event) -> None:
+    ended.set()
+    if line.is_alive():
+        line.join()
+
+
+def _show(client: Client, job: str, action: str, ended: Event) -> None:
+    shown, wait = False, _UNSHOWN
+    while not ended.wait(wait):
+        wait = _AGAIN
+        with suppress(Failed):
+            state = client.get("api", "jobs", job)
+            if state["total"] and state["status"] == "running":
+                percent = 100 * state["done"] // state["total"]
+                click.echo(f"{_CLEAR}{action}: {percent} %  (Ctrl-C to stop)", err=True, nl=False)
+                shown = True
+    if shown:
+        click.echo(_CLEAR, err=True, nl=False)

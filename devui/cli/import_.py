@@ -1,0 +1,243 @@
+"""`devui import`: sessions out of files, folders and databases."""
+
+import json
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any, Final
+
+import click
+
+from devui.cli.errors import Failed, Misused, MovedOn
+from devui.cli.follow import followed
+from devui.cli.output import plain
+from devui.cli.server import Reach, Terminal, agents_option, reaching, served
+from devui.debugger.adk_imports.bundle import bundle_lines
+from devui.debugger.adk_imports.database import Database
+from devui.debugger.adk_imports.discovery import Store, stores_at
+from devui.debugger.adk_imports.sources import Choice, Head, Notes, Unreadable
+from devui.debugger.adk_imports.sqlite import is_sqlite
+
+_EXAMPLES = """\b
+Examples:
+  devui import trip.json                 import a file of `devui export` or `adk web`
+  devui import agents --list             list the sessions `adk web` stored for these agents
+  devui import agents/travel             import all sessions of one agent, with their artifacts
+  devui import session.db --user ann     import the sessions of one user
+  devui import session.db --continue     import sessions that can be continued
+  devui import postgresql://me@host/adk  needs `pip install 'devui[databases]'`
+
+Sources are never changed, and their code is never run. Imported sessions are read-only; fork them
+to make changes, or import them with --continue. JSON exported by `adk web` can always be continued.
+Sessions keep their ids. Existing ones are skipped; --as-copy imports them with new ids.
+"""
+_REMOTE: Final = "devui.debugger.adk_imports.remote"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What is to become of the sessions."""
+
+    into: str | None
+    goes_on: bool
+    as_copy: bool
+
+    def query(self, *, stored: bool) -> dict[str, str | None]:
+        """The same for the server; sessions that are `stored` keep their ids, unless copied."""
+        ids = "new" if self.as_copy else "keep" if stored or self.goes_on else None
+        return {"app": self.into, "ids": ids, "continue": "yes" if self.goes_on else None}
+
+
+@click.command("import", epilog=_EXAMPLES, short_help="Read sessions from files and databases.")
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
+@click.option(
+    "--app", metavar="NAME", help="Only sessions of this app; for a file, the app to import into."
+)
+@click.option("--user", metavar="ID", help="Only sessions of this user.")
+@click.option("--session", metavar="ID", help="Only the session with this id.")
+@click.option("--into", metavar="NAME", help="Import into this app instead of the original one.")
+@click.option("--list", "listed", is_flag=True, help="List the sessions; import none.")
+@click.option("--continue", "goes_on", is_flag=True, help="Make the imported sessions writable.")
+@click.option("--as-copy", is_flag=True, help="Give the sessions new ids.")
+@agents_option
+@reaching
+def command(
+    reach: Reach,
+    sources: Sequence[str],
+    *,
+    app: str | None,
+    user: str | None,
+    session: str | None,
+    into: str | None,
+    listed: bool,
+    goes_on: bool,
+    as_copy: bool,
+    agents: Path,
+) -> None:
+    """Import sessions from SOURCE: a file, a folder, or a database URL."""
+    choice, wish = Choice(app, user, session), _Wish(into, goes_on, as_copy)
+    with ExitStack() as stack:
+        files: list[Path] = []
+        stores: list[tuple[Store, list[Head]]] = []
+        for source in sources:
+            _sort(source, choice, stack, files, stores)
+        if listed:
+            _list(reach, files, stores)
+            return
+        if not files and not any(heads for _, heads in stores):
+            raise Failed("no sessions match; run with --list to see what there is")
+        alone = reach.alone
+        with served(reach, agents, anew=True) as terminal:
+            importer = _Importer(terminal, wish, alone=alone)
+            for file in files:
+                importer.take_file(file, app)
+            for store, heads in stores:
+                importer.take(store, heads)
+    importer.finish()
+
+
+def _sort(
+    source: str,
+    choice: Choice,
+    stack: ExitStack,
+    files: list[Path],
+    stores: list[tuple[Store, list[Head]]],
+) -> None:
+    """Put a source among the files that the server reads, or open what is stored there."""
+    skipped: list[str] = []
+    try:
+        if "://" in source:
+            taken = [_remote(source, stack)]
+        elif not (path := Path(source)).exists():
+            raise Misused(f"{source!r} does not exist")
+        elif path.is_file() and not is_sqlite(path):
+            files.append(path)
+            return
+        else:
+            taken = stores_at(path, stack, skipped)
+        stores.extend((store, _chosen(store, choice)) for store in taken)
+    except Unreadable as error:
+        raise Failed(str(error)) from error
+    except OSError as error:
+        raise Misused(f"cannot read {source!r}: {error.strerror}") from error
+    for line in skipped:
+        click.echo(f"skipped {plain(line)}", err=True)
+
+
+def _chosen(store: Store, choice: Choice) -> list[Head]:
+    return [head for head in store.source.heads() if choice.includes(head)]
+
+
+def _remote(address: str, stack: ExitStack) -> Store:
+    if address.startswith("sqlite"):
+        raise Misused("give the path of a SQLite database, without sqlite://")
+    try:
+        module = import_module(_REMOTE)
+    except ImportError as error:
+        raise Failed(
+            "reading a database by URL requires SQLAlchemy and a driver. Install them with"
+            " `pip install 'devui[databases]'`"
+        ) from error
+    tables = module.RemoteTables(address)
+    stack.callback(tables.close)
+    return Store(Database(tables))
+
+
+def _list(reach: Reach, files: list[Path], stores: list[tuple[Store, list[Head]]]) -> None:
+    if reach.as_json:
+        for store, heads in stores:
+            for head in heads:
+                entry = {"source": store.source.place, **asdict(head)}
+                click.echo(json.dumps(entry, ensure_ascii=False))
+        return
+    for file in files:
+        click.echo(f"{plain(str(file))}: one session")
+    for store, heads in stores:
+        click.echo(f"{plain(store.source.place)}: {_count(len(heads), 'session')}")
+        for head in heads:
+            when = datetime.fromtimestamp(head.updated, UTC).strftime("%Y-%m-%d %H:%M")
+            names = f"{plain(head.app)}  user {plain(head.user)}  {plain(head.id)}"
+            click.echo(f"  {names}  {_count(head.events, 'event')}  {when} UTC")
+
+
+class _Importer:
+    """Sends sessions to a server, each by itself, and says what became of it."""
+
+    def __init__(self, terminal: Terminal, wish: _Wish, *, alone: bool) -> None:
+        self._terminal = terminal
+        self._wish = wish
+        self._alone = alone
+        self._failed = 0
+        self._imports = 0
+
+    def take_file(self, path: Path, app: str | None) -> None:
+        """A file that the server reads. Raises Failed."""
+        query = self._wish.query(stored=False)
+        query["app"] = query["app"] or app
+        try:
+            with path.open("rb") as file:
+                self._send(file, query, [])
+        except OSError as error:
+            raise Misused(f"cannot read {str(path)!r}: {error.strerror}") from error
+
+    def take(self, store: Store, heads: list[Head]) -> None:
+        """Sessions that are stored together."""
+        for head in heads:
+            notes = Notes()
+            place = f"{store.source.place}: session {head.id} of {head.app}"
+            try:
+                with tempfile.TemporaryFile() as file:
+                    for line in bundle_lines(store.source, head, store.files, notes):
+                        file.write(line.encode())
+                    file.seek(0)
+                    self._send(file, self._wish.query(stored=True), list(notes.lines))
+            except MovedOn:
+                self._say_skipped(head, place)
+            except (Unreadable, Failed) as error:
+                self._failed += 1
+                click.echo(f"{plain(place)} was not imported: {plain(_text(error))}", err=True)
+
+    def finish(self) -> None:
+        """Raise Failed if a session could not be imported."""
+        if self._failed:
+            raise Failed(f"{_count(self._failed, 'session')} could not be imported")
+
+    def _send(self, file: IO[bytes], query: dict[str, str | None], notes: list[str]) -> None:
+        with followed(self._terminal.client, "importing", imported=self._imports) as client:
+            made = client.upload(file, "api", "sessions", "import", **query)
+        self._imports += 1
+        url = None if self._alone else f"{client.url}/sessions/{made['key']}"
+        result = {**made, "url": url, **({"notes": notes} if notes else {})}
+        self._terminal.say(result, _lines)
+
+    def _say_skipped(self, head: Head, place: str) -> None:
+        skipped = {"skipped": "already here", "app": head.app, "user": head.user, "id": head.id}
+        self._terminal.say(
+            skipped, lambda _: [f"{plain(place)} already exists; use --as-copy to import it again"]
+        )
+
+
+def _lines(session: dict[str, Any]) -> list[str]:
+    title = f" “{plain(session['title'])}”" if session["title"] else ""
+    aside = session.get("setAside")
+    members = f"unrecognized field{'' if aside == 1 else 's'} stored"
+    events = _count(session["events"], "event")
+    line = (
+        f"session {session['key']}{title} of {plain(session['app'])}, {events}"
+        + (", read-only" if session.get("readOnly", True) else "")
+        + (f", {aside:,} {members}" if aside else "")
+    )
+    notes = [f"  {plain(note)}" for note in session.get("notes", ())]
+    return [line, *notes, *([session["url"]] if session["url"] else [])]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _text(error: Exception) -> str:
+    return error.message if isinstance(error, click.ClickException) else str(error)

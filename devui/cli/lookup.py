@@ -1,0 +1,107 @@
+"""Which session, run or app a command is about, from what was typed or from what goes on."""
+
+from typing import Any, Final
+
+import click
+
+from devui.cli.client import Client
+from devui.cli.errors import Misused, MovedOn, NotThere
+from devui.cli.output import plain
+
+_USER: Final = "user"
+GOING = frozenset({"running", "held", "stopping"})
+
+app_option = click.option(
+    "--app", metavar="NAME", help="App of the session, if its id is ambiguous."
+)
+
+
+def session_of(client: Client, name: str | None, *, app: str | None = None) -> dict[str, Any]:
+    """The session with this key or id; without a name the one that runs, else the newest.
+
+    Raises NotThere, and Misused when several are meant.
+    """
+    if name is None:
+        return _evident(client.listed("api", "sessions", app=app))
+    found = [each for each in _numbered(client, name) if app in {None, each["app"]}]
+    found = found or client.listed("api", "sessions", app=app, id=name)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotThere(f"there is no session with number or id {name!r}")
+    keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in found)
+    raise Misused(f"several sessions have the id {name!r}; give the number of one: {keys}")
+
+
+def new_session(
+    client: Client, app: str, *, name: str | None = None, state: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Make a session of an app, of the user that the page's sessions are of; `name` is its id.
+
+    Raises NotThere.
+    """
+    made = client.post("apps", app, "users", _USER, "sessions", sessionId=name, state=state)
+    return _with_id(client, app, str(made["id"]))[0]
+
+
+def session_with_id(client: Client, app: str, name: str) -> dict[str, Any] | None:
+    """The session of this id that the page's user has in the app, if there is one."""
+    return next(iter(_with_id(client, app, name)), None)
+
+
+def _with_id(client: Client, app: str, name: str) -> list[dict[str, Any]]:
+    return client.listed("api", "sessions", app=app, user=_USER, id=name)
+
+
+def _numbered(client: Client, name: str) -> list[dict[str, Any]]:
+    """The session of this number, if it is one."""
+    if not (name.isascii() and name.isdigit()):
+        return []
+    found = client.listed("api", "sessions", key=name)
+    return [each for each in found if each["key"] == int(name)]
+
+
+def running(client: Client, name: str | None, *, or_over: bool = False) -> dict[str, Any]:
+    """Where the run stands that goes on in this session, or in the only one with a run.
+
+    Raises MovedOn when the run is over, NotThere when nothing runs; with `or_over` it is that of
+    the newest run then, since an order may be repeated that was carried out before its end.
+    """
+    session = session_of(client, name)
+    if name is None and session["run"] is None and not or_over:
+        raise NotThere("no run is active; start one on the page, or with `devui dbg start`")
+    position: dict[str, Any] = client.get("api", "sessions", session["key"], "run")
+    if position["status"] not in GOING and not or_over:
+        raise MovedOn(f"the run is already {position['status']}", position)
+    return position
+
+
+def app_of(client: Client, name: str | None, session: str | None) -> str:
+    """The app that breakpoints belong to: as named, the session's, or the only one there is."""
+    if name is not None:
+        return name
+    if session is not None:
+        return str(session_of(client, session)["app"])
+    apps = apps_of(client)
+    if len(apps) == 1:
+        return apps[0]
+    going = {each["app"] for each in client.listed("api", "sessions") if each["run"]}
+    if len(going) == 1:
+        return str(going.pop())
+    raise Misused(f"give the app with --app, one of {', '.join(map(plain, apps))}")
+
+
+def apps_of(client: Client) -> list[str]:
+    """The names of the server's apps."""
+    names: list[str] = client.get("list-apps")
+    return names
+
+
+def _evident(candidates: list[dict[str, Any]]) -> dict[str, Any]:
+    going = [each for each in candidates if each["run"]]
+    if len(going) > 1:
+        keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in going)
+        raise Misused(f"several sessions have an active run; name one of {keys}")
+    if not candidates:
+        raise NotThere("there are no sessions yet")
+    return (going or candidates)[0]

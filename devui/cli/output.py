@@ -1,0 +1,203 @@
+"""Events, positions, state and breakpoints as lines of a terminal.
+
+What agents say is written so that it can move no cursor and hide nothing (R20).
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import click
+
+from devui.web.text.difference import as_text, difference
+from devui.web.text.gates import CHANGED, sentence
+from devui.web.text.visible import visible
+from devui.wire.gates import ORDERS, PLANS, original
+
+_TAKES_VALUE: Final = frozenset({"edit", "mock"})
+_DIFFERENCE_COLOURS: Final[Mapping[str, str]] = {"+": "green", "-": "red"}
+
+
+def edit_lines(hold: Mapping[str, Any]) -> Iterable[str]:
+    """The lines that differ, before the run goes on with them; of an answer all of it.
+
+    `hold` is a hold of a position as the API tells it, with its `edit`. An edit
+    without a value of its own, such as a call that is skipped, has no lines.
+    """
+    edit = hold["edit"]
+    if edit["action"] not in _TAKES_VALUE:
+        return
+    is_edit = edit["action"] == "edit"
+    before = as_text(original(hold["gate"], hold["held"])) if is_edit else ""
+    for line in difference(before, as_text(edit["value"])):
+        yield click.style(line, fg=_DIFFERENCE_COLOURS.get(line[0]))
+
+
+_COLOURS: Final[Mapping[str, str]] = {
+    "user": "blue",
+    "call": "magenta",
+    "result": "magenta",
+    "state": "yellow",
+    "error": "red",
+    "human": "cyan",
+    "held": "yellow",
+    "failed": "red",
+    "interrupted": "red",
+    "done": "green",
+}
+_KIND: Final = 12
+_AUTHOR: Final = 16
+_MOST: Final = 200
+_INDENT: Final = 6
+_SPACE: Final = " " * _INDENT
+
+
+def plain(text: str) -> str:
+    """The text in one line, with everything written out that a terminal would obey."""
+    return visible(text).replace("\r", "\\r").replace("\n", "\\n")
+
+
+def times(count: int) -> str:
+    """How often: `once`, `3 times`."""
+    return "once" if count == 1 else f"{count} times"
+
+
+def event_lines(row: Mapping[str, Any]) -> list[str]:
+    """`#12   call       planner          find_airports(city="London")`, and who changed it."""
+    number = click.style(f"#{row['number']:<5}", dim=True)
+    kind = _coloured(row["kind"], width=_KIND)
+    line = f"{number}{kind}{plain(row['author']):<{_AUTHOR}} {plain(row['text'])}".rstrip()
+    edits = (f"{CHANGED.get(e['action'], 'edited')} by {plain(e['by'])}" for e in row["edits"])
+    changed = ", ".join(dict.fromkeys(edits))
+    return [f"{line}  {click.style(changed, fg='yellow')}" if changed else line]
+
+
+def position_lines(position: Mapping[str, Any]) -> list[str]:
+    """Where a run stands: how it goes on or ended, everything that is held, what will change."""
+    lines = [line for hold in position["holds"] for line in _hold(hold)]
+    words = [] if position["position"] is None else [f"position {position['position']}"]
+    words += [PLANS[position["plan"]]] if position["plan"] else []
+    last = position.get("lastCommand")
+    words += [f"{ORDERS[last['command']]} by {plain(last['actor'])}"] if last else []
+    status = _coloured(position["status"], width=_INDENT if words else 0)
+    lines.append(f"{status}{' · '.join(words)}".rstrip())
+    if error := position.get("error"):
+        lines.append(click.style(f"{_SPACE}{plain(_failure(error))}", fg="red"))
+    return lines
+
+
+def _failure(error: Mapping[str, Any]) -> str:
+    return ": ".join(filter(None, (error["type"], error["message"])))
+
+
+def output_lines(line: Mapping[str, Any]) -> list[str]:
+    """A line that the run printed."""
+    return [click.style(f"{_SPACE}{plain(line['stream'])}: {plain(line['text'])}", dim=True)]
+
+
+def session_lines(session: Mapping[str, Any]) -> list[str]:
+    """Which session it is."""
+    name = "/".join(plain(str(session[part])) for part in ("app", "user", "id"))
+    title = f"  {plain(session['title'])}" if session["title"] else ""
+    return [click.style(f"session {session['key']}  {name}{title}", bold=True)]
+
+
+def state_lines(state: Mapping[str, Any]) -> list[str]:
+    """Every key with its value and the event that wrote it, then what is pending."""
+    lines = [_value(value) for value in state["values"]]
+    lines += [f"{_change(change)}  pending" for change in state["pending"]]
+    return lines or ["the state is empty"]
+
+
+def state_change_lines(state: Mapping[str, Any]) -> list[str]:
+    """Each place that differs, with the event that wrote the key."""
+    lines = [line for key in state["changes"] for line in _differences(key)]
+    return lines or ["no differences"]
+
+
+def _differences(key: Mapping[str, Any]) -> Iterable[str]:
+    by = f"#{key['number']}" if key["number"] else key["writer"] or ""
+    for each in key["changes"]:
+        path = each["path"]
+        place = f"{key['key']}{'' if not path or path.startswith('[') else '.'}{path}"
+        old = json_words(each["old"]) if "old" in each else "nothing"
+        new = json_words(each["new"]) if "new" in each else "nothing"
+        yield f"{plain(place)}: {old} → {new}  {click.style(by, dim=True)}".rstrip()
+
+
+def breakpoint_lines(points: Iterable[Mapping[str, Any]]) -> list[str]:
+    """One line a breakpoint: number, on or off, what it waits for, how often it was met."""
+    return [_breakpoint(point) for point in points] or ["no breakpoints"]
+
+
+def _hold(hold: Mapping[str, Any]) -> Iterable[str]:
+    where = sentence(hold["gate"], hold["number"])
+    yield f"{click.style(where, bold=True)}  ({_reason(hold)})"
+    told = [hold["agent"], hold["kind"] or "", hold["text"] or _call(hold)]
+    yield _SPACE + "  ".join(plain(word) for word in told if word)
+    yield from (_SPACE + _change(change) for change in hold["changes"])
+    if guard := hold["guard"]:
+        yield click.style(f"{_SPACE}{_guard(guard)}", fg="yellow")
+    if hold["edit"]:
+        edit = f"{hold['edit']['action']} by {plain(hold['edit']['actor'])}"
+        yield f"{_SPACE}{edit}, applied when the run continues"
+        yield from (_SPACE + line for line in edit_lines(hold))
+    if hold["problem"]:
+        yield click.style(f"{_SPACE}{plain(hold['problem'])}", fg="red")
+
+
+def _call(hold: Mapping[str, Any]) -> str:
+    args = hold["held"].get("args") or {}
+    said = ", ".join(f"{name}={json_words(value)}" for name, value in args.items())
+    return f"{hold['tool']}({said})" if hold["tool"] else ""
+
+
+def _guard(guard: Mapping[str, Any]) -> str:
+    before = guard["recorded"]
+    if before is None:
+        return f"{guard['effect']}: already ran before"
+    args = "the same" if guard["exact"] else "different"
+    returned = json_words(before["result"])
+    return f"{guard['effect']}: #{before['number']} returned {returned} for {args} arguments"
+
+
+def _reason(hold: Mapping[str, Any]) -> str:
+    met = hold["breakpoint"]
+    return f"hold {hold['id']}, {hold['reason']}{'' if met is None else f' {met}'}"
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    old = json_words(change["old"]) if "old" in change else "nothing"
+    return f"{plain(change['key'])}: {old} → {json_words(change['new'])}"
+
+
+def _value(value: Mapping[str, Any]) -> str:
+    by = f"  #{value['number']}" if value["number"] else ""
+    return f"{plain(value['key'])} = {json_words(value['value'])}{click.style(by, dim=True)}"
+
+
+def _breakpoint(point: Mapping[str, Any]) -> str:
+    name = "" if point["name"] == "*" else f":{point['name']}"
+    words = [f"{point['on']}{name}"]
+    words += [point["when"]] if point["when"] != "before" else []
+    words += [f"agent {point['agent']}"] if point["agent"] != "*" else []
+    words += [f"if {point['condition']}"] if point["condition"] else []
+    words += [f"hits {point['hit']}"] if point["hit"] else []
+    words += [f"log {point['log']}"] if point["log"] else []
+    own = point["users"].items()
+    words += [f"{'on' if switched else 'off'} for {user}" for user, switched in own]
+    switch = "on " if point["enabled"] else "off"
+    met = f"  hit {times(point['hits'])}" if point["hits"] else ""
+    return f"{point['id']:>4}  {switch}  {plain(point['app'])}  {plain('  '.join(words))}{met}"
+
+
+def json_words(value: Any) -> str:
+    """A value as JSON in one line, cut where it is long."""
+    text = plain(json.dumps(value, ensure_ascii=False))
+    return text if len(text) <= _MOST else f"{text[:_MOST]}…"
+
+
+def _coloured(word: str, *, width: int) -> str:
+    """The word in its colour, and a space behind it if something is to follow."""
+    text = f"{word:<{width - 1}} " if width else word
+    return click.style(text, fg=_COLOURS.get(word))

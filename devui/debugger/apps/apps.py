@@ -1,0 +1,296 @@
+"""Which apps there are: folders, found by looking and never by importing (R22)."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+_LONGEST: Final = 64
+"""Characters of a folder's name."""
+_DEPTH: Final = 5
+"""Folders between the agents folder and an app's `agent.py`, as with ADK."""
+_SKIPPED: Final = frozenset({"__pycache__", "tmp", "node_modules", "site-packages"})
+_MARKS: Final = ("agent.py", "root_agent.yaml")
+_PACKAGES: Final = ("agent/__init__.py", "__init__.py")
+_NAMES: Final = frozenset({*_MARKS, "__init__.py"})
+_EXPORT: Final = re.compile(rb"^root_agent\s*[:=]", re.MULTILINE)
+_REEXPORT: Final = re.compile(rb"\broot_agent\b|^app\s*[:=]|\bimport\b.*\bapp\b", re.MULTILINE)
+_MAX_SOURCE = 256_000
+"""Bytes of a module that are searched for the agent."""
+_MAX_MODULES = 32
+"""Modules of a folder that are searched."""
+_MAX_README = 64_000
+_REMEMBERED = 128
+_PLAIN = str.maketrans("", "", "`*")
+"""Takes markdown's marks out of a sentence."""
+
+
+class UnknownApp(LookupError):
+    """No folder of this name holds an agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A folder or module that looks like an agent and is not listed as an app."""
+
+    path: str
+    """From the agents folder."""
+    reason: str
+    """A sentence: why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppFolder:
+    """The folder of the apps, by ADK's rules (adk-web 2.2).
+
+    A folder at any of the first levels counts when it holds `agent.py`, `root_agent.yaml`,
+    `agent/__init__.py`, or an `__init__.py` that may export an agent itself. The app in
+    `team/alpha` is called `team.alpha`. What lies below an app is its own code. A folder that is
+    itself an app stands for just that app.
+    """
+
+    path: Path
+    """The folder the apps lie in."""
+    only: str | None = None
+    """The one app to show, when the user pointed at an app instead of a folder of apps."""
+
+    @classmethod
+    def at(cls, path: Path) -> "AppFolder":
+        """Look at what the user pointed at; the folder has to exist.
+
+        A folder of apps may be a package itself: where folders in it hold an `agent.py`, those are
+        the apps, unless it has an `agent.py` of its own.
+        """
+        path = path.resolve()
+        if not _misnamed(path.name) and _is_one_app(path):
+            return cls(path.parent, only=path.name)
+        return cls(path)
+
+    @staticmethod
+    def meant_by(path: Path) -> Path:
+        """The folder of an app whose `agent.py`, `__init__.py` or `root_agent.yaml` this is; any
+        other path as it is."""
+        if path.name not in _NAMES or not path.is_file():
+            return path
+        folder = path.resolve().parent
+        is_module = folder.name == "agent" and not any(_is_file(folder / mark) for mark in _MARKS)
+        return folder.parent if is_module else folder
+
+    def names(self) -> list[str]:
+        """The apps, sorted by name, as the disk is now."""
+        if self.only is not None:
+            return [self.only] if _is_app(self.path / self.only) else []
+        return sorted(".".join(parts) for parts in _apps_below(self.path, ()))
+
+    def require(self, name: str) -> Path:
+        """The folder of an app by name; raises UnknownApp for any name that was not discovered."""
+        parts = name.split(".")
+        known = self.only in {None, name} and len(parts) <= _DEPTH
+        if not known or any(map(_misnamed, parts)) or not self._reaches(parts):
+            raise UnknownApp(f"there is no app {name!r} in the agents folder")
+        return self.place(name)
+
+    def has(self, name: str) -> bool:
+        """Whether there is an app of this name."""
+        try:
+            self.require(name)
+        except UnknownApp:
+            return False
+        return True
+
+    def place(self, name: str) -> Path:
+        """Where an app of this name lies, or would lie."""
+        return self.path.joinpath(*name.split("."))
+
+    def places(self, app: str | None = None) -> list[Path]:
+        """Folders whose `.env` files an app may load, the nearest first; None means every app.
+
+        These are the app's folder and all above it. The app need not exist.
+        """
+        if app is not None:
+            place = self.place(app)
+            return [place, *place.parents]
+        beside = (file.parent for file in sorted(self.path.glob("*/.env")))
+        every = [*beside, *map(self.place, self.names()), self.path]
+        return list(dict.fromkeys(folder for place in every for folder in (place, *place.parents)))
+
+    def _reaches(self, parts: list[str]) -> bool:
+        folder = self.path
+        for part in parts[:-1]:
+            folder = folder / part
+            if _barred(folder) or _is_app(folder):
+                return False
+        return not _barred(folder / parts[-1]) and _is_app(folder / parts[-1])
+
+    def left_out(self) -> list[LeftOut]:
+        """What looks like an agent and is no app, sorted by path."""
+        if self.only is not None:
+            return []
+        if any(_is_file(self.path / mark) for mark in _MARKS):
+            return [LeftOut(self.path.name, _misnamed(self.path.name))]
+        odd = (LeftOut(str(path.relative_to(self.path)), why) for path, why in _odd(self.path))
+        return sorted(odd, key=lambda each: each.path)
+
+    def readme(self, name: str) -> str:
+        """The app's README, or an empty text; read anew when the file has changed."""
+        file = self.require(name) / "README.md"
+        try:
+            known = file.stat()
+            return _readme(file, known.st_mtime_ns, known.st_size)
+        except OSError:  # there is none, or it is not ours to read: a page can do without
+            return ""
+
+    def about(self, name: str) -> str:
+        """The first paragraph of the app's README, in one line; empty without one."""
+        return _first_paragraph(self.readme(name))
+
+
+def _apps_below(folder: Path, parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for entry in _entries(folder):
+        if _misnamed(entry.name) or _barred(entry):
+            continue
+        here = (*parts, entry.name)
+        if _is_app(entry):
+            yield here
+        elif len(here) < _DEPTH:
+            yield from _apps_below(entry, here)
+
+
+def _odd(folder: Path, depth: int = 1) -> Iterator[tuple[Path, str]]:
+    """What looks like an agent below the folder and is no app, with the reason."""
+    for entry in _entries(folder):
+        if entry.suffix == ".py" and _is_file(entry):
+            if entry.name != "agent.py" and entry.name != "__init__.py" and _defines_agent(entry):
+                yield entry, f"Apps are folders. Move this file to {entry.stem}/agent.py."
+        elif _is_dir(entry) and (reason := _barred(entry) or _misnamed(entry.name)):
+            if any(_is_file(entry / mark) for mark in (*_MARKS, "agent/__init__.py")):
+                yield entry, reason
+        elif _is_dir(entry) and not _is_app(entry):
+            yield from _nearly(entry, depth)
+
+
+def _nearly(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
+    """What is odd about a folder that is no app, or in it."""
+    if not os.access(folder, os.R_OK | os.X_OK):
+        yield folder, "devui can't read this folder. Change its permissions."
+    elif _is_file(folder / "root_agent.yml"):
+        yield folder, "Rename root_agent.yml to root_agent.yaml."
+    elif module := _module_with_agent(folder):
+        reason = f"It has no agent.py, but {module.name} defines `root_agent`. Rename {module.name}"
+        yield folder, f"{reason} to agent.py, or import `root_agent` in an __init__.py."
+    elif depth < _DEPTH:
+        yield from _odd(folder, depth + 1)
+    elif any(_is_file(entry / "agent.py") for entry in _entries(folder)):
+        yield (
+            folder,
+            f"Apps can be up to {_DEPTH} folders deep. Start devui in this folder instead.",
+        )
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What is in a folder, by name; nothing if it cannot be read."""
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it is a file; no if the folder cannot be searched, which `Path` raises."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _is_dir(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def _misnamed(name: str) -> str:
+    """Why a folder of this name cannot be an app; "" if it can."""
+    if name in _SKIPPED:
+        return f"Folders named {name} are skipped. Give it another name."
+    if name.startswith("."):
+        return "Hidden folders are skipped. Give it a name without a dot."
+    if len(name) > _LONGEST:
+        return f"Its name has more than {_LONGEST} characters. Give it a shorter one."
+    if name.startswith("-") or not name.replace("-", "_").isidentifier():
+        return (
+            f"Python can't import a folder with this name. Rename it, for example to {_fit(name)}."
+        )
+    return ""
+
+
+def _fit(name: str) -> str:
+    """The nearest name that can be imported."""
+    fit = re.sub(r"\W+", "_", name).strip("_") or "agent"
+    return fit if fit.isidentifier() else f"agent_{fit}"
+
+
+def _barred(folder: Path) -> str:
+    """Why nothing below this folder is looked at, whatever its name is; "" if it is."""
+    # A link out of the folder leads to code the user did not point at; it is not followed.
+    if Path(os.path.realpath(folder)).parent != folder.parent:
+        return "It is a link to another folder. Move the app here, or start devui in that folder."
+    if _is_file(folder / "pyvenv.cfg"):
+        return "It is a virtual environment."
+    return ""
+
+
+def _module_with_agent(folder: Path) -> Path | None:
+    modules = [entry for entry in _entries(folder) if entry.suffix == ".py"]
+    return next((each for each in modules[:_MAX_MODULES] if _defines_agent(each)), None)
+
+
+def _defines_agent(module: Path) -> bool:
+    return _EXPORT.search(_source(module)) is not None
+
+
+def _source(file: Path) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(_MAX_SOURCE)
+    except OSError:
+        return b""
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _readme(file: Path, changed: int, size: int) -> str:
+    """The text of the file as it was when it had this time and size."""
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        return opened.read(_MAX_README)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _first_paragraph(text: str) -> str:
+    paragraphs = re.split(r"\n\s*\n", text)
+    told = [p for p in paragraphs if p.strip() and not p.lstrip().startswith(("#", "```", "!"))]
+    return " ".join(told[0].translate(_PLAIN).split()) if told else ""
+
+
+def _is_one_app(folder: Path) -> bool:
+    if any(_is_file(folder / mark) for mark in _MARKS):
+        return True
+    return _is_package(folder) and not _holds_apps(folder)
+
+
+def _is_app(folder: Path) -> bool:
+    if _is_one_app(folder):
+        return True
+    sources = (_source(folder / mark) for mark in _PACKAGES)
+    return _is_dir(folder) and any(_REEXPORT.search(source) for source in sources)
+
+
+def _is_package(folder: Path) -> bool:
+    return any(_is_file(folder / mark) for mark in _PACKAGES)
+
+
+def _holds_apps(folder: Path) -> bool:
+    return any(_is_file(entry / mark) for entry in _entries(folder) for mark in _MARKS)

@@ -1,0 +1,56 @@
+"""Which engine each app runs on: the one chosen on its page, or else on the command line."""
+
+import asyncio
+from pathlib import Path
+from typing import Self
+
+from devui.debugger.workers.interpreter import Interpreter
+from devui.debugger.workers.process import WorkerProcess
+from devui.store.journal import Journal
+from devui.wire.engines import EngineChoice
+
+
+class Engines:
+    """The choices of people, and the interpreter in which they are carried out."""
+
+    def __init__(self, journal: Journal, default: EngineChoice, interpreter: Interpreter) -> None:
+        self._journal = journal
+        self._chosen: dict[str, EngineChoice] = {}
+        self.default = default
+        """For apps of which nobody has chosen one."""
+        self.interpreter = interpreter
+
+    @classmethod
+    async def load(cls, journal: Journal, default: EngineChoice, interpreter: Interpreter) -> Self:
+        """With the choices that the journal keeps."""
+        engines = cls(journal, default, interpreter)
+        engines._chosen = {row.app: row.engine for row in await journal.engines.all()}
+        return engines
+
+    def chosen(self, app: str) -> EngineChoice | None:
+        """What was chosen for the app; None for nothing."""
+        return self._chosen.get(app)
+
+    def of(self, app: str) -> EngineChoice:
+        """What the app is started with."""
+        return self._chosen.get(app, self.default)
+
+    async def start(
+        self, agents: Path, app: str, engine: EngineChoice | None = None
+    ) -> WorkerProcess:
+        """A worker for the app, on this engine or on the app's own.
+
+        Raises OSError as of `WorkerProcess`, and WrongPython for an interpreter in which workers
+        cannot run. That is looked at each time: what is missing may be installed meanwhile.
+        """
+        if not self.interpreter.own:
+            await asyncio.to_thread(self.interpreter.check)
+        return await WorkerProcess.start(agents, app, engine or self.of(app), self.interpreter)
+
+    async def choose(self, app: str, engine: EngineChoice | None, actor: str) -> None:
+        """Keep a choice for the app; None goes back to the default. Raises BadValue."""
+        await self._journal.engines.set(app, engine, actor)
+        if engine is None:
+            self._chosen.pop(app, None)
+        else:
+            self._chosen[app] = engine

@@ -1,0 +1,1 @@
+"""Tasks with an owner, jobs with progress and Stop, and long work beside the event loop."""

@@ -1,0 +1,68 @@
+"""A bundle as a session's JSON: as google-adk's API gives it, or as `adk web` imports it.
+
+Both are made of a bundle's lines, so that secrets are left out by one rule.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any, Final, Literal
+
+from devui.debugger.bundles.writing import OPENING, dumped
+from devui.debugger.events.shape import no_actions
+
+AdkFormat = Literal["adk", "adk-web"]
+FORMATS: Final[tuple[AdkFormat, ...]] = ("adk", "adk-web")
+_OWN: Final = frozenset(
+    {"adk_request_confirmation", "adk_request_credential", "adk_request_input"},
+)
+"""Calls that google-adk makes itself; `adk web` takes none of them in."""
+
+
+async def adk_session(lines: AsyncIterator[str], adk_format: AdkFormat) -> AsyncIterator[str]:
+    """The pieces of the session's JSON, in order.
+
+    `adk` has everything that google-adk's Session has. `adk-web` leaves out what its import
+    refuses: actions, which the state has carried out, long-running calls and ADK's own calls.
+    """
+    header: dict[str, Any] = {}
+    state: dict[str, Any] = {}
+    count = 0
+    async for line in lines:
+        if not header:
+            header = json.loads(line.rstrip()[: -len(OPENING)].removesuffix(",") + "}")
+            head = {"id": header["id"], "appName": header["app"], "userId": header["user"]}
+            yield f"{dumped(head)[:-1]},{dumped('events')}:["
+            continue
+        if line.startswith("]"):
+            break
+        record = json.loads(line.lstrip(","))
+        if record["type"] == "start":
+            state |= record["state"]
+        elif record["type"] == "write":
+            scope = record["scope"]
+            state[f"{scope}:{record['key']}"] = record["value"]
+        elif record["type"] == "event":
+            event = record["event"]
+            state |= (event.get("actions") or {}).get("stateDelta") or {}
+            shown = event if adk_format == "adk" else _acceptable(event)
+            if shown is not None:
+                yield f"{',' if count else ''}{dumped(shown)}"
+                count += 1
+    yield f"],{dumped({'state': state, 'lastUpdateTime': header['updated']})[1:]}\n"
+
+
+def _acceptable(event: dict[str, Any]) -> dict[str, Any] | None:
+    """The event as `adk web` takes it in; None for one that has nothing else to say."""
+    kept = {name: value for name, value in event.items() if name != "longRunningToolIds"}
+    kept["actions"] = no_actions()
+    content = event.get("content")
+    if not isinstance(content, dict) or not (parts := content.get("parts")):
+        return kept
+    allowed = [part for part in parts if not _is_own(part)]
+    kept["content"] = {**content, "parts": allowed}
+    return kept if allowed else None
+
+
+def _is_own(part: dict[str, Any]) -> bool:
+    call = part.get("functionCall") or part.get("functionResponse") or {}
+    return call.get("name") in _OWN

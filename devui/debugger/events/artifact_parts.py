@@ -1,0 +1,40 @@
+"""Artifacts as Parts in wire form, and back (adk-web 1.1)."""
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+from devui.store.rows import Artifact
+
+
+class InvalidRequest(ValueError):
+    """A request is well formed and asks for something that cannot be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a Part holds: bytes with their type, or a text."""
+
+    mime: str | None
+    data: bytes | None
+    text: str | None
+
+
+def content_of(part: Any) -> Content:
+    """What is to be kept of a Part; its bytes may be in either alphabet of base64.
+
+    Raises InvalidRequest, ValueError where the bytes are no base64.
+    """
+    blob = (part.get("inlineData") or {}) if isinstance(part, dict) else None
+    if not isinstance(blob, dict):
+        raise InvalidRequest("an artifact must be a Part")
+    data = base64.urlsafe_b64decode(blob["data"]) if "data" in blob else None
+    return Content(blob.get("mimeType"), data, part.get("text"))
+
+
+def part_of(artifact: Artifact) -> dict[str, Any]:
+    """An artifact as a Part in wire form; bytes are URL-safe base64."""
+    if artifact.data is None:
+        return {"text": artifact.text or ""}
+    data = base64.urlsafe_b64encode(artifact.data).decode()
+    return {"inlineData": {"mimeType": artifact.row.mime, "data": data}}

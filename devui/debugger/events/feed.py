@@ -1,0 +1,105 @@
+"""What happens in a session from some point on, without gap or double.
+
+A reader is subscribed first, then what is already in the journal is read up to one moment, then the
+live news after that moment follow. One that was too slow begins again where it had come to. So a
+stream may be cut anywhere and go on from the last `seq` it has seen (R58).
+"""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
+from devui.debugger.events.bus import Bus, Subscription
+from devui.debugger.events.news import (
+    EventCommitted,
+    EventDropped,
+    News,
+    RunChanged,
+    SessionChanged,
+    SessionRemade,
+)
+from devui.store.journal import Journal
+
+CATCH_UP = 4000
+"""How many events a reader may be behind; one further behind has to read the page anew. It is more
+than a run commits while a page shows what it was sent last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some news, and the point in the journal up to which the reader has now seen everything."""
+
+    seq: int
+    news: list[News]
+    begins: bool = False
+    """The reader begins with it, for the first time or anew: what is in no journal, and what was
+    told of it, may have been missed."""
+
+
+class TooFarBehind(Exception):
+    """More was missed than is sensible to replay: the reader should read the page anew."""
+
+
+def seq_of(news: News) -> int | None:
+    """The journal's seq of a fact; None for glimpses, which are not in the journal."""
+    if isinstance(news, EventCommitted | EventDropped):
+        return news.row.seq
+    if isinstance(news, RunChanged):
+        return None if news.run.pending else news.run.seq
+    if isinstance(news, SessionChanged) and news.session is not None:
+        return news.session.seq
+    return None
+
+
+async def follow(
+    journal: Journal, bus: Bus[News], session: int, after: int, *topics: str
+) -> AsyncGenerator[Batch, None]:
+    """All news of a session past the journal's `after`, until the server stops.
+
+    `topics` are followed along with it, from now on.
+
+    Raises TooFarBehind when more than `CATCH_UP` events were missed, or when `after` is a point
+    that this journal has not come to.
+    """
+    while True:
+        with bus.subscribe(session, *topics) as reader:
+            now = await journal.head()
+            if after > now:  # a cursor of another journal: nothing here is known to the reader
+                raise TooFarBehind
+            yield Batch(now, await _missed(journal, session, after, now), begins=True)
+            after = max(after, now)
+            async for batch in _live(reader, after):
+                yield batch
+                after = batch.seq
+        if bus.closed:
+            return
+
+
+async def _live(reader: Subscription[News], since: int) -> AsyncGenerator[Batch, None]:
+    """News as they come; those up to `since` were read from the journal already."""
+    seen = since
+    while items := await reader.batch():
+        fresh = [item for item in items if (seq_of(item) or since + 1) > since]
+        seen = max([seen, *(seq_of(item) or 0 for item in fresh)])
+        yield Batch(seen, fresh)
+
+
+async def _missed(journal: Journal, session: int, after: int, now: int) -> list[News]:
+    row = await journal.sessions.get(session)
+    if row is None:
+        return [SessionChanged(None)]
+    if after >= now:
+        return []
+    bodies = await journal.events.following(session, after, CATCH_UP + 1)
+    if len(bodies) > CATCH_UP:
+        raise TooFarBehind
+    news: list[News] = [EventCommitted(row, event) for row, event in bodies]
+    news += [EventDropped(edit) for edit in await journal.edits.dropped(session, after)]
+    news += [RunChanged(run) for run in await journal.runs.since(session, after)]
+    known = [item for item in news if (seq_of(item) or 0) <= now]
+    if row.seq > after:
+        # Its seq is also that of the last event, and tells not since when it has its title.
+        known.append(SessionChanged(row))
+    known.sort(key=lambda item: seq_of(item) or 0)
+    if after and row.seq > after and await journal.received.has(session):
+        known.insert(0, SessionRemade(session))
+    return known

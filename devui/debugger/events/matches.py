@@ -1,0 +1,285 @@
+"""Which events of a session a filter lets through.
+
+To know them all, all are looked at once, by their rows, and where these name only some of the
+state keys by who wrote those that are asked for; bodies are read of those alone that this does not
+decide. What is found is remembered, and only continued. The ones next to an event are looked
+for from there on, and no further than needed.
+"""
+
+import asyncio
+import json
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from devui.debugger.events.prices import Prices
+from devui.debugger.events.work_time import seconds_of_work
+from devui.debugger.predicates.facts import Facts
+from devui.debugger.predicates.filters import Filter, quoted
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, NoteRow
+from devui.store.summaries import Summary
+
+_BODIES: Final = 100
+"""Bodies that are read at a time."""
+_NEAR: Final = 100
+"""Rows that are read at a time to find the next match."""
+_BATCH: Final = 1000
+"""Rows that are read at a time to find all."""
+_KEPT: Final = 32
+"""Searches that are remembered."""
+_NO_NOTES: Final[Mapping[int, NoteRow]] = {}
+_BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
+"""Letters that the journal may have in either case, and as they are or spelled out (`\\u00fc`)."""
+
+_Answers = dict[int, tuple[Facts, bool | None]]
+"""By number of the event, whether the filter lets it through; None: only its body tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What was found."""
+
+    count: int
+    """How many events were looked at."""
+    numbers: Sequence[int]
+    """Those of them that the filter lets through, in order."""
+
+
+class _Search:
+    """What one filter lets through of one session, as far as it was looked through.
+
+    Events stay what they are, so an answer holds for good; what people note of them may change, and
+    is left aside.
+    """
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.seqs = array("q")
+        """Of all events that were looked at."""
+        self.last: EventRow | None = None
+        self.numbers = array("q")
+
+    def grow(self, rows: Sequence[EventRow], answers: _Answers) -> None:
+        self.seqs.extend(row.seq for row in rows)
+        self.numbers.extend(number for number, (_, yes) in answers.items() if yes)
+        self.last = rows[-1]
+
+
+_Searches = OrderedDict[tuple[int, str, Prices], _Search]
+_SEARCHES: Final[WeakKeyDictionary[Journal, _Searches]] = WeakKeyDictionary()
+
+
+async def matches(
+    journal: Journal, session: int, condition: Filter, prices: Prices, *, until: int | None = None
+) -> Matches:
+    """Look through the session's events, below the journal's `until` if that is given."""
+    known = _search(journal, session, condition, prices)
+    async with known.lock:
+        await _look_on(journal, session, condition, prices, known)
+    count = len(known.seqs) if until is None else bisect_left(known.seqs, until)
+    numbers = known.numbers[: bisect_right(known.numbers, count)]
+    return Matches(
+        count, await _noted(journal, session, condition, prices, Matches(count, numbers))
+    )
+
+
+def _search(journal: Journal, session: int, condition: Filter, prices: Prices) -> _Search:
+    searches = _SEARCHES.setdefault(journal, OrderedDict())
+    name = session, condition.text, prices
+    known = searches.setdefault(name, _Search())
+    searches.move_to_end(name)
+    if len(searches) > _KEPT:
+        searches.popitem(last=False)
+    return known
+
+
+async def _look_on(
+    journal: Journal, session: int, condition: Filter, prices: Prices, search: _Search
+) -> None:
+    """Look at what has come since the last look."""
+    while rows := await journal.events.page(
+        session, after=search.last.seq if search.last else 0, limit=_BATCH
+    ):
+        answers = await asyncio.to_thread(
+            _by_rows, rows, _NO_NOTES, condition, prices, before=search.last
+        )
+        await _decide(journal, session, condition, answers)
+        search.grow(rows, answers)
+
+
+async def _decide(journal: Journal, session: int, condition: Filter, answers: _Answers) -> None:
+    """Put in what rows do not tell."""
+    undecided = [number for number, (_, answer) in answers.items() if answer is None]
+    undecided = await _by_keys(journal, session, answers, undecided, condition)
+    if undecided and condition.phrases:
+        holding = await _holding(journal, session, condition, undecided)
+        for number in set(undecided) - holding:
+            facts = answers[number][0]
+            facts.values["said"] = ""
+            answers[number] = facts, condition.holds(facts)
+        undecided = [number for number in undecided if answers[number][1] is None]
+    await _by_bodies(journal, session, answers, undecided, condition)
+
+
+async def _noted(
+    journal: Journal, session: int, condition: Filter, prices: Prices, matches: Matches
+) -> Sequence[int]:
+    """What was found, with what people say of events now."""
+    notes = await journal.notes.of(session, 1, matches.count)
+    if not notes:
+        return matches.numbers
+    beside = {near for number in notes for near in (number - 1, number)}
+    rows = {row.number: row for row in await journal.events.rows(session, beside)}
+    answers: _Answers = {}
+    for number in notes:
+        before = rows.get(number - 1)
+        answers |= _by_rows([rows[number]], notes, condition, prices, before=before)
+    undecided = [number for number, (_, answer) in answers.items() if answer is None]
+    await _by_bodies(journal, session, answers, undecided, condition)
+    others = (number for number in matches.numbers if number not in answers)
+    return sorted([*others, *(number for number, (_, yes) in answers.items() if yes)])
+
+
+async def beside(
+    journal: Journal,
+    session: int,
+    condition: Filter,
+    prices: Prices,
+    *,
+    number: int | None,
+    until: int | None = None,
+) -> tuple[int | None, int | None]:
+    """The numbers of the matches before and after an event, or before the end without one; none
+    is behind the event `until`."""
+    notes = await journal.notes.of(session)
+
+    async def among(rows: Sequence[EventRow], previous: EventRow | None) -> list[int]:
+        answers = _by_rows(rows, notes, condition, prices, before=previous)
+        undecided = [each for each, (_, answer) in answers.items() if answer is None]
+        await _by_bodies(journal, session, answers, undecided, condition)
+        return [each for each, (_, yes) in answers.items() if yes]
+
+    page = journal.events.page
+    here = await journal.events.body(session, number) if number else None
+    earlier: list[int] = []
+    rows = await page(session, before=here[0].seq if here else None, limit=_NEAR + 1)
+    while rows and not earlier:
+        previous = rows[0] if len(rows) > _NEAR else None
+        earlier = await among(rows[1:] if previous else rows, previous)
+        rows = await page(session, before=rows[1].seq, limit=_NEAR + 1) if previous else []
+    later: list[int] = []
+    last = here[0] if here else None
+    while last is not None and not later:
+        rows = await page(session, after=last.seq, limit=_NEAR)
+        rows = [row for row in rows if until is None or row.number <= until]
+        later = await among(rows, last)
+        last = rows[-1] if rows else None
+    return earlier[-1] if earlier else None, later[0] if later else None
+
+
+async def words(journal: Journal, session: int) -> Counter[str]:
+    """The terms that a filter of this session may have, and how many events each lets through."""
+    rows = await journal.events.since(session, 0)
+    notes = await journal.notes.of(session)
+    return await asyncio.to_thread(_words, rows, notes)
+
+
+def _by_rows(
+    rows: Sequence[EventRow],
+    notes: Mapping[int, NoteRow],
+    condition: Filter,
+    prices: Prices,
+    *,
+    before: EventRow | None = None,
+) -> _Answers:
+    """Of rows that follow each other, and on `before`."""
+    answers: _Answers = {}
+    for row in rows:
+        summary = row.summary
+        facts = Facts.of(
+            row,
+            summary,
+            seconds=seconds_of_work(row, before),
+            prices=prices,
+            note=notes.get(row.number),
+        )
+        answers[row.number] = facts, condition.holds(facts)
+        before = row
+    return answers
+
+
+async def _by_keys(
+    journal: Journal,
+    session: int,
+    answers: _Answers,
+    numbers: Sequence[int],
+    condition: Filter,
+) -> list[int]:
+    """Put in the keys that are asked for of events whose rows name only some, and what that
+    decides; the numbers of those that stay undecided."""
+    some = [number for number in numbers if _has_more_keys(answers[number][0].summary)]
+    if some:
+        writers, first, last = journal.histories.writers, min(some), max(some)
+        written = await writers(session, condition.means_key, first=first, last=last)
+        for number in some:
+            facts = answers[number][0]
+            names = facts.summary.state_keys if facts.summary else ()
+            facts.values["keys"] = [*dict.fromkeys((*names, *written.get(number, ())))]
+            answers[number] = facts, condition.holds(facts)
+    return [number for number in numbers if answers[number][1] is None]
+
+
+async def _by_bodies(
+    journal: Journal,
+    session: int,
+    answers: _Answers,
+    numbers: Sequence[int],
+    condition: Filter,
+) -> None:
+    """Put the answers in that only bodies give."""
+    numbers = await _by_keys(journal, session, answers, numbers, condition)
+    for first in range(0, len(numbers), _BODIES):
+        some = numbers[first : first + _BODIES]
+        for row, event in await journal.events.bodies(session, some):
+            facts = answers[row.number][0].reading(event.text)
+            answers[row.number] = facts, condition.holds(facts)
+        await asyncio.sleep(0)
+
+
+async def _holding(
+    journal: Journal, session: int, condition: Filter, numbers: Sequence[int]
+) -> set[int]:
+    """The events from the first to the last of these with a phrase somewhere in their JSON."""
+    found: set[int] = set()
+    for phrase in condition.phrases:
+        written = json.dumps(max(_BEYOND_ASCII.split(phrase), key=len))[1:-1]
+        found |= await journal.events.holding(session, written, first=numbers[0], last=numbers[-1])
+    return found
+
+
+def _words(rows: Sequence[EventRow], notes: Mapping[int, NoteRow]) -> Counter[str]:
+    counted: Counter[str] = Counter()
+    for row in rows:
+        summary = row.summary
+        facts = Facts.of(row, summary, note=notes.get(row.number))
+        values = {
+            "kind": (summary.kind,),
+            "is": facts.get("flags"),
+            "author": (row.author, facts.get("node")),
+            "tool": facts.get("tools"),
+            "key": summary.state_keys,
+        }
+        named = {(field, name) for field, names in values.items() for name in names if name}
+        counted.update(f"{field}:{quoted(name)}" for field, name in named)
+    return counted
+
+
+def _has_more_keys(summary: Summary | None) -> bool:
+    """Whether the row names only some of the keys that the event writes."""
+    return summary is not None and summary.state_count > len(summary.state_keys)

@@ -1,0 +1,178 @@
+"""What tokens cost: a table of prices with its date, and prices of the user's own.
+
+The table lies beside this package as `prices.json`. A file of that name in the folder of the apps
+has the same form; its models come first. A model that neither knows costs an unknown amount, never
+nothing (dev-uis 4.1, feature 7).
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Self
+
+from devui.store.rows import UsageSum
+from devui.store.summaries import Usage
+
+FILE = "prices.json"
+
+_SUFFIX = re.compile(r"(?:[-@](?:\d{3}|\d{8}|\d{4}-\d{2}-\d{2}|latest)|-preview(?:-[\d-]+)?)?")
+"""What may follow a name without making it another model: a version, a date, `preview`."""
+
+
+class WrongPrices(ValueError):
+    """The user's table of prices cannot be read; the message says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Dollars for a million tokens."""
+
+    input: float
+    cached: float | None
+    """Of the prompt's tokens that came from a cache; None: nobody has named it."""
+    output: float
+    """Of the answer's tokens, thinking included."""
+
+    def cost(self, usage: Usage) -> float | None:
+        """Dollars for these tokens; None when some are of an unknown price."""
+        if usage.cached and self.cached is None:
+            return None
+        fresh, cached = usage.prompt - usage.cached, usage.cached * (self.cached or 0.0)
+        return math.fsum((fresh * self.input, cached, usage.output * self.output)) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What one model costs."""
+
+    name: str
+    rates: Rates
+    source: str
+    """`prices of 2026-11-05`, or where the user's own are."""
+    above: int | None = None
+    """Prompts of more tokens than this cost `long`, all of them; None where all cost the same."""
+    long: Rates | None = None
+
+    def for_prompt(self, tokens: int) -> Rates:
+        """The rates for a prompt of so many tokens."""
+        is_long = self.above is not None and tokens > self.above
+        return self.long if is_long and self.long is not None else self.rates
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The sum of what answers cost, as far as it is known."""
+
+    cost: float | None
+    """Dollars; None when no answer's cost is known."""
+    unpriced: int
+    """Answers whose cost is unknown, and is not in the sum."""
+
+
+class Prices:
+    """The prices of models by their names."""
+
+    def __init__(self, prices: Mapping[str, Price], date: str) -> None:
+        self._prices = prices
+        self._by_model: dict[str, Price | None] = {}
+        self.date = date
+        """Of the built-in table: `2026-11-05`."""
+        limits = {price.above for price in prices.values() if price.above is not None}
+        self.limits = tuple(sorted(limits))
+        """Where prompts begin to cost more, in tokens."""
+
+    @classmethod
+    def load(cls, apps: Path) -> Self:
+        """The built-in table and the one in the apps' folder, if any; raises WrongPrices."""
+        text = (resources.files("devui") / FILE).read_text("utf-8")
+        table = json.loads(text)
+        prices = _prices(table, f"prices of {table['date']}")
+        own = apps / FILE
+        if own.is_file():
+            prices |= _own(own)
+        return cls(prices, str(table["date"]))
+
+    def find(self, model: str) -> Price | None:
+        """The price of the model of this name, in whatever way a provider writes it."""
+        if model not in self._by_model:
+            plain = model.rpartition("/")[2]
+            names = (each for each in (model, plain) if each)
+            self._by_model[model] = next((p for name in names if (p := self._named(name))), None)
+        return self._by_model[model]
+
+    def cost(self, usage: Usage) -> float | None:
+        """Dollars for one answer; None when the model's price is not known."""
+        price = self.find(usage.model)
+        return None if price is None else price.for_prompt(usage.prompt).cost(usage)
+
+    def spent(self, sums: list[UsageSum]) -> Spent:
+        """Dollars for sums that are apart by model and by which of `limits` prompts exceed."""
+        known, unpriced = [], 0
+        for each in sums:
+            price = self.find(each.usage.model)
+            prompt = self.limits[each.over - 1] + 1 if each.over else 0
+            cost = price.for_prompt(prompt).cost(each.usage) if price else None
+            if cost is None:
+                unpriced += each.answers
+            else:
+                known.append(cost)
+        return Spent(math.fsum(known) if known else None, unpriced)
+
+    def _named(self, name: str) -> Price | None:
+        fits = [
+            price
+            for known, price in self._prices.items()
+            if name.startswith(known) and _SUFFIX.fullmatch(name, len(known))
+        ]
+        return max(fits, key=lambda price: len(price.name), default=None)
+
+
+def _own(path: Path) -> dict[str, Price]:
+    try:
+        return _prices(json.loads(path.read_text("utf-8")), str(path))
+    except OSError as error:
+        raise WrongPrices(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise WrongPrices(
+            f"{path} isn't a valid price table: {said}. It has to look like "
+            '{"models": [{"name": "my-model", "input": 1.5, "cached": 0.15, "output": 6}]}, '
+            "in dollars for a million tokens"
+        ) from error
+
+
+def _prices(table: Mapping[str, Any], source: str) -> dict[str, Price]:
+    """Raises ValueError, TypeError, KeyError, AttributeError for another form."""
+    prices = {}
+    for entry in table["models"]:
+        name = entry["name"]
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"{name!r} is no name of a model")
+        long = entry.get("long")
+        above = None if long is None else _number(long["above"], name)
+        prices[name] = Price(
+            name,
+            _rates(entry, name),
+            source,
+            above=None if above is None else int(above),
+            long=None if long is None else _rates(long, name),
+        )
+    return prices
+
+
+def _rates(entry: Mapping[str, Any], name: str) -> Rates:
+    """Without a price for cached tokens they cost what others do; with null it is unknown."""
+    paid, cached = _number(entry["input"], name), entry.get("cached", entry["input"])
+    rate = None if cached is None else _number(cached, name)
+    return Rates(paid, rate, _number(entry["output"], name))
+
+
+def _number(value: object, name: str) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(float(str(value))) or float(str(value)) < 0:
+        raise ValueError(f"{value!r} of {name} is no price")
+    return float(str(value))

@@ -1,0 +1,258 @@
+"""Writes the summaries of events, once, when they arrive.
+
+A summary is a pure function of the event in ADK's wire form (seed: events, "identify the source
+and type"); kinds are those of the page.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from devui.debugger.events.nodes import node_of, says_end
+from devui.debugger.events.preview import arguments, json_in, one_line, preview
+from devui.debugger.events.usage import total_of, usage_of
+from devui.debugger.questions.questions import (
+    HUMAN_CALLS,
+    question_of,
+    questions_in,
+)
+from devui.store.summaries import (
+    CallSummary,
+    Intervention,
+    Kind,
+    ResponseSummary,
+    Summary,
+)
+from devui.wire.events import Event, Fields, Part, fields_in
+from devui.wire.gates import EDITED
+
+TEXT_LIMIT = 200
+PREVIEW_LIMIT = 96
+_WHOLE = frozenset({"", "STOP", "FINISH_REASON_UNSPECIFIED"})
+"""Finish reasons of answers that are whole."""
+KEYS_KEPT = 8
+
+
+def summarise(event: Event, *, final: bool) -> Summary:
+    """The summary of an event.
+
+    `final` is the event's `is_final_response()`, which only the runtime decides.
+    """
+    delta, artifacts, marks = event.state_delta, event.artifact_delta, event.metadata
+    calls, responses = _calls(event), _responses(event)
+    kind, edits = _kind(event, calls, responses), _edits(marks.get(EDITED))
+    return Summary(
+        kind=kind,
+        text=_text(kind, event, calls, responses, edits),
+        final=final,
+        partial=event.is_partial,
+        state_keys=tuple(str(key) for key in list(delta)[:KEYS_KEPT]),
+        state_count=len(delta),
+        artifacts=tuple(str(name) for name in list(artifacts)[:KEYS_KEPT]),
+        tokens=total_of(event),
+        calls=calls,
+        responses=responses,
+        long_running=bool(event.long_running_ids),
+        error_code=event.error_code,
+        transfer_to=event.transfer_to,
+        escalate=event.escalates,
+        node=node_of(event),
+        usage=usage_of(event),
+        edited=EDITED in marks,
+        edits=edits,
+        cut=cut_of(event),
+    )
+
+
+def cut_of(event: Event) -> str:
+    """The finish reason of an answer that the model did not end by itself; "" of others."""
+    reason = event.finish_reason
+    return "" if reason in _WHOLE or event.is_partial else reason[:PREVIEW_LIMIT]
+
+
+def transcriptions(event: Event) -> dict[str, str]:
+    """What was said aloud, by the word for it: `heard` of the user, `spoken` by the model."""
+    sides = {"heard": "inputTranscription", "spoken": "outputTranscription"}
+    texts = {word: fields_in(event.fields.get(side)).get("text") for word, side in sides.items()}
+    return {word: str(text) for word, text in texts.items() if text}
+
+
+def _edits(marks: object) -> tuple[Intervention, ...]:
+    """The marks of an event; agents may write what they like under their key."""
+    told = [fields_in(mark) for mark in marks] if isinstance(marks, list) else []
+    return tuple(
+        Intervention(
+            *(
+                str(mark.get(name, ""))[:PREVIEW_LIMIT]
+                for name in ("action", "gate", "by", "call", "ran")
+            )
+        )
+        for mark in told[:KEYS_KEPT]
+        if mark
+    )
+
+
+def _kind(
+    event: Event, calls: tuple[CallSummary, ...], responses: tuple[ResponseSummary, ...]
+) -> Kind:
+    asks = event.confirmations or event.credentials
+    tests: tuple[tuple[bool, Kind], ...] = (
+        (bool(event.error_code or event.error_message), "error"),
+        (event.author == "user" and _speaks(event) and not responses, "user"),
+        (bool(asks) or any(call.name in HUMAN_CALLS for call in calls), "human"),
+        (bool(event.transfer_to), "transfer"),
+        (event.escalates, "escalate"),
+        (bool(calls), "call"),
+        (bool(responses), "result"),
+    )
+    return next((kind for holds, kind in tests if holds), None) or _content_kind(event)
+
+
+def _speaks(event: Event) -> bool:
+    """Whether the user says or orders something; else state was set in the user's name."""
+    return bool(event.parts or event.rewinds_before)
+
+
+def _content_kind(event: Event) -> Kind:
+    parts, actions = event.parts, event.actions
+    if any({"executableCode", "codeExecutionResult"} & part.fields.keys() for part in parts):
+        return "code"
+    texts = [part for part in parts if part.text]
+    if not texts and transcriptions(event):
+        return "text"
+    if texts:
+        return "thought" if all(part.is_thought for part in texts) else "text"
+    if parts:
+        return "other"
+    if event.output is not None:
+        return "result"
+    if event.state_delta:
+        return "state"
+    if event.artifact_delta:
+        return "artifact"
+    saved = actions.get("endOfAgent") or actions.get("agentState") is not None or says_end(event)
+    return "checkpoint" if saved else "other"
+
+
+def _text(
+    kind: Kind,
+    event: Event,
+    calls: tuple[CallSummary, ...],
+    responses: tuple[ResponseSummary, ...],
+    edits: tuple[Intervention, ...],
+) -> str:
+    said = _words_of(event)
+    match kind:
+        case "error":
+            text = ": ".join(str(each) for each in (event.error_code, event.error_message) if each)
+        case "human":
+            text = questions_in(event, calls, responses)
+        case "transfer":
+            text = f"→ {event.transfer_to}"
+        case "escalate":
+            text = said or "leaves the loop"
+        case "call":
+            text = ", ".join(f"{call.name}({call.args})" for call in calls)
+        case "result":
+            sent = _response_files(event)
+            ran = {edit.call: f"({edit.ran})" for edit in edits if edit.ran}
+            results = [
+                " ".join([f"{each.name}{args} → {each.preview}", *sent[place]])
+                for place, each in enumerate(responses)
+                for args in [ran.get(each.id or "", "")]
+            ]
+            text = ", ".join(results) or preview(event.output, TEXT_LIMIT)
+        case "state":
+            text = _assignments(event.state_delta)
+        case "artifact":
+            text = _saved(event.artifact_delta)
+        case _:
+            files = ", ".join(filter(None, map(_file, event.parts)))
+            text = f"{said} {files}".strip() or _unspoken(event)
+    return one_line(text, TEXT_LIMIT)
+
+
+def _assignments(delta: Fields) -> str:
+    shown = list(delta.items())[:KEYS_KEPT]
+    return ", ".join(f"{key} = {preview(value, PREVIEW_LIMIT)}" for key, value in shown)
+
+
+def _saved(delta: Fields) -> str:
+    shown = list(delta.items())[:KEYS_KEPT]
+    return "saved " + ", ".join(f"{name} v{version}" for name, version in shown)
+
+
+def _unspoken(event: Event) -> str:
+    """What an event without words and files says."""
+    actions = event.actions
+    notes = (
+        (actions.get("endOfAgent"), "end of agent"),
+        (actions.get("agentState") is not None, "agent checkpoint"),
+        (actions.get("compaction"), "earlier events compacted"),
+        (event.rewinds_before, "rewound the session"),
+        (says_end(event), "end of node"),
+        (actions.get("route") is not None, f"route {preview(actions.get('route'), PREVIEW_LIMIT)}"),
+        (event.fields.get("interrupted"), "interrupted"),
+        (event.fields.get("turnComplete"), "turn complete"),
+    )
+    return next((text for holds, text in notes if holds), "no content")
+
+
+def _file(part: Part) -> str:
+    data = part.inline_data or part.file_data
+    name = data.get("displayName") or data.get("fileUri") or data.get("mimeType")
+    return f"[{name}]" if name else ""
+
+
+def _response_files(event: Event) -> list[list[str]]:
+    """The files in each tool response of the event."""
+    return [[name for part in each.parts if (name := _file(part))] for each in event.responses]
+
+
+def _words_of(event: Event) -> str:
+    spoken = [part.text for part in event.parts if part.text and not part.is_thought]
+    words: Iterable[str] = spoken or [part.text for part in event.parts if part.text]
+    if said := " ".join(text[: TEXT_LIMIT * 4] for text in words):
+        return said
+    if aloud := transcriptions(event):
+        return "; ".join(f"{word}: {text[: TEXT_LIMIT * 4]}" for word, text in aloud.items())
+    codes = (part.code.get("code") or part.code_result.get("output") for part in event.parts)
+    return " ".join(str(code)[: TEXT_LIMIT * 4] for code in codes if code)
+
+
+def _calls(event: Event) -> tuple[CallSummary, ...]:
+    return tuple(
+        CallSummary(
+            id=call.id,
+            name=call.name,
+            args=arguments(call.args, PREVIEW_LIMIT),
+            long_running=call.id in event.long_running_ids,
+            about=question_of(call, event.confirmations),
+        )
+        for call in event.calls
+    )
+
+
+def _responses(event: Event) -> tuple[ResponseSummary, ...]:
+    return tuple(
+        ResponseSummary(
+            id=response.id,
+            name=response.name,
+            preview=preview(decoded(unwrapped(response.value)), PREVIEW_LIMIT)
+            if "response" in response.fields
+            else "not recorded",
+            failed=response.is_error and response.id not in event.confirmations,
+        )
+        for response in event.responses
+    )
+
+
+def unwrapped(response: object) -> object:
+    """A tool's value without the `{"result": …}` that the framework puts around plain values."""
+    if isinstance(response, Mapping) and list(response) == ["result"]:
+        return response["result"]
+    return response
+
+
+def decoded(value: object) -> object:
+    """What a text of JSON holds, such as the answer of an MCP tool; other values as they are."""
+    inner = json_in(value) if isinstance(value, str) else None
+    return value if inner is None else inner

@@ -1,0 +1,1 @@
+"""Whether the journal takes changes, and whether the clock was moved."""

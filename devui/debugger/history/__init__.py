@@ -1,0 +1,1 @@
+"""State over time: who wrote a value, what changed between two moments, and rewinds."""

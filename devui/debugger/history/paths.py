@@ -1,0 +1,50 @@
+"""Places within a JSON value, written as in code: `plan.steps[2].done`."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+Step: TypeAlias = str | int
+"""A key of a dict or an index of a list."""
+Path: TypeAlias = tuple[Step, ...]
+
+_PLAIN: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_STEP: Final = re.compile(r"\.?([A-Za-z_]\w*)|\[(\d+|\"(?:[^\"\\]|\\.)*\")\]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """What somebody wants to know the history of."""
+
+    key: str
+    """With the prefix of its scope."""
+    path: Path = ()
+    """Within its value; () for the whole."""
+
+
+def path_text(path: Path) -> str:
+    """`plan.steps[2].done`; keys that are no names are quoted: `["a b"]`."""
+    text = ""
+    for step in path:
+        if isinstance(step, str) and _PLAIN.fullmatch(step):
+            text += f".{step}"
+        else:
+            text += f"[{json.dumps(step, ensure_ascii=False)}]"
+    return text.removeprefix(".")
+
+
+def path_of(text: str) -> Path:
+    """Read what `path_text` wrote; raises ValueError for what is no path."""
+    steps: list[Step] = []
+    place = 0
+    while place < len(text):
+        found = _STEP.match(text, place)
+        if found is None:
+            raise ValueError(
+                f"{text!r} isn't a valid path at {text[place:]!r}; write it like a.b[2]"
+            )
+        name, bracket = found.groups()
+        steps.append(name if name is not None else json.loads(bracket))
+        place = found.end()
+    return tuple(steps)

@@ -1,0 +1,52 @@
+"""What differs in the state between two moments, key by key and inside of the values."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from devui.debugger.history.blame import ABSENT, Difference, differences
+from devui.debugger.history.key_history import Writer
+from devui.store.rows import Scope, Value
+from devui.store.values import parsed
+
+
+class Moment(NamedTuple):
+    """A point of a session's past."""
+
+    number: int
+    """Of the event it is just after; 0: before the first."""
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """A key whose value is another one, or that is there only before, or only after."""
+
+    scope: Scope
+    key: str
+    old: Value | None
+    new: Value | None
+    differences: tuple[Difference, ...]
+
+
+def writer(value: Value) -> Writer:
+    """Who gave the key this value."""
+    return "event" if value.number is not None else "initial" if value.initial else "elsewhere"
+
+
+def state_changes(before: Sequence[Value], after: Sequence[Value]) -> list[StateChange]:
+    """What is different afterwards; keys that were written again with the same value are not."""
+    return list(_changes(before, after))
+
+
+def _changes(before: Sequence[Value], after: Sequence[Value]) -> Iterator[StateChange]:
+    old = {(value.scope, value.key): value for value in before}
+    new = {(value.scope, value.key): value for value in after}
+    for place in [*new, *(place for place in old if place not in new)]:
+        was, now = old.get(place), new.get(place)
+        found = differences(
+            ABSENT if was is None else parsed(was.value),
+            ABSENT if now is None else parsed(now.value),
+        )
+        if found:
+            yield StateChange(*place, was, now, tuple(found))

@@ -1,0 +1,294 @@
+"""Puts a session together of received spans: runs, spans with prompts and answers, events.
+
+A trace is a run. The user's message is the last text of the user that the first model of it was
+sent; each model call has an event with what it answered, each event of tools one with their
+results. Nothing is made up: without contents, events say who did what, when and with how many
+tokens.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final
+
+from devui.debugger.otlp_import import meaning
+from devui.debugger.otlp_import.meaning import Kind
+from devui.debugger.otlp_import.spans import ReceivedSpan
+from devui.debugger.runs.commit import event_of as row_of
+from devui.store.imports import Landing, NewImport
+from devui.store.rows import NewSpan, RunRow
+from devui.wire.events import Event
+from devui.wire.pieces import piece_name
+
+ANYBODY: Final = "user"
+"""Whose session it is if no span tells."""
+
+
+@dataclass(slots=True)
+class _Step:
+    """An agent, a model call or a tool call of a run."""
+
+    span: ReceivedSpan
+    kind: Kind
+    number: int
+    parent: int | None
+    agent: str
+    event: int | None = None
+
+
+@dataclass(slots=True)
+class _Event:
+    """An event that is yet to be numbered."""
+
+    at: float
+    body: dict[str, Any]
+    steps: list[_Step] = field(default_factory=list)
+    final: bool = False
+
+
+def compose(texts: Sequence[str]) -> tuple[NewImport, Callable[[Landing], None]]:
+    """The session of these spans, and what lands it."""
+    spans = sorted(map(ReceivedSpan.from_json, texts), key=lambda span: (span.start, -span.end))
+    users = (user for span in spans if (user := meaning.user_of(span)))
+    app, user = spans[0].service, next(users, ANYBODY)
+    named = next((name for span in spans if (name := meaning.session_of(span))), spans[0].trace)
+    whence = {"app": app, "user": user, "id": named}
+    nothing: dict[str, Any] = {"forked": [], "forks": [], "redacted": 0, "extra": {}}
+    new = NewImport(
+        app=app,
+        user=user,
+        title=None,
+        created=spans[0].start,
+        updated=max(span.end for span in spans),
+        data=json.dumps(whence | nothing),
+    )
+    return new, lambda landing: _land(landing, spans)
+
+
+def _land(landing: Landing, spans: Sequence[ReceivedSpan]) -> None:
+    landing.start({})
+    traces: dict[str, list[ReceivedSpan]] = {}
+    for span in spans:
+        traces.setdefault(span.trace, []).append(span)
+    pieces: set[str] = set()
+    seen: set[str] = set()
+    number = 0
+    for trace, own in traces.items():
+        run = _run(landing.key, trace, own)
+        landing.run(run, None, 0.0)
+        steps = _steps(own)
+        for event in sorted(_events(run, steps), key=lambda event: event.at):
+            number += 1
+            _name(event, seen)
+            for step in event.steps:
+                step.event = number
+            text = json.dumps(event.body, ensure_ascii=False)
+            landing.event(row_of(Event.of(event.body, text), final=event.final), run.id)
+        for step in steps:
+            _land_span(landing, run.id, step, pieces)
+
+
+def _run(session: int, trace: str, spans: Sequence[ReceivedSpan]) -> RunRow:
+    """The run of a trace. One whose root has not come is `interrupted`, as far as is known."""
+    known = {span.id for span in spans}
+    root = next((span for span in spans if span.parent is None), None)
+    tops = [span for span in spans if span.parent not in known]
+    failed = root.error if root else None
+    kind, _, message = (failed or "").partition(": ")
+    error = {"type": kind, "message": message, "traceback": ""} if failed else None
+    ids = (meaning.first(span, "gcp.vertex.agent.invocation_id") for span in spans)
+    return RunRow(
+        id=_run_id(spans[0]),
+        session=session,
+        invocation_id=next((str(each) for each in ids if each), trace),
+        status="failed" if failed else "done" if root else "interrupted",
+        error=json.dumps(error) if error else None,
+        started=min(span.start for span in tops),
+        ended=max(span.end for span in spans),
+        seq=0,
+        closed=1,
+    )
+
+
+def _run_id(span: ReceivedSpan) -> str:
+    """The same whenever it is made anew; a trace of several services is a run of each."""
+    return blake2b(f"{span.service} {span.trace}".encode(), digest_size=16).hexdigest()
+
+
+def _steps(spans: Sequence[ReceivedSpan]) -> list[_Step]:
+    """Agents, models and tools, each below the nearest of them around it."""
+    by_id = {span.id: span for span in spans}
+    kinds = {span.id: kind for span in spans if (kind := meaning.kind_of(span)) is not None}
+    for span in spans:  # `call_llm` of google-adk stands around the call itself
+        if kinds.get(span.id) == "model":
+            _take_over(span, by_id, kinds)
+    steps: dict[str, _Step] = {}
+    for span in spans:
+        kind = kinds.get(span.id)
+        if kind is None:
+            continue
+        around = next((steps[each.id] for each in _around(span, by_id) if each.id in steps), None)
+        name = meaning.name_of(span, kind)
+        own_name = meaning.first(span, "gen_ai.agent.name") if kind != "agent" else name
+        agent = str(own_name or (around.agent if around else span.service))
+        parent = around.number if around else None
+        steps[span.id] = _Step(span, kind, len(steps) + 1, parent, agent)
+    return list(steps.values())
+
+
+def _take_over(span: ReceivedSpan, by_id: dict[str, ReceivedSpan], kinds: dict[str, Kind]) -> None:
+    """Let a model's call have what a span of the same call around it says, which goes."""
+    for outer in _around(span, by_id):
+        kind = kinds.get(outer.id)
+        if kind == "model":
+            del kinds[outer.id]
+            for name, value in outer.attributes.items():
+                span.attributes.setdefault(name, value)
+        elif kind is not None:
+            return
+
+
+def _around(span: ReceivedSpan, by_id: dict[str, ReceivedSpan]) -> Iterator[ReceivedSpan]:
+    """The spans around it, the nearest first; a circle is left where it closes."""
+    seen = {span.id}
+    while (outer := by_id.get(span.parent or "")) is not None and outer.id not in seen:
+        seen.add(outer.id)
+        yield outer
+        span = outer
+
+
+def _events(run: RunRow, steps: Sequence[_Step]) -> Iterable[_Event]:
+    models = [step for step in steps if step.kind == "model"]
+    if models and (said := _last_words(models[0])) is not None:
+        body = _body(run, f"{models[0].span.id}-user", "user", run.started)
+        yield _Event(run.started, {**body, "content": said})
+    tools = [step for step in steps if step.kind == "tool"]
+    for step in models:
+        answer = meaning.answer_of(step.span)
+        _give_ids(answer, step, tools)
+        name = meaning.event_of(step.span) or step.span.id
+        body = _body(run, name, step.agent, step.span.end) | answer
+        if step.span.error is not None:
+            code, _, message = step.span.error.partition(": ")
+            body |= {"errorCode": code, "errorMessage": message or code}
+        parts = (answer.get("content") or {}).get("parts") or []
+        final = bool(parts) and not any("functionCall" in part for part in parts)
+        yield _Event(step.span.end, body, [step], final=final)
+    yield from _tool_events(run, steps)
+
+
+def _give_ids(answer: dict[str, Any], model: _Step, tools: list[_Step]) -> None:
+    """Give calls the ids by which their tools know them.
+
+    A model may give its calls none; google-adk makes them up when the model's span has ended.
+    """
+    known = {meaning.call_of(tool.span) for tool in tools}
+    for part in (answer.get("content") or {}).get("parts") or ():
+        call = part.get("functionCall")
+        if call is None or call.get("id") in known - {None}:
+            continue
+        for tool in tools:
+            same = meaning.name_of(tool.span, "tool") == call.get("name")
+            if same and tool.agent == model.agent and tool.span.start >= model.span.end:
+                call["id"] = meaning.call_of(tool.span)
+                tools.remove(tool)
+                break
+
+
+def _tool_events(run: RunRow, steps: Sequence[_Step]) -> Iterable[_Event]:
+    """One for each event that calls are known to have become, else one for each call."""
+    events: dict[str, _Event] = {}
+    for step in steps:
+        if step.kind != "tool" or step.span.error is not None:
+            continue
+        name = meaning.event_of(step.span) or step.span.id
+        event = events.get(name)
+        if event is None:
+            body = _body(run, name, step.agent, step.span.end)
+            body["content"] = {"role": "user", "parts": []}
+            event = events[name] = _Event(step.span.end, body)
+        event.at = event.body["timestamp"] = max(event.at, step.span.end)
+        event.steps.append(step)
+        event.body["content"]["parts"].append({"functionResponse": _response(step.span)})
+    return events.values()
+
+
+def _response(span: ReceivedSpan) -> dict[str, Any]:
+    result, call = meaning.result_of(span), meaning.call_of(span)
+    response = {"id": call, "name": meaning.name_of(span, "tool"), "response": result}
+    if result is not None and not isinstance(result, dict):
+        response["response"] = {"result": result}
+    return {key: value for key, value in response.items() if value is not None}
+
+
+def _last_words(step: _Step) -> dict[str, Any] | None:
+    """What the user said last in a request."""
+    request = meaning.request_of(step.span)
+    for content in reversed(request["contents"] if request else []):
+        texts = [part for part in content["parts"] if "text" in part]
+        if content["role"] == "user" and texts:
+            return {"role": "user", "parts": texts}
+    return None
+
+
+def _body(run: RunRow, name: str, author: str, at: float) -> dict[str, Any]:
+    names = {"id": name, "author": author, "invocationId": run.invocation_id}
+    return {**names, "timestamp": at, "actions": {}}
+
+
+def _name(event: _Event, ids: set[str]) -> None:
+    """Ids are unique in a session, whatever traces say."""
+    name, again = event.body["id"], 1
+    while event.body["id"] in ids:
+        again += 1
+        event.body["id"] = f"{name}-{again}"
+    ids.add(event.body["id"])
+
+
+def _land_span(landing: Landing, run: str, step: _Step, pieces: set[str]) -> None:
+    span, sent, result = step.span, None, None
+    if step.kind == "model":
+        answer = meaning.answer_of(span)
+        sent = _request(landing, span, pieces)
+        result = json.dumps([[span.seconds, answer]]) if answer else None
+    elif step.kind == "tool":
+        sent, result = (
+            None if value is None else json.dumps(value, ensure_ascii=False)
+            for value in (meaning.arguments_of(span), meaning.result_of(span))
+        )
+    new = NewSpan(
+        run=run,
+        number=step.number,
+        parent=step.parent,
+        type=step.kind,
+        name=meaning.name_of(span, step.kind),
+        agent=step.agent,
+        branch=None,
+        call=meaning.call_of(span) if step.kind == "tool" else None,
+        began=span.start,
+        sent=sent,
+    )
+    landing.span(new, step.event, (span.seconds, None, span.error, result, None))
+
+
+def _request(landing: Landing, span: ReceivedSpan, pieces: set[str]) -> str | None:
+    """A request by the names of its pieces, which are kept once."""
+    request = meaning.request_of(span)
+    if request is None:
+        return None
+
+    def piece(value: Any) -> str | None:
+        if value is None:
+            return None
+        text = json.dumps(value, ensure_ascii=False)
+        name = piece_name(text)
+        if name not in pieces:
+            pieces.add(name)
+            landing.piece(name, text)
+        return name
+
+    single = {name: piece(request[name]) for name in ("system", "tools", "config")}
+    contents = [piece(content) for content in request["contents"]]
+    model = meaning.name_of(span, "model")
+    return json.dumps({"model": model, "stream": False, **single, "contents": contents})

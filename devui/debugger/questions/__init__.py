@@ -1,0 +1,1 @@
+"""What agents ask people, and whether an answer fits an open question."""

@@ -1,0 +1,58 @@
+"""What an invocation has asked a person and nobody has answered yet."""
+
+import json
+from dataclasses import asdict
+from typing import Any, Final
+
+from devui.debugger.questions.askers import askers_in
+from devui.debugger.questions.questions import HUMAN_CALLS
+from devui.store.events import USER
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, RunRow
+from devui.store.summaries import CallSummary, Summary
+from devui.wire.events import Content
+
+_LOOKED_AT: Final = 500
+"""The newest events of a session, among which its open questions are."""
+
+
+async def open_questions(journal: Journal, run: RunRow) -> list[dict[str, Any]]:
+    """The long-running calls of the run's invocation without an answer of a person."""
+    rows = await journal.events.page(run.session, limit=_LOOKED_AT)
+    if not any(Summary.may_ask(row.summary_json) for row in rows):
+        return []
+    asked: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        summary = row.summary
+        if row.invocation_id == run.invocation_id:
+            asked |= {
+                call.id: _as_json(row, call)
+                for call in summary.calls
+                if call.id and call.long_running
+            }
+        if row.author == USER:
+            for answer in summary.responses:
+                asked.pop(answer.id or "", None)
+    bodies = await journal.events.bodies(run.session, {each["event"] for each in asked.values()})
+    askers = await askers_in(journal, run.session, [event for _, event in bodies])
+    return [
+        {**each, "for": asdict(askers[call]) if call in askers else None}
+        for call, each in asked.items()
+    ]
+
+
+def answer_lost(run: RunRow) -> bool:
+    """Whether it ended before the answer to a question became an event: that question waits on."""
+    return bool(run.ended and run.message and Content(json.loads(run.message)).responses)
+
+
+def _as_json(row: EventRow, call: CallSummary) -> dict[str, Any]:
+    return {
+        "call": call.id,
+        "name": call.name,
+        "args": call.args,
+        "agent": row.author,
+        "event": row.number,
+        "about": call.about,
+        "asks": HUMAN_CALLS.get(call.name, f"waiting for the result of {call.name}"),
+    }

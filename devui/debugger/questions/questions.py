@@ -1,0 +1,78 @@
+"""What the framework asks a person in an event: each question with what it is about."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from devui.debugger.events.preview import arguments, one_line
+from devui.store.summaries import CallSummary, ResponseSummary
+from devui.wire.events import NOTHING, Call, Event, Fields, fields_in
+
+CREDENTIAL: Final = "adk_request_credential"
+"""The name of the call by which the framework asks for a credential."""
+CONFIRMATION: Final = "adk_request_confirmation"
+HUMAN_CALLS: Final[Mapping[str, str]] = {
+    CONFIRMATION: "asks for confirmation",
+    CREDENTIAL: "asks for a sign-in",
+    "adk_request_input": "asks for input",
+}
+"""Calls by which the framework asks a person (adk-runtime 0), with what they ask for."""
+_CHOICE: Final = "get_user_choice"
+_ARGUMENTS, _LONGEST = 96, 200
+"""Characters of a call's arguments, and of all that is told of one question."""
+
+
+def answered_once(name: str) -> bool:
+    """Whether a call takes one answer; other long-running tools take results until the last."""
+    return name in HUMAN_CALLS or name == _CHOICE
+
+
+def questions_in(
+    event: Event,
+    calls: tuple[CallSummary, ...],
+    responses: tuple[ResponseSummary, ...],
+) -> str:
+    """Each question of the event, those of one kind behind each other, and its other calls."""
+    questions: dict[str, list[str]] = {}
+    for call in calls:
+        if what := HUMAN_CALLS.get(call.name):
+            questions.setdefault(what, []).append(call.about)
+    others = [f"{call.name}({call.args})" for call in calls if call.name not in HUMAN_CALLS]
+    return ", ".join([*map(_question, (questions or _requests(event, responses)).items()), *others])
+
+
+def _question(calls: tuple[str, list[str]]) -> str:
+    what, about = calls
+    shown = "; ".join(filter(None, about))
+    return f"{what}: {shown}" if shown else what
+
+
+def _requests(event: Event, responses: tuple[ResponseSummary, ...]) -> dict[str, list[str]]:
+    """What the tools of the event want to know before they are run, in the framework's words."""
+    tools = {response.id: response.name for response in responses}
+    hints = [
+        str(fields_in(asked).get("hint") or tools.get(call, ""))
+        for call, asked in event.confirmations.items()
+    ]
+    wanted = {
+        CONFIRMATION: list(dict.fromkeys(hints)),
+        CREDENTIAL: [tools.get(call, "") for call in event.credentials],
+    }
+    return {HUMAN_CALLS[name]: about for name, about in wanted.items() if about}
+
+
+def question_of(call: Call, hints: Fields = NOTHING) -> str:
+    """What a question of the framework is about: an author's hint, a tool call, a message.
+
+    `hints` are what the event says of confirmations, by the ids of calls.
+    """
+    if call.name not in HUMAN_CALLS:
+        return ""
+    original = call.original
+    hint = fields_in(hints.get(str(call.id)) or hints.get(str(original and original.id)))
+    if hint.get("hint"):
+        about = str(hint["hint"])
+    elif original:
+        about = f"{original.name or '?'}({arguments(original.args, _ARGUMENTS)})"
+    else:
+        about = str(call.args.get("message") or "")
+    return one_line(about, _LONGEST)

@@ -1,0 +1,1 @@
+"""Replays: recordings of runs, and running them again in a fork."""

@@ -1,0 +1,165 @@
+"""Executes a recorded run again, in a fork of its session: the recorded one stays as it is."""
+
+import asyncio
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from devui.debugger.background.jobs import UNWATCHED, Progress
+from devui.debugger.guard.ground import guard_of_fork
+from devui.debugger.guard.guard import Policy
+from devui.debugger.recovery.forking import Forking, ForkRequest
+from devui.debugger.replays.recordings import NotRecorded, recording_of
+from devui.debugger.runs.orders import Replaying
+from devui.debugger.runs.registry import NoSuchRun, Runs
+from devui.debugger.runs.request import RunRequest
+from devui.store.journal import Journal
+from devui.store.rows import RunRow, SessionRow
+from devui.wire.engines import ReplayEngine
+from devui.wire.framing import MAX_FRAME, codecs
+from devui.wire.recordings import Recording
+
+_ENGINES: Final[dict[ReplayEngine, str]] = {
+    "google-adk": "google-adk",
+    "devui": "devui.runtime",
+    "other": "the other engine",
+}
+_ROOM = 1_000_000
+"""Bytes of the message to the worker besides the recording."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRequest:
+    """What to execute again, and how."""
+
+    run: str | None = None
+    """The recorded run; None for the session's newest that was no rewind."""
+    live_tools: bool = False
+    guard: Policy = "ask"
+    """Of live tools: what becomes of those that have run before."""
+    pause: bool = False
+    engine: ReplayEngine | None = None
+    """Execute it on this engine, and go on after differences; None for the app's own."""
+    note: str | None = None
+    actor: str = "api"
+
+
+class Replays:
+    """Starts replays and tells what came of them."""
+
+    def __init__(self, journal: Journal, runs: Runs, forking: Forking) -> None:
+        self._journal = journal
+        self._runs = runs
+        self._forking = forking
+
+    async def start(
+        self, session: SessionRow, request: ReplayRequest, progress: Progress = UNWATCHED
+    ) -> RunRow:
+        """Fork the session before the run and execute it again there; the new run.
+
+        What is counted is the preparation. Raises NoSuchRun, NotRecorded, JobStopped, and what
+        starting a run does.
+        """
+        source = await self._source(session, request.run)
+        recording = await recording_of(self._journal, session, source, progress=progress)
+        text = await asyncio.to_thread(recording_text, recording)
+        progress.advance()
+        if len(text.encode()) > MAX_FRAME - _ROOM:
+            raise NotRecorded(f"the recording is too large to replay: {len(text):,} characters")
+        on = f" on {_ENGINES[request.engine]}" if request.engine else ""
+        note = request.note or f"replay of the run of #{recording.first}{on}"
+        fork = ForkRequest(number=recording.first - 1, replay=True, note=note, actor=request.actor)
+        made = await self._forking.fork(session, fork)
+        await self._journal.forks.close(made.key)
+        again = _again(recording, text, source, request)
+        if request.live_tools:
+            guard = await guard_of_fork(self._journal, made, policy=request.guard)
+            again = replace(again, guard=guard)
+        return await self._runs.start(made, again)
+
+    async def recording(self, session: SessionRow, run: str | None) -> Recording:
+        """All that is needed to execute the run without this server.
+
+        Raises NoSuchRun and NotRecorded.
+        """
+        source = await self._source(session, run)
+        return await recording_of(self._journal, session, source, whole=True)
+
+    async def as_json(self, run: str) -> dict[str, Any] | None:
+        """What a run replays and what came of it, as JSON; None for a run that is no replay."""
+        row = await self._journal.replays.get(run)
+        if row is None:
+            return None
+        source = await self._journal.runs.get(row.source)
+        again = await self._journal.runs.get(run)
+        return {
+            "run": run,
+            "session": again.session if again else None,
+            "source": row.source,
+            "sourceSession": source.session if source else None,
+            "liveTools": bool(row.live_tools),
+            "verdict": json.loads(row.verdict) if row.verdict else None,
+        }
+
+    async def extent(self, session_key: int | None, run: str) -> tuple[int, int]:
+        """The numbers of the first and the last event of a run; (0, 0) if it is gone."""
+        extents = await self._journal.replays.extents(session_key or 0)
+        return extents.get(run, (0, 0))
+
+    async def runs(self, session: SessionRow) -> list[dict[str, Any]]:
+        """The session's runs, the oldest first, as JSON."""
+        extents = await self._journal.replays.extents(session.key)
+        rows = await self._journal.runs.list(session.key)
+        told = [
+            {
+                "run": row.id,
+                "status": row.status,
+                "invocationId": row.invocation_id,
+                "first": extents.get(row.id, (None, None))[0],
+                "last": extents.get(row.id, (None, None))[1],
+                "rewind": await self._is_rewind(row),
+                "started": row.started,
+                "ended": row.ended,
+                "error": json.loads(row.error) if row.error else None,
+                "replay": await self.as_json(row.id),
+            }
+            for row in rows
+        ]
+        return sorted(told, key=lambda each: each["started"])
+
+    async def _source(self, session: SessionRow, run: str | None) -> RunRow:
+        for row in await self._journal.runs.list(session.key):
+            if run == row.id or (run is None and not await self._is_rewind(row)):
+                return row
+        raise NoSuchRun(
+            f"session {session.key} has no run {run!r}" if run else "the session has no run yet"
+        )
+
+    async def _is_rewind(self, row: RunRow) -> bool:
+        asked = await self._journal.replays.request_of(row.id)
+        return bool(asked and json.loads(asked).get("rewind"))
+
+
+def recording_text(recording: Recording) -> str:
+    """The recording as JSON text."""
+    text: str = codecs().RECORDING.dump(recording).decode()
+    return text
+
+
+def _again(recording: Recording, text: str, source: RunRow, request: ReplayRequest) -> RunRequest:
+    return RunRequest(
+        message=recording.message,
+        invocation=recording.invocation,
+        state_delta=recording.state_delta,
+        streaming=recording.streaming,
+        custom_metadata=recording.custom_metadata,
+        service_tier=recording.service_tier,
+        pause=request.pause,
+        actor=request.actor,
+        replay=Replaying(
+            source=source.id,
+            recording=text,
+            live_tools=request.live_tools,
+            engine=request.engine,
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Runs: from the request to the end, with commits, limits, logs and uncommitted state."""

@@ -1,0 +1,172 @@
+"""Ends one call of a model or a tool that is under way, or answers in its place (rank 17)."""
+
+import asyncio
+import itertools
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.news import News, PositionChanged
+from devui.debugger.runs.live import LiveRun, Since
+from devui.debugger.runs.log_lines import note
+from devui.debugger.runs.watchdog import Looks
+from devui.debugger.stepping.answered import Answered
+from devui.debugger.stepping.commands import CallOrder, CommandRefused, Misused, Stale
+from devui.debugger.stepping.position import position_of
+from devui.store.journal import Journal
+from devui.store.rows import EditRow, NewEdit
+from devui.wire.endings import CallEnded, EndCall
+from devui.wire.standing import CallStanding, LookAnswer
+
+_ACTIONS: Final[Mapping[str, Literal["end", "mock"]]] = {"end": "end", "answer": "mock"}
+_ANSWER: Final = 2.0
+"""Seconds that a worker may take to answer; one whose event loop is blocked takes longer."""
+_REFUSED: Final = {
+    "gone": "the call has already ended",
+    "told": "the call hasn't responded to an earlier request to end: stop the run instead",
+    "stopping": "the run and its calls are being stopped",
+}
+
+
+class Endings:
+    """The orders that wait for an answer of their worker."""
+
+    def __init__(self, journal: Journal, bus: Bus[News], looks: Looks, answered: Answered) -> None:
+        self._journal = journal
+        self._bus = bus
+        self._looks = looks
+        self._answered = answered
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[CallEnded]] = {}
+
+    def take(self, ended: CallEnded) -> None:
+        """An answer; one that comes too late is of no use."""
+        future = self._waiting.get(ended.order)
+        if future is not None and not future.done():
+            future.set_result(ended)
+
+    async def carry_out(self, live: LiveRun, order: CallOrder) -> dict[str, Any]:
+        """End the call and return the position; a repeated order does nothing.
+
+        Raises CommandRefused with the present position: Stale when the call has ended or cannot be
+        reached, Misused when the answer is none.
+        """
+        async with live.ending:
+            try:
+                known = self._answered.answer_to(live.row.id, order)
+                return known if known is not None else await self._carry_out(live, order)
+            except CommandRefused as refused:
+                raise refused.at(position_of(live)) from None
+
+    async def _carry_out(self, live: LiveRun, order: CallOrder) -> dict[str, Any]:
+        call = _call_in(await self._looks.look(live), order)
+        edit = await self._recorded(live, call, order)
+        ended = await self._ask(live, call, order, edit)
+        if ended.refused:
+            await self._journal.edits.take_back(edit.id)
+            raise Misused(ended.problem) if ended.problem else Stale(_REFUSED[ended.refused])
+        _say(live, self._bus, call, order, ended)
+        live.look, live.progressed = None, Since()
+        live.stepper.note(order)
+        answer = position_of(live)
+        self._answered.remember(live.row.id, order, answer)
+        self._bus.publish(live.session.key, PositionChanged(live.row.id, live.stepper.position))
+        return answer
+
+    async def _recorded(self, live: LiveRun, call: CallStanding, order: CallOrder) -> EditRow:
+        """What is done is in the journal before it is."""
+        edit = NewEdit(
+            run=live.row.id,
+            gate=f"in_{call.kind}",
+            agent=call.agent,
+            tool=call.name if call.kind == "tool" else None,
+            call=call.call,
+            event=None,
+            action=_ACTIONS[order.name],
+            actor=order.actor,
+            at=time.time(),
+            before=json.dumps({"name": call.name, "given": call.about, "since": call.since}),
+            after=json.dumps(_value(order, call)),
+        )
+        return await self._journal.edits.add(live.session.key, edit)
+
+    async def _ask(
+        self, live: LiveRun, call: CallStanding, order: CallOrder, edit: EditRow
+    ) -> CallEnded:
+        """Tell the worker, and wait for its answer."""
+        number, action = next(self._numbers), _ACTIONS[order.name]
+        mark = {"edit": edit.id, "gate": edit.edit.gate, "action": action, "by": order.actor}
+        future: asyncio.Future[CallEnded] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = future
+        try:
+            if live.worker is None:
+                return CallEnded(order=number, refused="gone")
+            await live.worker.send(
+                EndCall(
+                    order=number,
+                    run=live.row.id,
+                    call=call.id,
+                    action=action,
+                    value=edit.edit.after,
+                    mark=json.dumps(mark),
+                )
+            )
+            async with asyncio.timeout(_ANSWER):
+                return await future
+        except TimeoutError:
+            raise Stale(
+                "the agent's process isn't responding: its event loop is blocked, or it is "
+                "starting; the call will end after that"
+            ) from None
+        finally:
+            self._waiting.pop(number, None)
+
+
+def _call_in(look: LookAnswer | None, order: CallOrder) -> CallStanding:
+    """The call as it stands. Raises Stale, and Misused when several are meant."""
+    if look is None:
+        raise Stale("the agent's process doesn't report which calls are in progress")
+    if look.blocked:
+        raise Stale(
+            f"the app's code has blocked the event loop for {look.blocked:.0f} s, so calls can't "
+            "be ended: stop the run"
+        )
+    if isinstance(order.call, str):
+        return _called(look.calls, order.call)
+    found = next((call for call in look.calls if call.id == order.call), None)
+    if found is None:
+        raise Stale(_REFUSED["gone"])
+    return found
+
+
+def _called(calls: Sequence[CallStanding], name: str) -> CallStanding:
+    """The call of this id or, if there is none, of this name. Raises what `_call_in` does."""
+    found = [call for call in calls if call.call == name]
+    found = found or [call for call in calls if call.name == name]
+    if not found:
+        raise Stale(f"no call {name!r} is in progress")
+    if len(found) > 1:
+        numbers = ", ".join(f"{call.id} ({call.about})" for call in found)
+        raise Misused(f"several calls are named {name!r}: choose one by number: {numbers}")
+    return found[0]
+
+
+def _value(order: CallOrder, call: CallStanding) -> Any:
+    if order.name == "answer":
+        return order.value
+    why = f"{order.actor} ended the call of {call.name} after {call.seconds:.1f} s"
+    return f"{why}: {order.value}" if order.value else why
+
+
+def _say(
+    live: LiveRun, bus: Bus[News], call: CallStanding, order: CallOrder, ended: CallEnded
+) -> None:
+    done = "ended" if order.name == "end" else "answered"
+    text = f"{call.name} {done} by {order.actor}"
+    if ended.thread:
+        text += (
+            "; a thread can't be stopped: its function keeps running and its result is discarded"
+        )
+    note(live, bus, "debugger", text)

@@ -1,0 +1,86 @@
+"""Commits events: into the journal first, then out to whoever reads along (Law 3)."""
+
+from dataclasses import replace
+
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.checked import told_event
+from devui.debugger.events.news import EventCommitted, News
+from devui.debugger.events.summary import summarise
+from devui.store.journal import Journal
+from devui.store.rows import Appended, EventRow, NewEvent
+from devui.wire.events import Event
+from devui.wire.messages import Append
+
+
+class Commits:
+    """The one way an event gets into a session."""
+
+    def __init__(self, journal: Journal, bus: Bus[News]) -> None:
+        self._journal = journal
+        self._bus = bus
+
+    async def commit(
+        self, session: int, event: NewEvent, *, run: str | None = None, chunks: int = 0
+    ) -> Appended:
+        """Append and publish; an event that was there already is not published again.
+
+        `chunks` is how many fragments it arrived in. Raises StoreError.
+        """
+        done = await self._journal.events.append(session, event, run=run)
+        if not done.duplicate:
+            row = _row(event, done, session=session, run=run, chunks=chunks)
+            self._bus.publish(session, EventCommitted(row, Event(event.data)))
+        return done
+
+
+def new_event(message: Append) -> NewEvent:
+    """Read what the journal indexes out of the event's JSON; the JSON itself is kept as it came.
+
+    Raises InvalidEvent when it is no event in ADK's wire form.
+    """
+    new = event_of(told_event(message.event), final=message.final)
+    return replace(new, spans=tuple(message.spans))
+
+
+def event_of(event: Event, *, final: bool) -> NewEvent:
+    """The journal's row of an event."""
+    summary = summarise(event, final=final)
+    return NewEvent(
+        id=event.id,
+        invocation_id=event.invocation_id,
+        author=event.author,
+        branch=event.branch,
+        timestamp=event.timestamp,
+        kind=summary.kind,
+        final=final,
+        summary_json=summary.to_json(),
+        data=event.text,
+        state_delta=event.state_delta,
+        tokens=summary.tokens or 0,
+        usage=summary.usage,
+        says=bool(event.parts),
+        rewinds=event.rewinds_before,
+    )
+
+
+def _row(
+    event: NewEvent, appended: Appended, *, session: int, run: str | None, chunks: int
+) -> EventRow:
+    """The row as the journal will hand it out, so that publishing needs no reading."""
+    return EventRow(
+        seq=appended.seq,
+        number=appended.number,
+        session=session,
+        run=run,
+        id=event.id,
+        invocation_id=event.invocation_id,
+        author=event.author,
+        branch=event.branch,
+        timestamp=event.timestamp,
+        kind=event.kind,
+        final=event.final,
+        summary_json=event.summary_json,
+        chunks=chunks,
+        size=len(event.data.encode()),
+        paused=event.paused,
+    )

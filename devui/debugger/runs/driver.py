@@ -1,0 +1,405 @@
+"""One run, from its start to its end.
+
+A run has one task. It takes the messages of the run's worker in order, writes them to the journal,
+and only then answers the worker and publishes them (Law 3, R35).
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from devui.debugger.apps.apps import UnknownApp
+from devui.debugger.breakpoints.book import BreakpointBook
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.news import (
+    News,
+    OutputArrived,
+    PartialArrived,
+    RunChanged,
+    SpansChanged,
+    StateTouched,
+)
+from devui.debugger.runs.commit import Commits, new_event
+from devui.debugger.runs.end import RunEnd
+from devui.debugger.runs.limits import Leash
+from devui.debugger.runs.live import CHUNK_BATCH, Inbound, LiveRun, Since, WorkerGone
+from devui.debugger.runs.orders import json_text, replayed
+from devui.debugger.runs.request import RunRequest
+from devui.debugger.runs.unwritten import Unwritten
+from devui.debugger.stepping.gatekeeper import Gatekeeper
+from devui.debugger.stepping.stepper import Moved
+from devui.debugger.workers.requests import acknowledgement, error_of, failure_of
+from devui.debugger.workers.workers import AppBroken, Worker, Workers
+from devui.settings import Limits
+from devui.store.errors import StoreError
+from devui.store.journal import Journal
+from devui.store.rows import RunStatus
+from devui.wire.framing import codecs
+from devui.wire.messages import (
+    AgentError,
+    Append,
+    Failure,
+    Gate,
+    GateLeft,
+    Output,
+    Partial,
+    Reply,
+    RunEnded,
+    StartRun,
+    StopRun,
+)
+from devui.wire.spans import SpanBegan, SpanEnded
+from devui.wire.uncommitted import StateTouch, WatchState
+
+logger = logging.getLogger("devui.runs")
+
+SECONDS_TO_STOP = 5.0
+"""How long a cancelled run may take before its process is ended (R52)."""
+SECONDS_TO_TERMINATE = 2.0
+_FLUSH_SECONDS = 0.25
+_LATEST_SECONDS = 0.5
+_ATTEMPTS = 2
+"""How many workers may end before the run has begun on one."""
+
+
+class Driver:
+    """Takes one run through its life; `live` is what can be seen of it meanwhile."""
+
+    def __init__(
+        self,
+        live: LiveRun,
+        *,
+        journal: Journal,
+        workers: Workers,
+        bus: Bus[News],
+        book: BreakpointBook,
+        limits: Limits,
+        stop: Callable[[], None],
+        viewed: Callable[[], bool],
+    ) -> None:
+        """`stop` begins stopping this run, as a person may; `viewed`: whether somebody looks."""
+        self.live = live
+        self._hurry = asyncio.Event()
+        self._ending = RunEnd(live, journal, bus)
+        self._journal = journal.patient(self._hurry)
+        self._workers = workers
+        self._bus = bus
+        self._commits = Commits(self._journal, bus)
+        self._gates = Gatekeeper(
+            live, journal=self._journal, bus=bus, book=book, commit=self._commit, stop=stop
+        )
+        self._leash = Leash(live, limits, bus=bus, stop=stop)
+        self._unwritten = Unwritten(live, self._journal)
+        self._viewed = viewed
+        self._paused = 0.0
+        self._due: float | None = None
+        self._followed = False
+        self._worker_end = WorkerGone(0, "")
+
+    async def run(self, request: RunRequest) -> None:
+        """From the start of the worker to the end of the run."""
+        self._followed = request.then is not None
+        try:
+            await self._respond(request)
+            for _ in range(_ATTEMPTS):
+                worker = await self._worker(request)
+                if worker is None or await self._attempt(worker, request):
+                    break
+            else:
+                await self.end("failed", self._worker_end.error)
+        # A worker may send nonsense, the journal may be damaged: whatever it is, this run cannot go
+        # on, what is committed stays, and the server and its other runs go on.
+        except Exception as error:
+            logger.exception("run %s cannot go on", self.live.row.id)
+            await self._abandon(error)
+
+    async def stop(self) -> None:
+        """Cancel, then SIGTERM, then SIGKILL, each after its time (R52)."""
+        live = self.live
+        live.stopping = True
+        self._hurry.set()
+        if live.worker is None:  # its app is still being loaded, which may take long
+            await self.end("stopped")
+            return
+        with contextlib.suppress(StoreError):  # it is stopped all the same
+            await self._mark_stopping()
+        await live.worker.send(StopRun(run=live.row.id))
+        for seconds, act in (
+            (SECONDS_TO_STOP, live.worker.process.terminate),
+            (SECONDS_TO_TERMINATE, live.worker.process.kill),
+        ):
+            try:
+                async with asyncio.timeout(seconds):
+                    await live.ended.wait()
+            except TimeoutError:
+                logger.warning("run %s does not stop: ending its process", live.row.id)
+                act()
+            else:
+                return
+
+    async def interrupt(self, error: AgentError) -> None:
+        """End it since the server goes, which waits for no disk."""
+        self._hurry.set()
+        await self.end("interrupted", error)
+
+    async def end(self, status: RunStatus, error: AgentError | None = None) -> None:
+        """From now on it is over, whatever the disk says; then write what waits, and the end.
+
+        The first end counts. One that the journal does not take at once is owed: see `finish`.
+        """
+        if self.live.ended.is_set():
+            return
+        self.live.ended.set()
+        self.live.stirred.set()
+        if self._leash.error is not None and status in {"stopped", "failed"}:
+            status, error = "failed", self._leash.error
+        unfinished = self.live.unfinished()
+        self.live.streaming.clear()
+        hands_on = status == "done" and self._followed
+        if not hands_on:
+            self._ending.tell(status, error, unfinished)
+        try:
+            await self._unwritten.write()
+        except StoreError:  # the end is worth more than the last lines
+            logger.exception("run %s: something was not recorded", self.live.row.id)
+        self._gates.end()
+        if hands_on:
+            self.live.hands_on = True  # what follows ends it, so that its message is never nobody's
+        else:
+            await self._ending.write()
+
+    async def fail(self, error: Exception) -> None:
+        """End a run that was to hand on, and cannot."""
+        self._ending.tell("failed", error_of(error))
+        await self._ending.write()
+        await self.finish()
+
+    async def finish(self) -> None:
+        """Wait until the journal has the end, whatever it answers."""
+        await self._ending.finish()
+
+    async def _mark_stopping(self) -> None:
+        row = await self._journal.runs.change(
+            self.live.row.id,
+            "stopping",
+            invocation_id=self.live.row.invocation_id,
+            paused=self.live.stepper.held_seconds,
+            started=self.live.row.started,
+        )
+        if not self.live.ended.is_set():
+            self.live.row = row
+        self._bus.publish(self.live.session.key, RunChanged(row))
+
+    # --- the start -------------------------------------------------------------------------
+
+    async def _respond(self, request: RunRequest) -> None:
+        """Commit what was decided about calls of unknown outcome."""
+        if request.opening is None:
+            return
+        key, run = self.live.session.key, self.live.row.id
+        for event in await request.opening(self._journal, key, run):
+            await self._commits.commit(key, event, run=run)
+
+    async def _worker(self, request: RunRequest) -> Worker | None:
+        """A loaded worker; None when the run is over before it began."""
+        app = self.live.session.app
+        engine = request.replay.engine if request.replay else None
+        try:
+            worker = await (
+                self._workers.aside(app, engine) if engine else self._workers.worker(app)
+            )
+        except AppBroken as broken:
+            await self.end("failed", broken.error)
+            return None
+        except UnknownApp as gone:
+            await self.end("failed", error_of(gone))
+            return None
+        return None if self.live.ended.is_set() else worker
+
+    async def _attempt(self, worker: Worker, request: RunRequest) -> bool:
+        """Run on this worker; False if it ended before the run had begun, so that another may."""
+        live = self.live
+        worker.take(live.row.id)
+        try:
+            await self._begin(worker, request)
+        except BaseException:
+            self._workers.release(worker, live.row.id, stuck=False)  # it does not wait for this run
+            raise
+        live.worker = worker  # from here on, stopping the run goes through the worker
+        if live.ended.is_set():
+            await worker.send(StopRun(run=live.row.id))
+            live.stuck = not await self._obeys()
+            return True
+        while isinstance(first := await live.inbox.get(), Moved):
+            await self._take(worker, first)
+        if isinstance(first, WorkerGone) and not live.stopping:
+            self._worker_end, live.worker = (
+                first,
+                None,
+            )  # who stops it now need not wait for a process
+            return False
+        clock = asyncio.create_task(self._leash.run_out(), name=f"clock of run {live.row.id}")
+        try:
+            await self._take(worker, first)
+            await self._follow(worker)
+        finally:
+            clock.cancel()
+        return True
+
+    async def _obeys(self) -> bool:
+        """Whether the worker ends the run, which is over for everybody else: then it is free."""
+        try:
+            async with asyncio.timeout(SECONDS_TO_STOP):
+                while not isinstance(message := await self.live.inbox.get(), RunEnded | WorkerGone):
+                    pass
+        except TimeoutError:
+            return False
+        return isinstance(message, RunEnded) and not message.stuck_threads
+
+    async def _begin(self, worker: Worker, request: RunRequest) -> None:
+        session = self.live.session
+        self.live.begun = Since()  # loading the app is no work
+        self.live.row = replace(self.live.row, started=self.live.begun.at)
+        head = await self._journal.sessions.get(session.key)
+        shared = await self._journal.state.shared(session.key)
+        await worker.send(
+            StartRun(
+                run=self.live.row.id,
+                user=session.user,
+                session=session.id,
+                session_key=session.key,
+                head=head.seq if head else 0,
+                shared=json.dumps(shared, ensure_ascii=False),
+                message=json_text(request.message),
+                invocation=request.invocation,
+                state_delta=json_text(request.state_delta),
+                rewind=request.rewind,
+                streaming=request.streaming,
+                custom_metadata=json_text(request.custom_metadata),
+                service_tier=request.service_tier,
+                gates=self._gates.begin(),
+                watch=self._watched(),
+                **replayed(request.replay),
+            )
+        )
+
+    # --- the messages ----------------------------------------------------------------------
+
+    async def _follow(self, worker: Worker) -> None:
+        while not self.live.ended.is_set():
+            await self._take(worker, await self._next())
+            if self.live.waiting >= CHUNK_BATCH:
+                await self._unwritten.write()
+
+    def _watched(self) -> bool:
+        """Whether the run tells of its uncommitted state: once it does, to its end."""
+        live = self.live
+        live.watched = live.watched or self._viewed() or self._gates.debugged
+        return live.watched
+
+    async def _take(self, worker: Worker, message: Inbound) -> None:
+        live = self.live
+        if isinstance(message, Append | Gate | Partial):
+            live.progressed = Since()
+        if not live.watched and self._watched():
+            await worker.send(WatchState(run=live.row.id))
+        if isinstance(message, Append | Gate):
+            await self._gates.take(worker, message)
+        elif isinstance(message, Moved):
+            await self._gates.move(worker, message)
+        elif isinstance(message, GateLeft):
+            await self._gates.leave(message)
+        elif isinstance(message, SpanBegan | SpanEnded):
+            self._record(message)
+        elif isinstance(message, RunEnded):
+            live.stuck = message.stuck_threads > 0
+            if message.replay is not None:
+                verdict = codecs().VERDICT.dump(message.replay).decode()
+                await self._journal.replays.end(live.row.id, verdict)
+            await self.end(message.outcome, message.error)
+        elif isinstance(message, WorkerGone):
+            await self._lost(message)
+        else:
+            self._glimpse(message)
+
+    def _glimpse(self, message: Inbound) -> None:
+        """Something to be shown at once, and written when there is time."""
+        live = self.live
+        if isinstance(message, Partial):
+            live.add_partial(message.event)
+            self._bus.publish(live.session.key, PartialArrived(live.row.id, message.event))
+        elif isinstance(message, Output):
+            number, line = live.add_output(message)
+            self._bus.publish(live.session.key, OutputArrived(live.row.id, number, [line]))
+        elif isinstance(message, StateTouch):
+            live.touches.take(message)
+            self._bus.publish(live.session.key, StateTouched(live.row.id))
+
+    async def _next(self) -> Inbound:
+        """The next message; what waits is written in a pause, and goes on waiting for no longer
+        than `_LATEST_SECONDS` where there is none: an answer may stream for minutes."""
+        clock = asyncio.get_running_loop().time
+        while self.live.waiting:
+            self._due = self._due or clock() + _LATEST_SECONDS
+            try:
+                async with asyncio.timeout_at(min(clock() + _FLUSH_SECONDS, self._due)):
+                    return await self.live.inbox.get()
+            except TimeoutError:
+                await self._unwritten.write()
+                self._due = None
+        self._due = None
+        return await self.live.inbox.get()
+
+    async def _commit(self, message: Append) -> Reply:
+        """Journal and publish an event; the acknowledgement, or the refusal, is for the worker."""
+        live = self.live
+        if self._leash.error is not None:
+            failure = Failure(code="run_limited", message=self._leash.error.message)
+            return Reply(id=message.id, failure=failure)
+        try:
+            event = live.touches.carry(new_event(message), message.touched)
+            held = live.stepper.pauses.came(event.branch, event.timestamp)
+            event = replace(event, paused=held - self._paused)
+            chunks = live.chunk_counts.pop(event.id, 0)
+            commit = self._commits.commit(live.session.key, event, run=live.row.id, chunks=chunks)
+            done = await self._unwritten.write_before(commit)
+        except (StoreError, ValueError) as error:
+            return Reply(id=message.id, failure=failure_of(error))
+        self._paused = held
+        live.committed(event.author, event.branch, message.temp)
+        live.touches.committed(event, done.number)
+        live.meter.add(event)
+        self._leash.check()
+        known = live.row.invocation_id or event.invocation_id
+        live.row = replace(live.row, invocation_id=known)
+        return Reply(id=message.id, result=acknowledgement(done))
+
+    def _record(self, message: SpanBegan | SpanEnded) -> None:
+        live = self.live
+        if isinstance(message, SpanBegan):
+            live.recording.begin(message)
+            live.stepper.began(message)
+        else:
+            live.recording.end(message)
+        self._bus.publish(live.session.key, SpansChanged(live.row.id))
+
+    # --- ends ------------------------------------------------------------------------------
+
+    async def _lost(self, end: WorkerGone) -> None:
+        if self.live.stopping:
+            await self.end("stopped")
+        else:
+            await self.end("failed", end.error)
+
+    async def _abandon(self, error: Exception) -> None:
+        self.live.stuck = True
+        self._hurry.set()
+        if self.live.stopping:
+            await self.end("stopped")
+        else:
+            await self.end("failed", error_of(error))
+        if self.live.worker is not None:
+            await self.live.worker.send(StopRun(run=self.live.row.id))

@@ -1,0 +1,73 @@
+"""The end of a run, which no disk can prevent (R42, R50).
+
+The journal gets it at once, and then readers see it. If the journal refuses, the run is over all
+the same, readers see that, and the journal gets it with the next change that it takes.
+"""
+
+import asyncio
+import json
+import logging
+from dataclasses import asdict
+
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.news import News, RunChanged
+from devui.debugger.runs.live import LiveRun
+from devui.store.errors import JournalClosed, RunNotFound, StoreError
+from devui.store.journal import Journal
+from devui.store.rows import RunStatus
+from devui.wire.messages import AgentError
+
+_log = logging.getLogger("devui.runs")
+
+_SECONDS, _LONGEST = 1.0, 8.0
+"""Between two tries: at first, and after several in vain."""
+
+
+class RunEnd:
+    """Brings the end of one run into the journal."""
+
+    def __init__(self, live: LiveRun, journal: Journal, bus: Bus[News]) -> None:
+        self._live = live
+        self._journal = journal
+        self._bus = bus
+        self._over = live.row
+
+    def tell(
+        self, status: RunStatus, error: AgentError | None = None, unfinished: str | None = None
+    ) -> None:
+        """Let the run be over; `unfinished` is JSON text (`LiveRun.unfinished`)."""
+        self._over = self._journal.runs.owe_end(
+            self._live.row,
+            status,
+            error=json.dumps(asdict(error)) if error else None,
+            unfinished=unfinished,
+            paused=self._live.stepper.held_seconds,
+        )
+
+    async def write(self) -> None:
+        """Try once to write it. Readers are told of the end either way."""
+        if not await self._write():
+            self._publish()
+
+    async def finish(self) -> None:
+        """Try until it is written, or there is nothing left to write to."""
+        seconds = _SECONDS
+        while self._live.row.pending and not await self._write():
+            await asyncio.sleep(seconds)
+            seconds = min(2 * seconds, _LONGEST)
+
+    async def _write(self) -> bool:
+        run = self._live.row.id
+        try:
+            self._live.row = await self._journal.runs.end(run)
+        except (RunNotFound, JournalClosed):  # its session was deleted, or the server stops
+            return True
+        except (StoreError, MemoryError) as error:
+            _log.warning("the end of run %s is not written yet: %s", run, error)
+            self._live.row = self._over
+            return False
+        self._publish()
+        return True
+
+    def _publish(self) -> None:
+        self._bus.publish(self._live.session.key, RunChanged(self._live.row))

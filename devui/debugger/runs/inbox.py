@@ -1,0 +1,62 @@
+"""What waits for a run's task: messages of its worker, in order, bounded by number and by bytes.
+
+A full inbox makes the sender wait, and so the worker behind it: an agent that says more than the
+journal can take is slowed down, and the server's memory stays as it is.
+"""
+
+import asyncio
+from collections import deque
+from typing import Final, Generic, TypeVar
+
+from devui.debugger.background.weights import bytes_of
+
+T = TypeVar("T")
+
+MESSAGES: Final = 1000
+BYTES: Final = 8 * 1024 * 1024
+
+
+class Inbox(Generic[T]):
+    """A queue for one reader."""
+
+    def __init__(self) -> None:
+        self._items: deque[tuple[T, int]] = deque()
+        self._bytes = 0
+        self._arrived = asyncio.Event()
+        self._exit = asyncio.Event()
+
+    def put_nowait(self, item: T) -> None:
+        """Add a message; raises asyncio.QueueFull without room for it."""
+        size = bytes_of(item)
+        if not self._has_room(size):
+            raise asyncio.QueueFull
+        self._add(item, size)
+
+    async def put(self, item: T) -> None:
+        """Add a message, as soon as there is room for it."""
+        size = bytes_of(item)
+        while not self._has_room(size):
+            self._exit.clear()
+            await self._exit.wait()
+        self._add(item, size)
+
+    async def get(self) -> T:
+        """The next message; whoever is cancelled while waiting takes none."""
+        while not self._items:
+            self._arrived.clear()
+            await self._arrived.wait()
+        item, size = self._items.popleft()
+        self._bytes -= size
+        self._exit.set()
+        return item
+
+    def _has_room(self, size: int) -> bool:
+        """One message always fits alone, however large the wire lets it be."""
+        if not self._items:
+            return True
+        return len(self._items) < MESSAGES and self._bytes + size <= BYTES
+
+    def _add(self, item: T, size: int) -> None:
+        self._items.append((item, size))
+        self._bytes += size
+        self._arrived.set()

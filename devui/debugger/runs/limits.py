@@ -1,0 +1,88 @@
+"""Ends a run that does too much, and says so (R34)."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Final
+
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.news import News
+from devui.debugger.runs.live import LiveRun
+from devui.debugger.runs.log_lines import note
+from devui.debugger.runs.meter import Meter
+from devui.settings import Limits
+from devui.wire.messages import AgentError
+
+LIMITED: Final = "RunLimited"
+"""The type of the error that a run has which came to a limit."""
+
+_BYTES = 1_000_000
+_SAID = {"calls": "tool calls", "seconds": "seconds"}
+
+
+class TooManyRuns(Exception):
+    """As many runs go on as may at once."""
+
+    def __init__(self, most: int) -> None:
+        """`most`: how many may."""
+        super().__init__(
+            f"{most} {'run is' if most == 1 else 'runs are'} in progress, which is the limit: wait "
+            f"for one, stop one, or start devui with a higher limit: --limit runs={10 * most}"
+        )
+
+
+class Leash:
+    """Holds one run to its limits."""
+
+    def __init__(
+        self, live: LiveRun, limits: Limits, *, bus: Bus[News], stop: Callable[[], None]
+    ) -> None:
+        """`stop` begins stopping the run, as a person may."""
+        self.error: AgentError | None = None
+        """What the run fails with, once it has come to a limit."""
+        self._live = live
+        self._limits = limits
+        self._bus = bus
+        self._stop = stop
+
+    def check(self) -> None:
+        """Stop the run if what it has used by now is too much."""
+        if (name := _exceeded(self._limits, self._live.meter)) is not None:
+            self._end(name)
+
+    async def run_out(self) -> None:
+        """Stop it when its seconds are over, those apart for which it was held."""
+        loop, stepper = asyncio.get_running_loop(), self._live.stepper
+        begun, seconds = loop.time(), float(self._limits.seconds)
+        while (left := seconds - (loop.time() - begun - stepper.held_seconds)) > 0:
+            # Being held moves the end, so it is asked again.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(left, 0.1)):
+                    await self._live.ended.wait()
+                    return
+        self._end("seconds")
+
+    def _end(self, name: str) -> None:
+        said = _sentence(self._limits, name)
+        self.error = AgentError(type=LIMITED, message=said, traceback="")
+        note(self._live, self._bus, "debugger", said)
+        self._stop()
+
+
+def _exceeded(limits: Limits, used: Meter) -> str | None:
+    """The name of the limit that a run has come to; None if it may go on."""
+    counts = {
+        "events": used.events,
+        "calls": used.calls,
+        "megabytes": used.bytes // _BYTES,
+    }
+    return next((name for name, is_at in counts.items() if is_at >= getattr(limits, name)), None)
+
+
+def _sentence(limits: Limits, name: str) -> str:
+    """That a run was ended at this limit, and the way out."""
+    most = int(getattr(limits, name))
+    return (
+        f"the run reached its limit of {most:,} {_SAID.get(name, name)}; its events are saved. "
+        f"Send another message to continue, or start devui with --limit {name}={10 * most}"
+    )

@@ -1,0 +1,410 @@
+"""The registry of runs: a run belongs to the server, never to a request (Law 4).
+
+Whoever wants to see a run reads the journal and subscribes to the bus.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+from devui.debugger.apps.apps import UnknownApp
+from devui.debugger.background.tasks import Tasks
+from devui.debugger.breakpoints.book import BreakpointBook
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
+from devui.debugger.events.prices import Prices
+from devui.debugger.questions.answers import check_answers
+from devui.debugger.questions.open import open_questions
+from devui.debugger.runs.call_endings import Endings
+from devui.debugger.runs.driver import Driver
+from devui.debugger.runs.limits import TooManyRuns
+from devui.debugger.runs.live import LiveRun, Since, WorkerGone
+from devui.debugger.runs.log_lines import note
+from devui.debugger.runs.meter import Meter
+from devui.debugger.runs.request import RunRequest
+from devui.debugger.runs.row import write_row
+from devui.debugger.runs.standing import standing_after, standing_of
+from devui.debugger.runs.watchdog import Looks
+from devui.debugger.stepping.answered import Answered, Order
+from devui.debugger.stepping.commands import CallOrder, Command, CommandRefused, Misused, Stale
+from devui.debugger.stepping.position import position_after, position_of
+from devui.debugger.stepping.stepper import Moved
+from devui.debugger.workers.native_output import overhear
+from devui.debugger.workers.requests import Requests
+from devui.debugger.workers.trials import Trials
+from devui.debugger.workers.workers import Worker, Workers
+from devui.settings import Limits
+from devui.store.errors import RunActive, StoreError
+from devui.store.journal import Journal
+from devui.store.rows import RunRow, SessionRow
+from devui.wire.endings import CallEnded
+from devui.wire.messages import (
+    AgentError,
+    Append,
+    Blocked,
+    Failure,
+    Gate,
+    OfARun,
+    Output,
+    Reply,
+    Request,
+    ToServer,
+)
+from devui.wire.standing import LookAnswer
+from devui.wire.trials import Tried
+
+logger = logging.getLogger("devui.runs")
+
+
+class NoSuchRun(LookupError):
+    """There is no run of this id."""
+
+
+class Runs:
+    """All runs of the server; an async context manager that ends them."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        workers: Workers,
+        bus: Bus[News],
+        book: BreakpointBook,
+        prices: Prices,
+        limits: Limits,
+    ) -> None:
+        self._journal = journal
+        self._workers = workers
+        self._bus = bus
+        self._book = book
+        self._prices = prices
+        self._limits = limits
+        self._requests = Requests(journal, bus)
+        self._looks = Looks(bus)
+        self._answered = Answered()
+        self._endings = Endings(journal, bus, self._looks, self._answered)
+        self.trials = Trials(journal, workers)
+        """Calls by themselves, beside all runs."""
+        self._drivers: dict[str, Driver] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._of_session: dict[int, LiveRun] = {}
+        self._promised: dict[int, RunRequest] = {}
+        """By session: what its present run is to be followed by, before anything else."""
+        self._viewers: Counter[int] = Counter()
+        """How many look at a session, by its key."""
+        self._tasks = Tasks()
+        self._at_end: Callable[[SessionRow], Coroutine[Any, Any, None]] | None = None
+        book.on_change(self._arm)
+        workers.connect(self._deliver, self._overhear, self._worker_gone)
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.interrupt()
+        for task in tuple(self._running.values()):
+            task.cancel()
+        await self._tasks.__aexit__(kind, error, trace)
+
+    async def interrupt(self) -> None:
+        """Mark every run that is under way as interrupted, since the server goes."""
+        stopped = AgentError(type="ServerStopped", message="devui was stopped", traceback="")
+        for driver in tuple(self._drivers.values()):
+            await driver.interrupt(stopped)
+
+    def on_end(self, then: Callable[[SessionRow], Coroutine[Any, Any, None]]) -> None:
+        """Do this with the session of each run that has ended and that nothing follows."""
+        self._at_end = then
+
+    # --- what others ask -------------------------------------------------------------------
+
+    def live(self, session: int) -> LiveRun | None:
+        """The run that is under way on a session."""
+        live = self._of_session.get(session)
+        return None if live is None or live.ended.is_set() else live
+
+    def under_way(self, run: str) -> LiveRun | None:
+        """The run of this id, if it is not over."""
+        driver = self._drivers.get(run)
+        return None if driver is None or driver.live.ended.is_set() else driver.live
+
+    async def start(
+        self, session: SessionRow, request: RunRequest, *, follows: str | None = None
+    ) -> RunRow:
+        """Begin a run and return at once; the run that it follows is done with that.
+
+        Raises UnknownApp, RunActive when the session has a run already, TooManyRuns,
+        ForeignQuestion, NoSuchCall and AnsweredAlready for what the message answers
+        (`check_answers`), and Overtaken when the user has said something that the request has not
+        seen.
+        """
+        self._workers.folder.require(session.app)
+        going = sum(not driver.live.row.pending for driver in self._drivers.values())
+        if follows is None and going >= self._limits.runs:
+            raise TooManyRuns(self._limits.runs)
+        if self._promised.get(session.key, request) is not request:
+            raise RunActive(f"session {session.key} is being rewound: wait until that is done")
+        seen = await check_answers(self._journal, session.key, request.pending_message)
+        request = replace(
+            request, last_seen=seen if request.last_seen is None else request.last_seen
+        )
+        row = await write_row(self._journal, self._bus, session, request, follows=follows)
+        if follows is not None:
+            self._drivers.pop(follows, None)
+        live = LiveRun(
+            row=row,
+            session=session,
+            meter=Meter(self._prices),
+            is_replay=request.replay is not None,
+        )
+        live.watched, live.guard = request.watch, request.guard
+        if request.pause:
+            live.stepper.pause()
+        driver = Driver(
+            live,
+            journal=self._journal,
+            workers=self._workers,
+            bus=self._bus,
+            book=self._book,
+            limits=self._limits,
+            stop=lambda: self._begin_stop(driver),
+            viewed=lambda: self._viewers[session.key] > 0,
+        )
+        self._drivers[row.id] = driver
+        self._of_session[session.key] = live
+        if request.then is not None:
+            self._promised[session.key] = request.then
+        self._bus.publish(session.key, RunChanged(row))
+        self._running[row.id] = self._tasks.start(self._drive(driver, request), f"run {row.id}")
+        self._tasks.start(self._looks.watch(live), f"watching run {row.id}")
+        if request.begun:
+            note(live, self._bus, "debugger", request.begun)
+        await self._name(session, request)
+        return row
+
+    async def over(self, session: int, *, within: float) -> None:
+        """Wait for the end of the session's run: not of one that is held, and so many seconds."""
+        live = self._of_session.get(session)
+        task = self._running.get(live.row.id) if live and not live.stepper.holds else None
+        if task is not None:
+            await asyncio.wait({task}, timeout=within)
+
+    @contextlib.contextmanager
+    def viewing(self, session: int) -> Iterator[None]:
+        """While somebody looks at a session, its runs tell of their uncommitted state."""
+        self._viewers[session] += 1
+        live = self.live(session)
+        if live is not None:
+            with contextlib.suppress(asyncio.QueueFull):  # then much is told anyway
+                live.inbox.put_nowait(Moved())
+        try:
+            yield
+        finally:
+            self._viewers[session] -= 1
+            if not self._viewers[session]:
+                del self._viewers[session]
+
+    async def stop(self, run: str, actor: str) -> RunRow:
+        """Cancel a run, by force if it does not obey; one that has ended stays as it is.
+
+        `actor` is who says so. Raises NoSuchRun.
+        """
+        driver = self._drivers.get(run)
+        if driver is None:
+            row = await self._journal.runs.get(run)
+            if row is None:
+                raise NoSuchRun(f"there is no run {run!r}")
+            return row
+        if not driver.live.stopping:
+            note(driver.live, self._bus, "debugger", f"Stop by {actor}")
+        self._begin_stop(driver)
+        return driver.live.row
+
+    def _begin_stop(self, driver: Driver) -> None:
+        live = driver.live
+        if not live.stopping and not live.ended.is_set():
+            live.stopping = True
+            self._tasks.start(driver.stop(), f"stopping run {live.row.id}")
+
+    def _arm(self, app: str) -> None:
+        """Let the runs of an app ask at the gates of its present breakpoints."""
+        for driver in self._drivers.values():
+            if driver.live.session.app == app:
+                self._tasks.start(driver.live.put(Moved()), f"arming run {driver.live.row.id}")
+
+    async def position(self, run: str) -> dict[str, Any]:
+        """Where a run stands, as `position_of` tells it. Raises NoSuchRun."""
+        driver = self._drivers.get(run)
+        if driver is not None and driver.live.row.ended is None:
+            if driver.live.stepper.holds:
+                await self._looks.look(driver.live)
+            return position_of(driver.live)
+        row = await self._journal.runs.get(run)
+        if row is None:
+            raise NoSuchRun(f"there is no run {run!r}")
+        held = await self._journal.runs.position(run)
+        return position_after(row, json.loads(held) if held else [])
+
+    async def standing(self, run: str) -> dict[str, Any]:
+        """What a run waits for, as `standing_of` tells it. Raises NoSuchRun."""
+        driver = self._drivers.get(run)
+        if driver is not None and driver.live.row.ended is None:
+            live = driver.live
+            seen = await self._looks.look(live)
+            return standing_of(live, seen, status=str(position_of(live)["status"]))
+        row = await self._journal.runs.get(run)
+        if row is None:
+            raise NoSuchRun(f"there is no run {run!r}")
+        asked = await open_questions(self._journal, row)
+        return standing_after(row.id, row.session, row.status, asked)
+
+    async def command(self, run: str, command: Command) -> dict[str, Any]:
+        """Carry out a command and return the position it leads to; a repeated one does nothing.
+
+        Raises NoSuchRun, and CommandRefused with the present position.
+        """
+        if (known := await self._repeated(run, command)) is not None:
+            return known
+        live = await self._going(run)
+        try:
+            moved = live.stepper.command(command)
+        except CommandRefused as refused:
+            raise refused.at(position_of(live)) from None
+        note(live, self._bus, "debugger", str(command))
+        if moved.stop:
+            self._begin_stop(self._drivers[run])
+        live.look, live.progressed = None, Since()
+        answer = position_of(live)
+        self._answered.remember(run, command, answer)
+        self._bus.publish(live.session.key, PositionChanged(run, live.stepper.position))
+        await live.put(moved)
+        return answer
+
+    async def end_call(self, run: str, order: CallOrder) -> dict[str, Any]:
+        """End a call that is under way and return the position. Raises what `command` does."""
+        if (known := await self._repeated(run, order)) is not None:
+            return known
+        return await self._endings.carry_out(await self._going(run), order)
+
+    async def _going(self, run: str) -> LiveRun:
+        """The run, if it is not over. Raises what `command` does."""
+        live = self.under_way(run)
+        if live is None:
+            raise Stale("the run is over").at(await self.position(run))
+        return live
+
+    async def _repeated(self, run: str, order: Order) -> dict[str, Any] | None:
+        """The answer to an order that was carried out before. Raises what `command` does."""
+        try:
+            return self._answered.answer_to(run, order)
+        except Misused as error:
+            raise error.at(await self.position(run)) from None
+
+    async def _name(self, session: SessionRow, request: RunRequest) -> None:
+        """A session that nobody has named is called after its first message."""
+        if session.title is None and session.events == 0 and request.title:
+            row = await self._journal.sessions.rename(session.key, request.title)
+            self._bus.publish(session.key, SessionChanged(row))
+
+    async def _drive(self, driver: Driver, request: RunRequest) -> None:
+        live = driver.live
+        try:
+            await self._work(driver, request)
+            if live.hands_on and request.then is not None:  # under way until what follows has begun
+                await self._follow(driver, request.then)
+            await driver.finish()
+        finally:
+            self._drivers.pop(live.row.id, None)
+            self._running.pop(live.row.id, None)
+            if self._of_session.get(live.session.key) is live:
+                del self._of_session[live.session.key]
+            if request.then is not None:
+                del self._promised[live.session.key]
+        if self._at_end is not None and live.session.key not in self._of_session:
+            self._tasks.start(self._at_end(live.session), f"after run {live.row.id}")
+
+    async def _work(self, driver: Driver, request: RunRequest) -> None:
+        try:
+            await driver.run(request)
+        finally:
+            if driver.live.worker is not None:
+                stuck = driver.live.stuck
+                self._workers.release(driver.live.worker, driver.live.row.id, stuck=stuck)
+
+    async def _follow(self, driver: Driver, request: RunRequest) -> None:
+        try:
+            await self.start(driver.live.session, request, follows=driver.live.row.id)
+        except (StoreError, UnknownApp) as error:
+            logger.exception("nothing follows run %s", driver.live.row.id)
+            await driver.fail(error)
+
+    # --- what workers say ------------------------------------------------------------------
+
+    async def _deliver(self, worker: Worker, message: ToServer) -> None:
+        if isinstance(message, Output) and message.run is None and len(worker.runs) == 1:
+            message = replace(message, run=next(iter(worker.runs)))
+        if isinstance(message, OfARun):
+            await self._of_a_run(worker, message)
+        elif isinstance(message, Blocked):
+            worker.blocked = bool(message.stack)
+            self._stuck(worker, message if message.stack else None)
+        elif isinstance(message, LookAnswer):
+            self._looks.take(message)
+        elif isinstance(message, CallEnded):
+            self._endings.take(message)
+        elif isinstance(message, Tried):
+            self.trials.take(message)
+        elif isinstance(message, Request):
+            await self._requests.serve(worker, message)
+
+    async def _of_a_run(self, worker: Worker, message: OfARun) -> None:
+        driver = self._drivers.get(message.run or "")
+        if isinstance(message, Append) and (driver is None or not _own(driver, message)):
+            await worker.send(await self._elsewhere(worker, message, driver))
+        elif isinstance(message, Gate) and driver is None:  # nobody is there to hold it
+            await worker.send(Reply(id=message.id))
+        elif driver is not None:
+            await driver.live.put(message)
+
+    async def _elsewhere(self, worker: Worker, message: Append, driver: Driver | None) -> Reply:
+        """Answer an append that is not of the run's own session, or of no run that goes on."""
+        if message.run is not None and driver is None:
+            text = "the run has ended, so code it left running can't change anything"
+            return Reply(id=message.id, failure=Failure(code="run_not_active", message=text))
+        return await self._requests.answer(worker.app, message)
+
+    def _stuck(self, worker: Worker, blocked: Blocked | None) -> None:
+        for run in worker.runs:
+            if run in self._drivers:
+                live = self._drivers[run].live
+                live.blocked = blocked
+                self._bus.publish(live.session.key, RunStuck(run))
+
+    def _overhear(self, worker: Worker, text: str) -> None:
+        """Output past Python's streams; it can be told whose it is when there is one run."""
+        driver = self._drivers.get(next(iter(worker.runs))) if len(worker.runs) == 1 else None
+        if driver is not None:
+            overhear(driver.live, text)
+
+    async def _worker_gone(self, worker: Worker, status: int) -> None:
+        self.trials.worker_ended(worker)
+        for run in tuple(worker.runs):
+            if run in self._drivers:
+                gone = WorkerGone(status, worker.process.last_words)
+                await self._drivers[run].live.put(gone)
+
+
+def _own(driver: Driver, message: Append) -> bool:
+    session = driver.live.session
+    return (message.user, message.session) == (session.user, session.id)

@@ -1,0 +1,167 @@
+"""What holds a run up, as JSON: the one form for the API and the pages."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from devui.debugger.runs.live import LiveRun
+from devui.debugger.stepping.stepper import Hold
+from devui.store.rows import RunRow
+from devui.wire.messages import Blocked
+from devui.wire.standing import CallStanding, LookAnswer, Place, TaskStanding
+
+_OF_OTHERS = frozenset({"task", "tasks"})
+"""What tasks wait for that only wait for other tasks of their run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A run, and what it waits for."""
+
+    run: RunRow
+    report: Mapping[str, Any]
+    """What `standing_of` or `standing_after` returned."""
+
+
+def standing_of(live: LiveRun, look: LookAnswer | None, *, status: str) -> dict[str, Any]:
+    """Where a run that goes on stands, and with it what it waits for.
+
+    A worker that does not answer has not lost its calls: those of its newest answer are told.
+    """
+    newest = look or live.look
+    return {
+        "run": live.row.id,
+        "session": live.session.key,
+        "status": status,
+        "answered": look is not None,
+        "progressed": live.progressed.at,
+        "silentSeconds": live.progressed.seconds,
+        "blocked": _blocked(live, look),
+        "branches": branches_of(live),
+        "calls": [asdict(call) for call in newest.calls] if newest else [],
+        "tasks": [asdict(task) for task in look.tasks] if look else [],
+        "deadlocks": deadlocks(look.tasks) if look else [],
+        "questions": [],
+    }
+
+
+def standing_after(run: str, session: int, status: str, questions: Sequence[Any]) -> dict[str, Any]:
+    """The same of a run that is over, and waits at most for a person."""
+    return {
+        "run": run,
+        "session": session,
+        "status": status,
+        "answered": False,
+        "progressed": None,
+        "silentSeconds": 0.0,
+        "blocked": None,
+        "branches": [],
+        "calls": [],
+        "tasks": [],
+        "deadlocks": [],
+        "questions": list(questions),
+    }
+
+
+def branches_of(live: LiveRun) -> list[dict[str, Any]]:
+    """What goes on at the same time: what is held, the oldest first, then what is not.
+
+    Of the latter the newest look at the run tells; there may have been none since it was let go.
+    """
+    held = [_hold(hold) for hold in live.stepper.holds]
+    seen = live.look
+    return [*held, *_others(seen, live.stepper.holds)] if seen else held
+
+
+def deadlocks(tasks: Sequence[TaskStanding]) -> list[list[int]]:
+    """The tasks that wait for each other in a circle, each circle once."""
+    following = {task.id: task.awaits for task in tasks}
+    found: list[list[int]] = []
+    known: set[int] = set()
+    for task in tasks:
+        path: list[int] = []
+        at: int | None = task.id
+        while at is not None and at not in path and at not in known:
+            path.append(at)
+            at = following.get(at)
+        if at in path:
+            found.append(path[path.index(at) :])
+        known.update(path)
+    return found
+
+
+def _others(look: LookAnswer, holds: Sequence[Hold]) -> Iterator[dict[str, Any]]:
+    calls = {call.task: call for call in look.calls}
+    working = [task for task in look.tasks if task.waits not in _OF_OTHERS]
+    for task in working or look.tasks[:1]:
+        if task.waits == "gate" or (task.waits == "commit" and task.id == look.tasks[0].id):
+            continue  # these are the holds themselves
+        call = calls.get(task.id)
+        behind = task.waits == "commit"
+        if behind and any(_same(hold, task) for hold in holds):
+            continue
+        yield _other(task, call, "behind" if behind else "running")
+
+
+def _same(hold: Hold, task: TaskStanding) -> bool:
+    return (hold.arrival.agent, hold.arrival.branch) == (task.agent, task.branch)
+
+
+def _other(task: TaskStanding, call: CallStanding | None, status: str) -> dict[str, Any]:
+    place = call.place if call and call.place else _own(task.places)
+    return {
+        "status": status,
+        "agent": call.agent if call else task.agent,
+        "branch": call.branch if call else task.branch,
+        "doing": call.name if call else "",
+        "call": call.call if call else None,
+        "since": call.since if call else None,
+        "place": asdict(place) if place else None,
+        "waits": task.waits,
+        "task": task.id,
+        "hold": None,
+    }
+
+
+def _hold(hold: Hold) -> dict[str, Any]:
+    arrival = hold.arrival
+    return {
+        "status": "held",
+        "agent": arrival.agent,
+        "branch": arrival.branch,
+        "doing": arrival.tool or (arrival.summary.text if arrival.summary else ""),
+        "call": arrival.call,
+        "since": hold.since,
+        "place": None,
+        "waits": "gate",
+        "task": None,
+        "hold": hold.id,
+    }
+
+
+def _own(places: Sequence[Place]) -> Place | None:
+    return next((place for place in reversed(places) if place.own), None)
+
+
+def _blocked(live: LiveRun, look: LookAnswer | None) -> dict[str, Any] | None:
+    """Who holds the event loop, and for how long: this run, or another one of the app."""
+    blocked = live.blocked
+    if look is None or not look.blocked:
+        return None if blocked is None or look is not None else _holder(blocked)
+    running = next((task for task in look.tasks if task.waits == "running"), None)
+    if running is None:
+        holder = _holder(blocked) if blocked else {"run": None, "tool": "", "place": None}
+        return {**holder, "seconds": look.blocked}
+    tools = [call.name for call in look.calls if (call.task, call.kind) == (running.id, "tool")]
+    return {
+        "seconds": look.blocked,
+        "run": live.row.id,
+        "tool": next(iter(tools), ""),
+        "place": asdict(_own(running.places) or running.places[-1]),
+    }
+
+
+def _holder(blocked: Blocked) -> dict[str, Any]:
+    """The same as the worker told it by itself."""
+    told = asdict(blocked)
+    return {name: told[name] for name in ("seconds", "run", "tool", "place")}

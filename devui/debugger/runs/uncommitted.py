@@ -1,0 +1,225 @@
+"""State that a run has written and not committed, who has read it, and what became of it."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final, Literal
+
+from devui.store.rows import NewEvent, NewTouch, TouchRow
+from devui.store.summaries import StateNote
+from devui.wire.uncommitted import StateTouch, Touched
+
+Fate = Literal["pending", "committed", "overwritten", "lost"]
+"""What became of a write; `overwritten`: its writer wrote the key again first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A write before its commit, or a read of one, and how it went on."""
+
+    touch: StateTouch
+    fate: Fate
+    """Of the write; of a read, that of the write it saw."""
+    event: int | None
+    """The number of the event that committed the write, or that the reader made."""
+    flagged: int | None
+    """The number of the event at which it was found that the value was changed without a delta."""
+
+    @property
+    def who(self) -> str:
+        """Who did it, in words."""
+        return who(self.touch)
+
+
+def who(touch: StateTouch) -> str:
+    """The agent and, of it, the tool or the callback."""
+    if not touch.agent:
+        return "code outside any known agent"
+    tool = f"tool {touch.tool}" if touch.tool else ""
+    part = " of ".join(filter(None, (touch.role, tool)))
+    return f"{touch.agent} ({part})" if part else touch.agent
+
+
+_KNOWN: Final = frozenset(each.name for each in fields(StateTouch))
+
+
+def followed(rows: Iterable[TouchRow], *, over: bool) -> list[Followed]:
+    """What the rows of one run tell; `over`: the run has ended, what is pending is lost."""
+    told = [(row, _touch(row.data)) for row in rows]
+    fates = {touch.number: _fate(touch, row.event, over=over) for row, touch in told}
+    return [
+        Followed(touch, fates.get(touch.reads or touch.number, "lost"), row.event, row.flagged)
+        for row, touch in told
+    ]
+
+
+def _touch(data: str) -> StateTouch:
+    """As far as it is known here: a bundle of a newer devui may tell more."""
+    return StateTouch(**{k: v for k, v in json.loads(data).items() if k in _KNOWN})
+
+
+def _fate(touch: StateTouch, event: int | None, *, over: bool) -> Fate:
+    if touch.overwritten:
+        return "overwritten"
+    if event is not None:
+        return "committed"
+    return "lost" if touch.lost or over else "pending"
+
+
+class Touches:
+    """What a run that goes on has told of its uncommitted state."""
+
+    def __init__(self) -> None:
+        self._touches: dict[int, StateTouch] = {}
+        self._events: dict[int, str] = {}
+        """The id of the event that carries a touch, by the touch's number."""
+        self._flagged: dict[int, str] = {}
+        self._numbers: dict[str, int] = {}
+        """The number of an event that is committed, by its id."""
+        self._unwritten: dict[int, None] = {}
+        self._last: dict[str, tuple[str | None, str]] = {}
+        """By state key: the branch that committed it last in this run, and who did."""
+        self.read = False
+        """Whether anything was read before its commit."""
+
+    def __len__(self) -> int:
+        """How many wait to be written."""
+        return len(self._unwritten)
+
+    def take(self, touch: StateTouch) -> None:
+        """A write or a read, or something new about it."""
+        self._touches[touch.number] = touch
+        self._unwritten[touch.number] = None
+        self.read = self.read or touch.reads is not None
+        if touch.event:
+            self._events[touch.number] = touch.event
+        else:  # of what is committed nothing is told any more
+            self._events.pop(touch.number, None)
+
+    def carry(self, event: NewEvent, touched: Touched | None) -> NewEvent:
+        """What the event that is about to be committed brings to an end; the event, with notes."""
+        told = touched or Touched()
+        for number in [n for n, name in self._events.items() if name == event.id]:
+            self._unwritten[number] = None
+            touch = self._touches.get(number)
+            if touch is None or touch.event != event.id:  # that is told once, by the touch itself
+                del self._events[number]
+        for number in (*told.settles, *told.reads):
+            self._events[number] = event.id
+            self._unwritten[number] = None
+        for number in told.flags:
+            self._flagged[number] = event.id
+            self._unwritten[number] = None
+        notes = tuple(self._notes(event, told))
+        if not notes:
+            return event
+        summary = replace(event.summary, notes=notes)
+        return replace(event, summary_json=summary.to_json())
+
+    def committed(self, event: NewEvent, number: int) -> None:
+        """The event is committed."""
+        self._numbers[event.id] = number
+        for key in event.state_delta:
+            self._last[key] = self._writer(event, key)
+
+    def waiting(self) -> list[NewTouch]:
+        """What waits to be written; it waits no longer."""
+        numbers, self._unwritten = self._unwritten, {}
+        return [
+            NewTouch(
+                number=number,
+                event=self._events.get(number),
+                flagged=self._flagged.get(number),
+                data=json.dumps(asdict(self._touches[number])),
+            )
+            for number in numbers
+            if number in self._touches
+        ]
+
+    def rows(self, run: str, session: int) -> list[TouchRow]:
+        """All of it, as the journal will tell it."""
+        return [
+            TouchRow(
+                run,
+                number,
+                session,
+                json.dumps(asdict(touch)),
+                self._numbers.get(self._events.get(number, "")),
+                self._numbers.get(self._flagged.get(number, "")),
+            )
+            for number, touch in sorted(self._touches.items())
+        ]
+
+    def _notes(self, event: NewEvent, touched: Touched) -> Iterator[StateNote]:
+        for number in touched.reads:
+            write = self._touches.get(self._touches[number].reads or 0)
+            if write is not None:
+                yield StateNote("dirty", write.key, who(write))
+        for number in touched.flags:
+            touch = self._touches[number]
+            for path in touch.paths:
+                yield StateNote("silent", path, who(touch))
+        for key in event.state_delta:
+            if other := self._beside(event, key, touched):
+                yield StateNote("overlap", key, other)
+
+    def _beside(self, event: NewEvent, key: str, touched: Touched) -> str:
+        """Who wrote the key, too, at the same time: on a branch beside, or in another call."""
+        for number in touched.settles:
+            touch = self._touches[number]
+            if touch.key == key and touch.overlaps in self._touches:
+                return who(self._touches[touch.overlaps])
+        branch, author = self._last.get(key, (None, ""))
+        return author if beside(branch, self._writer(event, key)[0]) else ""
+
+    def _writer(self, event: NewEvent, key: str) -> tuple[str | None, str]:
+        """The branch and the name of who wrote the key in this event."""
+        for number, name in self._events.items():
+            touch = self._touches.get(number)
+            if name == event.id and touch and touch.key == key and touch.reads is None:
+                return touch.branch, who(touch)
+        return event.branch, event.author
+
+
+def beside(one: str | None, other: str | None) -> bool:
+    """Whether two branches go on at the same time: below one parallel agent, and none above."""
+    mine, yours = (one or "").split("."), (other or "").split(".")
+    common = min(len(mine), len(yours))
+    return mine[0] == yours[0] != "" and mine[:common] != yours[:common]
+
+
+def touch_json(item: Followed, run: str) -> dict[str, Any]:
+    """As JSON for programs."""
+    touch = item.touch
+    known: Mapping[str, Any] = {
+        "run": run,
+        "number": touch.number,
+        "key": touch.key,
+        "agent": touch.agent,
+        "branch": touch.branch,
+        "tool": touch.tool,
+        "call": touch.call,
+        "role": touch.role,
+        "place": touch.place,
+        "at": touch.at,
+        "fate": item.fate,
+        "event": item.event,
+    }
+    if touch.reads is not None:
+        return {**known, "reads": touch.reads}
+    return {
+        **known,
+        "old": _parsed(touch.old),
+        "value": _parsed(touch.value),
+        "paths": touch.paths,
+        "flagged": item.flagged,
+        "overlaps": touch.overlaps,
+    }
+
+
+def _parsed(text: str | None) -> Any:
+    """The value of a JSON text; of what a bundle left out of one, what is there."""
+    try:
+        return None if text is None else json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,75 @@
+"""What a test may check of a recorded run: a list to choose from, filled in from the recording."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from devui.debugger.saved_tests.literals import literal, text
+from devui.wire.outcomes import agents_in_turn, final_state, last_text, tool_calls
+from devui.wire.recordings import Recording
+
+_LONGEST: Final = 1500
+"""Characters of a check from which on it is offered, and not chosen beforehand."""
+_SHOWN: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that a test may assert."""
+
+    id: str
+    """The kind, or `state:KEY`."""
+    label: str
+    """In words."""
+    code: str
+    """The statement, indented as in a function."""
+    on: bool = True
+    """Chosen beforehand."""
+
+
+def checks_of(recording: Recording) -> list[Check]:
+    """All that may be checked of the run, in the order in which a test is to do it."""
+    return list(_checks(recording))
+
+
+def chosen(checks: list[Check], names: frozenset[str] | None) -> list[Check]:
+    """Those that are wanted, by id or kind; None for those that are chosen beforehand.
+
+    How the run ended is always checked: it explains what else is not there.
+    """
+    if names is None:
+        return [check for check in checks if check.on]
+    names |= {"error"}
+    return [check for check in checks if names & {check.id, check.id.partition(":")[0]}]
+
+
+def _checks(recording: Recording) -> Iterator[Check]:
+    events, error = recording.events, recording.error
+    yield _equals("error", f"Fails with {_short(error)}" if error else "No error", "error", error)
+    agents, tools, said = agents_in_turn(events), tool_calls(events), last_text(events)
+    yield _equals("agents", f"Agents in turn: {_short(', '.join(agents))}", "agents", agents)
+    names = _short(", ".join(name for name, _ in tools))
+    called = f"Tools in order, with arguments: {names}" if tools else "No tool calls"
+    yield _equals("tools", called, "tools", tools)
+    spoken = f"Final text: {_short(said)}" if said else "No text"
+    yield _equals("text", spoken, "text", said)
+    for key, value in final_state(events).items():
+        label = f"Final state {_short(key)}: {_short(literal(value))}"
+        yield _equals(f"state:{key}", label, f"state[{text(key)}]", value)
+    yield Check(
+        "recorded",
+        "Prompts, calls, and events match the recording",
+        "    assert result.as_recorded, result.difference",
+    )
+
+
+def _equals(name: str, label: str, attribute: str, value: Any) -> Check:
+    is_single = value is None or isinstance(value, bool)
+    before = f"    assert result.{attribute} {'is' if is_single else '=='} "
+    code = before + literal(value, indent=4, used=len(before))
+    return Check(name, label, code, len(code) <= _LONGEST)
+
+
+def _short(value: str) -> str:
+    line = " ".join(value.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

@@ -1,0 +1,135 @@
+"""Makes tests of sessions: the checklist to choose from, then the files."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from devui.debugger.background.jobs import UNWATCHED, Progress
+from devui.debugger.replays.recordings import NotRecorded, recording_of
+from devui.debugger.runs.registry import NoSuchRun
+from devui.debugger.saved_tests.checks import Check, checks_of, chosen
+from devui.debugger.saved_tests.cleaning import cleaned, file_text
+from devui.debugger.saved_tests.testfile import (
+    RunTest,
+    file_name,
+    function_names,
+    recording_file,
+    test_file,
+)
+from devui.debugger.secrets.redaction import Redactor
+from devui.store.journal import Journal
+from devui.store.rows import RunRow, SessionRow
+from devui.wire.recordings import Recording
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a test is to be made of."""
+
+    run: str | None = None
+    """One run alone; None for all of the session that can be played."""
+    checks: frozenset[str] | None = None
+    """Ids or kinds of checks; None for those that are chosen beforehand."""
+    by_run: Mapping[str, frozenset[str]] | None = None
+    """The runs that become tests and the checks of each, instead of `run` and `checks`."""
+    name: str | None = None
+    """Of the file, without its ending."""
+    agent: str | None = None
+    """The path from the file's folder to the app's; None as for `agents/tests`."""
+
+    def of(self, run: str) -> frozenset[str] | None:
+        """The checks of a run; None for those that are chosen beforehand."""
+        return self.checks if self.by_run is None else self.by_run[run]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A run that may become a test."""
+
+    run: str
+    name: str
+    """The function that it becomes."""
+    recording: Recording
+    checks: list[Check]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFiles:
+    """A test and its recordings, by their paths from one folder."""
+
+    name: str
+    test: tuple[str, str]
+    recordings: list[tuple[str, str]]
+    redacted: dict[str, int]
+    """Kinds of secrets that were left out, and how often."""
+
+
+class Keeper:
+    """Reads the journal and writes nothing: whoever asks puts the files where they belong."""
+
+    def __init__(
+        self, journal: Journal, redactor: Redactor, progress: Progress = UNWATCHED
+    ) -> None:
+        """The redactor takes secrets out of all that is offered and made; runs are counted."""
+        self._progress = progress
+        self._journal = journal
+        self._redactor = redactor
+        self._redacted: Counter[str] = Counter()
+
+    async def offers(self, session: SessionRow, run: str | None) -> list[Offer]:
+        """The runs that may become tests, the oldest first, or the one that is named.
+
+        Raises NoSuchRun, JobStopped, and NotRecorded if there is nothing to make a test of.
+        """
+        rows = [row for row in await self._rows(session) if run in {None, row.id}]
+        if not rows:
+            raise NoSuchRun(
+                f"session {session.key} has no run {run!r}" if run else "the session has no run yet"
+            )
+        self._progress.begin(3 * len(rows))  # each is read, cleaned and written
+        made: list[tuple[str, Recording]] = []
+        refused: list[NotRecorded] = []
+        for row in rows:
+            try:
+                recording = await recording_of(self._journal, session, row, whole=True)
+                self._progress.advance()
+                clean = await asyncio.to_thread(cleaned, recording, self._redactor, self._count)
+                self._progress.advance()
+                made.append((row.id, clean))
+            except NotRecorded as error:
+                refused.append(error)
+        if not made:
+            raise refused[-1]
+        names = function_names(recording for _, recording in made)
+        return [
+            Offer(row, name, recording, checks_of(recording))
+            for (row, recording), name in zip(made, names, strict=True)
+        ]
+
+    async def files(
+        self, session: SessionRow, offers: Sequence[Offer], choice: Chosen
+    ) -> KeptFiles:
+        """The test and its recordings. Raises JobStopped, and NoSuchRun if no offer is wanted."""
+        return await asyncio.to_thread(self._files, session, offers, choice)
+
+    def _files(self, session: SessionRow, offers: Sequence[Offer], choice: Chosen) -> KeptFiles:
+        if choice.by_run is not None:
+            offers = [offer for offer in offers if offer.run in choice.by_run]
+        if not offers:
+            raise NoSuchRun("no run is selected: select at least one to make a test")
+        name = choice.name or file_name(session.app, session.key)
+        agent = choice.agent or f"../{session.app}"
+        kept = [RunTest(o.name, o.recording, chosen(o.checks, choice.of(o.run))) for o in offers]
+        told = test_file(kept, name=name, agent=agent, session=session.key)
+        recordings = []
+        for place, each in enumerate(offers, start=1):
+            recordings.append((recording_file(name, place), file_text(each.recording)))
+            self._progress.advance()
+        return KeptFiles(name, (f"{name}.py", told), recordings, dict(self._redacted))
+
+    async def _rows(self, session: SessionRow) -> list[RunRow]:
+        return list(reversed(await self._journal.runs.list(session.key)))
+
+    def _count(self, kind: str, _: str) -> None:
+        self._redacted[kind] += 1

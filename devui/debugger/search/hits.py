@@ -1,0 +1,176 @@
+"""The events of all sessions that a filter lets through, the newest first, by session."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from devui.debugger.events.prices import Prices
+from devui.debugger.events.work_time import seconds_of_work
+from devui.debugger.predicates.facts import Facts
+from devui.debugger.predicates.filters import Filter
+from devui.debugger.search.query import asks_for_notes, index_query
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, NoteRow, SessionRow
+from devui.store.search import Candidate
+from devui.wire.events import Event
+
+SESSIONS: Final = 20
+"""Sessions of a page."""
+PER_SESSION: Final = 3
+"""Events of each."""
+NEWEST: Final = 2**63 - 1
+_BATCH: Final = 200
+_MOST: Final = 4000
+"""Events that are looked at for one page, so that each is made in a fraction of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An event that matches."""
+
+    row: EventRow
+    event: Event
+
+
+@dataclass(slots=True)
+class SessionHits:
+    """The newest matches in one session."""
+
+    session: SessionRow
+    hits: list[Hit] = field(default_factory=list)
+    has_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults:
+    """One page of results."""
+
+    sessions: Sequence[SessionHits]
+    before: int | None
+    """The seq below which the next page begins; None if this is the last."""
+
+
+async def find(
+    journal: Journal,
+    event_filter: Filter,
+    prices: Prices,
+    *,
+    before: int = NEWEST,
+    session: int | None = None,
+    most: int = PER_SESSION,
+) -> SearchResults:
+    """Look for events below a seq, in all sessions or in one; at most `most` of each session."""
+    query, noted = index_query(event_filter, session), asks_for_notes(event_filter)
+    rows: dict[int, list[EventRow]] = {}
+    last, looked, page_end = before, 0, None
+    while looked < _MOST and page_end is None:
+        full = [key for key, known in rows.items() if len(known) > most]
+        batch = await _candidates(journal, query, before=last, noted=noted, but=full)
+        needed = {each.session: most + 1 - len(rows.get(each.session, ())) for each in batch}
+        first, others = _split(batch, needed)
+        matching = await _matching(journal, event_filter, prices, first)
+        enough = Counter(row.session for row in matching.values())
+        others = [each for each in others if enough[each.session] < needed[each.session]]
+        if others:
+            matching |= await _matching(journal, event_filter, prices, others)
+        for candidate in batch:
+            if (
+                candidate.session not in rows
+                and len(rows) == SESSIONS
+                and candidate.seq in matching
+            ):
+                page_end = candidate.seq + 1
+                break
+            if candidate.seq in matching:
+                rows.setdefault(candidate.session, []).append(matching[candidate.seq])
+            last = candidate.seq
+        looked += len(first) + len(others)
+        if len(batch) < _BATCH:
+            break
+    else:
+        page_end = page_end or last
+    more = {key for key, known in rows.items() if len(known) > most}
+    sessions = await journal.search.sessions(rows)
+    events = await journal.search.bodies(row.seq for known in rows.values() for row in known[:most])
+    results = [
+        SessionHits(
+            sessions[key],
+            [Hit(row, events[row.seq]) for row in known[:most] if row.seq in events],
+            has_more=key in more,
+        )
+        for key, known in rows.items()
+        if key in sessions
+    ]
+    return SearchResults(results, page_end)
+
+
+def _split(
+    batch: Sequence[Candidate], needed: Mapping[int, int]
+) -> tuple[list[Candidate], list[Candidate]]:
+    """As many of each session as are needed if all of them match, and the others."""
+    first: list[Candidate] = []
+    others: list[Candidate] = []
+    seen = Counter[int]()
+    for each in batch:
+        seen[each.session] += 1
+        (first if seen[each.session] <= needed[each.session] else others).append(each)
+    return first, others
+
+
+async def _candidates(
+    journal: Journal, query: str, *, before: int, noted: bool, but: Sequence[int]
+) -> list[Candidate]:
+    search = journal.search
+    if noted:
+        return await search.noted(before=before, but=but, limit=_BATCH)
+    if query:
+        return await search.matching(query, before=before, but=but, limit=_BATCH)
+    return await search.all(before=before, but=but, limit=_BATCH)
+
+
+async def _matching(
+    journal: Journal, event_filter: Filter, prices: Prices, candidates: Iterable[Candidate]
+) -> dict[int, EventRow]:
+    """The rows of those that the filter lets through, by seq."""
+    search, seqs = journal.search, [each.seq for each in candidates]
+    rows, previous = await search.rows(seqs), await search.previous(seqs)
+    notes = await search.notes(seqs)
+    answers = await asyncio.to_thread(_by_rows, rows, previous, notes, event_filter, prices)
+    undecided = [seq for seq, (_, answer) in answers.items() if answer is None]
+    bodies = await search.bodies(undecided) if undecided else {}
+    decided = await asyncio.to_thread(_by_bodies, answers, bodies, event_filter)
+    return {seq: rows[seq] for seq in decided}
+
+
+_Answers = dict[int, tuple[Facts, bool | None]]
+
+
+def _by_rows(
+    rows: Mapping[int, EventRow],
+    previous: Mapping[int, EventRow],
+    notes: Mapping[int, NoteRow],
+    event_filter: Filter,
+    prices: Prices,
+) -> _Answers:
+    answers: _Answers = {}
+    for seq, row in rows.items():
+        facts = Facts.of(
+            row,
+            row.summary,
+            seconds=seconds_of_work(row, previous.get(seq)),
+            prices=prices,
+            note=notes.get(seq),
+        )
+        answers[seq] = facts, event_filter.holds(facts)
+    return answers
+
+
+def _by_bodies(answers: _Answers, bodies: Mapping[int, Event], event_filter: Filter) -> set[int]:
+    """Those that match, with what only bodies tell."""
+    matching = {seq for seq, (_, answer) in answers.items() if answer}
+    for seq, event in bodies.items():
+        if event_filter.holds(answers[seq][0].reading(event.text)):
+            matching.add(seq)
+    return matching

@@ -1,0 +1,1 @@
+"""Secrets: what is one, how it may be spelled, and its redaction (R64)."""

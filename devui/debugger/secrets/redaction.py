@@ -1,0 +1,433 @@
+"""Takes secrets out of whatever leaves the server (R64): the one place that knows what is one.
+
+Three kinds: values of variables with the name of a secret and of `.env` files; texts with the shape
+of a key that some service hands out; and what somebody names besides, such as the values of a state
+key. What is taken out leaves MARK behind, never its name and never a part of itself.
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+
+from devui.debugger.background.turns import pieces
+from devui.debugger.secrets.spellings import core_of, longest, spelled
+
+MARK: Final = "[redacted]"
+SHORTEST: Final = 8
+"""Characters of a value from which on it is taken for a secret: shorter ones are words."""
+
+_EDGE: Final = r"(?:(?<![0-9A-Za-z_])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrtbf]))"
+"""Where a key may begin, also in what is spelled for an address or for JSON."""
+
+_DIGIT: Final = r"(?=[A-Za-z._~+/-]{0,80}\d)"
+"""Before what has a digit in it, soon: so words with dashes (`xoxo-and-kisses`) are no keys."""
+_MIXED: Final = rf"(?=[0-9a-z_-]{{0,80}}[A-Z]){_DIGIT}"
+"""The same for what has a capital letter besides (not `sk-learn-for-beginners-2`)."""
+
+
+class _Shape(NamedTuple):
+    """What the keys of some service look like."""
+
+    kind: str
+    anchors: tuple[str, ...]
+    """Texts that are found first, since looking for a pattern takes many times as long."""
+    pattern: re.Pattern[str]
+    loose: re.Pattern[str]
+    """Matches in the JSON of each text that `pattern` matches in, and perhaps in others."""
+    offset: int = 0
+    """Of a match from its anchor."""
+
+
+_LOOSE: Final = {
+    "a private key": r"PRIVATE KEY-----",
+    "a bearer token": rf"Bearer {_DIGIT}[0-9A-Za-z._~+/-]{{20}}",
+    "a password in an address": r"://[^\s/:@\"'<>]{1,600}:[^\s/@\"'<>]{3,1200}@",
+}
+"""Of shapes that JSON changes; a character becomes six at most. Others lose their edge only."""
+
+_SHAPES: Final = tuple(
+    _Shape(
+        kind,
+        anchors,
+        re.compile(pattern.replace("§", _EDGE)),
+        re.compile(_LOOSE.get(kind, pattern.replace("§", ""))),
+        *offset,
+    )
+    for kind, anchors, pattern, *offset in (
+        (
+            "a private key",
+            ("-----BEGIN ",),
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{20,8000}?-----END [A-Z ]*PRIVATE KEY-----",
+        ),
+        ("a Google API key", ("AIza",), r"§AIza[0-9A-Za-z_-]{35}"),
+        ("a Google OAuth token", ("ya29.",), r"§ya29\.[0-9A-Za-z_-]{20,}"),
+        ("an Anthropic key", ("sk-ant-",), rf"§sk-ant-{_MIXED}[0-9A-Za-z_-]{{20,}}"),
+        ("an OpenAI key", ("sk-",), rf"§sk-{_MIXED}(?:proj-|svcacct-)?[0-9A-Za-z_-]{{20,}}"),
+        (
+            "a GitHub token",
+            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+            r"§gh[pousr]_[0-9A-Za-z]{36,}|§github_pat_[0-9A-Za-z_]{40,}",
+        ),
+        ("a GitLab token", ("glpat-",), r"§glpat-[0-9A-Za-z_-]{20,}"),
+        ("a Slack token", ("xox",), rf"§xox[abeoprs]-{_DIGIT}[0-9A-Za-z-]{{10,}}"),
+        ("an AWS access key", ("AKIA", "ASIA"), r"§(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+        ("a Stripe key", ("k_live_", "k_test_"), r"§[rs]k_(?:live|test)_[0-9A-Za-z]{16,}", -1),
+        ("a Hugging Face token", ("hf_",), r"§hf_[0-9A-Za-z]{30,}"),
+        (
+            "a signed token (JWT)",
+            ("eyJ",),
+            r"§eyJ[0-9A-Za-z_-]{8,}\.eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}",
+        ),
+        (
+            "a bearer token",
+            ("Bearer ",),
+            rf"(?<=\bBearer ){_DIGIT}[0-9A-Za-z._~+/-]{{20,}}=*",
+            len("Bearer "),
+        ),
+        (
+            "a password in an address",
+            ("://",),
+            r"(?<=://)[^\s/:@\"'<>]{1,100}:[^\s/@\"'<>]{3,200}(?=@)",
+            len("://"),
+        ),
+    )
+)
+"""What services hand out."""
+
+_BEGUN: Final = re.compile(
+    r"(?:AIza|ya29\.|sk-|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|[rs]k_(?:live|test)_|hf_|eyJ"
+    r"|Bearer )[0-9A-Za-z._~+/=-]*\Z"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?![\s\S]*-----END [A-Z ]*PRIVATE KEY-----)[\s\S]*\Z"
+    r"|(?<=://)[^\s/:@\"'<>]{1,100}:[^\s/@\"'<>]{0,200}\Z"
+)
+"""An end of a text that may become one of the shapes, or may go on as one."""
+_CUT: Final = re.compile(
+    rf"(?:AIza|ya29\.|sk-(?=[a-z_-]{{0,80}}[0-9A-Z])|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-{_DIGIT}"
+    r"|AKIA|ASIA|[rs]k_(?:live|test)_|hf_|eyJ)[0-9A-Za-z._~+/=-]{4,8200}+(?=…|\\u2026)"
+)
+"""The beginning of such a key at which a text was cut."""
+_ANCHORS: Final = tuple(anchor for shape in _SHAPES for anchor in shape.anchors)
+_LONGEST: Final = 8_200
+"""Characters at the end of a text in which a secret may have begun."""
+_STEP: Final = 16_384
+"""Characters after a part of a secret among which all of it is looked for at a time."""
+_GLIMPSE: Final = 3
+"""Characters of a secret that may be seen before it is known for one: they tell nothing."""
+
+_ELLIPSES: Final = ("…", "\\u2026")
+"""How a preview says that it was cut, also in JSON."""
+
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_URL_SAFE: Final = str.maketrans("+/", "-_")
+
+Report = Callable[[str, str], None]
+"""Hears of each text that is taken out: of what kind it was, and the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """One text that must not be seen."""
+
+    text: str
+    kind: str
+    """What it is, in words that say nothing of it: `a value of .env`."""
+
+
+class _Secret(NamedTuple):
+    """A text to be taken out, and how it is found."""
+
+    text: str
+    kind: str
+    pattern: re.Pattern[str]
+    core: str
+    reach: int
+    """Characters that its longest spelling may have."""
+
+    def matches(self, text: str) -> Iterator[re.Match[str]]:
+        """Where it is. No single search goes through much: others have their turn in between."""
+        at = 0
+        while (core := text.find(self.core, at)) >= 0 and at < len(text):
+            at = max(at, core - self.reach)
+            stop = core + _STEP
+            match = self.pattern.search(text, at, stop + self.reach)
+            if match is None or match.start() >= stop:
+                at = stop
+            else:
+                yield match
+                at = match.end()
+
+
+class Redactor:
+    """Takes out the given texts and, with `shapes`, what has the shape of a key."""
+
+    def __init__(self, secrets: Iterable[Secret] = (), *, shapes: bool = True) -> None:
+        kinds = {secret.text: secret.kind for secret in secrets if secret.text}
+        # The longest first: one may be part of another.
+        pairs = sorted(kinds.items(), key=lambda pair: (-len(pair[0]), pair[0]))
+        self._secrets = [
+            _Secret(text, kind, spelled(text), core_of(text), longest(text)) for text, kind in pairs
+        ]
+        self._shapes = _SHAPES if shapes else ()
+        self._heads: dict[str, list[str]] = {}
+        for known in self._secrets:
+            self._heads.setdefault(known.text[: _GLIMPSE + 1], []).append(known.text)
+
+    def text(self, text: str, report: Report | None = None) -> str:
+        """The text without secrets."""
+        for known in self._secrets:
+            # Looking for a text takes a fraction of the time that looking for a pattern does.
+            if known.core in text:
+                text = _without(text, known.matches(text), known.kind, report)
+        is_cut = any(ellipsis in text for ellipsis in _ELLIPSES)
+        if is_cut:
+            for head, secrets in self._heads.items():
+                text = _without_cut(text, head, secrets) if head in text else text
+        for shape in self._shapes:
+            for anchor in shape.anchors:
+                if anchor not in text:
+                    continue
+                if is_cut:
+                    cut = _anchored(text, anchor, _CUT, min(shape.offset, 0))
+                    text = _without(text, cut, shape.kind, None)
+                matches = _anchored(text, anchor, shape.pattern, shape.offset)
+                text = _without(text, matches, shape.kind, report)
+        return text
+
+    def settled(self, text: str) -> str:
+        """The beginning of a text that grows, without what at its end may become a secret."""
+        kept = len(text)
+        for known in self._secrets:
+            kept = min(kept, len(text) - _overlap(text, known.text))
+        tail = text[-_LONGEST:]
+        if self._shapes and any(anchor in tail for anchor in _ANCHORS):
+            begun = _BEGUN.search(tail)
+            kept = min(kept, len(text) - len(tail) + begun.start()) if begun else kept
+        return text[:kept]
+
+    def growing(self, text: str) -> str:
+        """A text that grows, or that was cut off in the middle, as far as it can be told."""
+        return self.text(self.settled(text))
+
+    def pieces(
+        self, texts: Sequence[str], report: Report | None = None, *, cut: bool = False
+    ) -> list[str]:
+        """Pieces of one text without the secrets in it, those that lie across pieces included.
+
+        If the text was `cut` off, without what at its end may have become a secret, too.
+        """
+        whole, kept = "".join(texts), list(texts)
+        ends = list(accumulate(map(len, texts)))
+        places = self._places(whole)
+        begun = len(self.settled(whole)) if cut else len(whole)
+        if begun < len(whole) and not (places and places[-1][1] > begun):
+            places.append((begun, len(whole), "the beginning of a secret"))
+        for start, end, kind in reversed(places):
+            if report is not None:
+                report(kind, whole[start:end])
+            for n, stop in enumerate(ends):
+                begin = stop - len(texts[n])
+                low, high = max(start, begin), min(end, stop)
+                if low < high:
+                    here = MARK if low == start else ""
+                    kept[n] = kept[n][: low - begin] + here + kept[n][high - begin :]
+        return kept
+
+    def _places(self, text: str) -> list[tuple[int, int, str]]:
+        """Where secrets are, from the left; none of them overlaps another."""
+        places = [
+            (match.start(), match.end(), known.kind)
+            for known in self._secrets
+            if known.core in text
+            for match in known.matches(text)
+        ]
+        places += [
+            (match.start(), match.end(), shape.kind)
+            for shape in self._shapes
+            for anchor in shape.anchors
+            for match in _anchored(text, anchor, shape.pattern, shape.offset)
+        ]
+        apart: list[tuple[int, int, str]] = []
+        for place in sorted(places, key=lambda each: (each[0], -each[1])):
+            if not apart or place[0] >= apart[-1][1]:
+                apart.append(place)
+        return apart
+
+    def value(self, value: Any, report: Report | None = None) -> Any:
+        """A JSON value without secrets, in keys as well as in values.
+
+        Most values have none: so their JSON is searched first, piece by piece, which takes a
+        fraction of the time that their single texts do. Parts without a secret are not copied.
+        """
+        if not isinstance(value, dict | list):
+            return self.text(value, report) if isinstance(value, str) else value
+        parts: list[Any] = []
+        for piece, small in pieces(value):
+            if not small:
+                parts.append(self._members(piece, self.value, report))
+            elif self._suspects(_JSON.encode(piece)):
+                parts.append(self._members(piece, self._each, report))
+            else:
+                parts.append(piece)
+        if isinstance(value, list):
+            return [each for part in parts for each in part]
+        return {key: each for part in parts for key, each in part.items()}
+
+    def _each(self, value: Any, report: Report | None) -> Any:
+        """The same, text by text."""
+        if isinstance(value, dict | list):
+            return self._members(value, self._each, report)
+        return self.text(value, report) if isinstance(value, str) else value
+
+    def _members(
+        self, value: Any, clean: Callable[[Any, Report | None], Any], report: Report | None
+    ) -> Any:
+        if isinstance(value, list):
+            return [clean(each, report) for each in value]
+        return {self.text(key, report): clean(each, report) for key, each in value.items()}
+
+    def _suspects(self, text: str) -> bool:
+        """Whether a value with this JSON may have a secret."""
+        if any(known.core in text for known in self._secrets):
+            return True
+        is_cut = any(ellipsis in text for ellipsis in _ELLIPSES)
+        if is_cut and any(_JSON.encode(head)[1:-1] in text for head in self._heads):
+            return True
+        likely = [
+            shape for shape in self._shapes if any(anchor in text for anchor in shape.anchors)
+        ]
+        if is_cut and likely:  # a key that was cut begins like its shape
+            return True
+        return any(shape.loose.search(text) for shape in likely)
+
+    def data(self, data: bytes, report: Report | None = None) -> bytes:
+        """Bytes without secrets; of what is no text only those that are known by their value."""
+        try:
+            return self.text(data.decode(), report).encode()
+        except UnicodeDecodeError:
+            for known in self._secrets:
+                if report is not None and known.text.encode() in data:
+                    report(known.kind, known.text)
+                data = data.replace(known.text.encode(), MARK.encode())
+            return data
+
+    def base64(self, text: str, report: Report | None = None) -> str:
+        """Bytes as base64, in either alphabet, without the secrets in them: base64 again.
+
+        Other texts are cleaned as texts.
+        """
+        altchars = b"-_" if set(text) & {"-", "_"} else b"+/"
+        try:
+            data = base64.b64decode(text + "=" * (-len(text) % 4), altchars, validate=True)
+        except (binascii.Error, ValueError):
+            return self.text(text, report)
+        clean = self.data(data, report)
+        return text if clean == data else base64.b64encode(clean, altchars).decode()
+
+
+def alike(first: str, second: str) -> int:
+    """With how many of the same characters two texts begin."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
+
+
+def _without_cut(text: str, head: str, secrets: Iterable[str]) -> str:
+    """The text without the beginnings of secrets at which a preview was cut: `tok-01…`."""
+    place = text.find(head)
+    while place >= 0:
+        for known in secrets:
+            end = place + alike(text[place : place + len(known)], known)
+            if text.startswith(_ELLIPSES, end):
+                text = text[:place] + MARK + text[end:]
+                break
+        place = text.find(head, place + 1)
+    return text
+
+
+def _overlap(text: str, secret: str) -> int:
+    """How many characters at the end of a text are the beginning of a secret, and not all of it."""
+    start = max(0, len(text) - len(secret) + 1)
+    while (start := text.find(secret[0], start)) >= 0:
+        if secret.startswith(text[start:]):
+            return len(text) - start if len(text) - start > _GLIMPSE else 0
+        start += 1
+    return 0
+
+
+def _anchored(
+    text: str, anchor: str, pattern: re.Pattern[str], offset: int
+) -> Iterator[re.Match[str]]:
+    """The matches of a pattern, each at an offset from an anchor."""
+    at = text.find(anchor)
+    while at >= 0:
+        match = pattern.match(text, max(at + offset, 0))
+        if match:
+            yield match
+        at = text.find(anchor, max(at + 1, match.end() if match else 0))
+
+
+def _without(text: str, matches: Iterable[re.Match[str]], kind: str, report: Report | None) -> str:
+    """The text with MARK in the place of the matches in it, which come in order."""
+    kept: list[str] = []
+    end = 0
+    for match in matches:
+        if report is not None:
+            report(kind, match[0])
+        kept += (text[end : match.start()], MARK)
+        end = match.end()
+    return "".join((*kept, text[end:])) if kept else text
+
+
+NOTHING: Final = Redactor(shapes=False)
+"""Takes nothing out."""
+
+
+def in_base64(text: str) -> Iterator[str]:
+    """The parts of a text's base64 that are the same wherever in some data it stands.
+
+    Three bytes are four characters: so there are three of them, and what neighbours have a part
+    in is left out at both ends.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    for before in range(3):
+        coded = base64.b64encode(bytes(before) + data).decode().rstrip("=")
+        coded = coded[before and before + 1 : len(coded) - bool((before + len(data)) % 3)]
+        if len(coded) >= SHORTEST:
+            yield from {coded, coded.translate(_URL_SAFE)}
+
+
+def restored(value: Any, original: Any, redactor: Redactor) -> Any:
+    """A value that somebody changed who saw `original` redacted, with its secrets back in place.
+
+    A text that is still what the redactor makes of the original's is the original's.
+    """
+    if isinstance(value, str) and isinstance(original, str):
+        return original if MARK in value and value == redactor.text(original) else value
+    if isinstance(value, dict) and isinstance(original, dict):
+        names = {redactor.text(name): name for name in original}
+        kept = {key if key in original else names.get(key, key): v for key, v in value.items()}
+        return {name: restored(v, original.get(name), redactor) for name, v in kept.items()}
+    if isinstance(value, list) and isinstance(original, list):
+        others = [*original, *([None] * len(value))]
+        return [restored(v, others[n], redactor) for n, v in enumerate(value)]
+    return value
+
+
+def without_keys(value: Any, keys: Collection[str], report: Callable[[str], None]) -> Any:
+    """A JSON value in which the values of these keys, wherever they are, are MARK."""
+    if isinstance(value, list):
+        return [without_keys(each, keys, report) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept: dict[str, Any] = {}
+    for key, each in value.items():
+        if key in keys and each not in (None, MARK):
+            report(key)
+            kept[key] = MARK
+        else:
+            kept[key] = without_keys(each, keys, report)
+    return kept

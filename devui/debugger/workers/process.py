@@ -1,0 +1,222 @@
+"""A worker process, seen from the server: start it, talk to it, end it."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from io import FileIO
+from pathlib import Path
+from typing import NamedTuple
+
+from devui.debugger.events.checked import event_shape
+from devui.debugger.workers.interpreter import Interpreter
+from devui.wire.engines import EngineChoice
+from devui.wire.framing import WireError, codecs, for_worker, read_from_worker
+from devui.wire.messages import Shutdown, ToServer, ToWorker
+
+Receive = Callable[[ToServer], Awaitable[None]]
+Overhear = Callable[[str], None]
+
+SECRETS = ("DEVUI_TOKEN",)
+"""Variables of the server that agent code must not hold (R09)."""
+_TAIL = 16 * 1024
+"""Bytes of raw output that are remembered."""
+_CHUNK = 64 * 1024
+_SECONDS_TO_TERMINATE = 2.0
+
+
+class Ladder(NamedTuple):
+    """How long a process may take for its end, in seconds."""
+
+    leave: float
+    """After it was asked."""
+    terminate: float
+    """After SIGTERM; SIGKILL leaves no choice."""
+
+
+PATIENT = Ladder(leave=4.0, terminate=_SECONDS_TO_TERMINATE)
+HASTY = Ladder(leave=2.0, terminate=1.0)
+"""When the server goes: it has five seconds for everything (R56)."""
+
+
+class WorkerProcess:
+    """One child process in a session and process group of its own."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        down: asyncio.StreamWriter,
+        up: FileIO,
+        out: FileIO,
+    ) -> None:
+        self._process = process
+        self._down = down
+        self._up = up
+        self._out = out
+        self._tail = b""
+
+    @classmethod
+    async def start(
+        cls,
+        agents: Path,
+        app: str,
+        engine: EngineChoice = "auto",
+        interpreter: Interpreter | None = None,
+    ) -> "WorkerProcess":
+        """Start a worker for `app`; it reports the outcome of loading as its first message.
+
+        Raises OSError when the system has no room for a process or its pipes; nothing stays open.
+        """
+        asyncio.get_running_loop().run_in_executor(None, _load)  # while the worker starts
+        interpreter = interpreter or Interpreter.at(None)
+        with ExitStack() as theirs, ExitStack() as ours:
+            down_read, down_write = _pipe(theirs, ours)
+            up_read, up_write = _pipe(ours, theirs)
+            # Not asyncio's own pipe: with that the process would count as alive as long as anybody
+            # whom it started writes.
+            out_read, out_write = _pipe(ours, theirs)
+            process = await asyncio.create_subprocess_exec(
+                *interpreter.worker,
+                *("--agents", str(agents), "--app", app, "--engine", engine),
+                *("--down", str(down_read.fileno()), "--up", str(up_write.fileno())),
+                pass_fds=(down_read.fileno(), up_write.fileno()),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=out_write,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+                env=interpreter.environment(
+                    {k: v for k, v in os.environ.items() if k not in SECRETS}
+                ),
+            )
+            down = await _writer(down_write)
+            ours.pop_all()
+        return cls(process, down, up_read, out_read)
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is also the id of its process group."""
+        return self._process.pid
+
+    @property
+    def last_words(self) -> str:
+        """The end of what the process wrote past Python's own streams: crash reports and such."""
+        return self._tail.decode(errors="replace")
+
+    async def send(self, message: ToWorker) -> None:
+        """Send a message; a worker that is gone already takes it silently.
+
+        Raises FrameTooLarge for a message over the wire's limit.
+        """
+        frame = for_worker(message)
+        with contextlib.suppress(ConnectionError):
+            self._down.write(frame)
+            await self._down.drain()
+
+    async def listen(self, receive: Receive, overhear: Overhear) -> int:
+        """Hand every message to `receive`, in order, until the worker is gone; its exit status.
+
+        `overhear` gets what is written past Python's own streams, by child processes and C code.
+        A worker that sends something that is no message is killed.
+        """
+        stream, wire = await _reader(self._up)
+        output, written = await _reader(self._out)
+        drain = asyncio.create_task(
+            self._keep_tail(output, overhear), name=f"output of worker {self.pid}"
+        )
+        outlived = asyncio.create_task(self._outlived(wire), name=f"end of worker {self.pid}")
+        try:
+            while (message := await read_from_worker(stream)) is not None:
+                await receive(message)
+        except WireError as error:
+            self._tail += f"\n{error}\n".encode()
+            self.kill()
+        finally:
+            wire.close()
+        # A worker that closed the wire but lives on is of no use to anybody.
+        if not await self._has_ended(_SECONDS_TO_TERMINATE):
+            self.kill()
+        status = await self._process.wait()
+        outlived.cancel()
+        self._kill_group()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(drain, _SECONDS_TO_TERMINATE)
+        written.close()
+        self._down.close()
+        return status
+
+    async def _outlived(self, wire: asyncio.BaseTransport) -> None:
+        """Hang up when the process is gone, and yet somebody holds the wire open.
+
+        That can only be a process which left its group. What the worker said last is read by then.
+        """
+        await self._process.wait()
+        self._kill_group()
+        asyncio.get_running_loop().call_later(_SECONDS_TO_TERMINATE, wire.close)
+
+    async def stop(self, ladder: Ladder = PATIENT) -> None:
+        """End the process: ask, then SIGTERM, then SIGKILL, to the whole group (R52)."""
+        await self.send(Shutdown())
+        if await self._has_ended(ladder.leave):
+            return
+        self._signal(signal.SIGTERM)
+        if not await self._has_ended(ladder.terminate):
+            self.kill()
+            await self._process.wait()
+
+    def terminate(self) -> None:
+        """Ask the system to end the process group."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the process group at once."""
+        self._signal(signal.SIGKILL)
+
+    async def _has_ended(self, seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(self._process.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, number)
+
+    def _kill_group(self) -> None:
+        # Grandchildren that outlived the worker; the group is gone when there are none.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    async def _keep_tail(self, stream: asyncio.StreamReader, overhear: Overhear) -> None:
+        while chunk := await stream.read(_CHUNK):
+            self._tail = (self._tail + chunk)[-_TAIL:]
+            overhear(chunk.decode(errors="replace"))
+
+
+def _load() -> None:
+    """What reads the worker's messages, and the events in them."""
+    codecs()
+    event_shape()
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[FileIO, FileIO]:
+    """The ends of a new pipe; each is closed with the stack of the one it belongs to."""
+    read, write = os.pipe()
+    return reader.enter_context(FileIO(read, "rb")), writer.enter_context(FileIO(write, "wb"))
+
+
+async def _writer(pipe: FileIO) -> asyncio.StreamWriter:
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, pipe)
+    return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+async def _reader(pipe: FileIO) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
+    stream = asyncio.StreamReader(limit=2**20)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(stream), pipe
+    )
+    return stream, transport

@@ -1,0 +1,217 @@
+"""Asks workers to call a tool or a model by itself, and keeps what came of it with the session."""
+
+import asyncio
+import itertools
+import json
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from devui.debugger.workers.workers import Worker, Workers
+from devui.store.errors import BadValue
+from devui.store.journal import Journal
+from devui.store.rows import SessionRow, SpanRow
+from devui.store.state import prefixed
+from devui.store.trials import TrialRow
+from devui.wire.trials import (
+    DescribeApp,
+    DescribeBuild,
+    DescribeTools,
+    Remember,
+    StopTrial,
+    Trial,
+    Tried,
+    TryModel,
+    TryTool,
+)
+
+PATIENCE: Final = 300.0
+"""Seconds after which a trial is cancelled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What a tool finds when it is tried."""
+
+    app: str
+    session: SessionRow | None = None
+    """Whose state is copied; None: an empty one, and the trial is not kept."""
+    event: int | None = None
+    """As of which event; None: as it is now."""
+    user: str = "user"
+    """Without a session."""
+
+
+class TrialFailed(Exception):
+    """No answer came: the worker ended, or it took too long."""
+
+
+class Trials:
+    """The trials under way."""
+
+    def __init__(self, journal: Journal, workers: Workers) -> None:
+        self._journal = journal
+        self._workers = workers
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, tuple[Worker, asyncio.Future[Tried]]] = {}
+
+    async def tools(self, app: str) -> dict[str, list[dict[str, Any]]]:
+        """What each agent's tools declare, toolsets asked, and which of these do not answer, as of
+        `DescribeTools`; raises UnknownApp, AppBroken, and TrialFailed with what the app's code
+        raised."""
+        tried = await self._tried(app, lambda number: DescribeTools(trial=number))
+        if tried.result is None:
+            raise TrialFailed(_message(tried))
+        told: dict[str, list[dict[str, Any]]] = json.loads(tried.result)
+        return told
+
+    async def app(self, app: str) -> dict[str, Any] | None:
+        """What the app's agents are told, as of `DescribeApp`; raises what `tools` does."""
+        tried = await self._tried(app, lambda number: DescribeApp(trial=number))
+        if tried.error is not None:
+            raise TrialFailed(_message(tried))
+        agents: dict[str, Any] | None = json.loads(tried.result or "null")
+        return agents
+
+    async def build(self, app: str) -> dict[str, Any]:
+        """How the app is put together, as of `DescribeBuild`; raises what `tools` does."""
+        tried = await self._tried(app, lambda number: DescribeBuild(trial=number))
+        if tried.result is None:
+            raise TrialFailed(_message(tried))
+        described: dict[str, Any] = json.loads(tried.result)
+        return described
+
+    async def remember(self, session: SessionRow) -> None:
+        """Add a session to the memory of its app; raises what `tools` does."""
+        tried = await self._tried(
+            session.app,
+            lambda number: Remember(trial=number, user=session.user, session=session.id),
+        )
+        if tried.error is not None:
+            raise TrialFailed(_message(tried))
+
+    async def tool(
+        self,
+        ground: Ground,
+        *,
+        agent: str,
+        tool: str,
+        args: Mapping[str, Any],
+        actor: str,
+    ) -> TrialRow:
+        """Call a tool over the state as of an event, or as it is now.
+
+        Raises UnknownApp, AppBroken and TrialFailed; what the tool raises is in the row's `error`.
+        """
+        session = ground.session
+        state, sent = await self._state(ground), json.dumps(args)
+        tried = await self._tried(
+            ground.app,
+            lambda number: TryTool(
+                trial=number,
+                agent=agent,
+                tool=tool,
+                args=sent,
+                user=session.user if session else ground.user,
+                session=session.id if session else "trial",
+                state=json.dumps(state),
+            ),
+        )
+        return await self._keep(
+            tried,
+            TrialRow(
+                id=0,
+                app=ground.app,
+                session=session.key if session else None,
+                span=None,
+                event=ground.event,
+                agent=agent,
+                name=tool,
+                sent=sent,
+                actor=actor,
+            ),
+        )
+
+    async def _state(self, ground: Ground) -> dict[str, Any]:
+        """The merged state, with prefixes."""
+        if ground.session is None:
+            return {}
+        journal, key = self._journal, ground.session.key
+        seq = None if ground.event is None else await journal.state.moment(key, ground.event)
+        values = await journal.state.at(key, seq)
+        return {prefixed(each.scope, each.key): json.loads(each.value) for each in values}
+
+    async def model(
+        self, session: SessionRow, span: SpanRow, request: Mapping[str, Any], actor: str
+    ) -> TrialRow:
+        """Ask the model of a recorded call's agent with this request.
+
+        Raises UnknownApp, AppBroken and TrialFailed; what the model raises is in the row's `error`.
+        """
+        sent = json.dumps(request)
+        tried = await self._tried(
+            session.app,
+            lambda number: TryModel(trial=number, agent=span.agent, request=sent),
+        )
+        return await self._keep(
+            tried,
+            TrialRow(
+                id=0,
+                app=session.app,
+                session=session.key,
+                span=span.id,
+                event=span.event,
+                agent=span.agent,
+                name=str(request.get("model") or span.name),
+                sent=sent,
+                actor=actor,
+            ),
+        )
+
+    def take(self, tried: Tried) -> None:
+        """An answer; one that comes too late is of no use."""
+        _, future = self._waiting.get(tried.trial, (None, None))
+        if future is not None and not future.done():
+            future.set_result(tried)
+
+    def worker_ended(self, worker: Worker) -> None:
+        """The worker has ended, and its trials with it."""
+        for asked, future in self._waiting.values():
+            if asked is worker and not future.done():
+                future.set_exception(TrialFailed("the app's process ended during the call"))
+
+    async def _tried(self, app: str, make: Callable[[int], Trial]) -> Tried:
+        worker = await self._workers.worker(app)
+        number = next(self._numbers)
+        future: asyncio.Future[Tried] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = (worker, future)
+        name = f"trial-{number}"
+        worker.take(name)  # so that it is not ended meanwhile
+        try:
+            await worker.send(make(number))
+            async with asyncio.timeout(PATIENCE):
+                return await future
+        except TimeoutError:
+            raise TrialFailed(f"no answer within {PATIENCE:.0f} s") from None
+        finally:
+            self._waiting.pop(number, None)
+            if not future.done() or future.cancelled():
+                with suppress(OSError):
+                    await worker.send(StopTrial(trial=number))
+            self._workers.release(worker, name, stuck=False)
+
+    async def _keep(self, tried: Tried, row: TrialRow) -> TrialRow:
+        told = replace(row, result=tried.result, error=tried.error, seconds=tried.seconds)
+        if row.session is None:
+            return replace(told, at=time.time())
+        try:
+            return await self._journal.trials.add(told)
+        except BadValue as error:
+            raise TrialFailed(f"the result can't be saved: {error}") from error
+
+
+def _message(tried: Tried) -> str:
+    told = json.loads(tried.error or "{}")
+    return f"{told.get('type')}: {told.get('message')}"

@@ -1,0 +1,458 @@
+"""The workers: one child process per app, started on first use and replaced when its code changes.
+
+A change of files starts a *new* child; runs that are under way finish on the code they began with,
+and a version that does not import leaves the last good one in place (R57).
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Literal, Self
+
+from watchfiles import awatch
+
+from devui.debugger.apps.agent_files import AgentFiles, touched
+from devui.debugger.apps.apps import AppFolder
+from devui.debugger.apps.engines import Engines
+from devui.debugger.background.tasks import Tasks
+from devui.debugger.events.bus import Bus
+from devui.debugger.events.news import APPS, AppChanged, News
+from devui.debugger.workers.import_output import Printed
+from devui.debugger.workers.interpreter import WrongPython
+from devui.debugger.workers.process import HASTY, WorkerProcess
+from devui.settings import WorkerLimits
+from devui.wire.engines import EngineChoice, EngineName, ReplayEngine
+from devui.wire.messages import (
+    AgentError,
+    AppFailed,
+    AppInfo,
+    AppLoaded,
+    Output,
+    ToServer,
+    ToWorker,
+)
+
+logger = logging.getLogger("devui.workers")
+
+SECONDS_TO_LOAD = 60.0
+"""How long an app may take to import."""
+
+Status = Literal["unused", "loading", "ready", "broken"]
+
+
+class AppBroken(Exception):
+    """The app cannot be run because its code does not load."""
+
+    def __init__(self, error: AgentError) -> None:
+        place = f" ({error.file}:{error.line})" if error.file and error.line else ""
+        super().__init__(f"{error.type}: {error.message}{place}")
+        self.error = error
+
+
+@dataclass(eq=False, slots=True)
+class Worker:
+    """A child process and what is known of it."""
+
+    app: str
+    process: WorkerProcess
+    loaded: asyncio.Future[AppInfo]
+    runs: set[str] = field(default_factory=set)
+    """Those under way."""
+    has_run: bool = False
+    """Whether any has begun."""
+    retired: bool = False
+    """No new runs, for good: its code is outdated or a thread of it is stuck."""
+    printed: Printed = field(default_factory=Printed)
+    """What its app said while it was imported."""
+    used: float = 0.0
+    """When it was last used, by the loop's clock."""
+    blocked: bool = False
+    """Its event loop does not turn, so a new run would not begin."""
+
+    @property
+    def importing(self) -> bool:
+        """Whether what it says is said by the import of its app: that is under way, or failed."""
+        return not self.loaded.done() or self.loaded.exception() is not None
+
+    @property
+    def ending(self) -> bool:
+        """Whether it is being stopped."""
+        return self.retired and not self.runs
+
+    def use(self) -> None:
+        """Note that it is used now."""
+        self.used = asyncio.get_running_loop().time()
+
+    def take(self, run: str) -> None:
+        """Note that a run begins."""
+        self.runs.add(run)
+        self.has_run = True
+
+    async def send(self, message: ToWorker) -> None:
+        """Send a message to the process."""
+        await self.process.send(message)
+
+    async def end(self) -> None:
+        """End the process soon: in order, or at once while it is still importing the app."""
+        if self.loaded.done():
+            await self.process.stop(HASTY)
+        else:
+            self.process.kill()
+
+
+@dataclass(eq=False, slots=True)
+class _App:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    current: Worker | None = None
+    error: AgentError | None = None
+    printed: Printed = field(default_factory=Printed)
+    """By the newest import, whether it failed or not."""
+    loading: bool = False
+    tried: bool = False
+    stale: bool = False
+    """Its files changed after its code was last read."""
+    refreshing: bool = False
+    """A task sees to it that its code is read anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppStatus:
+    """What can be said of an app without asking its process."""
+
+    name: str
+    status: Status
+    info: AppInfo | None
+    error: AgentError | None
+    """Why the newest version does not load; runs may still go on with an older one."""
+    printed: Printed
+    """What the newest import said."""
+    choice: EngineChoice | None
+    """The engine that a person chose for it."""
+
+
+Deliver = Callable[[Worker, ToServer], Awaitable[None]]
+Overhear = Callable[[Worker, str], None]
+OnEnd = Callable[[Worker, int], Awaitable[None]]
+
+
+class Workers:
+    """All workers of the server; an async context manager that ends them."""
+
+    def __init__(
+        self, folder: AppFolder, bus: Bus[News], engines: Engines, limits: WorkerLimits
+    ) -> None:
+        self.folder = folder
+        self.engines = engines
+        self._limits = limits
+        self._stirred = asyncio.Event()
+        """A worker may have become idle."""
+        self._bus = bus
+        self._apps: dict[str, _App] = {}
+        self._all: set[Worker] = set()
+        self._ends: dict[Worker, asyncio.Task[None]] = {}
+        self._tasks = Tasks()
+        self._leaving = asyncio.Event()
+
+    def connect(self, deliver: Deliver, overhear: Overhear, on_end: OnEnd) -> None:
+        """Say who takes the workers' messages, their raw output, and the news of their end."""
+        self._deliver, self._overhear, self._on_end = deliver, overhear, on_end
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        self._tasks.start(self._watch_files(), "watching the agents' files")
+        self._tasks.start(self._end_idle(), "ending idle workers")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.leave()
+        await asyncio.gather(*self._ends.values())
+        await self._tasks.__aexit__(kind, error, trace)
+
+    def leave(self) -> None:
+        """Begin to end all workers, and start none any more; the exit waits until they are gone."""
+        self._leaving.set()
+        self._stirred.set()
+        for worker in self._all - self._ends.keys():
+            name = f"ending worker {worker.process.pid}"
+            self._ends[worker] = self._tasks.start(worker.end(), name)
+
+    # --- what pages ask --------------------------------------------------------------------
+
+    def groups(self) -> dict[int, str]:
+        """The apps by the process groups that their code runs in."""
+        return {worker.process.pid: worker.app for worker in self._all}
+
+    def status(self, name: str) -> AppStatus:
+        """The state of an app by name; raises UnknownApp."""
+        self.folder.require(name)
+        app = self._apps.get(name, _App())
+        status: Status = "unused"
+        if app.current is not None:
+            status = "ready"
+        elif app.loading:
+            status = "loading"
+        elif app.error is not None:
+            status = "broken"
+        info = app.current.loaded.result() if app.current is not None else None
+        choice = self.engines.chosen(name)
+        return AppStatus(name, status, info, app.error, app.printed, choice)
+
+    def warm(self, name: str) -> None:
+        """Load an app that was not tried yet, in the background."""
+        self.folder.require(name)
+        app = self._apps.setdefault(name, _App())
+        if not app.tried:
+            app.tried = True
+            self._renew(name, app)
+
+    async def reload(self, name: str) -> AppStatus:
+        """Load the app's code anew, and return what came of it."""
+        self.folder.require(name)
+        app = self._apps.setdefault(name, _App())
+        async with app.lock:
+            await self._load(name, app)
+        return self.status(name)
+
+    async def worker(self, name: str) -> Worker:
+        """A worker that can take a run; raises UnknownApp and AppBroken."""
+        self.folder.require(name)
+        app = self._apps.setdefault(name, _App())
+        async with app.lock:
+            if app.current is None or app.current.retired or app.current.blocked:
+                await self._load(name, app)
+            if app.current is None:
+                raise AppBroken(app.error or _gone_while_loading(""))
+            app.current.use()
+            return app.current
+
+    async def aside(self, name: str, engine: ReplayEngine) -> Worker:
+        """A worker for one run alone, on an engine that need not be the app's.
+
+        Raises UnknownApp and AppBroken, also when the engine cannot run the app.
+        """
+        if engine == "other":
+            info = (await self.worker(name)).loaded.result()
+            is_adk = info.engine is not None and info.engine.name == "google-adk"
+            engine = "devui" if is_adk else "google-adk"
+        self.folder.require(name)
+        worker = await self._spawn(name, _App(), engine)
+        worker.retired = True
+        return worker
+
+    def release(self, worker: Worker, run: str, *, stuck: bool) -> None:
+        """A run of the worker is over; one with a stuck thread takes no more runs."""
+        worker.runs.discard(run)
+        worker.use()
+        self._stirred.set()
+        if stuck or worker.retired:
+            self._retire(worker)
+
+    # --- loading ---------------------------------------------------------------------------
+
+    def _renew(self, name: str, app: _App) -> None:
+        """Read the app's code anew, however often it changes meanwhile (R57)."""
+        app.stale = True
+        if not app.refreshing:
+            app.refreshing = True
+            self._tasks.start(self._refresh(name, app), f"loading {name}")
+
+    async def _refresh(self, name: str, app: _App) -> None:
+        try:
+            while app.stale and not self._leaving.is_set():
+                async with app.lock:
+                    await self._load(name, app)
+        finally:
+            app.refreshing = False
+
+    async def _load(self, name: str, app: _App) -> None:
+        app.tried = app.loading = True
+        app.stale = False
+        self._bus.publish(APPS, AppChanged(name))
+        try:
+            worker = await self._spawn(name, app)
+            if app.current is not None:
+                self._retire(app.current)
+            app.current, app.error = worker, None
+        except AppBroken as broken:
+            app.error = broken.error
+        finally:
+            app.loading = False
+            self._stirred.set()
+            if app.current is not None and self._apps.get(name) is not app:
+                self._retire(app.current)  # its folder went away while it was being loaded
+            if app.current is not None and app.current.retired:
+                app.current = None
+            self._bus.publish(APPS, AppChanged(name, app.error))
+
+    async def _spawn(self, name: str, app: _App, engine: EngineName | None = None) -> Worker:
+        """A worker that has imported the app; raises AppBroken."""
+        if self._leaving.is_set():
+            raise AppBroken(_not_started("devui is being stopped"))
+        self._end_unused(coming=1)
+        try:
+            process = await self.engines.start(self.folder.path, name, engine)
+        except WrongPython as error:
+            raise AppBroken(_not_started(str(error))) from error
+        except OSError as error:
+            raise AppBroken(_refused(error)) from error
+        worker = Worker(name, process, asyncio.get_running_loop().create_future())
+        worker.use()
+        self._all.add(worker)
+        app.printed = worker.printed
+        self._tasks.start(self._listen(worker), f"worker {process.pid} of {name}")
+        if self._leaving.is_set():  # it came too late to be ended with the others
+            process.kill()
+        try:
+            await asyncio.wait_for(asyncio.shield(worker.loaded), SECONDS_TO_LOAD)
+        except TimeoutError:
+            process.kill()
+            raise AppBroken(_too_slow(name)) from None
+        return worker
+
+    def _retire(self, worker: Worker) -> None:
+        """No new runs for it; the last of its runs is the end of it."""
+        worker.retired = True
+        if not worker.runs:
+            self._tasks.start(worker.process.stop(), f"stopping worker {worker.process.pid}")
+
+    # --- idle workers ----------------------------------------------------------------------
+
+    async def _end_idle(self) -> None:
+        while not self._leaving.is_set():
+            self._stirred.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._end_unused()):
+                    await self._stirred.wait()
+
+    def _end_unused(self, coming: int = 0) -> float | None:
+        """End what was not used for long, and the least recently used of too many.
+
+        A worker with a run, held or not, or a trial is in use. `coming` are about to be started.
+        Returns the seconds until another one will have been idle for long; None if none will.
+        """
+        now, patience = asyncio.get_running_loop().time(), 60 * self._limits.idle_minutes
+        alive = sum(not worker.ending for worker in self._all) + coming
+        next_end = None
+        for worker in sorted(self._idle(), key=lambda worker: worker.used):
+            left = worker.used + patience - now
+            if alive > self._limits.most or (patience and left <= 0):
+                self._dismiss(worker)
+                alive -= 1
+            elif patience and next_end is None:
+                next_end = left
+        return next_end
+
+    def _idle(self) -> list[Worker]:
+        """Workers that nobody uses; not the last good one of an app that is being read anew."""
+        current = (app.current for app in self._apps.values() if not app.loading)
+        return [worker for worker in current if worker is not None and not worker.runs]
+
+    def _dismiss(self, worker: Worker) -> None:
+        """End an idle worker; the next use of its app starts one as the first use did."""
+        app = self._apps[worker.app]
+        app.current, app.tried = None, False
+        self._retire(worker)
+        logger.info("ended the idle worker %s of %s", worker.process.pid, worker.app)
+        self._bus.publish(APPS, AppChanged(worker.app))
+
+    async def _listen(self, worker: Worker) -> None:
+        async def receive(message: ToServer) -> None:
+            try:
+                await self._receive(worker, message)
+            except Exception:
+                logger.exception("worker %s said what cannot be taken", worker.process.pid)
+                worker.process.kill()
+
+        def overhear(text: str) -> None:
+            # What children of the import say may come after the word that it has ended.
+            if worker.importing or not worker.has_run:
+                worker.printed.overhear(text)
+            else:
+                self._overhear(worker, text)
+
+        status = await worker.process.listen(receive, overhear)
+        self._all.discard(worker)
+        if not worker.loaded.done():
+            error = _gone_while_loading(worker.process.last_words)
+            worker.loaded.set_exception(AppBroken(error))
+        worker.loaded.exception()  # looked at: nobody may be waiting for it
+        app = self._apps.get(worker.app)
+        if app is not None and app.current is worker:
+            app.current = None
+            self._bus.publish(APPS, AppChanged(worker.app))
+        await self._on_end(worker, status)
+
+    async def _receive(self, worker: Worker, message: ToServer) -> None:
+        if isinstance(message, AppLoaded):
+            worker.loaded.set_result(message.info)
+        elif isinstance(message, AppFailed):
+            worker.loaded.set_exception(AppBroken(message.error))
+        elif isinstance(message, Output) and worker.importing:
+            worker.printed.take(message)
+        else:
+            await self._deliver(worker, message)
+
+    # --- files -----------------------------------------------------------------------------
+
+    async def _watch_files(self) -> None:
+        if not self.folder.path.is_dir():
+            return
+        changes = awatch(
+            self.folder.path,
+            watch_filter=AgentFiles(self.folder.path),
+            stop_event=self._leaving,
+            recursive=True,
+        )
+        async for batch in changes:
+            names = set(self.folder.names())
+            for name in sorted(touched(batch, self.folder.path, names | self._apps.keys())):
+                self._changed(name, exists=name in names)
+
+    def _changed(self, name: str, *, exists: bool) -> None:
+        app = self._apps.get(name)
+        if app is not None and not exists:
+            del self._apps[name]
+            if app.current is not None:
+                self._retire(app.current)
+        if app is not None and app.tried and exists:
+            logger.info("the files of %s changed: loading it anew", name)
+            self._renew(name, app)
+        else:
+            self._bus.publish(APPS, AppChanged(name))
+
+
+def _too_slow(name: str) -> AgentError:
+    return AgentError(
+        type="LoadTimeout",
+        message=f"importing {name} took longer than {SECONDS_TO_LOAD:.0f} s and was stopped; "
+        "move slow work out of the module level of agent.py",
+        traceback="",
+    )
+
+
+def _not_started(message: str) -> AgentError:
+    return AgentError(type="WorkerNotStarted", message=message, traceback="")
+
+
+def _refused(error: OSError) -> AgentError:
+    return _not_started(
+        f"the system can't start another process: {error.strerror or error}. Close sessions and "
+        "programs you don't need, or start devui with higher limits (ulimit -n, ulimit -u); "
+        "the next message tries again"
+    )
+
+
+def _gone_while_loading(last_words: str) -> AgentError:
+    return AgentError(
+        type="WorkerDied",
+        message="the process ended while it was importing the app",
+        traceback=last_words,
+    )

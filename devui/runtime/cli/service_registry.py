@@ -1,0 +1,124 @@
+"""Services by the scheme of their URI, as a project registers them (adk-web 2.3).
+
+Of devui's own server only memory services take effect: sessions and artifacts are in its journal.
+"""
+
+import importlib
+import logging
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from devui.runtime.artifacts.file_artifact_service import FileArtifactService
+from devui.runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
+from devui.runtime.yaml_text import parsed_yaml
+
+_logger = logging.getLogger("devui.agents")
+
+ServiceFactory = Callable[..., Any]
+"""Takes the URI and, as keywords, `agents_dir` among others; returns the service."""
+
+_FILES: Final = ("services.yaml", "services.yml")
+
+
+class ServiceRegistry:
+    """Factories of services, by the scheme of the URIs that they take."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, ServiceFactory] = {}
+        self._artifacts: dict[str, ServiceFactory] = {}
+        self._memories: dict[str, ServiceFactory] = {}
+
+    def register_session_service(self, scheme: str, factory: ServiceFactory) -> None:
+        """Let a factory make the session services of a scheme."""
+        self._sessions[scheme] = factory
+
+    def register_artifact_service(self, scheme: str, factory: ServiceFactory) -> None:
+        """Let a factory make the artifact services of a scheme."""
+        self._artifacts[scheme] = factory
+
+    def register_memory_service(self, scheme: str, factory: ServiceFactory) -> None:
+        """Let a factory make the memory services of a scheme."""
+        self._memories[scheme] = factory
+
+    def create_session_service(self, uri: str, **kwargs: Any) -> Any:
+        """The session service of a URI; None for a scheme that nobody registered."""
+        return _created(self._sessions, uri, kwargs)
+
+    def create_artifact_service(self, uri: str, **kwargs: Any) -> Any:
+        """The artifact service of a URI; None for a scheme that nobody registered."""
+        return _created(self._artifacts, uri, kwargs)
+
+    def create_memory_service(self, uri: str, **kwargs: Any) -> Any:
+        """The memory service of a URI; None for a scheme that nobody registered."""
+        return _created(self._memories, uri, kwargs)
+
+
+def _created(factories: dict[str, ServiceFactory], uri: str, options: dict[str, Any]) -> Any:
+    factory = factories.get(urlsplit(uri).scheme)
+    return factory(uri, **options) if factory else None
+
+
+@cache
+def get_service_registry() -> ServiceRegistry:
+    """The registry of this process, in which the runtime's own services are."""
+    registry = ServiceRegistry()
+    registry.register_session_service("memory", lambda uri, **_: InMemorySessionService())
+    registry.register_artifact_service("memory", lambda uri, **_: InMemoryArtifactService())
+    registry.register_artifact_service("file", _files)
+    registry.register_memory_service("memory", lambda uri, **_: InMemoryMemoryService())
+    return registry
+
+
+def _files(uri: str, **_: Any) -> FileArtifactService:
+    place = urlsplit(uri)
+    if place.netloc not in {"", "localhost"} or not place.path:
+        raise ValueError(f"{uri!r} names no folder of this machine: write file:///path/to/folder")
+    return FileArtifactService(root_dir=unquote(place.path))
+
+
+def load_services_module(agents_dir: str) -> None:
+    """Register what the folder's `services.yaml` names, then import its `services.py`.
+
+    A file that fails is logged; after a `services.yaml` that does, `services.py` is not imported.
+    """
+    folder = Path(agents_dir)
+    if not folder.is_dir():
+        return
+    if agents_dir not in sys.path:
+        sys.path.insert(0, agents_dir)
+    try:
+        for name in _FILES:
+            if (folder / name).is_file():
+                _register(parsed_yaml((folder / name).read_text(encoding="utf-8")))
+        if (folder / "services.py").is_file():
+            importlib.import_module("services")
+    # Code of the project may raise anything.
+    except Exception as error:
+        _logger.warning("Services of %s are not loaded: %s", folder, error, exc_info=True)
+
+
+def _register(data: Any) -> None:
+    """Each entry has a `scheme`, a `type` and a dotted `class`, which takes `uri` and keywords."""
+    registry = get_service_registry()
+    kinds = {
+        "session": registry.register_session_service,
+        "artifact": registry.register_artifact_service,
+        "memory": registry.register_memory_service,
+    }
+    for entry in (data.get("services") or []) if isinstance(data, dict) else []:
+        scheme, kind, path = (entry.get(key) for key in ("scheme", "type", "class"))
+        if not (scheme and path and kind in kinds):
+            _logger.warning("An entry of services.yaml needs scheme, type and class: %r", entry)
+            continue
+        module, _, name = path.rpartition(".")
+        kinds[kind](scheme, _factory(getattr(importlib.import_module(module), name)))
+
+
+def _factory(kind: type[Any]) -> ServiceFactory:
+    return lambda uri, **given: kind(uri=uri, **given)

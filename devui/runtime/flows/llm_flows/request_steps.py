@@ -1,0 +1,205 @@
+"""What each request begins with: settings, identity, instructions, summaries (adk-runtime 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
+
+from google.genai import types
+
+from devui.runtime.agents.context import ReadonlyContext
+from devui.runtime.agents.llm_agent_turn import gives_one_answer
+from devui.runtime.apps.compaction import compact_by_tokens
+from devui.runtime.copying import altered
+from devui.runtime.events.growing_events import GrowingEvents
+from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
+from devui.runtime.models.llm_request import own_config, own_http_options
+from devui.runtime.models.quoting import instruction_content
+from devui.runtime.sessions.latest_sessions import LatestSessions
+from devui.runtime.utils.instructions_utils import inject_session_state
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.agents.run_config import RunConfig
+    from devui.runtime.events.event import Event
+    from devui.runtime.models.llm_request import LlmRequest
+    from devui.runtime.models.llm_response import CacheMetadata
+
+
+# The basics of a request: model name and generation settings.
+
+
+_OF_RUNS = frozenset({"timeout", "retry_options", "extra_body"})
+"""HTTP options of a run that are laid over those of its agents (adk-runtime 7.2)."""
+
+
+async def _prepare_basics(ctx: InvocationContext, llm_request: LlmRequest) -> None:
+    agent = agent_of(ctx)
+    llm_request.model = agent.canonical_model.model
+    if agent.generate_content_config is not None:
+        # The request gets settings of its own, since callbacks and tools change them.
+        llm_request.config = own_config(agent.generate_content_config)
+    if ctx.run_config is not None:
+        _apply(ctx.run_config, llm_request.config)
+
+
+def _apply(run_config: RunConfig, config: types.GenerateContentConfig) -> None:
+    """Lay the settings of the run over those of the agent."""
+    if run_config.labels:
+        config.labels = {**(config.labels or {}), **run_config.labels}
+    if run_config.http_options is not None:
+        config.http_options = _merged(config.http_options, run_config.http_options)
+
+
+def _merged(agents: types.HttpOptionsOrDict | None, runs: types.HttpOptions) -> types.HttpOptions:
+    """The agent's HTTP options with those of the run on top; headers are joined.
+
+    Where the service is, and by which client it is reached, stays as the agent has it.
+    """
+    if agents is None:
+        return own_http_options(runs)
+    base = types.HttpOptions.model_validate(agents)
+    given = own_http_options(runs)
+    update = {name: value for name, value in given if name in _OF_RUNS and value is not None}
+    update["headers"] = {**(base.headers or {}), **(runs.headers or {})} or None
+    return base.model_copy(update=update)
+
+
+basic = RequestProcessor("basic", prepare=_prepare_basics)
+
+
+# Tells the model which agent it is, so that agents can speak of each other by name.
+
+
+async def _introduce(ctx: InvocationContext, llm_request: LlmRequest) -> None:
+    agent = agent_of(ctx)
+    if gives_one_answer(ctx):
+        return  # nobody speaks of it by name
+    text = f'You are an agent; the name that other agents know you by is "{agent.name}".'
+    if agent.description:
+        text += f' You are described to them as: "{agent.description}".'
+    llm_request.append_instructions([text])
+
+
+identity = RequestProcessor("identity", prepare=_introduce)
+
+
+# The instructions of a request (adk-runtime 6.3, 7.2).
+
+
+async def _instruct(ctx: InvocationContext, llm_request: LlmRequest) -> None:
+    agent = agent_of(ctx)
+    context = ReadonlyContext(ctx)
+    root = agent.root_llm_agent
+    if root is not None and root.global_instruction:
+        text, as_it_is = await root.canonical_global_instruction(context)
+        if not as_it_is and "{" in text:
+            text = await inject_session_state(text, context)
+        llm_request.append_instructions([text] if text else [])
+    if agent.static_instruction is not None:
+        llm_request.append_instructions(_static_content(agent.static_instruction))
+    text, as_it_is = await agent.canonical_instruction(context)
+    if not as_it_is and "{" in text:
+        text = await inject_session_state(text, context)
+    if not text:
+        return
+    if agent.static_instruction is None:
+        llm_request.append_instructions([text])
+    else:
+        # The system instruction stays the same from turn to turn, so that providers can cache
+        # it; what changes goes to the contents, which put it before the user's latest message.
+        llm_request.contents.append(instruction_content(text))
+
+
+def _static_content(instruction: types.ContentUnion) -> types.Content:
+    if isinstance(instruction, types.Content):
+        return instruction
+    return types.Content(role="user", parts=types.UserContent(instruction).parts)
+
+
+instructions = RequestProcessor("instructions", prepare=_instruct)
+
+
+# Sums up old events before a request would become too big (adk-runtime 3.8, 7.2).
+
+
+def _may_compact(ctx: InvocationContext) -> bool:
+    return ctx.events_compaction_config is not None
+
+
+async def _compact(ctx: InvocationContext, llm_request: LlmRequest) -> None:
+    agent = agent_of(ctx)
+    if await compact_by_tokens(ctx, agent.canonical_model, agent=agent.name):
+        ctx.token_compaction_checked = True
+
+
+compaction = RequestProcessor("compaction", prepare=_compact, applies=_may_compact)
+
+
+# What a model needs to keep a provider's cache of its requests (adk-runtime 9.6).
+
+
+def _may_cache(ctx: InvocationContext) -> bool:
+    return ctx.context_cache_config is not None
+
+
+class _Answers:
+    """The latest events of an agent that tell of its cache, and of the size of its requests."""
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+        self._looked_at = GrowingEvents()
+        self.cached: Event | None = None
+        self.sized: Event | None = None
+
+    def __len__(self) -> int:
+        return len(self._looked_at)
+
+    def among(self, events: Sequence[Event]) -> Self:
+        """These answers, after a look at the events that are new."""
+        if not self._looked_at.goes_on(events):
+            self._looked_at.go_back()
+            self.cached = self.sized = None
+        for event in self._looked_at.new(events):
+            if event.author != self._agent:
+                continue
+            if event.cache_metadata is not None:
+                self.cached = event
+            if _size(event) is not None:
+                self.sized = event
+        self._looked_at.look(events)
+        return self
+
+
+class ContextCache:
+    """Tells models of their caches, and keeps in mind which answers told of them."""
+
+    def __init__(self) -> None:
+        self._sessions = LatestSessions()
+
+    async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
+        """Put the app's wishes into the request, and what the agent's answers have told."""
+        name = agent_of(ctx).name
+        told = self._sessions.of(ctx.session, name, _Answers, name).among(ctx.session.events)
+        cached, sized = told.cached, told.sized
+        llm_request.cache_config = ctx.context_cache_config
+        llm_request.cache_metadata = _cache(cached, ctx.invocation_id) if cached else None
+        llm_request.cacheable_contents_token_count = _size(sized) if sized else None
+
+
+def _cache(event: Event, invocation_id: str) -> CacheMetadata | None:
+    """The cache that the event tells of, with this invocation among those that have used it."""
+    cache = event.cache_metadata
+    if cache is None or cache.cache_name is None or event.invocation_id == invocation_id:
+        return cache
+    return altered(cache, invocations_used=(cache.invocations_used or 0) + 1)
+
+
+def _size(event: Event) -> int | None:
+    """Tokens of the request that the event answers, as its provider counted them."""
+    return event.usage_metadata.prompt_token_count if event.usage_metadata else None
+
+
+def context_cache() -> RequestProcessor:
+    """A processor for the caches of one flow."""
+    return RequestProcessor("context_cache", prepare=ContextCache().prepare, applies=_may_cache)

@@ -1,0 +1,256 @@
+"""Requests and responses as OpenTelemetry's GenAI conventions tell them (adk-runtime 13)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from google.genai import errors, types
+from pydantic import BaseModel
+
+from devui.runtime.utils.model_name_utils import extract_model_name, is_gemini_model
+
+if TYPE_CHECKING:
+    from devui.runtime.models.llm_request import LlmRequest
+    from devui.runtime.models.llm_response import LlmResponse
+
+
+# What spans call providers and errors (adk-runtime 13).
+
+
+_ENTERPRISE = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
+_CLAUDE = re.compile(r"claude[-.]", re.IGNORECASE)
+_COLLECTIONS = {"endpoints", "locations", "models", "projects", "publishers", "tunedmodels"}
+"""First parts of a path to a model that name no provider."""
+_PROVIDERS = {"gemini": "gcp.gemini", "vertex_ai": "gcp.vertex_ai"}
+
+
+def error_type(error: BaseException) -> str:
+    """The code of an answer of Google's API, what an error says of itself, or its class."""
+    own = getattr(error, "error_type", None)
+    if own is not None:
+        return str(own)
+    if isinstance(error, errors.APIError):
+        return str(error.code)
+    return type(error).__name__
+
+
+def system_of(model: str | None) -> str:
+    """Who serves the model, as `gen_ai.system` has it."""
+    if model and not is_gemini_model(model):
+        name = extract_model_name(model)
+        if _CLAUDE.match(name):
+            return "anthropic"
+        provider, slash, _ = name.lower().partition("/")
+        if slash and provider and provider not in _COLLECTIONS:
+            return provider
+    setting = next((os.environ[name] for name in _ENTERPRISE if name in os.environ), "")
+    return "vertex_ai" if setting.lower() in {"1", "true"} else "gemini"
+
+
+def provider_of(model: str | None) -> str:
+    """Who serves the model, as `gen_ai.provider.name` has it."""
+    system = system_of(model)
+    return _PROVIDERS.get(system, system)
+
+
+# What a model counted for a call, as OpenTelemetry's conventions have it (adk-runtime 13).
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens; None where the model does not say."""
+
+    input: int | None
+    """Sent, results of the provider's own tools among them."""
+    output: int | None
+    """Received, thinking included."""
+    cached: int | None
+    thoughts: int | None
+
+    def attributes(self) -> dict[str, int]:
+        """By the attribute that tells it."""
+        counts = {
+            "gen_ai.usage.input_tokens": self.input,
+            "gen_ai.usage.output_tokens": self.output,
+            "gen_ai.usage.cache_read.input_tokens": self.cached,
+            "gen_ai.usage.reasoning.output_tokens": self.thoughts,
+        }
+        return {key: count for key, count in counts.items() if count is not None}
+
+
+def usage_of(response: LlmResponse) -> TokenUsage | None:
+    """What a response says that its call has cost so far."""
+    usage: Any = response.usage_metadata
+    if usage is None:
+        return None
+    return TokenUsage(
+        input=_sum(usage.prompt_token_count, usage.tool_use_prompt_token_count),
+        output=_sum(usage.candidates_token_count, usage.thoughts_token_count),
+        cached=usage.cached_content_token_count,
+        thoughts=usage.thoughts_token_count,
+    )
+
+
+def usage_of_call(responses: Sequence[LlmResponse]) -> TokenUsage | None:
+    """The latest word on what a call has cost; None if there is none."""
+    usage = next((use for each in reversed(responses) if (use := usage_of(each))), None)
+    return None if usage is None or usage.input is usage.output is None else usage
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)
+
+
+INPUT = "gen_ai.input.messages"
+OUTPUT = "gen_ai.output.messages"
+SYSTEM = "gen_ai.system_instructions"
+TOOLS = "gen_ai.tool.definitions"
+
+_UNREADABLE = "<not serializable>"
+_ROLES = {"user": "user", "model": "assistant"}
+_REASONS = {
+    types.FinishReason.STOP: "stop",
+    types.FinishReason.MAX_TOKENS: "length",
+    types.FinishReason.OTHER: "error",
+}
+
+
+def reason_of(response: LlmResponse) -> types.FinishReason | None:
+    """Why the model ended, if it says so."""
+    reason = response.finish_reason
+    return None if reason is types.FinishReason.FINISH_REASON_UNSPECIFIED else reason
+
+
+def finish_reason(response: LlmResponse) -> str:
+    """The same in the words of the conventions; empty if the model does not say."""
+    reason = reason_of(response)
+    return "" if reason is None else _REASONS.get(reason, reason.name.lower())
+
+
+def request_details(request: LlmRequest) -> dict[str, Any]:
+    """What a model is asked, by the attribute that holds it."""
+    return {
+        INPUT: [_message(content) for content in request.contents],
+        SYSTEM: _instructions(request.config.system_instruction),
+        TOOLS: [each for tool in request.config.tools or () for each in _definitions(tool)],
+    }
+
+
+def output_message(response: LlmResponse) -> dict[str, Any] | None:
+    """What the model said, with the reason why it ended."""
+    if not response.content:
+        return None
+    return {**_message(response.content), "finish_reason": finish_reason(response)}
+
+
+def without_content(details: Mapping[str, Any]) -> dict[str, Any]:
+    """What may be told of the details where content must not be: the names of the tools."""
+    tools = [
+        {**tool, "parameters": None} if "parameters" in tool else tool
+        for tool in details.get(TOOLS, ())
+    ]
+    return {TOOLS: tools} if tools else {}
+
+
+def json_of(value: Any) -> str:
+    """The value as JSON without blanks; what JSON cannot hold is said to be so."""
+    return _json(value, default=lambda _: _UNREADABLE, separators=(",", ":"))
+
+
+def text_of(value: Any) -> str:
+    """The value as JSON with blanks, models of pydantic among it."""
+    return _json(value, default=_dumped)
+
+
+def _json(value: Any, **how: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, **how)
+    except (TypeError, ValueError, RecursionError):
+        return _UNREADABLE
+
+
+def _dumped(value: Any) -> Any:
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else _UNREADABLE
+
+
+def _message(content: types.Content) -> dict[str, Any]:
+    return {"role": _ROLES.get(content.role or "", ""), "parts": _parts(content.parts or ())}
+
+
+def _parts(parts: Sequence[types.Part]) -> list[dict[str, Any]]:
+    shapes = (_part(part, index) for index, part in enumerate(parts))
+    return [part for part in shapes if part is not None]
+
+
+def _part(part: types.Part, index: int) -> dict[str, Any] | None:
+    if part.text is not None:
+        return {"content": part.text, "type": "text"}
+    if blob := part.inline_data:
+        data = {"mime_type": blob.mime_type or "", "data": blob.data or b""}
+        return {**data, "type": "blob"}
+    if file := part.file_data:
+        uri = {"mime_type": file.mime_type or "", "uri": file.file_uri or ""}
+        return {**uri, "type": "file_data"}
+    if call := part.function_call:
+        made = {"id": call.id or _id(call.name, index), "name": call.name or ""}
+        return {**made, "arguments": _mapping(call.args), "type": "tool_call"}
+    if answer := part.function_response:
+        made = {"id": answer.id or _id(answer.name, index)}
+        return {**made, "response": _mapping(answer.response), "type": "tool_call_response"}
+    return None
+
+
+def _id(name: str | None, index: int) -> str:
+    return f"{name}_{index}" if name else f"{index}"
+
+
+def _mapping(value: Any) -> Any:
+    if value is None:
+        return None
+    shape = plain(value)
+    return shape if isinstance(shape, dict) else {"value": shape}
+
+
+def plain(value: Any) -> Any:
+    """The value as dicts, lists and what else log records can hold."""
+    if value is None or isinstance(value, str | bool | int | float | bytes):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, Sequence):
+        return [plain(each) for each in value]
+    if isinstance(value, BaseModel):
+        return plain(value.model_dump(exclude_none=True))
+    return _UNREADABLE
+
+
+def _instructions(instruction: Any) -> list[dict[str, Any]]:
+    if not instruction:
+        return []
+    if isinstance(instruction, types.Content):
+        return _parts(instruction.parts or ())
+    several = instruction if isinstance(instruction, list) else [instruction]
+    return _parts([types.Part(text=each) if isinstance(each, str) else each for each in several])
+
+
+def _definitions(tool: Any) -> Iterator[dict[str, Any]]:
+    """What a tool offers. A request can also hold what google-genai alone understands."""
+    if not isinstance(tool, types.Tool):
+        yield {"name": "UnserializableTool", "type": type(tool).__name__}
+        return
+    for each in tool.function_declarations or ():
+        parameters = each.parameters or each.parameters_json_schema
+        yield {
+            "name": each.name or type(each).__name__,
+            "description": each.description,
+            "parameters": None if parameters is None else plain(parameters),
+            "type": "function",
+        }
+    for name, value in tool.model_dump().items():
+        if value is not None and name != "function_declarations":
+            yield {"name": name, "type": name}

@@ -1,0 +1,186 @@
+"""The index of what events say, over all sessions: an FTS5 table beside the events.
+
+An append doesn't touch it. Whoever searches has it brought up to date first: events above the
+highest seq that is indexed are yet to come. An event that is deleted leaves it in the same
+transaction.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, takewhile
+from typing import Final, NamedTuple
+
+from devui.store.database import Database
+from devui.store.rows import EventRow, NoteRow, SessionRow
+from devui.store.values import bounded, event_body, event_row
+from devui.wire.events import Event
+
+_BYTES: Final = 4_000_000
+"""Of events that are read at a time, unless one alone is larger."""
+
+_PROGRESS = """
+    SELECT coalesce((SELECT max(seq) FROM search_texts), 0),
+           coalesce((SELECT max(seq) FROM events), 0)
+"""
+_SIZES = "SELECT seq, size FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
+_BETWEEN = "SELECT * FROM event_bodies WHERE seq > ? AND seq <= ? ORDER BY seq"
+# An event that was deleted since it was read has no place in the index.
+_ADD = """
+    INSERT OR IGNORE INTO search_texts (seq, place, said, agent, tool, key, kind, flag)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM events WHERE seq = ?1)
+"""
+_INDEX = """
+    INSERT INTO search_index (rowid, place, said, agent, tool, key, kind, flag)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_FORGET = """
+    INSERT INTO search_index (search_index, rowid, place, said, agent, tool, key, kind, flag)
+    SELECT 'delete', seq, place, said, agent, tool, key, kind, flag FROM search_texts
+    WHERE seq IN (SELECT seq FROM events WHERE session = ?)
+"""
+_MATCHING = """
+    SELECT events.seq, events.session FROM search_index
+    JOIN events ON events.seq = search_index.rowid
+    WHERE search_index MATCH ? AND search_index.rowid < ?
+      AND events.session NOT IN (SELECT value FROM json_each(?))
+    ORDER BY search_index.rowid DESC LIMIT ?
+"""
+_NOTED = """
+    SELECT events.seq, events.session FROM notes
+    JOIN events ON events.session = notes.session AND events.number = notes.number
+    WHERE events.seq < ? AND events.session NOT IN (SELECT value FROM json_each(?))
+    ORDER BY events.seq DESC LIMIT ?
+"""
+_ALL = """
+    SELECT seq, session FROM events
+    WHERE seq < ? AND session NOT IN (SELECT value FROM json_each(?)) ORDER BY seq DESC LIMIT ?
+"""
+_ROWS = "SELECT * FROM event_rows WHERE seq IN (SELECT value FROM json_each(?))"
+_BODIES = "SELECT * FROM event_bodies WHERE seq IN (SELECT value FROM json_each(?))"
+_BEFORE = """
+    SELECT events.seq, event_rows.* FROM events
+    JOIN event_rows ON event_rows.session = events.session
+                   AND event_rows.number = events.number - 1
+    WHERE events.seq IN (SELECT value FROM json_each(?))
+"""
+_NOTES = """
+    SELECT events.seq, note_rows.* FROM events
+    JOIN note_rows ON note_rows.session = events.session AND note_rows.number = events.number
+    WHERE events.seq IN (SELECT value FROM json_each(?))
+"""
+_SESSIONS = "SELECT * FROM session_rows WHERE key IN (SELECT value FROM json_each(?))"
+_TITLED = """
+    SELECT * FROM session_rows WHERE title LIKE ? ESCAPE '!' OR id LIKE ? ESCAPE '!'
+    ORDER BY seq DESC LIMIT ?
+"""
+
+
+class SearchText(NamedTuple):
+    """What the index has of one event; the values of a field are parted by line breaks."""
+
+    seq: int
+    place: str
+    said: str
+    agent: str
+    tool: str
+    key: str
+    kind: str
+    flag: str
+
+
+class Candidate(NamedTuple):
+    """An event that may match."""
+
+    seq: int
+    session: int
+
+
+def forget(connection: sqlite3.Connection, session: int) -> None:
+    """Take a session's events out of the index before they are deleted. For use inside jobs."""
+    connection.execute(_FORGET, (bounded(session),))
+
+
+class Search:
+    """The journal's index of texts."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def progress(self) -> tuple[int, int]:
+        """Return the seq of the last indexed event and of the last event; 0 if there is none."""
+        [(indexed, last)] = await self._database.fetch(_PROGRESS)
+        return indexed, last
+
+    async def following(self, seq: int, limit: int) -> list[tuple[EventRow, Event]]:
+        """Return rows and events of the next events of all sessions above the seq: at most `limit`,
+        and fewer if they are large."""
+        sizes = await self._database.fetch(_SIZES, seq, limit)
+        sums = accumulate(size for _, size in sizes)
+        count = sum(1 for _ in takewhile(lambda total: total <= _BYTES, sums))
+        if not sizes:
+            return []
+        last = sizes[max(count, 1) - 1][0]
+        return [event_body(row) for row in await self._database.fetch(_BETWEEN, seq, last)]
+
+    async def add(self, texts: Sequence[SearchText]) -> None:
+        """Put events into the index; those deleted meanwhile are left out."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            for text in texts:
+                if connection.execute(_ADD, text).rowcount:
+                    connection.execute(_INDEX, text)
+
+        await self._database.write(work)
+
+    async def matching(
+        self, query: str, *, before: int, but: Iterable[int], limit: int
+    ) -> list[Candidate]:
+        """Return the newest events below the seq that match a query of FTS5, newest first.
+
+        `but` are sessions to leave out.
+        """
+        rows = await self._database.fetch(_MATCHING, query, before, json.dumps([*but]), limit)
+        return [Candidate(*row) for row in rows]
+
+    async def noted(self, *, before: int, but: Iterable[int], limit: int) -> list[Candidate]:
+        """The same for events with a star or a note."""
+        rows = await self._database.fetch(_NOTED, before, json.dumps([*but]), limit)
+        return [Candidate(*row) for row in rows]
+
+    async def all(self, *, before: int, but: Iterable[int], limit: int) -> list[Candidate]:
+        """The same for all events."""
+        rows = await self._database.fetch(_ALL, before, json.dumps([*but]), limit)
+        return [Candidate(*row) for row in rows]
+
+    async def rows(self, seqs: Iterable[int]) -> dict[int, EventRow]:
+        """Return the rows of these events, by seq."""
+        rows = await self._database.fetch(_ROWS, json.dumps([*seqs]))
+        return {known.seq: known for known in map(event_row, rows)}
+
+    async def bodies(self, seqs: Iterable[int]) -> dict[int, Event]:
+        """Return these events, by seq."""
+        rows = await self._database.fetch(_BODIES, json.dumps([*seqs]))
+        return {known.seq: event for known, event in map(event_body, rows)}
+
+    async def previous(self, seqs: Iterable[int]) -> dict[int, EventRow]:
+        """Return the row before each of these events in its session, by the event's seq."""
+        rows = await self._database.fetch(_BEFORE, json.dumps([*seqs]))
+        return {seq: event_row(row) for seq, *row in rows}
+
+    async def notes(self, seqs: Iterable[int]) -> dict[int, NoteRow]:
+        """Return the notes on these events, by the event's seq."""
+        rows = await self._database.fetch(_NOTES, json.dumps([*seqs]))
+        return {seq: NoteRow(*row) for seq, *row in rows}
+
+    async def sessions(self, keys: Iterable[int]) -> dict[int, SessionRow]:
+        """Return these sessions, by key."""
+        rows = await self._database.fetch(_SESSIONS, json.dumps([*keys]))
+        return {row[0]: SessionRow(*row) for row in rows}
+
+    async def titled(self, text: str, limit: int) -> list[SessionRow]:
+        """Return sessions with this text in their title, or an id that begins with it; the last
+        changed first."""
+        escaped = "".join(f"!{each}" if each in "!%_" else each for each in text)
+        rows = await self._database.fetch(_TITLED, f"%{escaped}%", f"{escaped}%", limit)
+        return [SessionRow(*row) for row in rows]

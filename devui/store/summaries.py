@@ -1,0 +1,185 @@
+"""Summaries: what a timeline row, a chat chip and a tick need to know of an event.
+
+One is stored beside each event, so that lists of events are shown without their bodies. The
+debugger writes them (`devui.debugger.events.summary`); rows parse them when somebody asks.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, get_args
+
+Kind = Literal[
+    "user",
+    "text",
+    "thought",
+    "call",
+    "result",
+    "state",
+    "artifact",
+    "transfer",
+    "escalate",
+    "human",
+    "error",
+    "code",
+    "checkpoint",
+    "other",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+UNREADABLE: Final = "UNREADABLE_EVENT"
+"""The `errorCode` of what stands in the place of an event that cannot be read."""
+
+ROW_WORDS: Final[Mapping[str, str]] = {"human": "asks", "checkpoint": "saved"}
+"""Kinds whose rows show another word than their name; filters take both."""
+
+
+class Damaged(str):
+    """A text of the journal that is no UTF-8 any more; U+FFFD stands for what is no character."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a model counted for one answer, or for several together."""
+
+    model: str
+    """Its name as the provider says it; "" if it does not."""
+    prompt: int
+    """Tokens that were sent, cached ones included."""
+    cached: int
+    output: int
+    """Tokens that came back, thinking included."""
+    thoughts: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallSummary:
+    id: str | None
+    name: str
+    args: str
+    """Arguments as `city="London"`, one line."""
+    long_running: bool = False
+    about: str = ""
+    """What it asks a person for, if it is one of `HUMAN_CALLS`: `pay(amount=5)`, one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseSummary:
+    id: str | None
+    name: str
+    preview: str
+    """The returned value, one line; a lone `result` wrapper is taken off."""
+    failed: bool = False
+    """The tool answered with a non-empty `error`, and not since its call waits for a consent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intervention:
+    """What a person did, while the run was held, on the way to the event."""
+
+    action: str
+    """`edit`, `mock`, `skip`, `reject`."""
+    gate: str
+    by: str
+    call: str = ""
+    """The id of the tool call that it was done to; "" if it was done to the event, or is old."""
+    ran: str = ""
+    """The arguments that the tool was called with instead, one line; "" if they stayed."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateNote:
+    """What the debugger noticed of the state at the commit of the event."""
+
+    kind: Literal["dirty", "silent", "overlap"]
+    """A read of what another had not committed; a change without a delta; a key that another
+    wrote, too, at the same time."""
+    key: str
+    """The key, or of a change without a delta the path in it."""
+    by: str
+    """Who had written it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One event in a few hundred bytes."""
+
+    kind: Kind
+    text: str
+    """One line, at most 200 characters."""
+    final: bool = False
+    partial: bool = False
+    state_keys: tuple[str, ...] = ()
+    """The first keys of the state delta, prefixes included."""
+    state_count: int = 0
+    artifacts: tuple[str, ...] = ()
+    tokens: int | None = None
+    """All tokens the model counted for this answer."""
+    calls: tuple[CallSummary, ...] = ()
+    responses: tuple[ResponseSummary, ...] = ()
+    long_running: bool = False
+    error_code: str | None = None
+    transfer_to: str | None = None
+    escalate: bool = False
+    node: str = ""
+    """The path of the node that it is from, where the author does not tell: `wf@1/pay@1`."""
+    usage: Usage | None = None
+    """The tokens in parts, with the model that counted them."""
+    edited: bool = False
+    """People had a hand in it while the run was held."""
+    edits: tuple[Intervention, ...] = ()
+    """What they did; empty in journals of before that was told."""
+    notes: tuple[StateNote, ...] = ()
+    cut: str = ""
+    """Why the model stopped before the end of its answer: `MAX_TOKENS`; "" if it did not."""
+
+    def to_json(self) -> str:
+        """JSON with the defaults left out."""
+        kept = {k: v for k, v in asdict(self).items() if v not in (None, False, 0, (), "")}
+        return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+
+    @staticmethod
+    def may_ask(text: str) -> bool:
+        """Whether what `to_json` wrote has a long-running call in it; true of few others."""
+        return '"long_running":true' in text
+
+    @classmethod
+    def from_json(cls, text: str) -> "Summary":
+        """Reads what `to_json` wrote. Raises `ValueError` if the text is something else.
+
+        A text that was damaged in the journal becomes a summary that says so.
+        """
+        if isinstance(text, Damaged):
+            return cls(kind="error", text="damaged in the journal", error_code=UNREADABLE)
+        fields: dict[str, Any] = json.loads(text)
+        try:
+            fields["calls"] = tuple(CallSummary(**call) for call in fields.get("calls", ()))
+            fields["responses"] = tuple(ResponseSummary(**r) for r in fields.get("responses", ()))
+            fields["edits"] = tuple(Intervention(**edit) for edit in fields.get("edits", ()))
+            fields["notes"] = tuple(StateNote(**note) for note in fields.get("notes", ()))
+            for name in ("state_keys", "artifacts"):
+                fields[name] = tuple(fields.get(name, ()))
+            if "usage" in fields:
+                fields["usage"] = Usage(**fields["usage"])
+            return cls(**{"text": "", **fields})
+        except TypeError as error:
+            raise ValueError(f"not the summary of an event: {text[:200]!r}") from error
+
+
+class Summarised:
+    """A row with the text of a summary, which is parsed once, and only if somebody asks."""
+
+    __slots__ = ("_summary",)
+    summary_json: str
+    _summary: Summary
+
+    @property
+    def summary(self) -> Summary:
+        """What the text says. Raises `ValueError` if it is no summary."""
+        try:
+            return self._summary
+        except AttributeError:
+            summary = Summary.from_json(self.summary_json)
+            object.__setattr__(self, "_summary", summary)
+            return summary

@@ -1,0 +1,138 @@
+"""Artifacts over ADK's REST API, as Parts (adk-web 1.4). Names are keys and never paths (R23)."""
+
+import json
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from devui.debugger.events.artifact_parts import content_of, part_of
+from devui.store.rows import ArtifactRow, SessionRow
+from devui.web.adk.bodies import ArtifactBody, parse, unused
+from devui.web.adk.sessions import session_named
+from devui.web.errors import BadRequest, NotFound, Unprocessable
+from devui.web.operation import Query, operation
+from devui.web.security.intake import read_json
+from devui.web.services import Services
+from devui.web.text.numbers import whole_number
+from devui.wire.artifacts import artifact_uri
+
+_LIMIT: Final = 20_000_000
+_LATEST: Final = "latest"
+
+
+async def names(request: Request) -> Response:
+    """List file names of the session, and those of the user with the prefix `user:`."""
+    services, row = await session_named(request)
+    return JSONResponse(await services.journal.artifacts.keys(row.app, row.user, row.id))
+
+
+@operation(body=ArtifactBody)
+async def save(request: Request) -> Response:
+    """Save a new version of a file, as bytes or text.
+
+    `artifact` is a Part with `inlineData` or `text`. Answers with the metadata of the version.
+    """
+    services, row = await session_named(request)
+    value = await read_json(request, limit=_LIMIT, of_runtime=True)
+    body = parse(ArtifactBody, value)
+    part = body.artifact.model_dump(by_alias=True, exclude_none=True)
+    try:
+        content = content_of(part)
+    except ValueError as error:
+        raise BadRequest(f"the artifact's data isn't valid base64: {error}") from error
+    version = await services.journal.artifacts.save(
+        *_owner(row),
+        body.filename,
+        mime=content.mime,
+        data=content.data,
+        text=content.text,
+        custom_metadata=body.custom_metadata,
+    )
+    described = await _described(services, row, body.filename, version)
+    return JSONResponse(described, headers=unused(ArtifactBody, value))
+
+
+@operation(query={"version": Query(str, "A number from 0, or `latest`")})
+async def newest(request: Request) -> Response:
+    """Get a file as a Part, by default its newest version."""
+    return await _part(request, request.query_params.get("version", _LATEST))
+
+
+async def version(request: Request) -> Response:
+    """Get one version of a file as a Part: a number from 0, or `latest`."""
+    return await _part(request, request.path_params["version"])
+
+
+async def versions(request: Request) -> Response:
+    """List a file's version numbers, from 0."""
+    services, row = await session_named(request)
+    known = await services.journal.artifacts.versions(*_owner(row), request.path_params["name"])
+    return JSONResponse([each.version for each in known])
+
+
+async def every_metadata(request: Request) -> Response:
+    """List the metadata of a file's versions, ascending.
+
+    `{"version", "canonicalUri", "customMetadata", "createTime", "mimeType"}` of each; the URI
+    contains no path.
+    """
+    services, row = await session_named(request)
+    known = await services.journal.artifacts.versions(*_owner(row), request.path_params["name"])
+    return JSONResponse([_version_json(row, each) for each in known])
+
+
+async def metadata(request: Request) -> Response:
+    """Get the metadata of one version."""
+    asked = _number(request.path_params["version"])
+    services, row = await session_named(request)
+    return JSONResponse(await _described(services, row, request.path_params["name"], asked))
+
+
+async def delete(request: Request) -> Response:
+    """Delete all versions of a file; a missing one is not an error, as in ADK."""
+    services, row = await session_named(request)
+    await services.journal.artifacts.delete(*_owner(row), request.path_params["name"])
+    return JSONResponse(None)
+
+
+async def _part(request: Request, version: str) -> Response:
+    services, row = await session_named(request)
+    artifact = await services.journal.artifacts.load(
+        *_owner(row), request.path_params["name"], version=_number(version)
+    )
+    if artifact is None:
+        raise NotFound("Artifact not found")
+    return JSONResponse(part_of(artifact))
+
+
+async def _described(
+    services: Services, row: SessionRow, name: str, version: int | None
+) -> dict[str, Any]:
+    versions = await services.journal.artifacts.versions(*_owner(row), name)
+    matches = [each for each in versions if version in {None, each.version}]
+    if not matches:
+        raise NotFound("Artifact version not found")
+    return _version_json(row, matches[-1])
+
+
+def _version_json(row: SessionRow, artifact: ArtifactRow) -> dict[str, Any]:
+    return {
+        "version": artifact.version,
+        "canonicalUri": artifact_uri(*_owner(row), artifact.name, version=artifact.version),
+        "customMetadata": json.loads(artifact.custom_metadata or "{}"),
+        "createTime": artifact.created,
+        "mimeType": artifact.mime or "text/plain",
+    }
+
+
+def _owner(row: SessionRow) -> tuple[str, str, str]:
+    return row.app, row.user, row.id
+
+
+def _number(text: str) -> int | None:
+    """The version that is meant; None for the newest."""
+    number = whole_number(text)
+    if number is None and text != _LATEST:
+        raise Unprocessable("Invalid version ID")
+    return number

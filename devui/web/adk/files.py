@@ -1,0 +1,69 @@
+"""Files in an app's folder that `adk web` serves: its YAML, its recorded tests (adk-web 1.7)."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+
+from devui.web.errors import BadRequest, NotFound
+from devui.web.operation import Query, operation
+from devui.web.services import services_of
+
+_LONGEST: Final = 200
+"""Characters of a file's name."""
+_YAML: Final = frozenset({".yaml", ".yml"})
+
+
+@operation(query={"file_path": Query(str, "Another YAML file of the app"), "tmp": Query(bool)})
+async def yaml(request: Request) -> Response:
+    """Get the agent as YAML, from `root_agent.yaml` or another file in its folder.
+
+    Empty without one.
+    """
+    folder = services_of(request).apps.require(request.path_params["app"]).resolve()
+    name = request.query_params.get("file_path") or "root_agent.yaml"
+    if "\0" in name or len(name) > _LONGEST:
+        return PlainTextResponse("")
+    file = folder.joinpath(name.replace("\\", "/").lstrip("/")).resolve()
+    drafts = request.query_params.get("tmp", "false").lower() == "true"
+    inside = file.is_relative_to(folder) and file.suffix in _YAML
+    if drafts or not inside or not await asyncio.to_thread(file.is_file):
+        return PlainTextResponse("")
+    return FileResponse(file, media_type="application/x-yaml", filename=file.name)
+
+
+async def cancel(request: Request) -> Response:
+    """Discard an agent's draft; always succeeds, since devui has no drafts."""
+    services_of(request).apps.require(request.path_params["app"])
+    return JSONResponse(True)
+
+
+async def tests(request: Request) -> Response:
+    """List the tests that google-adk recorded in the app's folder `tests`."""
+    folder = services_of(request).apps.require(request.path_params["app"]) / "tests"
+    return JSONResponse(sorted(file.name for file in folder.glob("*.json")))
+
+
+async def show_test(request: Request) -> Response:
+    """Get one recorded test."""
+    file = _test(request)
+    if not file.is_file():
+        raise NotFound("Test file not found")
+    try:
+        return JSONResponse(json.loads(await asyncio.to_thread(file.read_text, encoding="utf-8")))
+    except ValueError as error:
+        raise BadRequest(f"{file.name} is not JSON: {error}") from error
+
+
+def _test(request: Request) -> Path:
+    """The file that a name stands for; raises BadRequest for one that leaves the folder."""
+    folder = services_of(request).apps.require(request.path_params["app"]) / "tests"
+    name = request.path_params["test"]
+    file = folder / (name if name.endswith(".json") else f"{name}.json")
+    plain = Path(name).name == name and "\\" not in name and "\0" not in name
+    if not plain or file.resolve().parent != folder.resolve():
+        raise BadRequest(f"Invalid test name: {name!r}. Name a file in the app's tests folder.")
+    return file

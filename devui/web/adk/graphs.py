@@ -1,0 +1,120 @@
+"""How an app is put together, as an object and as graphs in DOT (adk-web 1.7)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from devui.debugger.workers.trials import TrialFailed
+from devui.debugger.workers.workers import AppBroken
+from devui.web.adk.dot import Pair, picture, tree
+from devui.web.errors import Conflict, NotFound
+from devui.web.operation import Query, operation
+from devui.web.services import services_of
+from devui.wire.events import Event
+
+Json = dict[str, Any]
+_TRUE: Final = frozenset({"true", "1", "yes", "on", "t", "y"})
+_DARK_MODE: Final = Query(bool, "`true` for dark colors")
+
+
+async def build(request: Request) -> Response:
+    """Get an app's agents with their settings and tools, and its README."""
+    described = await _described(request)
+    readme = services_of(request).apps.readme(request.path_params["app"])
+    return JSONResponse({**described["build"], **({"readme": readme} if readme else {})})
+
+
+@operation(
+    query={"dark_mode": _DARK_MODE, "node": Query(str, "The path of the agent: `root/agent`")}
+)
+async def pictures(request: Request) -> Response:
+    """Get graphs of an agent, by default the root, and of each workflow below it.
+
+    In DOT: `{"path": {"dotSrc"}}`.
+    """
+    root, node = (
+        (await _described(request))["build"]["root_agent"],
+        request.query_params.get("node"),
+    )
+    path = node or ""
+    agent = _at(root, path)
+    if agent is None:
+        raise NotFound(f"Node not found: {node}")
+    drawn = {path: agent, **dict(_workflows(agent, path))}
+    dark = _dark(request)
+    return JSONResponse({at: {"dotSrc": picture(each, dark=dark)} for at, each in drawn.items()})
+
+
+@operation(query={"dark_mode": _DARK_MODE})
+async def graph(request: Request) -> Response:
+    """Get the whole app as one graph.
+
+    In DOT: `{"dotSrc"}`.
+    """
+    described = await _described(request)
+    root, kinds = described["build"]["root_agent"], described["kinds"]
+    return JSONResponse({"dotSrc": tree(root, kinds, dark=_dark(request))})
+
+
+async def of_event(request: Request) -> Response:
+    """Get the graph with an event's calls and answers marked; `{}` for an unknown event."""
+    services = services_of(request)
+    names = (request.path_params[each] for each in ("app", "user", "session"))
+    session = await services.journal.sessions.find(*names)
+    if session is None:
+        return JSONResponse({})
+    async for text in services.journal.events.json(session.key):
+        event = Event(text)
+        if event.id == request.path_params["event"]:
+            break
+    else:
+        return JSONResponse({})
+    described = await _described(request)
+    lit = list(_lit(event))
+    source = tree(described["build"]["root_agent"], described["kinds"], lit, dark=True)
+    return JSONResponse({"dotSrc": source})
+
+
+async def _described(request: Request) -> Json:
+    try:
+        return await services_of(request).runs.trials.build(request.path_params["app"])
+    except (AppBroken, TrialFailed) as error:
+        raise Conflict(str(error)) from error
+
+
+def _dark(request: Request) -> bool:
+    return request.query_params.get("dark_mode", "").lower() in _TRUE
+
+
+def _at(root: Json, path: str) -> Json | None:
+    """The agent or node at a path such as `root/agent/node`; that of the root may be left out."""
+    names = [name for name in path.split("/") if name]
+    agent: Json | None = root
+    for name in names[names[:1] == [root["name"]] :]:
+        agent = next((each for each in _below(agent or {}) if each["name"] == name), None)
+    return agent
+
+
+def _below(agent: Mapping[str, Any]) -> Iterator[Json]:
+    yield from agent.get("graph", {}).get("nodes", ())
+    yield from agent.get("sub_agents", ())
+
+
+def _workflows(agent: Json, path: str) -> Iterator[tuple[str, Json]]:
+    if agent.get("graph"):
+        yield path, agent
+    for each in _below(agent):
+        yield from _workflows(each, f"{path}/{each['name']}" if path else each["name"])
+
+
+def _lit(event: Event) -> Iterator[Pair]:
+    """Who called whom: the calls of an event, else its answers, else its author alone."""
+    author = event.author
+    if event.calls:
+        yield from ((author, call.name) for call in event.calls)
+    elif event.responses:
+        yield from ((response.name, author) for response in event.responses)
+    else:
+        yield author, ""

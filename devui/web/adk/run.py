@@ -1,0 +1,192 @@
+"""`/run` and `/run_sse`, with ADK's exact framing (adk-web 1.5).
+
+The run belongs to the server: a client that goes away does not end it (Law 4, R49), which is the
+one place where this differs from ADK's server on purpose.
+"""
+
+import json
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.debugger.apps.adk_files import begun_with
+from devui.debugger.events.feed import follow
+from devui.debugger.events.news import EventCommitted, News, PartialArrived, RunChanged
+from devui.debugger.runs.request import RunRequest
+from devui.store.rows import RunRow, SessionRow
+from devui.web.adk.bodies import RunBody, parse, unused
+from devui.web.adk.public_events import public_event
+from devui.web.adk.sessions import begin
+from devui.web.errors import BadRequest, NotFound, Unprocessable
+from devui.web.operation import operation
+from devui.web.security.intake import read_json
+from devui.web.services import Services, services_of
+from devui.web.sse import BARE, Message, stream_response
+
+_ENDED = {"done", "failed", "stopped", "interrupted"}
+_MESSAGE_LIMIT = 20_000_000
+"""Bytes of a request that may carry files inline (R26)."""
+
+_ROLE = 60
+"""Characters of another role that are repeated."""
+
+
+class RunFailed(Exception):
+    """The agent's code raised; `error` is what the worker told of it."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(f"{error.get('type')}: {error.get('message')}")
+        self.error = error
+
+
+@operation(body=RunBody)
+async def run(request: Request) -> Response:
+    """Run an agent and return all events; if the agent fails, the status is 500.
+
+    A JSON array. Like `/run_sse`, it accepts a trailing comma in the body, as in ADK's
+    documentation.
+    """
+    services = services_of(request)
+    body, warning = await _body(request, streams=False)
+    session, row, after = await _start(services, body, streaming=False)
+    try:
+        events = [event async for event in _events(services, session, row, after)]
+    except RunFailed as failed:
+        return Response(
+            json.dumps({"detail": str(failed)}),
+            status_code=500,
+            media_type="application/json",
+            headers=warning,
+        )
+    return Response(f"[{','.join(events)}]", media_type="application/json", headers=warning)
+
+
+@operation(body=RunBody)
+async def run_sse(request: Request) -> Response:
+    """Run an agent and stream its events as they are committed.
+
+    Server-sent events: one whole `data: {…}` frame per event, and a comment line every four seconds
+    while the agent is silent. `streaming` adds partial events.
+    """
+    services = services_of(request)
+    body, warning = await _body(request, streams=True)
+    session, row, after = await _start(services, body, streaming=body.streaming)
+    split = body.function_call_event_id is None
+
+    async def frames() -> AsyncGenerator[Message, None]:
+        try:
+            async with aclosing(_events(services, session, row, after)) as events:
+                async for event in events:
+                    for part in _split_artifacts(event) if split else [event]:
+                        yield Message(part)
+        except RunFailed as failed:
+            yield Message(json.dumps(_error_frame(failed)))
+
+    return stream_response(frames(), streams=services.streams, manner=BARE, headers=warning)
+
+
+async def _body(request: Request, *, streams: bool) -> tuple[RunBody, dict[str, str]]:
+    """What is asked for, and the header about what of it is not used."""
+    value = await read_json(request, limit=_MESSAGE_LIMIT, last_comma=True, of_runtime=True)
+    body = parse(RunBody, value)
+    role = (body.new_message and body.new_message.role) or "user"
+    more = (
+        [] if role == "user" else [f"ignored newMessage.role {role[:_ROLE]!a}: it is always user"]
+    )
+    if body.streaming and not streams:
+        more.append("ignored streaming: use /run_sse for partial events")
+    return body, unused(RunBody, value, *more)
+
+
+async def _start(
+    services: Services, body: RunBody, *, streaming: bool
+) -> tuple[SessionRow, RunRow, int]:
+    if not body.app_name:
+        raise BadRequest("app_name is required")
+    services.apps.require(body.app_name)
+    session = await services.journal.sessions.find(body.app_name, body.user_id, body.session_id)
+    if session is None and services.settings.create_sessions:
+        state = begun_with(services.apps.require(body.app_name), None)
+        session = await begin(
+            services, body.app_name, body.user_id, body.session_id, state=state, events=None
+        )
+    if session is None:
+        raise NotFound(f"Session not found: {body.session_id}")
+    if body.service_tier == "deferred" and streaming:
+        raise Unprocessable("the deferred service_tier can't stream: omit streaming")
+    message = body.new_message and body.new_message.model_dump(
+        mode="json", by_alias=True, exclude_none=True
+    )
+    after = await services.journal.head()
+    row = await services.runs.start(
+        session,
+        RunRequest(
+            message={**message, "role": "user"} if message else None,
+            invocation=body.invocation_id,
+            state_delta=body.state_delta,
+            streaming=streaming,
+            custom_metadata=body.custom_metadata,
+            service_tier=body.service_tier,
+        ),
+    )
+    return session, row, after
+
+
+async def _events(
+    services: Services, session: SessionRow, row: RunRow, after: int
+) -> AsyncGenerator[str, None]:
+    """The JSON of the run's events, without the user's own message; raises RunFailed."""
+    begun = False
+    async with aclosing(follow(services.journal, services.bus, session.key, after)) as batches:
+        async for batch in batches:
+            for news in batch.news:
+                text = _own_event(news, row.id)
+                if text and not _is_message(news, begun):
+                    yield public_event(text)
+                begun = begun or text is not None
+                if isinstance(news, RunChanged) and news.run.id == row.id:
+                    if news.run.status == "failed":
+                        raise RunFailed(json.loads(news.run.error or "{}"))
+                    if news.run.status in _ENDED:
+                        return
+
+
+def _own_event(news: News, run_id: str) -> str | None:
+    if isinstance(news, PartialArrived) and news.run == run_id:
+        return news.data
+    if isinstance(news, EventCommitted) and news.row.run == run_id:
+        return news.event.text
+    return None
+
+
+def _is_message(news: News, begun: bool) -> bool:
+    """Whether an event of a run is the user's message, which comes first.
+
+    The answer to an agent that has given a task away is the user's, too, but it has a place.
+    """
+    if begun or not isinstance(news, EventCommitted) or news.row.author != "user":
+        return False
+    return not news.event.node_path
+
+
+def _split_artifacts(event: str) -> list[str]:
+    """ADK's page reads artifacts from a frame of their own (adk-web 1.5)."""
+    if '"artifactDelta":{"' not in event:
+        return [event]
+    whole = json.loads(event)
+    saved = (whole.get("actions") or {}).get("artifactDelta")  # and not a word of something else
+    if not saved or not (whole.get("content") or {}).get("parts"):
+        return [event]
+    content = {**whole, "actions": {**whole["actions"], "artifactDelta": {}}}
+    artifact = {key: value for key, value in whole.items() if key != "content"}
+    return [json.dumps(part, separators=(",", ":")) for part in (content, artifact)]
+
+
+def _error_frame(failed: RunFailed) -> dict[str, Any]:
+    kind, message = str(failed.error.get("type")), str(failed.error.get("message"))
+    details = {"error_type": kind, "error_message": message, "timestamp": time.time()}
+    return {"error": f"{kind}: {message}", "error_details": details}

@@ -1,0 +1,288 @@
+"""A session's spans in the form that the front end of `adk web` reads (adk-web 1.7).
+
+Its panes Request and Response read the log of the span `generate_content` whose attributes name the
+event; its waterfall reads names, times and parents. One span that lacks an attribute makes it drop
+them all, so only what has ended is told, and what is not known is an empty text there.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final
+
+from devui.debugger.events.usage import usage_of
+from devui.store.rows import EventRow, SessionRow, SpanRow
+from devui.wire.events import Event
+
+Json = dict[str, Any]
+
+DETAILS: Final = "gen_ai.client.inference.operation.details"
+"""The name of the log with a model call's messages."""
+_EVENT, _INVOCATION = "gcp.vertex.agent.event_id", "gcp.vertex.agent.invocation_id"
+_OPERATIONS: Final = {
+    "agent": "invoke_agent",
+    "model": "generate_content",
+    "tool": "execute_tool",
+}
+_NANOSECONDS: Final = 1_000_000_000
+_NUMBER_BYTES: Final = 6
+"""Of an id: JavaScript keeps integers of up to 53 bits."""
+_ROLES: Final = {"user": "user", "model": "assistant"}
+_FINISHES: Final = {"STOP": "stop", "MAX_TOKENS": "length", "OTHER": "error"}
+_UNREPORTED: Final = {None, "", "FINISH_REASON_UNSPECIFIED"}
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A span with what was sent and what came back, as `sent_and_result` gives them."""
+
+    row: SpanRow
+    sent: Any
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The spans of one session."""
+
+    session: SessionRow
+    events: Mapping[int, EventRow]
+    """By number: those that spans led to."""
+    descriptions: Mapping[str, str]
+    """Of agents, by name."""
+
+    def spans(self, recorded: Iterable[Recorded]) -> list[Json]:
+        """The spans that have ended, in the order of their ends, and one around those of a run."""
+        ended = [each for each in recorded if each.row.seconds is not None]
+        runs: dict[str, list[SpanRow]] = {}
+        for each in ended:
+            runs.setdefault(each.row.run, []).append(each.row)
+        spans = [self._span(each, self._tools_of(each.row, ended)) for each in ended]
+        spans += [self._around(run, rows) for run, rows in runs.items()]
+        return sorted(spans, key=lambda span: (span["end_time"], -span["start_time"]))
+
+    def attributes(self, each: Recorded, among: Iterable[Recorded]) -> Json:
+        """All that is known of a span, contents included, as older front ends ask for it."""
+        attributes: Json = {**self._attributes(each, self._tools_of(each.row, among))}
+        if each.row.type == "model":
+            attributes["gcp.vertex.agent.llm_request"] = _text(_request(each.sent))
+            attributes["gcp.vertex.agent.llm_response"] = _text(_last(each.result) or {})
+        ids = {"trace_id": _id(each.row.run), "span_id": _span_id(each.row.run, each.row.number)}
+        return {**attributes, **ids}
+
+    def _span(self, each: Recorded, tools: Mapping[str, str]) -> Json:
+        row = each.row
+        attributes = self._attributes(each, tools)
+        return {
+            "name": f"{_OPERATIONS[row.type]} {row.name}",
+            "start_time": _nanoseconds(row.began),
+            "end_time": _nanoseconds(row.began + (row.seconds or 0.0)),
+            "trace_id": _id(row.run),
+            "span_id": _span_id(row.run, row.number),
+            "parent_span_id": _span_id(row.run, row.parent or 0),
+            "attributes": attributes,
+            "logs": [self._log(each, attributes)] if row.type == "model" else [],
+        }
+
+    def _around(self, run: str, rows: Sequence[SpanRow]) -> Json:
+        """The span of a whole run, which the others lie in."""
+        name = next((row.name for row in rows if row.type == "agent"), self.session.app)
+        return {
+            "name": f"invoke_workflow {name}",
+            "start_time": _nanoseconds(min(row.began for row in rows)),
+            "end_time": _nanoseconds(max(row.began + (row.seconds or 0.0) for row in rows)),
+            "trace_id": _id(run),
+            "span_id": _span_id(run, 0),
+            "parent_span_id": None,
+            "attributes": {
+                "gen_ai.operation.name": "invoke_workflow",
+                "gen_ai.conversation.id": self.session.id,
+                "gen_ai.workflow.name": name,
+            },
+            "logs": [],
+        }
+
+    def _attributes(self, each: Recorded, tools: Mapping[str, str]) -> Json:
+        row = each.row
+        attributes: Json = {"gen_ai.operation.name": _OPERATIONS[row.type]}
+        match row.type:
+            case "agent":
+                attributes["gen_ai.agent.description"] = self.descriptions.get(row.name, "")
+                attributes["gen_ai.conversation.id"] = self.session.id
+            case "model":
+                attributes["gen_ai.request.model"] = row.name
+                attributes |= self._place(row) | _counts(each.result)
+                attributes["gen_ai.tool.definitions"] = _text(_definitions(each.sent, bare=True))
+            case _:
+                attributes["gen_ai.tool.description"] = tools.get(row.name, "")
+                attributes |= {"gen_ai.tool.name": row.name, "gen_ai.tool.call.id": row.call or ""}
+                attributes[_EVENT] = self._event(row)
+                attributes["gcp.vertex.agent.tool_call_args"] = _text(each.sent)
+                attributes["gcp.vertex.agent.tool_response"] = _text(each.result)
+        attributes["gen_ai.agent.name"] = row.agent
+        return attributes | ({"error.type": row.error.partition(":")[0]} if row.error else {})
+
+    def _place(self, row: SpanRow) -> Json:
+        event = self.events.get(row.event or 0)
+        return {
+            "gen_ai.conversation.id": self.session.id,
+            _EVENT: self._event(row),
+            _INVOCATION: event.invocation_id if event else "",
+        }
+
+    def _event(self, row: SpanRow) -> str:
+        event = self.events.get(row.event or 0)
+        return event.id if event else ""
+
+    def _log(self, each: Recorded, attributes: Mapping[str, Any]) -> Json:
+        request, answers = _request(each.sent), _answers(each.result)
+        record = {
+            **{k: v for k, v in attributes.items() if k in _IN_LOGS},
+            "gen_ai.tool.definitions": _definitions(each.sent, bare=False),
+            "gen_ai.input.messages": [_message(each) for each in request.get("contents") or ()],
+            "gen_ai.system_instructions": _instructions(request.get("system")),
+            "user.id": self.session.user,
+        }
+        record["gen_ai.output.messages"] = [
+            {**_message(answer["content"]), "finish_reason": _finish(answer) or ""}
+            for answer in answers
+            if answer.get("content")
+        ]
+        return {"event_name": DETAILS, "body": None, "attributes": record}
+
+    def _tools_of(self, row: SpanRow, among: Iterable[Recorded]) -> Mapping[str, str]:
+        """The tools that the agent's last model call before this span declared, by name."""
+        if row.type != "tool":
+            return {}
+        requests = (
+            each
+            for each in among
+            if each.row.type == "model" and each.row.agent == row.agent and each.row.id < row.id
+        )
+        last = max(requests, key=lambda each: each.row.id, default=None)
+        tools = _definitions(last.sent, bare=True) if last else []
+        return {each["name"]: each["description"] or "" for each in tools if "description" in each}
+
+
+_IN_LOGS: Final = frozenset(
+    {
+        *(_EVENT, _INVOCATION, "gen_ai.agent.name", "gen_ai.conversation.id"),
+        *("gen_ai.response.finish_reasons", "gen_ai.usage.input_tokens"),
+        *("gen_ai.usage.output_tokens", "error.type"),
+    }
+)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _request(value: Any) -> Mapping[str, Any]:
+    """The request of a model call; empty if it was not kept, or a bundle brought something else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _answers(result: Any) -> list[Json]:
+    """What came from a model: pieces, if it was streamed, and the whole last."""
+    answers = [pair[1] for pair in result or () if isinstance(pair, list) and len(pair) > 1]
+    return [each for each in answers if isinstance(each, dict)]
+
+
+def _last(result: Any) -> Json | None:
+    return next(reversed(_answers(result)), None)
+
+
+def _counts(result: Any) -> Json:
+    answer = _last(result)
+    attributes: Json = {}
+    if answer and (finish := _finish(answer)):
+        attributes["gen_ai.response.finish_reasons"] = [finish]
+    if usage := usage_of(Event.of(answer or {})):
+        attributes["gen_ai.usage.input_tokens"] = usage.prompt
+        attributes["gen_ai.usage.output_tokens"] = usage.output
+    return attributes
+
+
+def _finish(answer: Mapping[str, Any]) -> str | None:
+    reason = answer.get("finishReason")
+    if reason in _UNREPORTED:
+        return None
+    return _FINISHES.get(str(reason), str(reason).lower())
+
+
+def _definitions(request: Any, *, bare: bool) -> list[Json]:
+    """The tools of a request; `bare` without their parameters."""
+    return [each for tool in _request(request).get("tools") or () for each in _tool(tool, bare)]
+
+
+def _tool(tool: Mapping[str, Any], bare: bool) -> Iterator[Json]:
+    for each in tool.get("functionDeclarations") or ():
+        schema = each.get("parameters") or each.get("parametersJsonSchema")
+        yield {
+            "name": each.get("name", ""),
+            "description": each.get("description"),
+            "parameters": None if bare else schema,
+            "type": "function",
+        }
+    for name in tool:
+        if name != "functionDeclarations":
+            yield {"name": name, "type": name}
+
+
+def _message(content: Mapping[str, Any]) -> Json:
+    parts = [_part(each, index) for index, each in enumerate(content.get("parts") or ())]
+    return {
+        "role": _ROLES.get(content.get("role") or "", ""),
+        "parts": [each for each in parts if each is not None],
+    }
+
+
+def _part(part: Mapping[str, Any], index: int) -> Json | None:
+    if part.get("text") is not None:
+        return {"content": part["text"], "type": "text"}
+    if blob := part.get("inlineData"):
+        data = str(blob.get("data", "")).translate(_STANDARD)
+        return {"mime_type": blob.get("mimeType", ""), "data": data, "type": "blob"}
+    if file := part.get("fileData"):
+        uri = file.get("fileUri", "")
+        return {"mime_type": file.get("mimeType", ""), "uri": uri, "type": "file_data"}
+    if call := part.get("functionCall"):
+        about = {"name": call.get("name", ""), "arguments": call.get("args"), "type": "tool_call"}
+        return {**_named(call, index), **about}
+    if answer := part.get("functionResponse"):
+        about = {"response": answer.get("response"), "type": "tool_call_response"}
+        return {**_named(answer, index), **about}
+    return None
+
+
+_STANDARD: Final = str.maketrans("-_", "+/")
+"""Browsers read no other alphabet of base64."""
+
+
+def _named(call: Mapping[str, Any], index: int) -> Json:
+    """The id of a call or an answer; where it has none, one of its name and place."""
+    name = call.get("name")
+    return {"id": call.get("id") or (f"{name}_{index}" if name else str(index))}
+
+
+def _instructions(system: Any) -> list[Json]:
+    if isinstance(system, str):
+        return [{"content": system, "type": "text"}] if system else []
+    if isinstance(system, Mapping):
+        parts: list[Json] = _message(system if "parts" in system else {"parts": [system]})["parts"]
+        return parts
+    return [each for part in system or () for each in _instructions(part)]
+
+
+def _nanoseconds(seconds: float) -> int:
+    return round(seconds * _NANOSECONDS)
+
+
+def _span_id(run: str, number: int) -> int:
+    """The id of a span by its number in its run; 0 is the run itself."""
+    return _id(f"{run} {number}")
+
+
+def _id(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=_NUMBER_BYTES).digest())

@@ -1,0 +1,61 @@
+"""The recorded spans of a session, as ADK's `debug/trace` tells them (adk-web 1.7)."""
+
+from collections.abc import Iterable
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from devui.debugger.events.spans import sent_and_result
+from devui.store.rows import SessionRow, SpanRow
+from devui.web.adk.spans import Recorded, Trace
+from devui.web.errors import NotFound
+from devui.web.services import Services, services_of
+
+
+async def of_session(request: Request) -> Response:
+    """List a session's finished spans; empty for an unknown session.
+
+    With model messages as logs; from the journal, so they survive a restart. Below `/debug`, it
+    searches the sessions of all apps. If several users have sessions with this id, it lists the
+    spans of all of them.
+    """
+    services, app = services_of(request), request.path_params.get("app")
+    spans = []
+    for session in await services.journal.sessions.named(request.path_params["session"], app):
+        rows = await services.journal.spans.every(session.key)
+        recorded = await _recorded(services, rows)
+        spans += (await _trace(services, session, rows)).spans(recorded)
+    return JSONResponse(spans)
+
+
+async def of_event(request: Request) -> Response:
+    """Get the attributes of the model or tool span that led to an event.
+
+    With `gcp.vertex.agent.llm_request` and `llm_response`, or `tool_call_args` and `tool_response`.
+    Below `/debug`, it searches the sessions of all apps.
+    """
+    services, app = services_of(request), request.path_params.get("app")
+    event = request.path_params["event"]
+    for session in await services.journal.sessions.with_event(app, event):
+        rows = await services.journal.spans.every(session.key)
+        trace = await _trace(services, session, rows)
+        named = [row for row in rows if row.event and trace.events[row.event].id == event]
+        if named:
+            asked = [row for row in rows if row.type == "model" and row.id < named[-1].id]
+            [*before, last] = await _recorded(services, [*asked[-1:], named[-1]])
+            return JSONResponse(trace.attributes(last, before))
+    raise NotFound("Trace not found")
+
+
+async def _recorded(services: Services, rows: Iterable[SpanRow]) -> list[Recorded]:
+    return [Recorded(row, *await sent_and_result(services.journal, row)) for row in rows]
+
+
+async def _trace(services: Services, session: SessionRow, rows: Iterable[SpanRow]) -> Trace:
+    numbers = {row.event for row in rows if row.event is not None}
+    events = await services.journal.events.rows(session.key, numbers)
+    info = (
+        services.workers.status(session.app).info if session.app in services.apps.names() else None
+    )
+    agents = {agent.name: agent.description for agent in info.agents} if info else {}
+    return Trace(session, {event.number: event for event in events}, agents)

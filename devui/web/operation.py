@@ -1,0 +1,84 @@
+"""What an endpoint takes and answers, as data beside its handler.
+
+Nothing reads it while requests are answered; `devui.web.openapi` describes the API with it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class ErrorJson(TypedDict):
+    """What is wrong and what to do; a list for an invalid body."""
+
+    detail: str | list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parameter of the address, behind the question mark."""
+
+    type: Any
+    description: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error status with a reason or a body of its own."""
+
+    status: int
+    description: str
+    answer: Any = ErrorJson
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """What one handler takes and answers; types are models, `TypedDict`s or plain types."""
+
+    answer: Any = None
+    """None where it is ADK's."""
+    status: int | None = 200
+    """None where every request is refused."""
+    media: str = "application/json"
+    body: Any = None
+    query: Mapping[str, Query] = field(default_factory=dict)
+    refusals: tuple[int | Refusal, ...] = ()
+    """Beside those that every such endpoint has: 404 with a name in its path, 400 and 422 with a
+    body."""
+
+
+OPERATIONS: Final[dict[Handler, Operation]] = {}
+
+
+def operation(
+    answer: Any = None,
+    *,
+    status: int | None = 200,
+    media: str = "application/json",
+    body: Any = None,
+    query: Mapping[str, Query] | None = None,
+    refusals: tuple[int | Refusal, ...] = (),
+) -> Callable[[Handler], Handler]:
+    """Describe a handler. The first line of its docstring is the summary, the rest the description,
+    in Markdown with links as in docs/guide/api.md."""
+    described = Operation(
+        answer=answer,
+        status=status,
+        media=media,
+        body=body,
+        query=query or {},
+        refusals=refusals,
+    )
+
+    def register(handler: Handler) -> Handler:
+        OPERATIONS[handler] = described
+        return handler
+
+    return register

@@ -1,0 +1,1 @@
+"""Apps: the start page, one app with its sessions, and lists of sessions."""

@@ -1,0 +1,86 @@
+"""Deleting sessions that nobody has used for long (R48)."""
+
+from typing import Final
+
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from devui.debugger.events.news import SessionChanged
+from devui.store.errors import RunActive
+from devui.store.rows import SessionRow
+from devui.web.adk.bodies import parse
+from devui.web.adk.contents import Strict
+from devui.web.operation import operation
+from devui.web.panels.runs.api import answer
+from devui.web.security.intake import read_json
+from devui.web.services import Services, services_of
+
+_DAY: Final = 86_400
+
+
+class PruneBody(Strict):
+    """`POST /api/sessions/prune`."""
+
+    days: float = Field(ge=0, le=36_500)
+    """How many days they have been unused."""
+    app: str | None = None
+    """Only sessions of this app, which may have been removed."""
+    sure: bool = False
+    """Delete them; otherwise they are only listed."""
+
+
+class PrunedSessionJson(TypedDict):
+    """An unused session."""
+
+    key: int
+    app: str
+    user: str
+    id: str
+    title: str | None
+    events: int
+    updated: float
+
+
+class PrunedJson(TypedDict):
+    """Unused sessions."""
+
+    sessions: list[PrunedSessionJson]
+    deleted: bool
+    """Whether they were deleted."""
+
+
+@operation(PrunedJson, body=PruneBody)
+async def prune(request: Request) -> Response:
+    """List sessions unused for a number of days, and delete them if confirmed.
+
+    Sessions with a star, a note or an active run stay.
+    """
+    services = services_of(request)
+    body = parse(PruneBody, await read_json(request))
+    rows = list(await services.journal.sessions.unused(body.days * _DAY, body.app))
+    if body.sure:
+        rows = [row for row in rows if await _deleted(services, row)]
+    return answer({"sessions": [_session_json(row) for row in rows], "deleted": body.sure})
+
+
+def _session_json(row: SessionRow) -> PrunedSessionJson:
+    return {
+        "key": row.key,
+        "app": row.app,
+        "user": row.user,
+        "id": row.id,
+        "title": row.title,
+        "events": row.events,
+        "updated": row.updated,
+    }
+
+
+async def _deleted(services: Services, row: SessionRow) -> bool:
+    try:
+        await services.journal.sessions.delete(row.key)
+    except RunActive:  # it is used again
+        return False
+    services.bus.publish(row.key, SessionChanged(None))
+    return True

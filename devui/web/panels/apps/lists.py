@@ -1,0 +1,227 @@
+"""Lists of the start page and of an app: apps, sessions, files left out, examples."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from devui.debugger.apps.apps import LeftOut
+from devui.debugger.workers.import_output import Printed
+from devui.debugger.workers.workers import AppStatus
+from devui.store.rows import ForkRow, NoteRow, SessionRow
+from devui.store.summaries import Damaged
+from devui.web.basic_parts import Failure, RunStatus
+from devui.web.links import (
+    app_url,
+    create_session_url,
+    delete_url,
+    engine_url,
+    reload_url,
+    rename_url,
+    session_url,
+)
+from devui.web.panels.apps.parts import AppCard, AppHead, Engine, Option, SessionItem, Unused
+from devui.web.panels.apps.parts import AppStatus as CardStatus
+from devui.web.panels.runs.status import agent_failure, newest_run
+from devui.web.services import Services
+from devui.web.text.formats import moment, plural
+from devui.web.text.visible import visible
+from devui.wire.engines import EngineChoice, EngineInfo
+
+
+async def session_items(
+    services: Services, rows: Sequence[SessionRow], *, show_app: bool = False, pick: bool = False
+) -> tuple[SessionItem, ...]:
+    """The sessions in the same order; `pick`: to be compared."""
+    journal, keys = services.journal, [row.key for row in rows]
+    forks, notes = await journal.forks.among(keys), await journal.notes.of_sessions(keys)
+    imported = await journal.imports.among(keys)
+    items = []
+    for row in rows:
+        run = await newest_run(services, row.key)
+        items.append(
+            session_item(
+                row,
+                run,
+                fork=forks.get(row.key),
+                note=notes.get(row.key),
+                imported=row.key in imported,
+                show_app=show_app,
+                pick=pick,
+            )
+        )
+    return tuple(items)
+
+
+_CARD: Final[dict[str, tuple[CardStatus, str]]] = {
+    "ready": ("ready", "ready"),
+    "loading": ("starting", "starting"),
+    "broken": ("broken", "failed to load"),
+    "unused": ("idle", "not started"),
+}
+
+
+def app_card(app: AppStatus, about: str, sessions: int, used: float | None) -> AppCard:
+    """An app with what is known of it; `about` is told until its agent has told its own."""
+    status, word = _CARD[app.status]
+    return AppCard(
+        name=app.name,
+        href=app_url(app.name),
+        description=_description(app, about),
+        status=status,
+        word=word,
+        failure=app_failure(app),
+        reload_action=reload_url(app.name),
+        create_action=create_session_url(app.name),
+        sessions=sessions,
+        used=moment(used) if used is not None else None,
+    )
+
+
+def app_head(app: AppStatus, about: str, default: EngineChoice) -> AppHead:
+    """The same app at the top of its own page; `default` is the engine if none is chosen."""
+    status, word = _CARD[app.status]
+    return AppHead(
+        name=app.name,
+        description=_description(app, about),
+        status=status,
+        word=word,
+        failure=app_failure(app),
+        reload_action=reload_url(app.name),
+        engine=engine_of(app, default),
+        printed=visible(printed_text(app.printed)),
+    )
+
+
+def engine_of(app: AppStatus, default: EngineChoice) -> Engine:
+    """What the app runs on, or will."""
+    info = app.info.engine if app.info else None
+    options = {
+        "": f"Server default: {default}",
+        "auto": "auto: google-adk, if it's installed and the app imports it",
+        "google-adk": "google-adk: its own runner",
+        "devui": "devui: devui.runtime, even for apps that import google.adk",
+    }
+    return Engine(
+        name=engine_name(info),
+        reason=visible(info.reason) if info else "",
+        action=engine_url(app.name),
+        options=tuple(
+            Option(value, label, selected=value == (app.choice or ""))
+            for value, label in options.items()
+        ),
+    )
+
+
+def engine_name(info: EngineInfo | None) -> str:
+    """`google-adk 2.13.0` or `devui`; "" as long as the app is not loaded."""
+    if info is None:
+        return ""
+    return f"google-adk {visible(info.version)}" if info.name == "google-adk" else info.name
+
+
+def unused_file(each: LeftOut) -> Unused:
+    """A folder or file that is not used, and why."""
+    return Unused(visible(each.path), visible(each.reason))
+
+
+def printed_text(printed: Printed) -> str:
+    """What an app said while it was imported, as a log: records with their level."""
+    told = [
+        line.text if line.stream in {"stdout", "stderr"} else f"{line.stream}: {line.text}"
+        for line in printed.lines
+    ]
+    if printed.left_out:
+        told.append(f"… {plural(printed.left_out, 'more line')} not saved")
+    return "\n".join(told)
+
+
+def _description(app: AppStatus, about: str) -> str:
+    return visible((app.info.description if app.info else "") or about)
+
+
+def app_failure(app: AppStatus) -> Failure | None:
+    """Why the newest version of the app does not load."""
+    return agent_failure(app.error) if app.error else None
+
+
+def session_name(row: SessionRow) -> str:
+    """The session's title, or what it is called without one."""
+    name = visible(row.title) if row.title else unnamed(row)
+    damaged = any(isinstance(text, Damaged) for text in (row.app, row.user, row.id, row.title))
+    return f"{name} (damaged in the journal)" if damaged else name
+
+
+def session_item(
+    row: SessionRow,
+    run: RunStatus,
+    *,
+    fork: ForkRow | None = None,
+    note: NoteRow | None = None,
+    imported: bool = False,
+    show_app: bool = False,
+    pick: bool = False,
+) -> SessionItem:
+    """A session in a list, with the status that its own page has; `pick`: to be compared."""
+    return SessionItem(
+        key=row.key,
+        href=session_url(row.key),
+        app=row.app,
+        title=session_name(row),
+        id=visible(row.id),
+        user=visible(row.user),
+        events=row.events,
+        updated=moment(row.updated),
+        status=run.status,
+        word=run.word,
+        rename_action=rename_url(row.key),
+        delete_action=delete_url(row.key),
+        show_app=show_app,
+        pick=pick,
+        forked=_forked(fork) if fork else "",
+        starred=bool(note and note.starred),
+        note=visible(note.text) if note else "",
+        imported=imported,
+    )
+
+
+def unnamed(row: SessionRow) -> str:
+    """What a session is called without a title."""
+    return f"session {visible(row.id[:8])}"
+
+
+def _forked(fork: ForkRow) -> str:
+    told = f"fork {forked_at(fork)}"
+    return f"{told}: {visible(fork.note)}" if fork.note else told
+
+
+def forked_at(fork: ForkRow) -> str:
+    """Where a fork was made, in words."""
+    edited = ", edited" if fork.reason == "event" else ""
+    return f"at #{fork.at}{edited}" if fork.at else "at the start"
+
+
+_HEADING = re.compile(r"#{1,6}\s+.*\b(sample|example)s?\s+(input|prompt)s?\b", re.IGNORECASE)
+_ANY_HEADING = re.compile(r"#{1,6}\s")
+_FENCE = "```"
+MOST = 6
+"""How many prompts are offered at the most."""
+
+
+def example_prompts(readme: str) -> list[str]:
+    """The prompts in order; an app without such a section has none."""
+    prompts: list[str] = []
+    wanted = False
+    block: list[str] | None = None
+    for line in readme.splitlines():
+        if block is not None:
+            if line.strip() == _FENCE:
+                prompts += [text] if (text := "\n".join(block).strip()) else []
+                block = None
+            else:
+                block.append(line)
+        elif line.startswith(_FENCE):
+            block = [] if wanted else None
+            wanted = wanted and line.count(_FENCE) == 1
+        elif _ANY_HEADING.match(line):
+            wanted = bool(_HEADING.match(line))
+    return prompts[:MOST]

@@ -1,0 +1,171 @@
+"""Apps: the pages of all apps and of one app, and the models of their parts."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from devui.web.basic_parts import Failure, Moment, Notice, Status, Theme
+from devui.web.panels.jobs.panel import NO_IMPORTS, JobList
+
+AppStatus = Literal["ready", "starting", "idle", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class AppCard:
+    template: ClassVar[str] = "apps/app_card.html"
+    name: str
+    href: str
+    description: str
+    status: AppStatus
+    word: str
+    failure: Failure | None
+    """Why the app could not be imported."""
+    reload_action: str
+    create_action: str
+    """Where a new session is asked for."""
+    sessions: int
+    used: Moment | None
+    """When its newest session changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    value: str
+    label: str
+    selected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What an app runs on, why, and a form to change it."""
+
+    template: ClassVar[str] = "apps/engine.html"
+    name: str
+    """`google-adk 2.13.0`; "" as long as the app is not loaded."""
+    reason: str
+    action: str
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AppHead:
+    """The top of an app's own page."""
+
+    template: ClassVar[str] = "apps/app_head.html"
+    name: str
+    description: str
+    status: AppStatus
+    word: str
+    failure: Failure | None
+    """Why the app could not be imported."""
+    reload_action: str
+    engine: Engine
+    printed: str = ""
+    """What it printed and logged while it was imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """A folder or file of the agents that is not used."""
+
+    template: ClassVar[str] = "apps/unused.html"
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionItem:
+    template: ClassVar[str] = "apps/session_item.html"
+    key: int
+    href: str
+    app: str
+    title: str
+    """The title, or what the session is called without one."""
+    id: str
+    user: str
+    events: int
+    updated: Moment
+    status: Status
+    word: str
+    rename_action: str
+    delete_action: str
+    show_app: bool = False
+    forked: str = ""
+    """`fork at #12`, for a fork."""
+    pick: bool = False
+    """It can be picked to be compared."""
+    starred: bool = False
+    note: str = ""
+    imported: bool = False
+    """It is read only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A form field as it was posted, and what is wrong with it."""
+
+    value: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    template: ClassVar[str] = "apps/new_session.html"
+    action: str
+    disabled_reason: str = ""
+    title: Field = Field()
+    id: Field = Field()
+    user: Field = Field()
+    state: Field = Field()
+    open: bool = False
+    """Whether the optional fields are unfolded; so after an error in one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppsPage:
+    """`/`: every app that was found, and the sessions used last."""
+
+    template: ClassVar[str] = "pages/apps.html"
+    theme: Theme
+    folder: str
+    """Where apps are looked for."""
+    apps: tuple[AppCard, ...]
+    recent: tuple[SessionItem, ...]
+    left_out: tuple[Unused, ...] = ()
+    """What looks like an agent and is not listed."""
+    unread: tuple[Unused, ...] = ()
+    """Files beside the apps that do less here than with google-adk."""
+    import_action: str = "/import"
+    jobs: JobList = NO_IMPORTS
+    journal: tuple[Notice, ...] = ()
+    """What is wrong with the journal."""
+    data_folder: str = ""
+    """The data folder."""
+    sqlite: str = ""
+    """The version of SQLite that keeps the journal."""
+    unsigned: str = ""
+    """Who was asked to sign in, if anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppPage:
+    """`/apps/{app}`: one app, its sessions, and a way to start another."""
+
+    template: ClassVar[str] = "pages/app.html"
+    theme: Theme
+    head: AppHead
+    readme: str
+    """The app's README as markdown; "" if it has none."""
+    form: NewSession
+    sessions: tuple[SessionItem, ...]
+    tools_href: str
+    graph_href: str
+    """Where its tools are told."""
+    older_href: str | None = None
+    starred: bool = False
+    """Only sessions with a star are listed."""
+    unread: tuple[Unused, ...] = ()
+    """Files of its folder that do less here than with google-adk."""
+    import_action: str = "/import"
+    jobs: JobList = NO_IMPORTS
+    journal: tuple[Notice, ...] = ()
+    """What is wrong with the journal."""

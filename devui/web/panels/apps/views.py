@@ -1,0 +1,146 @@
+"""`/apps/{app}`: one app, its sessions, and a way to start another."""
+
+import asyncio
+from typing import Any, get_args
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.debugger.apps.adk_files import begun_with, unread_files
+from devui.store.errors import BadValue, SessionExists
+from devui.web.errors import BadRequest, Unprocessable
+from devui.web.links import app_graph_url, app_url, create_session_url, session_url, tools_url
+from devui.web.lookup import actor_of, theme_of
+from devui.web.panels.apps.lists import app_head, session_items, unused_file
+from devui.web.panels.apps.parts import AppPage, Field, NewSession
+from devui.web.panels.jobs.panel import job_list
+from devui.web.panels.session.notices import server_notices
+from devui.web.security.intake import parse_typed, read_form
+from devui.web.services import services_of
+from devui.web.text.numbers import whole_number
+from devui.wire.engines import EngineChoice
+
+_PAGE = 50
+DEFAULT_USER = "user"
+"""Who the developer is unless they say otherwise, as in ADK's UI."""
+
+
+async def show(request: Request) -> Response:
+    """The app; looking at it loads it."""
+    name = request.path_params["app"]
+    return await _page(request, NewSession(create_session_url(name)))
+
+
+async def reload(request: Request) -> Response:
+    """Load the app's code anew."""
+    name = request.path_params["app"]
+    await services_of(request).workers.reload(name)
+    return RedirectResponse(app_url(name), status_code=303)
+
+
+async def choose_engine(request: Request) -> Response:
+    """Keep which engine the app runs on, and start it there; nothing chosen takes it back."""
+    services = services_of(request)
+    name = request.path_params["app"]
+    services.apps.require(name)
+    form = await read_form(request)
+    engine = _engine(_text(form, "engine"))
+    await services.workers.engines.choose(name, engine, actor_of(form))
+    await services.workers.reload(name)
+    return RedirectResponse(app_url(name), status_code=303)
+
+
+async def create_session(request: Request) -> Response:
+    """Create a session from the form and go to it; what is wrong is shown at its field."""
+    services = services_of(request)
+    name = request.path_params["app"]
+    services.apps.require(name)
+    form = await read_form(request)
+    try:
+        state = _state(_text(form, "state"))
+    except BadRequest as error:
+        return await _page(request, _refused(name, form, state=str(error)), status=422)
+    try:
+        row = await services.journal.sessions.create(
+            name,
+            _text(form, "user") or DEFAULT_USER,
+            _text(form, "id") or None,
+            begun_with(services.apps.require(name), state),
+            title=_text(form, "title") or None,
+        )
+    except (SessionExists, BadValue) as error:
+        return await _page(request, _refused(name, form, id=str(error)), status=422)
+    return RedirectResponse(session_url(row.key), status_code=303)
+
+
+async def _page(request: Request, form: NewSession, *, status: int = 200) -> Response:
+    services = services_of(request)
+    name = request.path_params["app"]
+    services.workers.warm(name)
+    asked = request.query_params.get("before")
+    before = whole_number(asked)
+    if asked and before is None:
+        raise BadRequest("`before` must be a number: the seq of the last session shown")
+    starred = bool(request.query_params.get("starred"))
+    listed = services.journal.sessions.starred if starred else services.journal.sessions.list
+    rows = await listed(name, limit=_PAGE, before=before)
+    unread = await asyncio.to_thread(unread_files, services.apps.require(name))
+    page = AppPage(
+        theme=theme_of(request),
+        head=app_head(
+            services.workers.status(name),
+            services.apps.about(name),
+            services.workers.engines.default,
+        ),
+        readme=services.apps.readme(name),
+        tools_href=tools_url(name),
+        graph_href=app_graph_url(name),
+        form=form,
+        sessions=await session_items(services, rows, pick=len(rows) > 1),
+        older_href=f"{app_url(name)}?{'starred=yes&' if starred else ''}before={rows[-1].seq}"
+        if len(rows) == _PAGE
+        else None,
+        starred=starred,
+        unread=tuple(unused_file(each) for each in unread),
+        journal=server_notices(services),
+        jobs=job_list(services.jobs, None),
+    )
+    return services.render.page(page, status=status)
+
+
+def _engine(text: str) -> EngineChoice | None:
+    for engine in get_args(EngineChoice):
+        if text == engine:
+            choice: EngineChoice = engine
+            return choice
+    if text:
+        raise Unprocessable(f"the engine must be one of {', '.join(get_args(EngineChoice))}")
+    return None
+
+
+def _text(form: FormData, name: str) -> str:
+    return str(form.get(name) or "").strip()
+
+
+def _state(text: str) -> dict[str, Any]:
+    if not text:
+        return {}
+    state = parse_typed(text)
+    if not isinstance(state, dict):
+        raise BadRequest('the initial state must be a JSON object, such as {"city": "London"}')
+    return state
+
+
+def _refused(app: str, form: FormData, **errors: str) -> NewSession:
+    def field(name: str) -> Field:
+        return Field(_text(form, name), errors.get(name, ""))
+
+    return NewSession(
+        create_session_url(app),
+        title=field("title"),
+        id=field("id"),
+        user=field("user"),
+        state=field("state"),
+        open=True,
+    )

@@ -1,0 +1,50 @@
+"""What an artifact looks like on a page.
+
+Its bytes are never trusted: the browser shows what is known to be inert, all else is text, and
+HTML and SVG are their source.
+"""
+
+import mimetypes
+from typing import Final
+
+from devui.store.rows import Artifact
+from devui.web.panels.artifacts.parts import ArtifactPreview
+from devui.web.panels.chat.previews import MEDIA, Room, is_textual, media_type, text_preview
+from devui.web.text.visible import visible
+
+_TAB: Final = Room(characters=100_000, rows=200, columns=40, cell=300)
+
+
+def type_of(artifact: Artifact) -> str:
+    """The media type without its parameters: as declared, else as the name ends."""
+    declared = media_type(artifact.row.mime)
+    if declared not in {"", "application/octet-stream"}:
+        return declared
+    named = mimetypes.guess_type(artifact.row.name)[0]
+    if artifact.data is None:
+        return named if named and is_textual(named) else "text/plain"
+    return named or declared or "application/octet-stream"
+
+
+def text_of(artifact: Artifact) -> str | None:
+    """The artifact as a text; None if it isn't one."""
+    if artifact.text is not None:
+        return artifact.text
+    data = artifact.data or b""
+    if not is_textual(type_of(artifact)) or b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+def artifact_preview(artifact: Artifact, href: str) -> ArtifactPreview:
+    """The preview of an artifact whose bytes are at `href`."""
+    name, mime = visible(artifact.row.name), type_of(artifact)
+    if (medium := MEDIA.get(mime)) and artifact.data is not None:
+        return ArtifactPreview(href, name, medium)
+    text = text_of(artifact)
+    return ArtifactPreview(
+        href, name, content=None if text is None else text_preview(text, mime, _TAB)
+    )

@@ -1,0 +1,157 @@
+"""Files: bytes an agent made or took, handed out so that nothing in them can act (R24)."""
+
+import mimetypes
+import re
+from typing import Final
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.debugger.background.jobs import UNWATCHED
+from devui.debugger.events.news import ArtifactsChanged
+from devui.debugger.history.paths import path_of
+from devui.web.errors import BadRequest, NotFound
+from devui.web.links import session_url
+from devui.web.lookup import event_of as stored_event
+from devui.web.lookup import session_of
+from devui.web.page_query import PageQuery
+from devui.web.panels.artifacts.panel import artifacts_panel
+from devui.web.panels.chat.content import inline_file
+from devui.web.panels.chat.previews import MEDIA, media_type
+from devui.web.security.intake import read_form
+from devui.web.text.numbers import whole_number
+from devui.web.uploads import form_file
+
+_LARGEST: Final = 20_000_000
+"""Bytes of an upload, as many as over ADK's API."""
+_INLINE: Final = {*MEDIA, "text/plain"}
+"""Types a browser may show; everything else is a download."""
+_MAGIC: Final = {
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8[79]a",
+    "image/webp": rb"RIFF....WEBP",
+    **dict.fromkeys(("audio/mpeg", "audio/mp3"), rb"ID3|\xff[\xe2-\xff]"),
+    **dict.fromkeys(("audio/wav", "audio/x-wav"), rb"RIFF....WAVE"),
+    **dict.fromkeys(("audio/ogg", "video/ogg"), rb"OggS"),
+    "audio/flac": rb"fLaC",
+    **dict.fromkeys(("audio/mp4", "video/mp4"), rb"....ftyp"),
+    **dict.fromkeys(("audio/webm", "video/webm"), rb"\x1aE\xdf\xa3"),
+}
+"""What the bytes of a file begin with, whatever it is said to be."""
+_SANDBOX: Final = (
+    "sandbox; default-src 'none'; img-src data:; media-src 'self'; style-src 'unsafe-inline';"
+    " frame-ancestors 'self'"
+)
+
+
+async def show(request: Request) -> Response:
+    """One version of an artifact, the newest without `version`; `?name=` is any name, `..` too."""
+    services, session = await session_of(request)
+    name = request.path_params.get("name") or request.query_params.get("name", "")
+    asked = request.query_params.get("version")
+    version = whole_number(asked)
+    if asked is not None and version is None:
+        raise BadRequest("`version` must be a whole number, 0 or more")
+    artifact = await services.journal.artifacts.load(
+        session.app, session.user, session.id, name, version=version
+    )
+    if artifact is None:
+        raise NotFound("there is no such artifact in this session")
+    content = artifact.data if artifact.data is not None else (artifact.text or "").encode()
+    mime = artifact.row.mime if artifact.data is not None else "text/plain"
+    saved = request.query_params.get("download") is not None
+    return _inert(content, "" if saved else mime or "", services.view.text(name))
+
+
+async def tab(request: Request) -> Response:
+    """The tab about the artifacts, as of `?event=`."""
+    services, session = await session_of(request)
+    params = request.query_params
+    at = await stored_event(services, session, params.get("at"))
+    row = await stored_event(services, session, params.get("event")) or at
+    query = PageQuery(
+        at=at,
+        file=params.get("file") or None,
+        version=whole_number(params.get("version")),
+        against=whole_number(params.get("with")),
+    )
+    return services.render.page(await artifacts_panel(services, session, row, query))
+
+
+async def upload(request: Request) -> Response:
+    """Save the file of the form as a new version, with `?for=user` for all sessions of the user."""
+    services, session = await session_of(request)
+    limit = _LARGEST + 10_000  # what a form adds to its file
+    file = await form_file(request, "file", progress=UNWATCHED, limit=limit)
+    try:
+        data = await file.read()
+    finally:
+        await file.close()
+    base = (file.filename or "").replace("\\", "/").rpartition("/")[2]
+    name = f"user:{base}" if request.query_params.get("for") == "user" else base
+    declared = (file.content_type or "").partition(";")[0]
+    guessed = mimetypes.guess_type(base)[0]
+    mime = guessed if declared in {"", "application/octet-stream"} and guessed else declared
+    await services.journal.artifacts.save(
+        session.app, session.user, session.id, name, mime=mime or None, data=data
+    )
+    services.bus.publish(session.key, ArtifactsChanged(name))
+    return RedirectResponse(session_url(session.key, tab="artifacts", file=name), status_code=303)
+
+
+async def delete(request: Request) -> Response:
+    """Delete all versions of the file that the form names."""
+    services, session = await session_of(request)
+    name = str((await read_form(request)).get("name") or "")
+    if not await services.journal.artifacts.delete(session.app, session.user, session.id, name):
+        raise NotFound("there is no such artifact; it may have been deleted already")
+    services.bus.publish(session.key, ArtifactsChanged(name))
+    return RedirectResponse(session_url(session.key, tab="artifacts"), status_code=303)
+
+
+async def of_event(request: Request) -> Response:
+    """The bytes of an `inlineData` at a `?path=` of an event."""
+    services, session = await session_of(request)
+    row = await stored_event(services, session, request.path_params["number"])
+    body = await services.journal.events.body(session.key, row.number) if row else None
+    try:
+        path = path_of(request.query_params.get("path") or "")
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+    file = inline_file(body[1], path) if body else None
+    if file is None:
+        raise NotFound("there is no such file in this event")
+    return _inert(file.content, file.mime, services.view.text(file.name))
+
+
+def _inert(content: bytes, mime: str, name: str) -> Response:
+    mime = media_type(mime)
+    inline = mime in _INLINE and _is(mime, content)
+    shown = mime if inline else "application/octet-stream"
+    charset = "; charset=utf-8" if shown == "text/plain" else ""
+    return Response(
+        content,
+        headers={
+            "Content-Type": f"{shown}{charset}",
+            "Content-Disposition": _disposition(name, inline=inline),
+            "Content-Security-Policy": _SANDBOX,
+            "Accept-Ranges": "bytes",
+        },
+    )
+
+
+def _is(mime: str, content: bytes) -> bool:
+    """Whether the bytes look like what they are declared to be."""
+    if mime == "text/plain":
+        return b"\0" not in content
+    return re.match(_MAGIC[mime], content, re.DOTALL) is not None
+
+
+def _disposition(name: str, *, inline: bool) -> str:
+    """RFC 6266: a plain name for old readers, the true one encoded."""
+    base = name.removeprefix("user:").replace("\\", "/").rpartition("/")[2] or "artifact"
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._- ") else "_" for c in base)
+    kind = "inline" if inline else "attachment"
+    return f"{kind}; filename=\"{plain[:100]}\"; filename*=UTF-8''{quote(base[:100], safe='')}"

@@ -1,0 +1,107 @@
+"""The gutter of the timeline: the breakpoints at each event, and what its answer cost."""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+from markupsafe import Markup
+
+from devui.debugger.breakpoints.breakpoint import Draft, marks
+from devui.debugger.events.prices import Prices
+from devui.debugger.predicates.facts import Facts
+from devui.store.rows import EventRow, SessionRow
+from devui.store.summaries import Summary
+from devui.web.htmx import fill
+from devui.web.links import break_sheet_url, session_url
+from devui.web.panels.breakpoints.panel import description, mark_shape
+from devui.web.panels.breakpoints.parts import GutterMark, MarkShape
+from devui.web.services import Services
+
+_FOLLOWED: Final = 1000
+"""The newest events whose marks are renewed when breakpoints change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A breakpoint of the app, as one user has it."""
+
+    number: int
+    draft: Draft
+    is_on: bool
+
+    @property
+    def shape(self) -> MarkShape:
+        """How its mark is drawn."""
+        return mark_shape(self.draft)
+
+    def __str__(self) -> str:
+        noun = "Logpoint" if self.draft.log else "Breakpoint"
+        condition = f", if {self.draft.condition}" if self.draft.condition else ""
+        off = "" if self.is_on else ", off"
+        return f"{noun} {self.number}: {description(self.draft)}{condition}{off}"
+
+
+_SHAPES: Final = ("break", "conditional", "log")
+
+
+@dataclass(frozen=True, slots=True)
+class Gutter:
+    """The breakpoints of a session's app, as its user has switched them."""
+
+    prices: Prices
+    markers: tuple[Marker, ...] = ()
+
+    @classmethod
+    def of(cls, services: Services, session: SessionRow) -> Self:
+        """The breakpoints as they are now."""
+        book = services.book
+        return cls(
+            services.prices,
+            tuple(
+                Marker(each.row.id, each.breakpoint.draft, book.is_on(each, session.user))
+                for each in book.of(session.app)
+            ),
+        )
+
+    def cost(self, summary: Summary) -> float | None:
+        """Dollars for the model's answer; None if it is unknown, or there is none."""
+        return None if summary.usage is None else self.prices.cost(summary.usage)
+
+    def here(self, row: EventRow, summary: Summary) -> list[Marker]:
+        """The breakpoints at an event: those that are on first, then those that stop."""
+        facts = Facts.of(row, summary)
+        here = [marker for marker in self.markers if marks(marker.draft, facts)]
+        return sorted(here, key=lambda marker: (not marker.is_on, _SHAPES.index(marker.shape)))
+
+    def mark(self, row: EventRow, summary: Summary) -> GutterMark:
+        """The mark at the left edge of a row: of the first breakpoint at the event."""
+        here = self.here(row, summary)
+        return GutterMark(
+            number=row.number,
+            href=session_url(row.session, event=row.number, tab="event"),
+            sheet=break_sheet_url(row.session, row.number),
+            shape=here[0].shape if here else "",
+            is_on=bool(here) and here[0].is_on,
+            label="; ".join(map(str, here)),
+        )
+
+
+class LiveGutter:
+    """The gutter of an open page, which changes when breakpoints do."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._last: Gutter | None = None
+
+    async def changes(self, session: SessionRow) -> Markup:
+        """HTML for the marks that changed since the last call; at first for all."""
+        before = self._last or Gutter(self._services.prices)
+        now = self._last = Gutter.of(self._services, session)
+        pieces = Markup("")
+        if before == now:
+            return pieces
+        for row in await self._services.journal.events.page(session.key, limit=_FOLLOWED):
+            summary = row.summary
+            mark = now.mark(row, summary)
+            if mark != before.mark(row, summary):
+                pieces += fill(f"#g-{row.number}", self._services.render.part(mark))
+        return pieces

@@ -1,0 +1,227 @@
+"""The tab of breakpoints: the list, the form for a new one, and the hits of one in the past."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+
+from devui.debugger.breakpoints.breakpoint import BreakpointError, Draft, StoredBreakpoint
+from devui.debugger.breakpoints.kinds import KINDS
+from devui.debugger.breakpoints.past import Past, past_hits
+from devui.debugger.breakpoints.past import PastHit as FoundHit
+from devui.store.rows import EventRow, SessionRow
+from devui.web.errors import NotFound
+from devui.web.links import (
+    breakpoint_delete_url,
+    breakpoint_edit_url,
+    breakpoint_url,
+    breakpoints_url,
+    session_url,
+)
+from devui.web.page_query import PageQuery
+from devui.web.panels.apps.parts import Field
+from devui.web.panels.breakpoints.parts import (
+    BreakpointForm,
+    BreakpointItem,
+    Breakpoints,
+    BreakpointsPanel,
+    Choice,
+    MarkShape,
+    PastHit,
+    PastHits,
+    WrongPlace,
+)
+from devui.web.services import Services
+from devui.web.text.formats import plural
+from devui.web.text.visible import visible
+
+_LISTED = 200
+TAB, SHEET = "b", "s"
+"""Where a breakpoint is listed: in its tab, and in the sheet that the gutter opens."""
+
+
+def mark_shape(draft: Draft) -> MarkShape:
+    """As editors draw them: a dot stops, a diamond has a condition, an outline writes a line."""
+    if draft.log:
+        return "log"
+    return "conditional" if draft.condition or draft.hit else "break"
+
+
+def description(draft: Draft) -> str:
+    """What a breakpoint waits for, in words: `tool find_airports of TravelAgent`."""
+    name = "" if draft.name == "*" else draft.name
+    phrase = KINDS[draft.on].phrase
+    if draft.on == "event":
+        what = f"{name or 'any'} {phrase}"
+    else:
+        what = f"{phrase} {name}" if name else phrase.removesuffix(" to")
+    agent = "" if draft.agent == "*" else f" of {draft.agent}"
+    after = ", after" if draft.when == "after" else ""
+    return visible(f"{what}{agent}{after}")
+
+
+def full_description(draft: Draft) -> str:
+    """A breakpoint with its condition, hit count and log line, in one line."""
+    condition = f" if {draft.condition}" if draft.condition else ""
+    times = f", hits {draft.hit}" if draft.hit else ""
+    log = f", logs {draft.log}" if draft.log else ""
+    return visible(f"{description(draft)}{condition}{times}{log}")
+
+
+def breakpoints(
+    services: Services, session: SessionRow, form: BreakpointForm | None = None
+) -> Breakpoints:
+    """Those of the session's app, the oldest first; `form` replaces the one of its breakpoint."""
+    items = (breakpoint_item(services, each, session) for each in services.book.of(session.app))
+    return Breakpoints(
+        tuple(replace(i, form=form) if form and form.number == i.number else i for i in items)
+    )
+
+
+def enabled_count(services: Services, session: SessionRow) -> str:
+    """How many breakpoints are on for the session's user; empty for none."""
+    return str(len(services.book.enabled(session.app, session.user)) or "")
+
+
+def breakpoint_item(
+    services: Services, stored: StoredBreakpoint, session: SessionRow, *, place: str = TAB
+) -> BreakpointItem:
+    """A breakpoint in the tab, or in the sheet of a row."""
+    row, draft = stored.row, stored.breakpoint.draft
+    return BreakpointItem(
+        id=f"{place}-{row.id}",
+        number=row.id,
+        version=row.version,
+        enabled=services.book.is_on(stored, session.user),
+        what=description(draft),
+        condition=visible(draft.condition),
+        hit=visible(draft.hit),
+        log=visible(draft.log),
+        hits=f"hit {plural(row.hits, 'time')}" if row.hits else "",
+        action=breakpoint_url(session.key, row.id),
+        delete_action=breakpoint_delete_url(session.key, row.id),
+        past_href=session_url(session.key, tab="breaks", hits=row.id),
+        form=edit_form(session.key, stored, place=place),
+    )
+
+
+def breakpoint_form(
+    session: int,
+    typed: Mapping[str, str] | None = None,
+    error: BreakpointError | None = None,
+) -> BreakpointForm:
+    """The form for a new breakpoint, with what was typed and what is wrong with it."""
+    typed = typed or {}
+
+    def field(name: str) -> Field:
+        wrong = error is not None and error.field == name
+        return Field(typed.get(name, ""), _reason(error) if error and wrong else "")
+
+    return BreakpointForm(
+        id="break",
+        action=breakpoints_url(session),
+        kinds=tuple(
+            Choice(on, kind.label, on == typed.get("on", "tool")) for on, kind in KINDS.items()
+        ),
+        after=typed.get("when") == "after",
+        name=field("name"),
+        agent=field("agent"),
+        condition=field("condition"),
+        hit=field("hit"),
+        log=field("log"),
+        wrong=wrong_place(typed, error),
+    )
+
+
+def edit_form(
+    session: int,
+    stored: StoredBreakpoint,
+    typed: Mapping[str, str] | None = None,
+    error: BreakpointError | None = None,
+    *,
+    place: str = TAB,
+) -> BreakpointForm:
+    """The form that edits a breakpoint, with its fields as they are or as they were typed."""
+    saved = {
+        name: "" if value == "*" else value
+        for name, value in asdict(stored.breakpoint.draft).items()
+    }
+    number = stored.row.id
+    return replace(
+        breakpoint_form(session, saved if typed is None else typed, error),
+        id=f"{place}-{number}",
+        action=breakpoint_edit_url(session, number),
+        number=number,
+        version=stored.row.version,
+    )
+
+
+def wrong_place(typed: Mapping[str, str], error: BreakpointError | None) -> WrongPlace | None:
+    """Where in the typed text the error is, if it has a place."""
+    if error is None or error.at is None:
+        return None
+    text, at = typed.get(error.field, ""), error.at
+    return WrongPlace(visible(text[:at]), visible(text[at : at + 1]), visible(text[at + 1 :]))
+
+
+def _reason(error: BreakpointError) -> str:
+    return str(error).removeprefix(f"{error.field}: ")
+
+
+async def breakpoints_panel(
+    services: Services, session: SessionRow, row: EventRow | None, query: PageQuery
+) -> BreakpointsPanel:
+    """The tab, with the hits of the breakpoint that the query asks for."""
+    past = None if query.past is None else await _past(services, session, row, query)
+    return BreakpointsPanel(
+        app=session.app,
+        user=visible(session.user),
+        breakpoints=breakpoints(services, session, query.form),
+        form=query.form if query.form and not query.form.number else breakpoint_form(session.key),
+        past=past,
+    )
+
+
+async def hits_of(services: Services, session: SessionRow, number: int) -> Past:
+    """Where in the session the breakpoint would have been hit; all of it may be read for this.
+
+    Raises NotFound.
+    """
+    known = _stored(services, session, number)
+    return await past_hits(services.journal, session, [known.breakpoint], services.prices)
+
+
+def _stored(services: Services, session: SessionRow, number: int) -> StoredBreakpoint:
+    stored = services.book.get(session.app, number)
+    if stored is None:
+        raise NotFound(f"{session.app} has no breakpoint {number}; it may have been deleted")
+    return stored
+
+
+async def _past(
+    services: Services, session: SessionRow, row: EventRow | None, query: PageQuery
+) -> PastHits:
+    known = _stored(services, session, query.past or 0)
+    past = query.hits or await hits_of(services, session, query.past or 0)
+    numbers = [hit.number for hit in past.hits]
+    at = row.number if row else session.events + 1
+
+    def href(number: int | None) -> str | None:
+        if number is None:
+            return None
+        return session_url(session.key, event=number, tab="breaks", hits=known.row.id)
+
+    def past_hit(hit: FoundHit) -> PastHit:
+        return PastHit(hit.number, visible(hit.text), href(hit.number) or "", hit.number == at)
+
+    return PastHits(
+        what=description(known.breakpoint.draft),
+        hits=tuple(past_hit(hit) for hit in past.hits[:_LISTED]),
+        previous_href=href(max((n for n in numbers if n < at), default=None)),
+        next_href=href(min((n for n in numbers if n > at), default=None)),
+        note=_note(len(numbers), past.scanned, more=past.more),
+    )
+
+
+def _note(hits: int, scanned: int, *, more: bool) -> str:
+    shown = f"; the first {_LISTED} are listed" if hits > _LISTED else ""
+    until = f", searched up to #{scanned}" if more else ""
+    return f"{plural(hits, 'hit')} in this session{until}{shown}"

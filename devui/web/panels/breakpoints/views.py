@@ -1,0 +1,312 @@
+"""The HTML routes of breakpoints: the tab, the sheet of a row, and the hits before and after it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from markupsafe import Markup
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from devui.debugger.breakpoints.breakpoint import BreakpointError, Draft, StoredBreakpoint
+from devui.debugger.breakpoints.past import past_hits
+from devui.store.errors import BreakpointChanged
+from devui.store.rows import EventRow, SessionRow
+from devui.store.summaries import Summary
+from devui.web.adk.bodies import parse
+from devui.web.errors import BadRequest, NotFound, Unprocessable
+from devui.web.htmx import HtmxRequest, fill, keep_url, push_url, remove, renew, retarget, say
+from devui.web.links import session_url
+from devui.web.lookup import event_of, existing_event, session_of, theme_of
+from devui.web.page_query import PageQuery
+from devui.web.panels.breakpoints.api import BreakpointBody
+from devui.web.panels.breakpoints.from_event import LOG, breakpoint_sheet, draft_like, draft_with
+from devui.web.panels.breakpoints.gutter import Gutter
+from devui.web.panels.breakpoints.panel import (
+    SHEET,
+    TAB,
+    breakpoint_form,
+    breakpoint_item,
+    description,
+    edit_form,
+    full_description,
+    wrong_place,
+)
+from devui.web.panels.breakpoints.parts import BreakpointForm, BreakpointsHere
+from devui.web.panels.inspector.inspector import inspector, tab_of
+from devui.web.panels.inspector.parts import Selection
+from devui.web.panels.runs.panel import standing_of
+from devui.web.panels.session.page import session_page
+from devui.web.panels.timeline.transport import transport
+from devui.web.security.intake import parse_json, read_form
+from devui.web.services import Services
+from devui.web.text.numbers import whole_number
+
+# --- the tab -----------------------------------------------------------------------------------
+
+
+async def add(request: Request) -> Response:
+    """Add a breakpoint.
+
+    The form says which: `draft`, the JSON of an offer; `like`, an event, with the traits to `take`
+    of it; `event`, one that is switched on or removed; else the fields of the form.
+    """
+    services, session = await session_of(request)
+    form = await read_form(request)
+    fields = _texts(form)
+    if "event" in fields:
+        return await _toggle(request, services, session, fields)
+    if "like" in fields:
+        taken = {str(each) for each in form.getlist("take")}
+        return await _add_like(request, services, session, fields, taken)
+    if "draft" in fields:
+        draft = parse(BreakpointBody, parse_json(fields["draft"].encode())).draft()
+        return _confirmation(request, session.key, await _make(services, session, draft))
+    draft = parse(BreakpointBody, {k: v for k, v in fields.items() if v}).draft()
+    try:
+        await services.book.add(session.app, draft)
+    except BreakpointError as error:
+        refused = breakpoint_form(session.key, fields, error)
+        return await _refused(request, services, session, refused)
+    if not HtmxRequest.read(request.headers):
+        return _tab(session.key)
+    empty = services.render.part(breakpoint_form(session.key))
+    return HTMLResponse(renew("#break-form", empty))
+
+
+async def switch(request: Request) -> Response:
+    """Switch one on or off for the session's user; 409 if it has changed meanwhile."""
+    services, session, known = await _breakpoint_of(request)
+    form = await read_form(request)
+    known = await services.book.switch(
+        known.row.id, _version(form), session.user, enabled=form.get("enabled") == "yes"
+    )
+    if not str(form.get("at") or "").startswith(SHEET):
+        if HtmxRequest.read(request.headers):
+            return Response(status_code=204)
+        return _tab(session.key)
+    item = services.render.part(breakpoint_item(services, known, session, place=SHEET))
+    return HTMLResponse(fill(f"#{SHEET}-{known.row.id}", item))
+
+
+async def edit(request: Request) -> Response:
+    """Change one; 409, with the form as it was typed, if it has changed meanwhile."""
+    services, session, known = await _breakpoint_of(request)
+    form = await read_form(request)
+    typed = _texts(form)
+    fields = {k: v for k, v in typed.items() if v and k not in {"at", "version"}}
+    draft = parse(BreakpointBody, fields).draft()
+    number, version = known.row.id, _version(form)
+    place = SHEET if typed.get("at", "").startswith(SHEET) else TAB
+    try:
+        known = await services.book.change(number, version, draft=draft, enabled=None)
+    except BreakpointError as error:
+        refused = edit_form(session.key, known, typed, error, place=place)
+        # The next try is still based on the version that the person has read.
+        return await _refused(request, services, session, replace(refused, version=version))
+    except BreakpointChanged:
+        _, _, known = await _breakpoint_of(request)
+        refused = edit_form(session.key, known, typed, place=place)
+        refused = replace(refused, overtaken=full_description(known.breakpoint.draft))
+        return await _refused(request, services, session, refused, status=409)
+    if not HtmxRequest.read(request.headers):
+        return _tab(session.key)
+    item = replace(breakpoint_item(services, known, session, place=place), is_changed=True)
+    return HTMLResponse(renew(f"#{item.id}", services.render.part(item)))
+
+
+async def delete(request: Request) -> Response:
+    """Delete one; it is no error if it is gone already."""
+    services, session = await session_of(request)
+    number = whole_number(request.path_params["number"])
+    if number is not None:
+        await services.book.delete(session.app, number)
+    if not HtmxRequest.read(request.headers):
+        return _tab(session.key)
+    return HTMLResponse(remove(f"#{SHEET}-{number}"))
+
+
+async def _breakpoint_of(request: Request) -> tuple[Services, SessionRow, StoredBreakpoint]:
+    services, session = await session_of(request)
+    number = whole_number(request.path_params["number"])
+    known = services.book.get(session.app, number) if number is not None else None
+    if known is None:
+        raise NotFound(f"{session.app} has no such breakpoint; it may have been deleted")
+    return services, session, known
+
+
+def _texts(form: FormData) -> dict[str, str]:
+    return {name: str(value).strip() for name, value in form.items()}
+
+
+def _version(form: FormData) -> int:
+    version = whole_number(str(form.get("version") or ""))
+    if version is None:
+        raise BadRequest("`version` must be the number of the version that you have read")
+    return version
+
+
+async def _toggle(
+    request: Request, services: Services, session: SessionRow, fields: Mapping[str, str]
+) -> Response:
+    """Add a breakpoint on events like the one of `fields`, or remove it if there is one."""
+    row = await event_of(services, session, fields["event"])
+    if row is None:
+        raise Unprocessable("select an event first")
+    draft = replace(draft_like(row), log=LOG if fields.get("do") == "log" else "")
+    same = [known for known in services.book.of(session.app) if known.breakpoint.draft == draft]
+    for known in same:
+        await services.book.delete(session.app, known.row.id)
+    if same:
+        text = f"{_noun(draft).capitalize()} removed: {description(draft)}"
+    else:
+        text = await _make(services, session, draft)
+    return _confirmation(request, session.key, text)
+
+
+async def _add_like(
+    request: Request,
+    services: Services,
+    session: SessionRow,
+    fields: Mapping[str, str],
+    traits: set[str],
+) -> Response:
+    """Add a breakpoint on events that have the `traits` traits of one."""
+    row = await event_of(services, session, fields["like"])
+    if row is None:
+        raise Unprocessable("select an event first")
+    draft = draft_with(
+        row,
+        row.summary,
+        traits,
+        condition=fields.get("condition", ""),
+        log=(fields.get("log") or LOG) if fields.get("do") == "log" else "",
+    )
+    try:
+        text = await _make(services, session, draft)
+    except BreakpointError as error:
+        if not HtmxRequest.read(request.headers):
+            raise Unprocessable(str(error)) from error
+        place = wrong_place(fields, error)
+        message = Markup("<span hx-ignore>{}</span>{}").format(
+            str(error), services.render.part(place) if place else ""
+        )
+        return HTMLResponse(fill("#sheet-said", message), status_code=422)
+    if not HtmxRequest.read(request.headers):
+        return _tab(session.key)
+    return HTMLResponse(say("#break-said", text) + renew("#sheet", Markup("")))
+
+
+async def _make(services: Services, session: SessionRow, draft: Draft) -> str:
+    """Add it, or switch on the one that is the same; returns what was done."""
+    for known in services.book.of(session.app):
+        if known.breakpoint.draft == draft:
+            number = known.row.id
+            await services.book.switch(number, known.row.version, session.user, enabled=True)
+            return f"{_noun(draft).capitalize()} {number} already exists: {description(draft)}"
+    known = await services.book.add(session.app, draft)
+    return f"{_noun(draft).capitalize()} {known.row.id} added: {description(draft)}"
+
+
+def _noun(draft: Draft) -> str:
+    return "logpoint" if draft.log else "breakpoint"
+
+
+async def _refused(
+    request: Request,
+    services: Services,
+    session: SessionRow,
+    form: BreakpointForm,
+    *,
+    status: int = 422,
+) -> Response:
+    """The form as it was typed, with the error at its field."""
+    if HtmxRequest.read(request.headers):
+        part = services.render.part(form)
+        return HTMLResponse(fill(f"#{form.id}-form", part), status_code=status)
+    query = PageQuery(form=form)
+    page = await session_page(
+        services, session, None, tab="breaks", theme=theme_of(request), query=query
+    )
+    return services.render.page(page, status=status)
+
+
+def _confirmation(request: Request, session: int, text: str) -> Response:
+    if not HtmxRequest.read(request.headers):
+        return _tab(session)
+    return HTMLResponse(say("#like-said", text) + say("#break-said", text))
+
+
+def _tab(session: int) -> Response:
+    return RedirectResponse(session_url(session, tab="breaks"), status_code=303)
+
+
+# --- the sheet of a row ------------------------------------------------------------------------
+
+
+async def sheet(request: Request) -> Response:
+    """The sheet: what of an event to break on."""
+    services, session = await session_of(request)
+    row = await existing_event(services, session, request.path_params["number"])
+    summary = row.summary
+    here_now = _here(services, session, row, summary)
+    return services.render.page(breakpoint_sheet(row, summary, here_now))
+
+
+async def here(request: Request) -> Response:
+    """The breakpoints at the event of an open sheet, as they are now."""
+    services, session = await session_of(request)
+    row = await existing_event(services, session, request.query_params.get("like") or "")
+    return services.render.page(_here(services, session, row, row.summary))
+
+
+def _here(
+    services: Services, session: SessionRow, row: EventRow, summary: Summary
+) -> BreakpointsHere:
+    numbers = {marker.number for marker in Gutter.of(services, session).here(row, summary)}
+    known = (each for each in services.book.of(session.app) if each.row.id in numbers)
+    return BreakpointsHere(
+        tuple(breakpoint_item(services, each, session, place=SHEET) for each in known)
+    )
+
+
+# --- hits of the past --------------------------------------------------------------------------
+
+
+async def nearest_hit(request: Request) -> Response:
+    """The event before or after `event` at which one of the breakpoints would have been hit."""
+    services, session = await session_of(request)
+    row = await event_of(services, session, request.query_params.get("event"))
+    back = request.path_params["direction"] == "previous"
+    tab = request.query_params.get("tab")
+    hit = await _nearest(services, session, row, back=back)
+    htmx = HtmxRequest.read(request.headers)
+    if not htmx:
+        shown = hit or row
+        address = session_url(session.key, event=shown.number if shown else None, tab=tab)
+        return RedirectResponse(address, status_code=303)
+    if hit is None:
+        message = say(
+            "#break-said", f"No breakpoint hit {'before' if back else 'after'} this event"
+        )
+        return HTMLResponse(message, headers={**retarget("#break-said", "none"), **keep_url()})
+    query = PageQuery(standing=await standing_of(services, session) if tab == "run" else None)
+    selection = Selection(
+        await inspector(services, session, hit, tab_of(tab, selected=True), query=query),
+        await transport(services, session, hit, tab),
+    )
+    address = session_url(session.key, event=hit.number, tab=tab)
+    return services.render.page(selection, headers=push_url(address))
+
+
+async def _nearest(
+    services: Services, session: SessionRow, row: EventRow | None, *, back: bool
+) -> EventRow | None:
+    """Of the breakpoints and logpoints that are on for the session's user."""
+    points = [each.breakpoint for each in services.book.enabled(session.app, session.user)]
+    number = row.number if row else session.events + 1
+    bound = {"before": number} if back else {"after": number}
+    past = await past_hits(services.journal, session, points, services.prices, limit=1, **bound)
+    if not points or not past.hits:
+        return None
+    return await event_of(services, session, str(past.hits[0].number))

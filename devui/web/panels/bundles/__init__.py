@@ -1,0 +1,1 @@
+"""Sessions as files: export, import, and the HTML page that stands alone."""

@@ -1,0 +1,291 @@
+"""Sessions as files over HTTP: what an export would leave out, the export, the import."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from typing import Any, Final, Literal, NotRequired
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Message, Receive, Scope, Send
+from typing_extensions import TypedDict
+
+from devui.debugger.background.jobs import Job, JobStopped, Progress
+from devui.debugger.bundles.exchange import Exchange, Finding, Wish
+from devui.debugger.bundles.for_adk import FORMATS, adk_session
+from devui.debugger.bundles.landing import Landed
+from devui.store.rows import SessionRow
+from devui.web.errors import BadRequest
+from devui.web.lookup import session_of
+from devui.web.operation import Query, Refusal, operation
+from devui.web.panels.bundles.html import html
+from devui.web.panels.bundles.imports import take_file
+from devui.web.panels.jobs.api import wanted_id
+from devui.web.panels.runs.api import answer
+from devui.web.security.veil import UNTOUCHED
+from devui.web.services import Services, services_of
+from devui.web.sse import STALLED
+from devui.web.uploads import body_into, size_of, spool
+
+_log = logging.getLogger(__name__)
+_FORMATS: Final[Mapping[str, str]] = {
+    "json": "application/json",
+    "html": "text/html; charset=utf-8",
+    "adk": "application/json",
+    "adk-web": "application/json",
+}
+_NAMED: Final = 60
+"""Characters of a session's name that its file gets."""
+
+
+class BundleJson(TypedDict):
+    """A session as a file (docs/guide/bundles.md)."""
+
+    format: Literal["devui.session"]
+    version: int
+    app: str
+    user: str
+    id: str
+    title: str | None
+    created: float
+    updated: float
+    forked: list[dict[str, Any]]
+    """Where it was forked: `id`, `title`, `number`, `reason`, `note`, `invocation`, `created`."""
+    forks: list[dict[str, Any]]
+    """Its forks, with the same members."""
+    records: list[dict[str, Any]]
+    count: int
+    redacted: int
+    """How many texts were left out."""
+
+
+class ImportedJson(TypedDict):
+    """The imported session."""
+
+    key: int
+    id: str
+    app: str
+    user: str
+    title: str | None
+    events: int
+    readOnly: NotRequired[bool]
+    """True for a bundle; false for a session's JSON, which becomes writable."""
+    setAside: NotRequired[int]
+    """How many members of the file are unknown; absent for none."""
+
+
+class FindingJson(TypedDict):
+    """Something that an export leaves out."""
+
+    kind: str
+    """What it is, in words."""
+    hint: str
+    """Its first characters, so that you recognize it."""
+    count: int
+    places: list[str]
+    """The first few."""
+
+
+class PreviewJson(TypedDict):
+    """What an export would leave out."""
+
+    findings: list[FindingJson]
+    keys: list[str]
+    """Every state key that the session ever saw."""
+
+
+_WISHES: Final = {
+    "keys": Query(list[str], "State keys whose values are left out, with their prefixes"),
+    "secrets": Query(Literal["keep"], "`keep` includes secrets"),
+}
+
+
+@operation(
+    BundleJson,
+    query={
+        "format": Query(
+            Literal["json", "html", "adk", "adk-web"],
+            "A bundle, an HTML page, google-adk's Session, or what `adk web` imports",
+        ),
+        **_WISHES,
+    },
+    refusals=(400,),
+)
+async def export(request: Request) -> Response:
+    """Export a session as a file.
+
+    The guide explains [the formats and what is left out](#notes-and-files-of-sessions).
+    """
+    services, session = await session_of(request)
+    wish = wish_of(request)
+    wanted = request.query_params.get("format", "json")
+    if wanted not in _FORMATS:
+        raise BadRequest(f"format must be one of {', '.join(_FORMATS)}")
+    name = session.title or session.id
+    shown = name if wish.keep_secrets else services.view.text(name)
+    if wish.keep_secrets:
+        _log.warning("session %s was exported with its secrets", session.key)
+    revealed = {UNTOUCHED.decode(): "yes"} if wish.keep_secrets else {}
+    ending = f"{wanted}.json" if wanted in FORMATS else f"devui.{wanted}"
+    headers = revealed | {"Content-Disposition": disposition(session, shown, ending)}
+    job = services.jobs.begin("export", shown, session=session.key, job_id=wanted_id(request))
+
+    def pieces(progress: Progress) -> AsyncIterator[str]:
+        return _pieces(services, session.key, wish, wanted, progress)
+
+    return _Export(job, pieces, media_type=_FORMATS[wanted], headers=headers)
+
+
+@operation(PreviewJson, query=_WISHES, refusals=(400,))
+async def preview(request: Request) -> Response:
+    """Preview what an export leaves out."""
+    services, session = await session_of(request)
+    told = await exchange(services).preview(session.key, wish_of(request))
+    return answer({"findings": [_finding(each) for each in told.findings], "keys": list(told.keys)})
+
+
+@operation(
+    ImportedJson,
+    status=201,
+    body=BundleJson,
+    query={
+        "app": Query(str, "The app to import into, instead of its own"),
+        "ids": Query(Literal["keep", "new"], "Whether the session keeps its id from the file"),
+        "continue": Query(Literal["yes"], "Make the session writable instead of read-only"),
+    },
+    refusals=(
+        Refusal(409, "The id is taken"),
+        Refusal(422, "The file is not a valid bundle; names the line and the reason"),
+    ),
+)
+async def take(request: Request) -> Response:
+    """Import a bundle as a read-only session.
+
+    Also accepts a session's JSON. The guide explains [imports](#notes-and-files-of-sessions).
+    """
+    services = services_of(request)
+    ids = request.query_params.get("ids", "")
+    if ids not in {"", "keep", "new"}:
+        raise BadRequest("set ids to keep or new, or omit it")
+    wish = Landed(app_of(services, request), keeps_id=ids == "keep", goes_on=goes_on(request))
+    with (
+        spool(services.journal.path) as file,
+        services.jobs.begin("import", "a session", job_id=wanted_id(request)) as job,
+    ):
+        if size := size_of(request):
+            job.begin(3 * size)  # it comes in, is checked, and is put into the journal
+        await body_into(request, file, progress=job)
+        made = await take_file(services, file, wish, job, new_id=ids == "new")
+    told: dict[str, Any] = {"key": made.key, "id": made.id, "app": made.app, "user": made.user}
+    aside = await services.journal.imports.set_aside(made.key)
+    unknown = {"setAside": aside} if aside else {}
+    read_only = await services.journal.imports.get(made.key) is not None
+    told |= {"title": made.title, "events": made.events, "readOnly": read_only}
+    return answer({**told, **unknown}, status=201)
+
+
+def exchange(services: Services) -> Exchange:
+    """What writes and reads bundles."""
+    return Exchange(services.journal, services.settings)
+
+
+def wish_of(request: Request) -> Wish:
+    """What the query says is to be taken out, or left in; raises BadRequest."""
+    secrets = request.query_params.get("secrets", "")
+    if secrets not in {"", "keep"}:
+        raise BadRequest("set secrets to `keep`, or omit it")
+    keys = frozenset(key for key in request.query_params.getlist("keys") if key)
+    return Wish(keep_secrets=secrets == "keep", keys=keys)
+
+
+def app_of(services: Services, request: Request) -> str | None:
+    """The app that an import is to go to, if the query names one; raises UnknownApp."""
+    app = request.query_params.get("app") or None
+    if app is not None:
+        services.apps.require(app)
+    return app
+
+
+def goes_on(request: Request) -> bool:
+    """Whether the query says that what is imported is not read only; raises BadRequest."""
+    given = request.query_params.get("continue", "")
+    if given not in {"", "yes"}:
+        raise BadRequest("set continue to `yes`, or omit it")
+    return given == "yes"
+
+
+def disposition(session: SessionRow, title: str, ending: str) -> str:
+    """The name that a browser gives the file: of the session, and of plain characters."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in title)
+    name = f"{session.app}-{plain.strip('.-') or session.key}"[:_NAMED]
+    latin = "".join(c if c.isascii() else "-" for c in name)
+    return f"attachment; filename=\"{latin}.{ending}\"; filename*=UTF-8''{quote(name)}.{ending}"
+
+
+class _Export(StreamingResponse):
+    """A file that is written while it is sent.
+
+    It breaks off if its job is stopped, or if the client takes nothing for `STALLED` seconds: so
+    the client takes it for incomplete. When the client has
+    gone, the job is stopped, too, and not cancelled: what it holds open is closed in order.
+    """
+
+    def __init__(
+        self,
+        job: AbstractContextManager[Job],
+        pieces: Callable[[Progress], AsyncIterator[str]],
+        *,
+        media_type: str,
+        headers: Mapping[str, str],
+    ) -> None:
+        super().__init__((), media_type=media_type, headers=headers)
+        self._job = job
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with suppress(JobStopped), self._job as job:
+            self.body_iterator = self._pieces(job)
+
+            async def send_in_time(message: Message) -> None:
+                try:
+                    async with asyncio.timeout(STALLED):
+                        await send(message)
+                except TimeoutError as error:
+                    raise JobStopped from error
+
+            listening = asyncio.create_task(self._stop_at_disconnect(job, receive))
+            try:
+                await self.stream_response(send_in_time)
+            finally:
+                listening.cancel()
+
+    async def _stop_at_disconnect(self, job: Job, receive: Receive) -> None:
+        await self.listen_for_disconnect(receive)
+        job.stop()
+
+
+async def _pieces(
+    services: Services, session: int, wish: Wish, file_format: str, progress: Progress
+) -> AsyncIterator[str]:
+    """The pieces of the file, in order."""
+    if file_format == "html":
+        pieces = html(services, session, wish, progress)
+    else:
+        progress.begin(await exchange(services).size(session))
+        pieces = exchange(services).lines(session, wish, progress)
+    for form in FORMATS:
+        if file_format == form:
+            pieces = adk_session(pieces, form)
+    async for piece in pieces:
+        yield piece
+
+
+def _finding(finding: Finding) -> FindingJson:
+    return {
+        "kind": finding.kind,
+        "hint": finding.hint,
+        "count": finding.count,
+        "places": finding.places or [],
+    }

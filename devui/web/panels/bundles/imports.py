@@ -1,0 +1,157 @@
+"""What an import takes: bundles, sessions as JSON of ADK's API, databases of google-adk."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from devui.debugger.adk_imports.bundle import bundle_lines
+from devui.debugger.adk_imports.database import Database
+from devui.debugger.adk_imports.sources import Head, Notes, Unreadable
+from devui.debugger.adk_imports.sqlite import MAGIC, SqliteTables
+from devui.debugger.apps.apps import UnknownApp
+from devui.debugger.background.jobs import Job, JobStopped, Progress
+from devui.debugger.bundles.checks import BadBundle
+from devui.debugger.bundles.exchange import Exchange
+from devui.debugger.bundles.landing import Landed
+from devui.store.errors import BadValue, SessionExists
+from devui.store.rows import SessionRow
+from devui.web.adk.bodies import SessionFile, parse
+from devui.web.adk.sessions import SESSION_LIMIT, begin
+from devui.web.errors import BadRequest, Unprocessable
+from devui.web.security.intake import parse_json
+from devui.web.services import Services
+
+_HEAD = 1000
+"""Bytes in which a bundle says that it is one."""
+
+
+@dataclass(slots=True)
+class Arrivals:
+    """What became of a file of several sessions."""
+
+    new: list[SessionRow] = field(default_factory=list)
+    present: list[Head] = field(default_factory=list)
+    """Those that were here already."""
+    problems: list[str] = field(default_factory=list)
+    """What could not be taken, and why."""
+
+
+async def take_file(
+    services: Services, file: IO[bytes], wish: Landed, progress: Progress, *, new_id: bool = False
+) -> SessionRow:
+    """Make a session of a file, in its own app or in the one that is wished.
+
+    A bundle becomes a session to be read and forked, unless it is to go on; a session of ADK's API
+    goes on, with its user, state and events, and with its id unless it gets a `new_id`. Raises
+    Unprocessable, UnknownApp, SessionExists, BadValue, JobStopped.
+    """
+    try:
+        row = await Exchange(services.journal, services.settings).take(file, wish, progress)
+    except BadBundle as error:
+        session = await asyncio.to_thread(_session_in, file)
+        if session is None:
+            raise Unprocessable(str(error)) from error
+        row = await _begun(services, session, wish.app, new_id=new_id)
+    await services.know_credentials()
+    return row
+
+
+def is_database(file: IO[bytes]) -> bool:
+    """Whether the file is one of SQLite's."""
+    file.seek(0)
+    begins = file.read(len(MAGIC)) == MAGIC
+    file.seek(0)
+    return begins
+
+
+async def take_database(
+    services: Services, file: IO[bytes], name: str, job: Job, *, goes_on: bool
+) -> Arrivals:
+    """Make sessions of a SQLite file of google-adk, each whole or not at all.
+
+    They keep their ids; `name` is what the user calls the file. If the work is stopped, the
+    sessions made so far stay. Raises Unprocessable, and JobStopped if none was made.
+    """
+    arrivals = Arrivals()
+    with tempfile.NamedTemporaryFile(dir=services.journal.path) as copy:
+        await asyncio.to_thread(shutil.copyfileobj, file, copy)
+        copy.flush()
+        try:
+            tables = await asyncio.to_thread(SqliteTables, Path(copy.name), place=name)
+            with closing(tables):
+                database = await asyncio.to_thread(Database, tables)
+                for head in await asyncio.to_thread(database.heads):
+                    await _take_one(services, database, head, arrivals, job, goes_on=goes_on)
+        except Unreadable as error:
+            raise Unprocessable(str(error)) from error
+        except JobStopped:
+            if not arrivals.new:
+                raise
+            job.break_off(len(arrivals.new))
+            arrivals.problems.append("The import was stopped. The remaining sessions are missing.")
+    await services.know_credentials()
+    return arrivals
+
+
+async def _take_one(
+    services: Services,
+    database: Database,
+    head: Head,
+    arrivals: Arrivals,
+    progress: Progress,
+    *,
+    goes_on: bool,
+) -> None:
+    exchange, notes = Exchange(services.journal, services.settings), Notes()
+
+    def write(file: IO[bytes]) -> None:
+        for line in bundle_lines(database, head, None, notes):
+            file.write(line.encode())
+
+    try:
+        if goes_on:
+            services.apps.require(head.app)
+        with tempfile.TemporaryFile(dir=services.journal.path) as file:
+            await asyncio.to_thread(write, file)
+            wish = Landed(keeps_id=True, goes_on=goes_on)
+            arrivals.new.append(await exchange.take(file, wish, progress))
+    except SessionExists:
+        arrivals.present.append(head)
+    except (Unreadable, BadBundle, BadValue, UnknownApp, RecursionError, ValueError) as error:
+        arrivals.problems.append(f"Session {head.id} wasn't imported: {error}")
+    arrivals.problems.extend(notes.lines)
+
+
+async def _begun(
+    services: Services, session: Mapping[str, Any], app: str | None, *, new_id: bool
+) -> SessionRow:
+    given = parse(SessionFile, session)
+    name = app or given.app_name
+    services.apps.require(name)
+    kept = None if new_id else given.id
+    return await begin(services, name, given.user_id, kept, state=given.state, events=given.events)
+
+
+def _session_in(file: IO[bytes]) -> Mapping[str, Any] | None:
+    """The JSON of a session; None for anything else."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if size > SESSION_LIMIT:
+        return None
+    try:
+        data = file.read()
+        value = parse_json(data, of_runtime=True)
+    except BadRequest:
+        return None
+    except Unprocessable:
+        if b'"format"' in data[:_HEAD]:  # a bundle, about which more is known
+            return None
+        raise
+    known = isinstance(value, dict) and "events" in value and "format" not in value
+    return value if known and isinstance(value, dict) else None

@@ -1,0 +1,111 @@
+"""Sessions as files: the pages of an export, an import, a test."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from devui.web.basic_parts import Theme
+from devui.web.panels.graph.parts import GraphPanel
+from devui.web.panels.inspector.parts import StatePanel
+from devui.web.panels.jobs.panel import JobList
+from devui.web.panels.notes.parts import NoteForm
+from devui.web.panels.tests.preview import RunChoice, TestPreview
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChoice:
+    """A state key that may be left out."""
+
+    key: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Something that the file does not have."""
+
+    kind: str
+    hint: str
+    count: str
+    """`3 times`."""
+    places: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A session that was made of a file."""
+
+    href: str
+    name: str
+    app: str
+    user: str
+    events: str
+    """`12 events`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPage:
+    """`/sessions/{key}/export`: what a file of the session leaves out."""
+
+    template: ClassVar[str] = "pages/export.html"
+    theme: Theme
+    name: str
+    session_href: str
+    action: str
+    """This page, with other choices."""
+    download: str
+    """The file."""
+    findings: tuple[Omission, ...]
+    keys: tuple[KeyChoice, ...]
+    keep: bool
+    """Secrets stay in."""
+    jobs: JobList
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedPage:
+    """What became of the sessions in a file that has several."""
+
+    template: ClassVar[str] = "pages/imported.html"
+    theme: Theme
+    name: str
+    """The file."""
+    new: tuple[Imported, ...]
+    present: tuple[str, ...]
+    """Sessions that were here already."""
+    problems: tuple[str, ...]
+    """What was not imported, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedPage:
+    """The frame of a session as one HTML file; messages, rows and events go into its gaps."""
+
+    template: ClassVar[str] = "pages/exported.html"
+    name: str
+    app: str
+    user: str
+    id: str
+    events: str
+    """`12 events`."""
+    note: NoteForm | None
+    state: StatePanel
+    graph: GraphPanel
+    """As it is in the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTestPage:
+    """`/sessions/{key}/test`: what a test of the session checks, and where it is written."""
+
+    template: ClassVar[str] = "pages/test.html"
+    theme: Theme
+    name: str
+    session_href: str
+    action: str
+    base: str
+    """The folder below which it is written."""
+    runs: tuple[RunChoice, ...]
+    keep: bool
+    """Secrets stay in."""
+    preview: TestPreview
+    jobs: JobList

@@ -1,0 +1,99 @@
+"""The page of an export, and the form of an import."""
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.debugger.background.jobs import Job, JobStopped
+from devui.debugger.bundles.landing import Landed
+from devui.web.errors import Unprocessable
+from devui.web.links import app_url, apps_url, export_api_url, export_url, session_url
+from devui.web.lookup import session_of, theme_of
+from devui.web.panels.apps.lists import session_name
+from devui.web.panels.bundles.api import app_of, exchange, goes_on, wish_of
+from devui.web.panels.bundles.imports import Arrivals, is_database, take_database, take_file
+from devui.web.panels.bundles.parts import ExportPage, Imported, ImportedPage, KeyChoice, Omission
+from devui.web.panels.jobs.panel import job_list
+from devui.web.services import services_of
+from devui.web.text.formats import plural
+from devui.web.text.visible import visible
+from devui.web.uploads import form_file, size_of
+
+
+async def show(request: Request) -> Response:
+    """What a file of the session would leave out, and the ways to get it."""
+    services, session = await session_of(request)
+    wish = wish_of(request)
+    told = await exchange(services).preview(session.key, wish)
+    page = ExportPage(
+        theme=theme_of(request),
+        name=session_name(session),
+        session_href=session_url(session.key),
+        action=export_url(session.key),
+        download=export_api_url(session.key),
+        findings=tuple(
+            Omission(
+                visible(each.kind),
+                visible(each.hint),
+                plural(each.count, "time"),
+                visible(", ".join(each.places or [])),
+            )
+            for each in told.findings
+        ),
+        keys=tuple(KeyChoice(key, key in wish.keys) for key in told.keys),
+        keep=wish.keep_secrets,
+        jobs=job_list(services.jobs, session.key),
+    )
+    return services.render.page(page)
+
+
+async def take(request: Request) -> Response:
+    """Make a session of the file of the form, or several, and show them."""
+    services = services_of(request)
+    app = app_of(services, request)
+    try:
+        with services.jobs.begin("import", "a file") as job:
+            if size := size_of(request):
+                job.begin(3 * size)  # it comes in, is checked, and is put into the journal
+            return await _import(request, job, Landed(app, goes_on=goes_on(request)))
+    except JobStopped:
+        return RedirectResponse(app_url(app) if app else apps_url(), status_code=303)
+
+
+async def _import(request: Request, job: Job, wish: Landed) -> Response:
+    services = services_of(request)
+    file = await form_file(request, "file", progress=job)
+    name = job.name = visible(file.filename or "the file")
+    try:
+        if is_database(file.file):
+            arrivals = await take_database(services, file.file, name, job, goes_on=wish.goes_on)
+            return await _arrived(request, arrivals, name)
+        session = await take_file(services, file.file, wish, job)
+    except Unprocessable as error:
+        raise Unprocessable(f"{name}: {str(error).removeprefix(f'{name}: ')}") from error
+    finally:
+        await file.close()
+    return RedirectResponse(session_url(session.key), status_code=303)
+
+
+async def _arrived(request: Request, arrivals: Arrivals, name: str) -> Response:
+    """The one session that was made, or what became of all."""
+    if len(arrivals.new) == 1 and not (arrivals.present or arrivals.problems):
+        return RedirectResponse(session_url(arrivals.new[0].key), status_code=303)
+    services = services_of(request)
+    page = ImportedPage(
+        theme=theme_of(request),
+        name=name,
+        new=tuple(
+            Imported(
+                session_url(row.key),
+                session_name(row),
+                visible(row.app),
+                visible(row.user),
+                plural(row.events, "event"),
+            )
+            for row in arrivals.new
+        ),
+        present=tuple(visible(f"{head.id} of {head.app}") for head in arrivals.present),
+        problems=tuple(visible(each) for each in arrivals.problems),
+    )
+    return services.render.page(page)

@@ -1,0 +1,29 @@
+"""The message of the composer: its text and the files attached to it."""
+
+import base64
+import mimetypes
+from typing import Any, Final
+
+from starlette.datastructures import FormData, UploadFile
+
+MESSAGE_LIMIT: Final = 15_000_000
+"""Bytes of a message with its files. In base64 they take a third more, and one event has to fit
+into one message to the worker."""
+_UNKNOWN: Final = "application/octet-stream"
+
+
+async def message_in(form: FormData) -> dict[str, Any] | None:
+    """The user's Content in wire form: the text, then each file; None if there is neither."""
+    text = str(form.get("text") or "").strip()
+    parts: list[dict[str, Any]] = [{"text": text}] if text else []
+    attached = (file for file in form.getlist("files") if isinstance(file, UploadFile))
+    parts += [await _part(file) for file in attached if file.filename]
+    return {"role": "user", "parts": parts} if parts else None
+
+
+async def _part(file: UploadFile) -> dict[str, Any]:
+    name = (file.filename or "").replace("\\", "/").rpartition("/")[2]
+    declared = file.content_type or _UNKNOWN
+    mime = (mimetypes.guess_type(name)[0] if declared == _UNKNOWN else None) or declared
+    data = base64.urlsafe_b64encode(await file.read()).decode()
+    return {"inlineData": {"mimeType": mime, "data": data, "displayName": name}}

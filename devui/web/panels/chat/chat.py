@@ -1,0 +1,436 @@
+"""The chat: its messages, the calls being streamed, and the menu of a user's message.
+
+An event that says nothing to a person has no message. A tool's answer is none either: it goes into
+the chip of its call, which the page finds by the call's id.
+
+Gemini streams arguments as `partialArgs`, each with its path; other services send a call whole.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha1
+from types import MappingProxyType
+from typing import Any, Final
+
+from devui.debugger.events.nodes import answers, name_of
+from devui.debugger.questions.askers import Asker
+from devui.debugger.questions.questions import HUMAN_CALLS, answered_once, question_of
+from devui.debugger.recovery.forking import message_text
+from devui.store.events import USER
+from devui.store.summaries import CallSummary, ResponseSummary, Summary
+from devui.web.links import (
+    answers_url,
+    artifact_url,
+    event_file_url,
+    event_text_url,
+    forks_url,
+    replays_url,
+    rewind_url,
+    say_again_url,
+    session_url,
+)
+from devui.web.panels.chat.content import (
+    around,
+    as_markdown,
+    attachment,
+    response_files,
+    spoken,
+    text_part,
+)
+from devui.web.panels.chat.content_parts import OutputPart, TextPart
+from devui.web.panels.chat.parts import ArtifactChip, ChatMessage, ChatPart, ToolChip, ToolOutcome
+from devui.web.panels.hold.interventions import hint
+from devui.web.panels.questions.parts import Ask
+from devui.web.panels.questions.questions import CREDENTIAL, form_of, sign_in_link
+from devui.web.panels.recovery.parts import AgainMenu, SayAgain
+from devui.web.panels.session.parts import RunNote
+from devui.web.text.formats import clipped
+from devui.web.text.visible import readable, visible
+from devui.wire.events import Event, Part, fields_in
+
+_KINDS: Final = ("numberValue", "boolValue", "nullValue")
+
+
+@dataclass(slots=True)
+class StreamedCalls:
+    """Writes the calls of an answer, piece after piece."""
+
+    complete: str = ""
+    """The call whose arguments became whole with the part that was written last."""
+    _open: str = ""
+    """The name of the call that goes on."""
+    _path: str = ""
+    """The argument that was written last."""
+    _quoted: bool = False
+    """That is a text, and may go on."""
+
+    def write(self, part: Part) -> str:
+        """What this part adds; "" if it is no call."""
+        self.complete = ""
+        if part.call is None:
+            return ""
+        call = part.call.fields
+        going = bool(call.get("willContinue"))
+        if part.call.name and not self._open:
+            self._open, self._path = part.call.name, ""
+            text = f"{self._open}("
+        else:
+            text = ""
+        if call.get("args"):
+            text += json.dumps(call["args"], ensure_ascii=False)
+        for argument in call.get("partialArgs") or []:
+            text += self._argument(fields_in(argument))
+        return text if going else text + self._end()
+
+    def _argument(self, partial: Mapping[str, Any]) -> str:
+        path = str(partial.get("jsonPath") or "").removeprefix("$").removeprefix(".")
+        begins = path != self._path
+        text = self._closed() + (", " if self._path else "") + f"{path}: " if begins else ""
+        self._path = path
+        if partial.get("stringValue") is not None:
+            written = json.dumps(str(partial["stringValue"]), ensure_ascii=False)[1:-1]
+            text += written if self._quoted else f'"{written}'
+            self._quoted = True
+            return text if partial.get("willContinue") else text + self._closed()
+        known = next((name for name in _KINDS if name in partial), None)
+        value = None if known in {None, "nullValue"} else partial[known or ""]
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        return text + (json.dumps(value) if known else "")
+
+    def _closed(self) -> str:
+        quoted, self._quoted = self._quoted, False
+        return '"' if quoted else ""
+
+    def _end(self) -> str:
+        text = self._closed() + ")"
+        self.complete, self._open = self._open, ""
+        return text
+
+
+_SAYABLE: Final = 20_000
+"""Characters of a message that the page offers to say again."""
+
+
+def say_again(number: int, event: Event, session: int) -> SayAgain | None:
+    """What opens the menu of a message; None where there is nothing to say again."""
+    return None if message_text(event) is None else SayAgain(number, say_again_url(session, number))
+
+
+def again_menu(number: int, event: Event, session: int) -> AgainMenu | None:
+    """The menu itself."""
+    given = message_text(event)
+    if given is None:
+        return None
+    alone = all(part.is_text_alone for part in event.parts)
+    return AgainMenu(
+        number=number,
+        rewind_action=rewind_url(session),
+        fork_action=forks_url(session),
+        replay_action=replays_url(session),
+        text=given if alone and len(given) <= _SAYABLE else "",
+    )
+
+
+TRANSFER = "transfer_to_agent"
+"""The framework's own tool; chat shows the transfer itself."""
+_NOBODY: Mapping[str, Asker] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What events say of calls: also of those that other events, or another run, have made."""
+
+    outcomes: Mapping[str, ToolOutcome] = field(default_factory=dict)
+    """By the slots of the calls."""
+    settled: frozenset[tuple[str | None, int]] = frozenset()
+    """Calls that somebody has answered, or that were made again, and in which event."""
+
+    @classmethod
+    def of(cls, events: Iterable[tuple[int, str | None, Summary]], session: int) -> "Answered":
+        """Of events with their numbers and authors, the oldest first."""
+        outcomes: dict[str, ToolOutcome] = {}
+        settled: set[tuple[str | None, int]] = set()
+        for number, author, summary in events:
+            outcomes |= {o.slot: o for o in tool_outcomes(number, summary, session=session)}
+            settled |= {(each.id, number) for each in answers_in(author, summary)}
+            settled |= {(call.id, number) for call in summary.calls}
+        return cls(outcomes, frozenset(settled))
+
+
+def chat_message(
+    number: int,
+    event: Event,
+    summary: Summary,
+    *,
+    session: int,
+    previous_author: str | None = None,
+    askers: Mapping[str, Asker] = _NOBODY,
+) -> ChatMessage | None:
+    """The message of one event, or None if it has nothing to say.
+
+    `previous_author` is the author of the message before, if that was an agent's; `askers` tells
+    what needs what the event's calls ask for.
+    """
+    author = visible(event.author)
+    href = session_url(session, event=number)
+    same = author == previous_author
+    edited = hint(summary)
+    file = partial(event_file_url, session, number)
+    copied = event_text_url(session, number) if as_markdown(event) else ""
+    message = ChatMessage(
+        number, "agent", author, (), href, continued=same, edited=edited, text_href=copied
+    )
+    if summary.kind == "error":
+        return replace(
+            message,
+            role="error",
+            code=visible(str(event.error_code or "")),
+            text=visible(clipped(str(event.error_message or ""))),
+            parts=(*spoken(event.content, markdown=True, file=file), *around(event)),
+        )
+    if event.rewinds_before:
+        return replace(
+            message, role="signal", text="Rewound: models no longer see the events before this"
+        )
+    if summary.kind == "user":
+        again = say_again(number, event, session)
+        said = (*spoken(event.content, markdown=False, file=file), *around(event))
+        return replace(message, role="user", parts=said, again=again)
+    parts = _parts(number, event, summary, session, askers)
+    if not parts:
+        signal = _signal(author, summary)
+        return replace(message, role="signal", text=signal) if signal else None
+    return replace(message, parts=parts)
+
+
+def conversation(
+    events: Sequence[tuple[int, Event, Summary]],
+    *,
+    session: int,
+    previous_author: str | None = None,
+    going_on: int | None = None,
+    askers: Mapping[str, Asker] = _NOBODY,
+    answered: Answered | None = None,
+    cut: str | None = None,
+) -> tuple[ChatMessage, ...]:
+    """The messages of a window of events, each tool chip with its outcome.
+
+    `previous_author` is the author of the message before the window, if that was an agent's.
+    From event `going_on` on, the run is under way and may still bring results; without it, a call
+    that has none in `answered` (those of the events themselves, if not said) has none so far.
+    `cut` is the invocation that a fork has left in its middle.
+    """
+    if answered is None:
+        answered = Answered.of(((n, event.author, s) for n, event, s in events), session)
+    messages: list[ChatMessage] = []
+    speaker = previous_author
+    for number, event, summary in events:
+        message = chat_message(
+            number, event, summary, session=session, previous_author=speaker, askers=askers
+        )
+        if message is not None:
+            messages.append(message)
+            speaker = spoken_by(message)
+    messages = [_unasked(message, answered.settled) for message in messages]
+    lost = {
+        slot: lost_outcome(slot, forked=cut is not None and event.invocation_id == cut)
+        for number, event, summary in events
+        for slot in open_slots(number, summary)
+        if going_on is None or number < going_on
+    }
+    return tuple(_with_outcomes(message, {**lost, **answered.outcomes}) for message in messages)
+
+
+def markdown_texts(messages: Iterable[ChatMessage | RunNote]) -> Iterator[str]:
+    """The markdown of the messages."""
+    for message in messages:
+        if isinstance(message, ChatMessage):
+            texts = (part for part in message.parts if isinstance(part, TextPart))
+            yield from (part.text for part in texts if part.markdown)
+        else:
+            yield from (answer.text for answer in message.unfinished)
+
+
+def spoken_by(message: ChatMessage) -> str | None:
+    """Whom the next message continues if it has the same author."""
+    return message.author if message.role in ("agent", "error") else None
+
+
+def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolOutcome, ...]:
+    """What the event's tool responses change in the chips of their calls."""
+    return tuple(
+        ToolOutcome(
+            slot=_slot(response.id),
+            status="failed" if response.failed else "done",
+            text=visible(response.preview),
+            href=session_url(session, event=number),
+            edited=hint(summary, response.id),
+            ran=visible(_ran(summary, response.id)),
+            number=number,
+        )
+        for response in summary.responses
+        if response.id
+    )
+
+
+def _ran(summary: Summary, call: str) -> str:
+    return next((edit.ran for edit in summary.edits if edit.ran and edit.call == call), "")
+
+
+def answers_in(author: str | None, summary: Summary) -> tuple[ResponseSummary, ...]:
+    """The questions that a person answers in this event, once and for all."""
+    answers = summary.responses if author == USER else ()
+    return tuple(answer for answer in answers if answered_once(answer.name))
+
+
+def _unasked(message: ChatMessage, answers: AbstractSet[tuple[str | None, int]]) -> ChatMessage:
+    """Without the forms that have been answered, or asked again, since."""
+    parts = tuple(
+        replace(part, ask=None)
+        if isinstance(part, ToolChip)
+        and part.ask
+        and any(call == part.ask.call and number > part.ask.event for call, number in answers)
+        else part
+        for part in message.parts
+    )
+    return replace(message, parts=parts)
+
+
+def open_slots(number: int, summary: Summary) -> tuple[str, ...]:
+    """The slots of the event's calls that wait for a result of the same run."""
+    calls = enumerate(summary.calls)
+    return tuple(_slot_of(call, number, place) for place, call in calls if not call.long_running)
+
+
+def lost_outcome(slot: str, *, forked: bool = False) -> ToolOutcome:
+    """What is said of a call whose run ended, or was forked, before its result."""
+    why = "no result before the fork" if forked else "no result was committed"
+    return ToolOutcome(slot, "lost", why)
+
+
+def _parts(
+    number: int,
+    event: Event,
+    summary: Summary,
+    session: int,
+    askers: Mapping[str, Asker],
+) -> tuple[ChatPart, ...]:
+    calls = iter(enumerate(summary.calls))
+    file = partial(event_file_url, session, number)
+    parts: list[ChatPart] = []
+    for place, part in enumerate(event.parts):
+        if part.call:
+            position, call = next(calls)
+            if call.name != TRANSFER:
+                question = call.about or question_of(part.call)
+                chip = _chip(number, position, call, question, session)
+                who = who_asks(event.author, askers.get(call.id or ""))
+                form = ask_form(number, call, part.call.args, session, who=who)
+                parts.append(replace(chip, ask=form))
+        elif part.response:
+            parts += response_files(part.response, place, file)
+        elif piece := text_part(part, markdown=True, cleaned=readable) or attachment(
+            part, place, file
+        ):
+            parts.append(piece)
+    if summary.kind == "result" and summary.final:
+        parts += _results(event)
+    if answers(event):
+        parts.append(_answer(event, summary))
+    return (*parts, *_artifacts(event, session), *around(event))
+
+
+def _results(event: Event) -> Iterable[ChatPart]:
+    """Results that are the answer themselves: nobody summarises them (seed: events)."""
+    for response in event.responses:
+        text = json.dumps(response.value, indent=2, ensure_ascii=False)
+        yield OutputPart(visible(response.name), visible(clipped(text)))
+
+
+def _answer(event: Event, summary: Summary) -> OutputPart:
+    """What a workflow gave in the end."""
+    output = event.output
+    text = output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
+    return OutputPart(visible(name_of(summary.node)), visible(clipped(text)))
+
+
+def _artifacts(event: Event, session: int) -> Iterable[ArtifactChip]:
+    for name, version in event.artifact_delta.items():
+        yield ArtifactChip(visible(name), version, artifact_url(session, name, version))
+
+
+def _signal(author: str, summary: Summary) -> str:
+    if summary.transfer_to:
+        return f"{author} → {visible(summary.transfer_to)}"
+    return f"{author} left the loop" if summary.escalate else ""
+
+
+def _chip(number: int, position: int, call: CallSummary, question: str, session: int) -> ToolChip:
+    waiting = call.long_running
+    asks = HUMAN_CALLS.get(call.name)
+    return ToolChip(
+        name=asks or visible(call.name),
+        args=visible(question if asks else call.args),
+        href=session_url(session, event=number),
+        outcome=ToolOutcome(
+            slot=_slot_of(call, number, position),
+            status="waiting" if waiting else "running",
+            text="waiting" if waiting else "no result yet",
+        ),
+        asks=asks is not None,
+    )
+
+
+def who_asks(agent: str, asker: Asker | None) -> str:
+    """Who needs an answer, at the beginning of a sentence."""
+    return visible(f"The {asker.kind} {asker.name} of {agent}" if asker else agent)
+
+
+def ask_form(
+    number: int, call: CallSummary, args: Mapping[str, Any], session: int, *, who: str
+) -> Ask | None:
+    """The form for a call that a person answers; `who` needs it."""
+    if not call.long_running or not call.id:
+        return None
+    form = form_of(call.name, args, who)
+    return Ask(
+        slot=ask_slot(call.id),
+        action=answers_url(session),
+        event=number,
+        call=call.id,
+        hint=readable(clipped(form.hint)),
+        about=readable(clipped(form.about)),
+        fields=form.fields,
+        choices=form.choices,
+        link=sign_in_link(args) if call.name == CREDENTIAL else "",
+    )
+
+
+def ask_slot(call_id: str) -> str:
+    """The element of a question's form."""
+    return _slot(call_id).replace("t-", "a-", 1)
+
+
+def _with_outcomes(message: ChatMessage, outcomes: Mapping[str, ToolOutcome]) -> ChatMessage:
+    if not any(isinstance(part, ToolChip) for part in message.parts):
+        return message
+    parts = (
+        replace(part, outcome=outcomes.get(part.outcome.slot, part.outcome))
+        if isinstance(part, ToolChip)
+        else part
+        for part in message.parts
+    )
+    return replace(message, parts=tuple(parts))
+
+
+def _slot_of(call: CallSummary, number: int, position: int) -> str:
+    return _slot(call.id) if call.id else f"t-{number}-{position}"
+
+
+def _slot(call_id: str | None) -> str:
+    digest = sha1((call_id or "").encode("utf-8", "replace"), usedforsecurity=False)
+    return "t-" + digest.hexdigest()[:12]

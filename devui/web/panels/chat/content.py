@@ -1,0 +1,287 @@
+"""The parts of an event's content, from ADK's JSON."""
+
+import base64
+import json
+import mimetypes
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from devui.debugger.events.summary import cut_of, transcriptions, unwrapped
+from devui.debugger.history.paths import Path, Step
+from devui.web.basic_parts import JsonTree
+from devui.web.panels.chat.content_parts import (
+    AroundPart,
+    CallPart,
+    CodePart,
+    ContentPart,
+    CutPart,
+    FilePart,
+    OtherPart,
+    OutputPart,
+    ResponsePart,
+    Source,
+    SourcesPart,
+    SpokenPart,
+    TextPart,
+    ThoughtPart,
+    TranscriptPart,
+)
+from devui.web.panels.chat.previews import MEDIA, URL_SAFE, media_type, preview_of
+from devui.web.panels.state.step_chart import value_at
+from devui.web.text import formats
+from devui.web.text.formats import clipped, web_address
+from devui.web.text.jsontree import Rest, json_tree
+from devui.web.text.visible import readable, visible
+from devui.wire.events import Call, Content, Event, Fields, Part, Response, fields_in
+
+FileLink: TypeAlias = Callable[[Path], str]
+"""The address of the bytes at a path of an event."""
+
+_LONGEST_JSON: Final = 65_536
+"""Characters of a text that is looked into."""
+_JSON_FENCE: Final = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
+
+_CUT: Final[Mapping[str, str]] = {
+    "MAX_TOKENS": "The answer was cut off at the output token limit.",
+    "SAFETY": "The model's safety filter stopped the answer.",
+    "RECITATION": "The answer was stopped because it quoted a source verbatim.",
+    "MALFORMED_FUNCTION_CALL": "The model returned a malformed function call.",
+}
+
+
+def content_parts(
+    event: Event, *, rest: Rest | None = None, file: FileLink | None = None
+) -> tuple[ContentPart, ...]:
+    """Every part, in order, in full, and what the event says besides.
+
+    `rest` leads to what is not shown at a path of the event, `file` to the bytes that are there.
+    """
+    shown = (
+        _part(part, _Within(number, rest, file), event) for number, part in enumerate(event.parts)
+    )
+    return (*(part for part in shown if part), *around(event))
+
+
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """One of the parts of an event."""
+
+    number: int
+    rest: Rest | None
+    file: FileLink | None
+
+    @property
+    def path(self) -> Path:
+        return ("content", "parts", self.number)
+
+    def tree(self, value: object, *steps: Step) -> JsonTree:
+        """The tree of the value at these steps from here."""
+        rest, place = self.rest, (*self.path, *steps)
+        return json_tree(
+            value, rest=None if rest is None else lambda path, at: rest((*place, *path), at)
+        )
+
+
+def _part(part: Part, within: _Within, event: Event) -> ContentPart | None:
+    if part.call:
+        return _call(part.call, within, event)
+    if part.response:
+        return _response(part.response, within, event)
+    markdown = event.author != "user"
+    spoken = text_part(part, markdown=markdown) or attachment(part, within.number, within.file)
+    if spoken or "text" in part.fields:
+        return spoken
+    known = {key: value for key, value in part.fields.items() if key != "thoughtSignature"}
+    return OtherPart(within.tree(known)) if known else None
+
+
+def text_part(
+    part: Part, *, markdown: bool, cleaned: Callable[[str], str] = visible
+) -> TextPart | ThoughtPart | None:
+    """Text or a thought; None for other parts and for empty text."""
+    if not part.text:
+        return None
+    shown = cleaned(clipped(part.text))
+    if part.is_thought:
+        return ThoughtPart(shown)
+    return TextPart(shown, markdown=markdown, value=_json_in(part.text) if markdown else None)
+
+
+def _json_in(text: str) -> JsonTree | None:
+    """The tree of a text that is a JSON object or array and nothing else, in a fence or not."""
+    fenced = _JSON_FENCE.fullmatch(text)
+    inner = (fenced[1] if fenced else text).strip()
+    if len(inner) > _LONGEST_JSON or inner[:1] + inner[-1:] not in {"{}", "[]"}:
+        return None
+    try:
+        value = json.loads(inner)
+    except (ValueError, RecursionError):
+        return None
+    return json_tree(value) if value else None
+
+
+def spoken(
+    content: Content, *, markdown: bool, file: FileLink | None = None
+) -> tuple[SpokenPart, ...]:
+    """What a content says to a person, as the chat shows it."""
+    shown = (
+        (text_part(part, markdown=markdown, cleaned=readable), attachment(part, number, file))
+        for number, part in enumerate(content.parts)
+    )
+    return tuple(part for pair in shown for part in pair if part)
+
+
+def as_markdown(event: Event) -> str:
+    """What an event says to a person, as Markdown: its text, code and printed results.
+
+    Thoughts, calls and files are left out; an error is its message.
+    """
+    written = [_as_markdown(part) for part in event.parts]
+    failure = event.error_message if not any(written) else ""
+    return "\n\n".join(filter(None, (*written, str(failure or ""))))
+
+
+def _as_markdown(part: Part) -> str:
+    if code := part.code:
+        return _fenced(str(code.get("code", "")), str(code.get("language", "")).lower())
+    if output := part.code_result:
+        return _fenced(str(output.get("output", "")))
+    return "" if part.is_thought else part.text or ""
+
+
+def _fenced(code: str, language: str = "") -> str:
+    """A block of code, in a fence that is longer than each in it."""
+    longest = max((len(each) for each in re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{code.rstrip()}\n{fence}"
+
+
+def attachment(
+    part: Part, number: int, file: FileLink | None
+) -> CodePart | OutputPart | FilePart | None:
+    """Code, what it printed, or a file; None for other parts. It is the part with that number."""
+    if code := part.code:
+        language = str(code.get("language", "")).lower()
+        return CodePart(visible(language), visible(clipped(str(code.get("code", "")))))
+    if output := part.code_result:
+        outcome = str(output.get("outcome", "")).removeprefix("OUTCOME_").lower()
+        return OutputPart(visible(outcome), visible(clipped(str(output.get("output", "")))))
+    return file_part(part, ("content", "parts", number), file)
+
+
+def file_part(part: Part, path: Path, file: FileLink | None) -> FilePart | None:
+    """The file of a part at a path of the event; None if it has none."""
+    if data := part.inline_data:
+        size = len(str(data.get("data", "")).rstrip("=")) * 3 // 4
+        name = visible(str(data.get("displayName") or "inline data"))
+        href = file((*path, "inlineData")) if file else ""
+        mime = str(data.get("mimeType", ""))
+        return FilePart(
+            name,
+            visible(mime),
+            formats.size(size),
+            href,
+            show=MEDIA.get(media_type(mime)) if href else None,
+            preview=preview_of(data),
+        )
+    if reference := part.file_data:
+        address = str(reference.get("fileUri") or "")
+        name = visible(clipped(str(reference.get("displayName") or address)))
+        mime = visible(str(reference.get("mimeType", "")))
+        return FilePart(name, mime, href=web_address(address))
+    return None
+
+
+class InlineFile(NamedTuple):
+    """Bytes in an event."""
+
+    content: bytes
+    mime: str
+    name: str
+
+
+def inline_file(event: Event, path: Path) -> InlineFile | None:
+    """The `inlineData` at a path of an event; None if there is none, or it is no base64."""
+    data = fields_in(value_at(dict(event.fields), path))
+    try:
+        content = base64.b64decode(str(data["data"]).translate(URL_SAFE), validate=True)
+    except (KeyError, ValueError):
+        return None
+    mime = str(data.get("mimeType") or "")
+    name = str(data.get("displayName") or f"file{mimetypes.guess_extension(mime) or ''}")
+    return InlineFile(content, mime, name)
+
+
+def response_files(response: Response, number: int, file: FileLink | None) -> tuple[FilePart, ...]:
+    """The files of a tool response, which is in the part with that number."""
+    path = ("content", "parts", number, "functionResponse", "parts")
+    shown = (file_part(part, (*path, place), file) for place, part in enumerate(response.parts))
+    return tuple(filter(None, shown))
+
+
+def around(event: Event) -> tuple[AroundPart, ...]:
+    """What the event says besides the parts of its content."""
+    aloud = transcriptions(event).items()
+    parts: list[AroundPart] = [TranscriptPart(w, readable(clipped(text))) for w, text in aloud]
+    searches = fields_in(event.fields.get("groundingMetadata")).get("webSearchQueries")
+    queries = tuple(visible(str(each)) for each in _list(searches))
+    if (sources := tuple(_sources(event))) or queries:
+        parts.append(SourcesPart(queries, sources))
+    if reason := cut_of(event):
+        parts.append(CutPart(visible(reason), _CUT.get(reason, "The model stopped early.")))
+    return tuple(parts)
+
+
+def _sources(event: Event) -> Iterator[Source]:
+    """Each address once, in the order of the answer's numbers."""
+    chunks = fields_in(event.fields.get("groundingMetadata")).get("groundingChunks")
+    citations = fields_in(event.fields.get("citationMetadata"))
+    pages = fields_in(event.fields.get("urlContextMetadata")).get("urlMetadata")
+    entries = [
+        *(_of_chunk(fields_in(each)) for each in _list(chunks)),
+        *(fields_in(each) for each in _list(citations.get("citations"))),
+        *({"uri": fields_in(each).get("retrievedUrl")} for each in _list(pages)),
+    ]
+    addresses: set[str] = set()
+    for each in entries:
+        address, title = str(each.get("uri") or ""), str(each.get("title") or "")
+        if address in addresses or not (address or title):
+            continue
+        addresses.update(filter(None, [address]))
+        shown = visible(clipped(title or address))
+        yield Source(shown, web_address(address), visible(clipped(address)))
+
+
+def _of_chunk(chunk: Fields) -> Fields:
+    kinds = (fields_in(chunk.get(kind)) for kind in ("web", "retrievedContext", "maps"))
+    return next(filter(None, kinds), {})
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _call(call: Call, within: _Within, event: Event) -> CallPart:
+    return CallPart(
+        name=visible(call.name),
+        id=visible(str(call.id or "")),
+        args=within.tree(call.args, "functionCall", "args"),
+        long_running=call.id in event.long_running_ids,
+    )
+
+
+def _response(response: Response, within: _Within, event: Event) -> ResponsePart:
+    shown = unwrapped(response.value)
+    wrap = () if shown is response.value else ("result",)
+    files = response_files(response, within.number, within.file)
+    return ResponsePart(
+        name=visible(response.name),
+        id=visible(str(response.id or "")),
+        value=within.tree(shown, "functionResponse", "response", *wrap)
+        if shown or not files
+        else None,
+        files=files,
+        failed=response.is_error and response.id not in event.confirmations,
+    )

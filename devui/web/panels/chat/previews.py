@@ -1,0 +1,126 @@
+"""What a page shows of a file's content: CSV as a table, JSON as a tree, other text as text.
+
+HTML and SVG are text here: nothing in a file acts. What is cut ends with `…`, which tells the
+redactor that a secret may be cut in two (R64).
+"""
+
+import base64
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from devui.debugger.events.preview import ELLIPSIS, shortened
+from devui.web.basic_parts import JsonTree
+from devui.web.panels.chat.content_parts import FilePreview, Medium, PlainPreview, TablePreview
+from devui.web.text.formats import plural
+from devui.web.text.jsontree import json_tree
+from devui.web.text.visible import visible
+
+MEDIA: Final[Mapping[str, Medium]] = {
+    **dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), "picture"),
+    **dict.fromkeys(("audio/mpeg", "audio/mp3", "audio/wav", "audio/x-wav"), "audio"),
+    **dict.fromkeys(("audio/ogg", "audio/flac", "audio/mp4", "audio/webm"), "audio"),
+    **dict.fromkeys(("video/mp4", "video/webm", "video/ogg"), "video"),
+}
+"""Types of files that a page shows as they are."""
+URL_SAFE: Final = str.maketrans("-_", "+/")
+"""ADK's JSON has bytes in either alphabet of base64."""
+_READ: Final = 65_536
+"""Bytes of a file that are looked at in a message."""
+_JSON: Final = 2_000_000
+"""Characters of JSON that are shown as a tree."""
+_DELIMITERS: Final = {"text/csv": ",", "text/tab-separated-values": "\t"}
+_TEXTS: Final = frozenset(
+    {
+        *("application/javascript", "application/sql", "application/toml", "application/x-ndjson"),
+        *("application/x-python-code", "application/x-sh", "application/x-yaml"),
+        *("application/json", "application/xml", "application/yaml", "image/svg+xml"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much of a file a place shows."""
+
+    characters: int
+    rows: int
+    columns: int
+    cell: int
+    """Characters of a cell."""
+
+
+_MESSAGE: Final = Room(characters=8_000, rows=50, columns=20, cell=200)
+
+
+def media_type(declared: object) -> str:
+    """The type without its parameters: `text/csv` of `text/csv; charset=utf-8`."""
+    return str(declared or "").partition(";")[0].strip().lower()
+
+
+def is_textual(mime: str) -> bool:
+    """Whether files of a media type are text."""
+    return mime.startswith("text/") or mime in _TEXTS or mime.endswith(("+json", "+xml"))
+
+
+def preview_of(data: Mapping[str, Any]) -> FilePreview | None:
+    """The preview of an `inlineData` in a message; None for what is no text."""
+    mime, coded = media_type(data.get("mimeType")), str(data.get("data") or "")
+    if not is_textual(mime):
+        return None
+    most = _READ // 3 * 4
+    try:
+        content = base64.b64decode(coded[:most].translate(URL_SAFE), validate=True)
+    except ValueError:
+        return None
+    text, is_cut = content.decode("utf-8-sig", "replace"), len(coded) > most
+    if not text or "\0" in text:
+        return None
+    return text_preview(text, mime, _MESSAGE, is_cut=is_cut)
+
+
+def text_preview(text: str, mime: str, room: Room, *, is_cut: bool = False) -> FilePreview:
+    """The preview of a text, which is the file's beginning if it `is_cut`."""
+    shown: FilePreview | None = None
+    if (mime == "application/json" or mime.endswith("+json")) and not is_cut:
+        shown = _tree(text)
+    elif mime in _DELIMITERS:
+        shown = _table(text, _DELIMITERS[mime], room, is_cut=is_cut)
+    if shown is not None:
+        return shown
+    is_long = is_cut or len(text) > room.characters
+    beginning = shortened(text + ELLIPSIS if is_cut else text, room.characters)
+    return PlainPreview(visible(beginning), "The rest of the file is not shown." if is_long else "")
+
+
+def _tree(text: str) -> JsonTree | None:
+    """None for what is no JSON, whatever it is called, and for what is too large."""
+    try:
+        return json_tree(json.loads(text)) if len(text) <= _JSON else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _table(text: str, delimiter: str, room: Room, *, is_cut: bool) -> TablePreview | None:
+    """The first rows; the last one of a file that is cut may not be whole, and is left out."""
+    try:
+        every = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error:
+        return None
+    rows = [row for row in (every[:-1] if is_cut else every) if row]
+    if not rows:
+        return None
+    head, *body = (tuple(_cells(row, room)) for row in rows[: room.rows + 1])
+    hidden = len(rows) - 1 - len(body)
+    more = "More rows are not shown." if is_cut else f"{plural(hidden, 'more row')} not shown."
+    return TablePreview(head, tuple(body), more if hidden or is_cut else "")
+
+
+def _cells(row: list[str], room: Room) -> Iterator[str]:
+    yield from (visible(shortened(cell, room.cell)) for cell in islice(row, room.columns))
+    if len(row) > room.columns:
+        yield ELLIPSIS

@@ -1,0 +1,1 @@
+"""Two sessions or runs side by side."""

@@ -1,0 +1,192 @@
+"""The two sides of a comparison, and the addresses that name them.
+
+A session is named by its key, a run of it by its place: `12@2` is the second run of session 12.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from starlette.requests import Request
+
+from devui.debugger.compare.facts import SideFacts, facts_of
+from devui.debugger.compare.moments import Moment, moment
+from devui.debugger.compare.sides import MOST, NoSuchRun, Side, read_side
+from devui.debugger.events.prices import Prices
+from devui.store.rows import RunRow, SessionRow
+from devui.web.basic_parts import Status
+from devui.web.errors import BadRequest, NotFound
+from devui.web.links import Compared, choose_url, session_url
+from devui.web.panels.apps.lists import session_name
+from devui.web.panels.compare.parts import CompareChoice, CompareFigure, CompareSide
+from devui.web.panels.runs.status import WORDS
+from devui.web.panels.session.parts import MenuItem
+from devui.web.services import Services, services_of
+from devui.web.text import formats
+from devui.web.text.formats import UNKNOWN, compact, money, plural
+from devui.web.text.numbers import whole_number
+from devui.web.text.visible import visible
+
+
+async def sides_of(request: Request) -> tuple[Services, Side, Side]:
+    """Both sides; raises BadRequest for a side that is not named, and NotFound."""
+    services = services_of(request)
+    left, right = [await side_of(services, request, name) for name in ("left", "right")]
+    return services, left, right
+
+
+async def side_of(services: Services, request: Request, name: str) -> Side:
+    """The side that the query names; raises BadRequest, NotFound."""
+    text = request.query_params.get(name, "")
+    key, at, place = text.partition("@")
+    session, run = whole_number(key), whole_number(place)
+    if session is None or (at and not run):
+        raise BadRequest(
+            f"`{name}` must be a session number, such as 12, or one of its runs, such as 12@2"
+        )
+    row = await services.journal.sessions.get(session)
+    if row is None:
+        raise NotFound(f"there is no session {session}; it may have been deleted")
+    try:
+        return await read_side(services.journal, row, run)
+    except NoSuchRun as error:
+        raise NotFound(str(error)) from error
+
+
+async def event_of_side(
+    services: Services, request: Request, side: Side, name: str
+) -> Moment | None:
+    """The event of a side that the query names, None without one; raises NotFound."""
+    text = request.query_params.get(name)
+    if not text:
+        return None
+    number = whole_number(text)
+    event = await moment(services.journal, side.session, number) if number else None
+    if event is None:
+        raise NotFound(
+            f"session {side.session.key} has no event {text!r}: it has {side.session.events}"
+        )
+    return event
+
+
+_IN_MENU: Final = 20
+
+
+async def sides(services: Services, left: Side, right: Side) -> tuple[CompareSide, ...]:
+    """Both, each with links that put something else in its place."""
+    names = Compared(left.name, right.name)
+    return (
+        await _side(services, left, "left", lambda name: choose_url(name, names.right)),
+        await _side(services, right, "right", lambda name: choose_url(names.left, name)),
+    )
+
+
+async def choice(
+    services: Services, side: Side | None, href: Callable[[str], str]
+) -> CompareChoice:
+    """What a side may be compared with; without one, what to begin with."""
+    app = side.session.app if side else None
+    return CompareChoice(
+        side=_name(side) if side else "",
+        sessions=await _sessions(services, app, side.session.key if side else None, href),
+        runs=tuple(_runs(side, href)) if side else (),
+    )
+
+
+def figures(prices: Prices, left: Side, right: Side) -> tuple[CompareFigure, ...]:
+    """What both came to."""
+    first, second = facts_of(left, prices), facts_of(right, prices)
+    told: tuple[tuple[str, Callable[[SideFacts], str]], ...] = (
+        ("events", lambda facts: formats.grouped(facts.events)),
+        ("tool calls", lambda facts: formats.grouped(facts.calls)),
+        ("tokens", lambda facts: compact(facts.tokens)),
+        ("cost", lambda facts: money(facts.cost, more=facts.unpriced > 0)),
+        ("time", _time),
+    )
+    ends = [_outcome(side) for side in (left, right)]
+    rows = [("outcome", *ends), *((label, say(first), say(second)) for label, say in told)]
+    return tuple(CompareFigure(label, a, b, a != b and label != "time") for label, a, b in rows)
+
+
+def _time(facts: SideFacts) -> str:
+    return UNKNOWN if facts.seconds is None else formats.duration(facts.seconds)
+
+
+def _outcome(side: Side) -> str:
+    return WORDS[side.run.status] if side.run else WORDS["idle"]
+
+
+async def _side(
+    services: Services, side: Side, label: str, href: Callable[[str], str]
+) -> CompareSide:
+    session = side.session
+    about = [f"session {session.key}", await _kind(services, side)]
+    status: Status = side.run.status if side.run else "idle"
+    first = side.events[0].number if side.place and side.events else None
+    return CompareSide(
+        label=label,
+        title=session_name(session),
+        about=" · ".join([*filter(None, about), visible(session.app), visible(session.user)]),
+        href=session_url(session.key, event=first),
+        status=status,
+        word=WORDS[status],
+        sessions=await _sessions(services, session.app, session.key, href),
+        runs=tuple(_runs(side, href)),
+        note=_note(side),
+    )
+
+
+async def _kind(services: Services, side: Side) -> str:
+    """Which run it is, or of what the session is a fork."""
+    if side.place:
+        return f"run {side.place} of {len(side.runs)}"
+    fork = await services.journal.forks.get(side.session.key)
+    if fork is None:
+        return ""
+    note = f", {visible(fork.note)}" if fork.note else ""
+    return f"a fork of session {fork.parent} at #{fork.number}{note}"
+
+
+def _name(side: Side) -> str:
+    title = session_name(side.session)
+    return f"run {side.place} of {title}" if side.place else title
+
+
+def _note(side: Side) -> str:
+    notes = []
+    if side.left_out:
+        notes.append(f"only its first {formats.grouped(MOST)} events are compared")
+    if side.run and side.run.ended is None:
+        notes.append("still running: reload the page to see new events")
+    return "; ".join(notes)
+
+
+def _runs(side: Side, href: Callable[[str], str]) -> list[MenuItem]:
+    if len(side.runs) <= 1:
+        return []
+    key = str(side.session.key)
+    whole = MenuItem("the whole session", href(key), current=side.place is None)
+    newest = list(enumerate(side.runs, 1))[-_IN_MENU:]
+    return [whole, *(_run(run, place, side, href) for place, run in reversed(newest))]
+
+
+def _run(run: RunRow, place: int, side: Side, href: Callable[[str], str]) -> MenuItem:
+    name = f"{side.session.key}@{place}"
+    current = place == side.place
+    return MenuItem(f"run {place}", href(name), note=WORDS[run.status], current=current)
+
+
+async def _sessions(
+    services: Services, app: str | None, current: int | None, href: Callable[[str], str]
+) -> tuple[MenuItem, ...]:
+    sessions = services.journal.sessions
+    rows = await (sessions.recent(_IN_MENU) if app is None else sessions.list(app, limit=_IN_MENU))
+    return tuple(_session(row, href, current=row.key == current, named=app is None) for row in rows)
+
+
+def _session(
+    row: SessionRow, href: Callable[[str], str], *, current: bool, named: bool
+) -> MenuItem:
+    note = f"session {row.key} · {plural(row.events, 'event')}"
+    if named:
+        note = f"{visible(row.app)} · {note}"
+    return MenuItem(session_name(row), href(str(row.key)), note=note, current=current)

@@ -1,0 +1,133 @@
+"""`/compare`: two sessions or runs beside each other."""
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.debugger.compare.comparison import Comparison
+from devui.debugger.compare.moments import moment, moment_diff
+from devui.debugger.compare.prompts import other_prompts
+from devui.debugger.compare.sides import Side, compare_sides
+from devui.web.errors import BadRequest
+from devui.web.links import Compared, choose_url, compare_url
+from devui.web.lookup import theme_of
+from devui.web.panels.compare.parts import ChoosePage, ComparePage, PairDiff
+from devui.web.panels.compare.rows import CompareQuery, Rows, pair_diff, partners, row_id, verdict
+from devui.web.panels.compare.sides import choice, event_of_side, figures, side_of, sides, sides_of
+from devui.web.services import Services, services_of
+from devui.web.text.numbers import whole_number
+
+_MOST_ROWS = 1_000
+"""Rows that a stretch unfolds to at once."""
+_TWO = 2
+
+
+async def show(request: Request) -> Response:
+    """Both sides aligned; as long as one is not named, a choice of what could stand there."""
+    chosen = request.query_params.getlist("session")
+    if chosen:
+        return _redirected(chosen)
+    if not all(request.query_params.get(name) for name in ("left", "right")):
+        return await _choose(request)
+    services, left, right = await sides_of(request)
+    comparison = await compare_sides(services.journal, left, right)
+    prompts = await other_prompts(services.journal, left, right, comparison)
+    query = _query(request)
+    bodies = await _bodies(services, (left, right), comparison, query)
+    first, second = await sides(services, left, right)
+    page = ComparePage(
+        theme=theme_of(request),
+        left=first,
+        right=second,
+        swap_href=compare_url(Compared(right.name, left.name), at=_swapped(query.at)),
+        verdict=verdict(comparison, prompts),
+        figures=figures(services.prices, left, right),
+        folded=not query.unfolded,
+        fold_href=compare_url(
+            Compared(left.name, right.name), unfolded=not query.unfolded, at=query.at
+        ),
+        table=await asyncio.to_thread(Rows(left, right).table, comparison, query, bodies),
+    )
+    return services.render.page(page)
+
+
+async def pair(request: Request) -> Response:
+    """What differs between an event of each side."""
+    services, left, right = await sides_of(request)
+    first = await event_of_side(services, request, left, "leftEvent")
+    second = await event_of_side(services, request, right, "rightEvent")
+    if first is None and second is None:
+        raise BadRequest("give at least one event: `leftEvent=4&rightEvent=5`")
+    diff = await moment_diff(services.journal, first, second)
+    return services.render.page(await asyncio.to_thread(pair_diff, diff))
+
+
+async def stretch(request: Request) -> Response:
+    """Rows that are the same: `count` of them from `leftEvent` and `rightEvent` on."""
+    services, left, right = await sides_of(request)
+    params = request.query_params
+    numbers = [whole_number(params.get(name)) for name in ("leftEvent", "rightEvent", "count")]
+    if not all(numbers):
+        raise BadRequest("give the start and the length of the range")
+    begin, there, count = [number or 0 for number in numbers]
+    return services.render.page(Rows(left, right).same(begin, there, min(count, _MOST_ROWS)))
+
+
+def _redirected(chosen: list[str]) -> Response:
+    """From a choice in a list, the older one first, to the page of the two."""
+    keys = sorted({key for text in chosen if (key := whole_number(text)) is not None})
+    if len(keys) > _TWO:
+        raise BadRequest(f"{len(keys)} sessions are selected: select two to compare")
+    left, right = [*map(str, keys), "", ""][:2]
+    return RedirectResponse(choose_url(left, right), status_code=303)
+
+
+async def _choose(request: Request) -> Response:
+    services, params = services_of(request), request.query_params
+    left, right = params.get("left") or "", params.get("right") or ""
+    known = await side_of(services, request, "left" if left else "right") if left or right else None
+
+    def href(name: str) -> str:
+        return choose_url(left, name) if left else choose_url(name, right)
+
+    page = ChoosePage(theme=theme_of(request), choice=await choice(services, known, href))
+    return services.render.page(page)
+
+
+def _query(request: Request) -> CompareQuery:
+    params = request.query_params
+    return CompareQuery(
+        start=whole_number(params.get("from")) or 0,
+        unfolded=params.get("unfold") is not None,
+        opened=_row(params.get("open")),
+        at=_row(params.get("at")),
+    )
+
+
+def _swapped(row: tuple[int | None, int | None] | None) -> tuple[int | None, int | None] | None:
+    return (row[1], row[0]) if row else None
+
+
+def _row(text: str | None) -> tuple[int | None, int | None] | None:
+    """The numbers of a row's events, as of `4-5`, `4-` or `-5`."""
+    numbers = [whole_number(each) for each in (text or "").split("-")]
+    return (numbers[0], numbers[1]) if len(numbers) == _TWO else None
+
+
+async def _bodies(
+    services: Services, sides: tuple[Side, Side], comparison: Comparison, query: CompareQuery
+) -> dict[str, PairDiff]:
+    """The differences that are open at first: the first one, and that of the address."""
+    wanted = {row_id(row): partners(row) for row in (comparison.first,) if row}
+    if query.opened:
+        wanted |= {row_id(r): partners(r) for r in comparison.rows if partners(r) == query.opened}
+    bodies = {}
+    for name, numbers in wanted.items():
+        events = [
+            await moment(services.journal, side.session, number) if number else None
+            for side, number in zip(sides, numbers, strict=True)
+        ]
+        diff = await moment_diff(services.journal, *events)
+        bodies[name] = await asyncio.to_thread(pair_diff, diff)
+    return bodies

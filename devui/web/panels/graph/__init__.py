@@ -1,0 +1,1 @@
+"""The graph: what an app is made of, with what has run of it."""

@@ -1,0 +1,208 @@
+"""What has run of a structure: counts, times, errors, and the ways taken. Pure."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from devui.debugger.events.nodes import name_of
+from devui.store.rows import EventRow, SpanRow
+from devui.wire.structure import StructureNode
+
+Status = Literal["idle", "done", "running", "held", "failed"]
+
+_TOOLS: Final = frozenset({"tool", "agent_tool"})
+TRANSFER: Final = "transfer_to_agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What a run is doing: the newest run's id, and the agent and tool of each hold."""
+
+    run: str = ""
+    holds: tuple[tuple[str, str | None], ...] = ()
+
+
+@dataclass(slots=True)
+class Activity:
+    """What one node has done."""
+
+    count: int = 0
+    """How often it ran: an agent's turns, a tool's calls."""
+    seconds: float = 0.0
+    errors: int = 0
+    running: bool = False
+    is_held: bool = False
+
+    @property
+    def status(self) -> Status:
+        """The one to act on first."""
+        if self.is_held:
+            return "held"
+        if self.running:
+            return "running"
+        if self.errors:
+            return "failed"
+        return "done" if self.count else "idle"
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The activity of each node, by its position, and how often each way was taken."""
+
+    nodes: tuple[Activity, ...]
+    ways: Counter[tuple[int, int]]
+
+
+def course(
+    nodes: Sequence[StructureNode],
+    rows: Iterable[EventRow],
+    spans: Iterable[SpanRow],
+    now: Now | None = None,
+) -> Course:
+    """What events and spans tell of the nodes; `now` unless they are as of a moment of the past."""
+    reading = _Reading(nodes)
+    for row in rows:
+        reading.event(row)
+    for span in spans:
+        reading.span(span, now)
+    for agent, tool in now.holds if now else ():
+        held = reading.tool(agent, tool) if tool else reading.agent(agent)
+        if held is not None:
+            reading.nodes[held].is_held = True
+    return reading.course()
+
+
+class _Reading:
+    def __init__(self, structure: Sequence[StructureNode]) -> None:
+        self._structure = structure
+        self.nodes = [Activity() for _ in structure]
+        self._ways = Counter[tuple[int, int]]()
+        self._turns = Counter[int]()  # by events, where no span was recorded
+        self._calls = Counter[int]()
+        self._timed = Counter[int]()
+        self._last: int | None = None
+        self._agents: dict[str, int] = {}
+        self._tools: defaultdict[str, list[int]] = defaultdict(list)
+        for position, node in enumerate(structure):
+            if node.kind in _TOOLS:
+                self._tools[node.name].append(position)
+            if node.kind not in _TOOLS or not self._is_in_card(position):
+                self._agents.setdefault(node.name, position)
+
+    def _is_in_card(self, position: int) -> bool:
+        parent = self._structure[position].parent
+        return parent is not None and self._structure[parent].kind != "workflow"
+
+    def agent(self, name: str) -> int | None:
+        """The position of an agent or a workflow's node."""
+        return self._agents.get(name)
+
+    def tool(self, agent: str, name: str) -> int | None:
+        """The position of an agent's tool; of anybody's, if the agent has none of that name."""
+        positions, owner = self._tools.get(name, []), self._agents.get(agent)
+        own = (each for each in positions if self._structure[each].parent == owner)
+        return next(own, positions[0] if positions else None)
+
+    def event(self, row: EventRow) -> None:
+        """Counts a committed event."""
+        summary = row.summary
+        if row.author == "user":
+            self._last = None
+            return
+        name = name_of(summary.node).partition("@")[0] if summary.node else row.author
+        position = self.agent(name)
+        if position is None:
+            position = self.agent(row.author)
+        if position is not None:
+            self._move(position)
+            self.nodes[position].errors += summary.kind == "error"
+        for call in summary.calls:
+            called = self.tool(row.author, call.name)
+            if called is not None:
+                self._calls[called] += 1
+        for response in summary.responses:
+            answered = self.tool(row.author, response.name)
+            if answered is not None:
+                self.nodes[answered].errors += response.failed
+
+    def _move(self, position: int) -> None:
+        """The node works now; ways between the parts of one frame are counted for these."""
+        last = self._last
+        if last == position or (last is not None and self._frames(position, last)):
+            return
+        self._last = position
+        self._turns[position] += 1
+        if last is None:
+            return
+        before, after = list(self._chain(last)), list(self._chain(position))
+        while before and after and before[-1] == after[-1]:
+            before.pop()
+            after.pop()
+        if before and after:
+            self._ways[before[-1], after[-1]] += 1
+
+    def _frames(self, position: int, last: int) -> bool:
+        """Whether the node is a frame around the last one: its checkpoints lead nowhere."""
+        is_frame = self._structure[position].kind in {"sequential", "parallel", "loop", "workflow"}
+        return is_frame and position in self._chain(last)
+
+    def _chain(self, position: int | None) -> Iterator[int]:
+        """The node and what it is part of, outwards."""
+        while position is not None:
+            yield position
+            position = self._structure[position].parent
+
+    def span(self, span: SpanRow, now: Now | None) -> None:
+        """Adds the time of a call of an agent or a tool."""
+        if span.type == "model":
+            return
+        tool = span.type == "tool"
+        position = self.tool(span.agent, span.name) if tool else self.agent(span.name)
+        if position is None:
+            return
+        node = self.nodes[position]
+        self._timed[position] += 1
+        node.seconds += span.seconds or 0.0
+        node.running |= span.seconds is None and now is not None and span.run == now.run
+        if span.error and not node.errors:
+            node.errors += 1
+
+    def course(self) -> Course:
+        """What was counted; who contains something that ran has run itself."""
+        for position, node in enumerate(self.nodes):
+            turns = self._turns[position] + self._calls[position]
+            node.count = max(self._timed[position], self._calls[position]) or turns
+        for position in reversed(range(len(self.nodes))):
+            owner = self._structure[position].parent
+            if owner is not None and self.nodes[position].count:
+                self.nodes[owner].count = max(self.nodes[owner].count, 1)
+                self._ways.setdefault((owner, position), self.nodes[position].count)
+        return Course(tuple(self.nodes), self._ways)
+
+
+def structure_of_events(rows: Iterable[EventRow]) -> list[StructureNode]:
+    """The agents and tools that events name, for a session whose app isn't loaded."""
+    nodes: list[StructureNode] = []
+    agents: dict[str, int] = {}
+    tools: set[tuple[str, str]] = set()
+    parents: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name not in agents:
+            parent = agents.get(parents.get(name, ""), 0) if nodes else None
+            agents[name] = len(nodes)
+            nodes.append(StructureNode(name=name, kind="agent", parent=parent))
+
+    for row in rows:
+        if row.author == "user":
+            continue
+        add(row.author)
+        for call in row.summary.calls:
+            if call.name != TRANSFER and (row.author, call.name) not in tools:
+                tools.add((row.author, call.name))
+                owner = agents[row.author]
+                nodes.append(StructureNode(name=call.name, kind="tool", parent=owner))
+        if row.summary.transfer_to:
+            parents.setdefault(row.summary.transfer_to, row.author)
+    return nodes

@@ -1,0 +1,239 @@
+"""The Graph tab: agents, tools and workflow nodes, with what has run of them."""
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Final
+
+from devui.debugger.apps.apps import UnknownApp
+from devui.debugger.breakpoints.breakpoint import Draft
+from devui.debugger.predicates.expressions import quoted
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, SessionRow, SpanRow
+from devui.web.links import breakpoints_url, session_url
+from devui.web.panels.graph.activity import (
+    Activity,
+    Course,
+    Now,
+    Status,
+    course,
+    structure_of_events,
+)
+from devui.web.panels.graph.layout import FRAMES, TOOLS, Box, Line, layout
+from devui.web.panels.graph.parts import GraphLine, GraphNode, GraphPanel, NodeMenu
+from devui.web.services import Services
+from devui.web.text.formats import duration, plural
+from devui.web.text.visible import visible
+from devui.wire.messages import AppInfo
+from devui.wire.structure import StructureEdge, StructureNode
+
+MOST: Final = 5000
+"""The last events that are counted."""
+_END: Final = 2**63 - 1
+_LETTER: Final = 7.7
+_TIMES: Final = "\N{MULTIPLICATION SIGN}"
+_ICONS: Final = {
+    "agent": "brand",
+    "sequential": "down",
+    "parallel": "columns",
+    "loop": "reload",
+    "workflow": "workflow",
+    "tool": "call",
+    "agent_tool": "transfer",
+    "function": "code",
+    "join": "join",
+    "start": "continue",
+}
+_WORDS: Final = {"agent_tool": "agent as a tool", "sequential": "sequence"}
+_MARKS: Final[dict[Status, str]] = {
+    "idle": "",
+    "done": "final",
+    "running": "continue",
+    "held": "pause",
+    "failed": "error",
+}
+_STATUS_WORDS: Final[dict[Status, str]] = {
+    "idle": "not run",
+    "done": "has run",
+    "running": "running",
+    "held": "paused here",
+    "failed": "failed",
+}
+_PLAIN: Final = re.compile(r"[\w.-]+")
+
+
+async def graph_panel(services: Services, session: SessionRow, row: EventRow | None) -> GraphPanel:
+    """The graph as of an event, or as it is now."""
+    info = app_info(services, session.app)
+    live = services.runs.live(session.key)
+    now = None
+    if row is None:
+        holds = tuple((h.arrival.agent, h.arrival.tool) for h in live.stepper.holds) if live else ()
+        now = Now(live.row.id if live else "", holds)
+    return await drawn(services.journal, session, info, row=row, now=now)
+
+
+def app_info(services: Services, app: str) -> AppInfo | None:
+    """What is known of the app without asking its process."""
+    try:
+        return services.workers.status(app).info
+    except UnknownApp:
+        return None
+
+
+async def drawn(
+    journal: Journal,
+    session: SessionRow,
+    info: AppInfo | None,
+    *,
+    row: EventRow | None = None,
+    now: Now | None = None,
+    menus: bool = True,
+) -> GraphPanel:
+    """The graph of a session; without an app, of what its events name."""
+    until = row.seq + 1 if row else _END
+    rows = await journal.events.page(session.key, before=until, limit=MOST)
+    spans = await journal.spans.every(session.key)
+    key = session.key if menus else None
+    return await asyncio.to_thread(partial(_drawn, info, rows, spans, row=row, now=now, key=key))
+
+
+def _drawn(
+    info: AppInfo | None,
+    rows: Sequence[EventRow],
+    spans: Sequence[SpanRow],
+    *,
+    row: EventRow | None,
+    now: Now | None,
+    key: int | None,
+) -> GraphPanel:
+    if row is not None:
+        spans = [span for span in spans if span.began <= row.timestamp]
+    nodes = info.nodes if info and info.nodes else structure_of_events(rows)
+    edges = info.edges if info and info.nodes else []
+    notes = []
+    if nodes and not (info and info.nodes):
+        notes.append("The app isn't loaded: this shows the agents and tools named by events.")
+    if len(rows) == MOST:
+        notes.append(f"Counts include the last {MOST:,} events.")
+    title = "No agents yet" if not nodes else f"As of #{row.number}" if row else "Now"
+    return picture(
+        (nodes, edges),
+        course(nodes, rows, spans, now),
+        title=title,
+        note=" ".join(notes),
+        event=row.number if row else None,
+        key=key,
+    )
+
+
+def app_graph(info: AppInfo) -> GraphPanel:
+    """The structure of an app alone."""
+    idle = Course(tuple(Activity() for _ in info.nodes), Counter())
+    return picture((info.nodes, info.edges), idle, title="")
+
+
+def picture(
+    structure: tuple[Sequence[StructureNode], Sequence[StructureEdge]],
+    ran: Course,
+    *,
+    title: str,
+    note: str = "",
+    event: int | None = None,
+    key: int | None = None,
+) -> GraphPanel:
+    """The panel; `key` is the session that menus lead to."""
+    nodes, edges = structure
+    places = layout(nodes, edges)
+    return GraphPanel(
+        event=event,
+        title=title,
+        note=note,
+        width=round(places.width) + 8,
+        height=round(places.height) + 8,
+        nodes=tuple(_node(box, nodes, ran.nodes[box.node], key) for box in places.boxes),
+        lines=tuple(_line(line, nodes, ran) for line in places.lines),
+        break_action=breakpoints_url(key) if key is not None else "",
+    )
+
+
+def _node(box: Box, nodes: Sequence[StructureNode], ran: Activity, key: int | None) -> GraphNode:
+    node = nodes[box.node]
+    is_row = node.kind in TOOLS and _shape(node, nodes) == "tool"
+    word = _WORDS.get(node.kind, node.kind)
+    name = "start" if node.kind == "start" else visible(node.name)
+    figures = [f"{ran.count}{_TIMES}"] if ran.count else []
+    took = [duration(ran.seconds)] if ran.seconds else []
+    failed = [plural(ran.errors, "error")] if ran.errors else []
+    detail = figures if is_row else [word, *figures, *took]
+    room = box.w - (70 if is_row else 56)
+    return GraphNode(
+        dom_id=f"graph-{box.node}",
+        box=box,
+        shape=_shape(node, nodes),
+        kind=node.kind,
+        icon=_ICONS[node.kind],
+        name=_shortened(name, int(room / _LETTER)),
+        detail=" · ".join(detail),
+        status=ran.status,
+        mark=_MARKS[ran.status],
+        title=", ".join([f"{word} {name}", _STATUS_WORDS[ran.status], *figures, *took, *failed]),
+        menu=_menu(node, key, word) if key is not None and node.kind != "start" else None,
+    )
+
+
+def _shape(node: StructureNode, nodes: Sequence[StructureNode]) -> str:
+    if node.kind in FRAMES:
+        return "frame"
+    owner = nodes[node.parent].kind if node.parent is not None else ""
+    if node.kind in TOOLS:
+        return "node" if owner in FRAMES else "tool"
+    return {"agent": "card", "start": "start"}.get(node.kind, "node")
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: max(most - 1, 1)]}…"
+
+
+def _menu(node: StructureNode, key: int, word: str) -> NodeMenu:
+    is_tool = node.kind in TOOLS
+    plain = _PLAIN.fullmatch(node.name)
+    if is_tool:
+        wanted = f"tool:{node.name}" if plain else f"({quoted(node.name)} in tools)"
+        draft = Draft(on="tool", name=node.name)
+    else:
+        wanted = f"author:{node.name}" if plain else f"agent == {quoted(node.name)}"
+        draft = Draft(on="agent", name=node.name)
+        if node.kind in {"function", "join"}:
+            draft = Draft(on="event", condition=f"node == {quoted(node.name)}")
+    return NodeMenu(
+        name=visible(node.name),
+        filter_href=session_url(key, only=wanted),
+        breakpoint=json.dumps(asdict(draft)),
+        place=visible(node.place),
+        about=node.type or word,
+    )
+
+
+def _line(line: Line, nodes: Sequence[StructureNode], ran: Course) -> GraphLine:
+    source, target = ran.nodes[line.source], ran.nodes[line.target]
+    times = ran.ways[line.source, line.target]
+    begins = nodes[line.source].kind == "start"
+    both = bool((source.count or begins) and target.count)
+    taken = times > 0 if line.back or line.route else both
+    count = f"{times}{_TIMES}" if line.back and times else ""
+    route = visible(line.route)
+    names = " to ".join(visible(nodes[each].name.strip("_")) for each in (line.source, line.target))
+    return GraphLine(
+        path=line.path,
+        label=" ".join(filter(None, (_shortened(route, 22), count))),
+        x=line.x,
+        y=line.y,
+        is_taken=taken,
+        back=line.back,
+        title=", ".join(filter(None, (names, route, "taken" if taken else "not taken", count))),
+    )

@@ -1,0 +1,1 @@
+"""What is held at a gate: the buttons, and the forms that edit it."""

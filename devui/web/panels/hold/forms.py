@@ -1,0 +1,350 @@
+"""The forms that edit what is held, and what they were filled in with.
+
+The form changes one part of what is held; the rest of it stays as it is, and all of it can be
+changed as JSON beside the form.
+"""
+
+import copy
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from devui.debugger.runs.live import LiveRun
+from devui.debugger.stepping.arrivals import GateKind
+from devui.debugger.stepping.commands import ALLOWED
+from devui.debugger.stepping.stepper import Edit, Hold
+from devui.web.errors import BadRequest
+from devui.web.links import commands_url
+from devui.web.panels.hold.parts import CommandButton, HeldEdit, HeldFields
+from devui.web.panels.questions.parts import AskField
+from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, filled_again
+from devui.web.security.intake import parse_typed
+from devui.web.text.difference import as_text, difference
+from devui.web.text.gates import HOLDING
+from devui.web.text.visible import visible
+from devui.wire.events import fields_in
+from devui.wire.gates import original
+
+_BUTTONS: Final[Mapping[str, CommandButton]] = {
+    "edit": CommandButton("edit", "Use this instead", "", "Replace it with the value in the field"),
+    "mock": CommandButton(
+        "mock", "Answer with this", "", "Skip the call and use this as its answer"
+    ),
+    "skip": CommandButton("skip", "Skip the call", "", "Don't make the call"),
+    "reject": CommandButton(
+        "reject", "Reject the call", "", "Don't make the call, and tell the model why"
+    ),
+    "drop": CommandButton(
+        "drop", "Drop the event", "", "Discard the event; it won't appear in the history"
+    ),
+}
+TAKES_VALUE: Final = frozenset({"edit", "mock"})
+_UNDO: Final = CommandButton("undo", "Undo", "", "Restore the original")
+_DID: Final = {
+    "edit": "edited this",
+    "mock": "mocked this call",
+    "skip": "skipped this call",
+    "reject": "rejected this call",
+    "drop": "dropped this event",
+}
+
+
+def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
+    """The form for one hold; None where nothing can be changed."""
+    allowed = ALLOWED.get(hold.arrival.gate, frozenset())
+    if not allowed:
+        return None
+    edit, before = hold.edit, as_text(original(hold.arrival.gate, hold.arrival.payload))
+    tried = edit or hold.refused
+    wanted = as_text(tried.value) if tried and tried.action in TAKES_VALUE else before
+    is_refused = edit is None and tried is not None and tried.action in TAKES_VALUE
+    buttons = [button for name, button in _BUTTONS.items() if name in allowed]
+    return HeldEdit(
+        action=commands_url(live.row.id),
+        key=uuid.uuid4().hex,
+        position=live.stepper.position,
+        slot=json_slot(hold),
+        field=json_field(hold, wanted, _problem(hold) if is_refused else ""),
+        choices=tuple(each for each in buttons if each.name in TAKES_VALUE),
+        refusals=tuple(each for each in buttons if each.name not in TAKES_VALUE),
+        undo=_UNDO if edit else None,
+        note="" if is_refused else _note(hold),
+        reason=visible(str(edit.value or "")) if edit and edit.action == "reject" else "",
+        fields=held_fields(live, hold) if "edit" in allowed else None,
+        is_refused=is_refused,
+        diff=_difference(edit, before, wanted) if edit else (),
+    )
+
+
+def _difference(edit: Edit, before: str, after: str) -> tuple[str, ...]:
+    """The lines that an edit changes, or all of the answer that stands in for a call."""
+    if edit.action not in TAKES_VALUE:
+        return ()
+    return difference(before if edit.action == "edit" else "", after)
+
+
+def json_slot(hold: Hold) -> str:
+    """What the id of a hold's JSON field begins with."""
+    return f"json-{hold.id}"
+
+
+def json_field(hold: Hold, value: str, error: str = "") -> AskField:
+    """All of what is held in one field."""
+    tried = hold.edit or hold.refused
+    answers = tried is not None and tried.action == "mock"
+    what = HOLDING[hold.arrival.gate]
+    label = "Answer instead of the call" if answers else f"Replacement for the {what}"
+    return AskField("value", f"{label}, as JSON", "json", value, error=error)
+
+
+def value_of(command: str, text: str) -> Any:
+    """What the field says for this command; a mock may be plain text, and most take nothing.
+
+    Raises:
+        WrongFields: it has to be JSON and is not.
+    """
+    if command == "reject":
+        return text
+    if command not in TAKES_VALUE:
+        return None
+    try:
+        return parse_typed(text)
+    except BadRequest as error:
+        if command == "mock":
+            return text
+        raise WrongFields({"value": str(error)}) from error
+
+
+def _note(hold: Hold) -> str:
+    edit = hold.edit
+    if edit is not None:
+        why = f": {edit.value}" if edit.action == "reject" else ""
+        said = f"{edit.actor} {_DID[edit.action]}{why}"
+        return visible(f"{said}. Takes effect when the run continues.")
+    return _problem(hold)
+
+
+def _problem(hold: Hold) -> str:
+    """Why the worker could not do it; "" if nothing was tried."""
+    return visible(f"The change failed: {hold.arrival.problem}") if hold.arrival.problem else ""
+
+
+AT: Final = "of"
+"""What the fields' names begin with."""
+NEW_KEY: Final = "new.key"
+NEW_VALUE: Final = "new.value"
+_MOST: Final = 40
+"""Fields that a form has at most; what has more is changed as JSON."""
+
+_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "systemInstruction": {"type": "string", "title": "system instruction"},
+    "temperature": {"type": "number", "minimum": 0},
+    "topP": {"type": "number", "minimum": 0, "maximum": 1, "title": "top p"},
+    "topK": {"type": "number", "minimum": 0, "title": "top k"},
+    "maxOutputTokens": {"type": "integer", "minimum": 1, "title": "max output tokens"},
+}
+"""Of a request to a model: what people change most."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldForm:
+    """A part of what is held."""
+
+    subject: Any
+    """What the form is about: that which is held, or wanted in its place."""
+    schema: Mapping[str, Any]
+    values: Mapping[str, Any]
+    put: Callable[[dict[str, Any]], Any]
+    """What takes the place of what is held when the part is this."""
+    grows: bool = False
+    """Whether there may be more keys than the schema names."""
+    long: frozenset[str] = frozenset()
+    """Names of the texts that get several lines, however short they are."""
+
+    def fields(self) -> tuple[AskField, ...]:
+        """What to fill in, with what is there."""
+        fields = SchemaForm(self.schema, AT).fields(self.values)
+        return (*map(self._lengthened, fields), *self._new())
+
+    def read(self, entries: Fields) -> Any:
+        """What takes the place of what is held; where nothing is filled in anew, what is there.
+
+        Raises WrongFields.
+        """
+        if all(filled_again(field, entries, {}) == field for field in self.fields()):
+            return self.subject
+        value = SchemaForm(self.schema, AT).read(entries)
+        declared = fields_in(self.schema.get("properties"))
+        values = {
+            n: value.get(n, each)
+            for n, each in self.values.items()
+            if n in value or n not in declared
+        }
+        return self.put({**values, **value, **(self._added(entries) if self.grows else {})})
+
+    def _lengthened(self, field: AskField) -> AskField:
+        has_lines = field.kind == "text" and field.name in self.long
+        return replace(field, kind="long") if has_lines else field
+
+    def _new(self) -> Iterator[AskField]:
+        if self.grows:
+            yield AskField(NEW_KEY, "new key", "text")
+            yield AskField(NEW_VALUE, "value, as JSON", "json")
+
+    def _added(self, entries: Fields) -> dict[str, Any]:
+        key, text = entries.get(NEW_KEY, "").strip(), entries.get(NEW_VALUE, "").strip()
+        if not key and not text:
+            return {}
+        if not key:
+            raise WrongFields({NEW_KEY: "enter a key"})
+        try:
+            return {key: parse_typed(text)}
+        except BadRequest as error:
+            raise WrongFields({NEW_VALUE: str(error)}) from error
+
+
+def held_slot(hold: Hold) -> str:
+    """What the ids of a hold's fields begin with."""
+    return f"held-{hold.id}"
+
+
+def held_fields(live: LiveRun, hold: Hold) -> HeldFields | None:
+    """The form as it is shown."""
+    form = held_form(hold)
+    if form is None:
+        return None
+    return HeldFields(
+        action=commands_url(live.row.id),
+        key=uuid.uuid4().hex,
+        position=live.stepper.position,
+        hold=hold.id,
+        slot=held_slot(hold),
+        title=_TITLES[hold.arrival.gate].format(hold.arrival.tool or ""),
+        fields=form.fields(),
+    )
+
+
+def held_form(hold: Hold) -> HeldForm | None:
+    """The form for what is held; None where there is nothing that has fields."""
+    made = _FORMS.get(hold.arrival.gate)
+    if made is None:
+        return None
+    first = made(hold, original(hold.arrival.gate, hold.arrival.payload))
+    tried = hold.edit or hold.refused
+    form = (made(hold, tried.value) if tried and tried.action == "edit" else None) or first
+    size = len(fields_in(form.schema.get("properties"))) if form else 0
+    if form is None or not (size or form.grows) or size > _MOST:
+        return None
+    long = (each.name for each in (first or form).fields() if each.kind == "long")
+    return replace(form, long=frozenset(long))
+
+
+def _arguments(hold: Hold, subject: Any) -> HeldForm | None:
+    schema = fields_in(hold.arrival.schema)
+    if not isinstance(subject, Mapping):
+        return None
+    if not schema.get("properties"):
+        schema = _by_value(subject)
+    return HeldForm(subject, schema, subject, lambda value: value)
+
+
+def _result(_: Hold, subject: Any) -> HeldForm | None:
+    if not isinstance(subject, Mapping):
+        return None
+    return HeldForm(subject, _by_value(subject), subject, lambda value: value)
+
+
+def _state(_: Hold, subject: Any) -> HeldForm | None:
+    if not isinstance(subject, Mapping):
+        return None
+    delta = fields_in(fields_in(subject.get("actions")).get("stateDelta"))
+
+    def put(value: dict[str, Any]) -> Any:
+        event = copy.deepcopy(dict(subject))
+        event["actions"] = {**fields_in(event.get("actions")), "stateDelta": value}
+        return event
+
+    schema: dict[str, Any] = {"properties": {key: {} for key in delta}}
+    return HeldForm(subject, schema, delta, put, grows=True)
+
+
+def _request(_: Hold, subject: Any) -> HeldForm | None:
+    config = fields_in(fields_in(subject).get("config"))
+    names = [
+        name
+        for name, schema in _SETTINGS.items()
+        if name not in config or isinstance(config[name], _PLAIN[str(schema["type"])])
+    ]
+
+    def put(value: dict[str, Any]) -> Any:
+        request = copy.deepcopy(dict(subject))
+        request["config"] = value
+        return request
+
+    schema = {"properties": {name: _SETTINGS[name] for name in names}}
+    return HeldForm(subject, schema, config, put) if isinstance(subject, Mapping) else None
+
+
+def _response(_: Hold, subject: Any) -> HeldForm | None:
+    """Each text of the answer, and the arguments of each call in it."""
+    parts = fields_in(fields_in(subject).get("content")).get("parts")
+    values, properties = {}, {}
+    for place, part in enumerate(parts if isinstance(parts, list) else []):
+        call = fields_in(fields_in(part).get("functionCall"))
+        if call:
+            values[str(place)] = call.get("args") or {}
+            properties[str(place)] = {"title": f"arguments of {call.get('name', '')}"}
+        elif isinstance(fields_in(part).get("text"), str):
+            title = "thought" if part.get("thought") else "text"
+            values[str(place)] = part["text"]
+            properties[str(place)] = {"type": "string", "title": title}
+
+    def put(value: dict[str, Any]) -> Any:
+        response = copy.deepcopy(subject)
+        for place in values:
+            part = response["content"]["parts"][int(place)]
+            if "functionCall" in part:
+                part["functionCall"]["args"] = value.get(place, {})
+            else:
+                part["text"] = value.get(place, "")
+        return response
+
+    return HeldForm(subject, {"properties": properties}, values, put)
+
+
+_PLAIN: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+}
+
+_TITLES: Final[Mapping[GateKind, str]] = {
+    "before_tool": "Arguments of {}",
+    "after_tool": "Result of {}",
+    "before_commit": "State changes (JSON). Leave a field empty to drop that change.",
+    "before_model": "Request settings",
+    "after_model": "Model answer",
+}
+_FORMS: Final[Mapping[str, Callable[[Hold, Any], HeldForm | None]]] = {
+    "before_tool": _arguments,
+    "after_tool": _result,
+    "before_commit": _state,
+    "before_model": _request,
+    "after_model": _response,
+}
+
+
+def _by_value(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema for what has none: each member is of the type that it has."""
+    return {
+        "properties": {key: _kind(each) for key, each in value.items()},
+        "required": list(value),
+    }
+
+
+def _kind(value: Any) -> dict[str, Any]:
+    if value is None:
+        return {"nullable": True}
+    kinds = ((bool, "boolean"), (str, "string"), (int | float, "number"))
+    return next(({"type": kind} for of, kind in kinds if isinstance(value, of)), {})

@@ -1,0 +1,282 @@
+"""Where the run under way stands, as the session page shows it: buttons, held things, resuming."""
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from devui.debugger.breakpoints.book import BreakpointBook
+from devui.debugger.breakpoints.breakpoint import StoredBreakpoint
+from devui.debugger.events.preview import preview
+from devui.debugger.events.summary import summarise
+from devui.debugger.runs.live import LiveRun
+from devui.debugger.runs.standing import branches_of
+from devui.debugger.stepping.arrivals import GateKind
+from devui.debugger.stepping.stepper import Hold, Stepper
+from devui.store.rows import Change
+from devui.store.state import scoped
+from devui.store.summaries import Kind
+from devui.web.links import commands_url, session_url
+from devui.web.panels.breakpoints.panel import full_description, mark_shape
+from devui.web.panels.hold.forms import held_edit
+from devui.web.panels.hold.parts import (
+    CommandButton,
+    Debugger,
+    GuardNote,
+    HeldItem,
+    HeldRows,
+    Stage,
+)
+from devui.web.panels.inspector.parts import PendingGroup, StateValue
+from devui.web.panels.runs.panel import beside
+from devui.web.panels.state.panel import changed_values
+from devui.web.panels.timeline.kinds import WORDS, shape
+from devui.web.text.formats import moment, plural
+from devui.web.text.gates import HOLDING, sentence
+from devui.web.text.jsontree import json_text
+from devui.web.text.visible import visible
+from devui.wire.events import Event, fields_in
+from devui.wire.gates import ORDERS, PLANS, original
+
+_KINDS: Final[Mapping[GateKind, Kind]] = {
+    "before_model": "thought",
+    "after_model": "text",
+    "before_tool": "call",
+    "after_tool": "result",
+    "enter_agent": "transfer",
+    "leave_agent": "transfer",
+}
+_WORDS: Final[Mapping[GateKind, str]] = {
+    "enter_agent": "begins",
+    "leave_agent": "ends",
+    "before_model": "request",
+    "after_model": "response",
+}
+_STAGES: Final[Mapping[GateKind, Stage]] = {
+    "before_commit": "produced",
+    "after_commit": "committed",
+}
+_EFFECTS: Final[Mapping[str, str]] = {
+    "effects": "This tool has side effects",
+    "unknown": "This tool may have side effects",
+    "idempotent": "The tool's server says repeated calls are safe, but devui can't verify that",
+}
+_RUNS: Final = "Continue runs it."
+_RESULT: Final = 160
+
+
+def _button(name: str, key: str, title: str, *, primary: bool = False) -> CommandButton:
+    return CommandButton(name, ORDERS[name], key, title, primary=primary)
+
+
+_PAUSE = _button("pause", "p", "Hold the next event before its commit (p)")
+_STEPS = (
+    _button("continue", "c", "Continue the run (c or F8)", primary=True),
+    _button("step_event", "n", "Step over the next commit (n or F10)"),
+    _button("step_half", "m", "Step to the next yield, commit, or resume (m)"),
+    _button("step_into", "i", "Step into the next model, tool, or agent (i)"),
+    _button("step_out", "o", "Run until this call or agent returns (o)"),
+)
+_ON = _button("continue", "c", "Continue the run without stopping there (c or F8)")
+_STOP = _button(
+    "stop_after_event",
+    "s",
+    "Stop after the current or next event is committed (s); Shift+S stops at once",
+)
+
+
+def debugger(live: LiveRun | None) -> Debugger:
+    """The orders that can be given now."""
+    if live is None or live.stopping:
+        return Debugger()
+    stepper = live.stepper
+    last = stepper.last.command if stepper.last else None
+    return Debugger(
+        action=commands_url(live.row.id),
+        key=uuid.uuid4().hex,
+        position=stepper.position,
+        buttons=_buttons(stepper),
+        plan=PLANS[stepper.plan.name] if stepper.plan else "",
+        last=ORDERS[last.name] if last else "",
+        actor=visible(last.actor) if last else "",
+    )
+
+
+def _buttons(stepper: Stepper) -> tuple[CommandButton, ...]:
+    if stepper.holds:
+        return (*_STEPS, _STOP)
+    if stepper.plan is None:
+        return (_PAUSE, _STOP)
+    changes = {"pause": _PAUSE, "stop_after_event": _STOP}
+    return (_ON, *(button for name, button in changes.items() if name != stepper.plan.name))
+
+
+def held_rows(live: LiveRun | None, book: BreakpointBook) -> HeldRows:
+    """What waits at gates, the oldest first, with the breakpoints that hold it; else the event
+    that was let go and is on its way into the journal."""
+    if live is None:
+        return HeldRows()
+    if not live.stepper.holds:
+        going = live.stepper.committing
+        return HeldRows(items=(_committing(live, going, book),) if going else ())
+    others = [branch for branch in branches_of(live) if branch["status"] != "held"]
+    items = tuple(_item(live, hold, book) for hold in live.stepper.holds)
+    return HeldRows(items=items, beside=beside(others))
+
+
+def is_committing(live: LiveRun | None) -> bool:
+    """Whether that is all there is to show of it."""
+    return live is not None and not live.stepper.holds and live.stepper.committing is not None
+
+
+def pending(live: LiveRun | None) -> tuple[PendingGroup, ...]:
+    """State that is written and not committed: what the held events will change."""
+    if live is None:
+        return ()
+    session = live.session.key
+    return tuple(
+        PendingGroup(author, f"pending from {author}: {plural(len(values), 'key')}", values)
+        for hold in live.stepper.holds
+        if hold.arrival.gate == "before_commit"
+        if (values := _pending_values(hold, session))
+        if (author := visible(hold.arrival.agent))
+    )
+
+
+def _pending_values(hold: Hold, session: int) -> tuple[StateValue, ...]:
+    """What the code wrote, with what a person wants committed in its place."""
+    values = zip(_changes(hold, session), hold.arrival.changes, strict=True)
+    return tuple(replace(value, note=_instead(hold, change)) for value, change in values)
+
+
+def _instead(hold: Hold, change: Mapping[str, Any]) -> str:
+    if hold.edit is None:
+        return ""
+    actions = fields_in(fields_in(hold.edit.value).get("actions"))
+    delta = fields_in(actions.get("stateDelta", actions.get("state_delta")))
+    if hold.edit.action == "drop" or change["key"] not in delta:
+        return "edited: this will not be committed"
+    if (instead := delta[change["key"]]) == change["new"]:
+        return ""
+    return visible(f"{_json(instead)} will be committed instead")
+
+
+def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
+    arrival, summary, session = hold.arrival, hold.arrival.summary, live.session
+    kind = summary.kind if summary else _KINDS[arrival.gate]
+    by = book.get(session.app, hold.breakpoint or 0)
+    return HeldItem(
+        id=hold.id,
+        kind=kind,
+        shape=shape(kind, final=summary.final if summary else False),
+        word=WORDS[kind] if summary else _WORDS.get(arrival.gate, WORDS[kind]),
+        author=visible(arrival.agent),
+        text=visible(summary.text if summary else _about(hold)),
+        instead=visible(_edited(hold)),
+        sentence=sentence(hold.arrival.gate, hold.arrival.number),
+        stage=_STAGES.get(arrival.gate, "working"),
+        since=moment(hold.since),
+        branch=visible(arrival.branch or ""),
+        changes=_announced(hold, session.key),
+        value=json_text(arrival.payload),
+        holding=HOLDING[arrival.gate],
+        edit=held_edit(live, hold),
+        breakpoint=_breakpoint(hold, by),
+        breakpoint_shape=mark_shape(by.breakpoint.draft) if by else "break",
+        alone=_alone(live),
+        breakpoint_href=session_url(session.key, tab="breaks"),
+        guard=_guarded(hold, session.key),
+    )
+
+
+def _committing(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
+    """Nothing can be done to it any more."""
+    item = _item(live, hold, book)
+    return replace(item, stage="committing", sentence="Being committed", edit=None, breakpoint="")
+
+
+def _announced(hold: Hold, session: int) -> tuple[StateValue, ...]:
+    """What its commit will do to the state; of what is edited the diff tells it."""
+    is_as_it_was = hold.arrival.gate == "before_commit" and hold.edit is None
+    return _changes(hold, session) if is_as_it_was else ()
+
+
+def _guarded(hold: Hold, session: int) -> GuardNote | None:
+    """What the guard says of a call that is perhaps made a second time."""
+    ruling = hold.ruling
+    if ruling is None:
+        return None
+    offer, said = ruling.offer, _EFFECTS.get(ruling.effect.effect, "")
+    if offer is None:
+        todo = "It already ran, but fewer times than now. Continue runs it again."
+        return GuardNote(f"{said}. {todo}", "", "", "", "")
+    elsewhere = "" if offer.session == session else " in the parent session"
+    if not ruling.exact:
+        todo = f"and it has already run with other arguments. {_RUNS}"
+    elif hold.edit is None:
+        todo = f"and it has already run with these arguments. {_RUNS}"
+    else:
+        todo = "and it has already run. Continue uses the recorded result."
+    return GuardNote(
+        text=f"{said}, {todo}",
+        result=visible(preview(dict(offer.result), _RESULT)),
+        label=f"#{offer.number}{elsewhere}",
+        href=session_url(offer.session, event=offer.number),
+        command="undo" if hold.edit else "mock",
+        value="" if hold.edit else _json(dict(offer.result)),
+    )
+
+
+def _alone(live: LiveRun) -> Debugger | None:
+    """The orders for one of several holds."""
+    if len(live.stepper.holds) < 2:
+        return None
+    return replace(debugger(live), buttons=_STEPS, plan="", last="")
+
+
+def _breakpoint(hold: Hold, stored: StoredBreakpoint | None) -> str:
+    if hold.breakpoint is None:
+        return ""
+    if stored is None:
+        return f"Breakpoint {hold.breakpoint}: deleted"
+    return f"Breakpoint {hold.breakpoint}: {full_description(stored.breakpoint.draft)}"
+
+
+def _edited(hold: Hold) -> str:
+    """What a person put in the place of a call's arguments or result; "" if nobody did."""
+    if hold.edit is None or hold.edit.action != "edit" or not hold.arrival.tool:
+        return ""
+    return _of_tool(hold, hold.edit.value)
+
+
+def _of_tool(hold: Hold, value: Any) -> str:
+    if hold.arrival.gate == "after_tool":
+        return f"{hold.arrival.tool} → {preview(value, _RESULT)}"
+    said = ", ".join(f"{name}={_json(each)}" for name, each in fields_in(value).items())
+    return f"{hold.arrival.tool}({said})"
+
+
+def _about(hold: Hold) -> str:
+    arrival = hold.arrival
+    if arrival.tool:
+        return _of_tool(hold, original(arrival.gate, arrival.payload))
+    if arrival.gate == "after_model":
+        return summarise(Event.of({**arrival.payload, "author": arrival.agent}), final=False).text
+    return str(arrival.payload.get("model") or arrival.payload.get("type") or "")
+
+
+def _changes(hold: Hold, session: int) -> tuple[StateValue, ...]:
+    changes = [
+        Change(
+            *scoped(str(change["key"])),
+            old=_json(change["old"]) if "old" in change else None,
+            new=_json(change["new"]),
+        )
+        for change in hold.arrival.changes
+    ]
+    return changed_values(changes, session=session, number=None)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

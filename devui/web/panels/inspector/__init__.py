@@ -1,0 +1,1 @@
+"""The inspector: its tabs, and one event in full."""

@@ -1,0 +1,213 @@
+"""One event in full: labelled fields first, raw JSON last."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from devui.debugger.events.preview import preview
+from devui.debugger.events.prices import Prices
+from devui.debugger.events.usage import usage_of
+from devui.debugger.guard.effects import FRAMEWORK_CALLS
+from devui.store.rows import Change, EditRow, NoteRow
+from devui.store.rows import EventRow as StoredEvent
+from devui.store.summaries import Summary, Usage
+from devui.web.basic_parts import Fact, JsonText
+from devui.web.links import (
+    artifact_url,
+    event_file_url,
+    event_value_url,
+    try_call_url,
+    whole_event_url,
+)
+from devui.web.panels.breakpoints.from_event import like_this
+from devui.web.panels.chat.content import content_parts
+from devui.web.panels.chat.content_parts import CallPart, ContentPart
+from devui.web.panels.hold.interventions import event_edits
+from devui.web.panels.inspector.mark_parts import EventNotes
+from devui.web.panels.inspector.parts import ArtifactLink, Chunks, EventDetail, MoreLink
+from devui.web.panels.notes.parts import note_form
+from devui.web.panels.recovery.panel import fork_form
+from devui.web.panels.state.panel import changed_values
+from devui.web.panels.timeline.kinds import WORDS, shape
+from devui.web.text import formats
+from devui.web.text.formats import SHOWN, moment, money, plain
+from devui.web.text.jsontree import json_text
+from devui.web.text.visible import visible
+from devui.wire.events import Event, Fields
+
+CHUNKS_SHOWN: Final = 200
+RAW_IN_FILE: Final = 131_072
+"""Characters of an event's JSON in a session's HTML file."""
+VALUE: Final = 400
+"""Characters of an action's value; the raw JSON has all of it."""
+
+ACTIONS: Final[dict[str, str]] = {
+    "transferToAgent": "transfer to",
+    "transferReason": "transfer reason",
+    "escalate": "escalate",
+    "skipSummarization": "skip summarization",
+    "requestedToolConfirmations": "confirmation requested",
+    "requestedAuthConfigs": "sign-in requested",
+    "endOfAgent": "end of agent",
+    "agentState": "agent state",
+    "compaction": "compaction",
+    "rewindBeforeInvocationId": "rewind before",
+    "route": "route",
+    "renderUiWidgets": "widgets",
+    "setModelResponse": "model response set",
+}
+"""Actions besides state and artifacts (adk-runtime 1.3), and what they are called."""
+
+
+def event_detail(
+    event: Event,
+    row: StoredEvent,
+    changes: Sequence[Change],
+    *,
+    summary: Summary,
+    prices: Prices,
+    chunks: Sequence[Event] = (),
+    edits: Sequence[EditRow] = (),
+    notes: EventNotes | None = None,
+    note: NoteRow | None = None,
+    fork: bool = False,
+    more_changes: MoreLink | None = None,
+    in_file: bool = False,
+) -> EventDetail:
+    """Everything about one event; `chunks` are its partial events, in order.
+
+    `edits` is what people did on the way to it, `notes` what was noticed of the
+    state, `note` what somebody wrote about it, `more_changes` leads to changes left out,
+    `in_file` is for a page without a server: nothing to post, and no colours in the JSON, which its
+    script adds to what is unfolded.
+    """
+    whole = whole_event_url(row.session, row.number)
+    return EventDetail(
+        number=row.number,
+        kind=summary.kind,
+        word=WORDS[summary.kind],
+        shape=shape(summary.kind, final=row.final),
+        author=visible(row.author),
+        moment=moment(row.timestamp),
+        final=row.final,
+        partial=event.is_partial,
+        error=_error(event),
+        parts=_parts(event, row),
+        changes=changed_values(changes, session=row.session, number=row.number),
+        more_changes=more_changes,
+        artifacts=tuple(_artifacts(event, row.session)),
+        actions=tuple(_actions(event.actions)),
+        model=tuple(_model(event, prices)),
+        identity=tuple(_identity(event, row)),
+        note=note_form(row.session, row.number, note),
+        like=None if in_file else like_this(row, summary),
+        fork=None if in_file else fork_form(event, row, opened=fork),
+        chunks=_chunks(chunks),
+        raw=_raw_in_file(event, row.size)
+        if in_file
+        else json_text(event.fields, whole, size=row.size),
+        whole=whole if row.size > SHOWN and not in_file else "",
+        edits=event_edits(edits, summary),
+        notes=notes,
+    )
+
+
+def _raw_in_file(event: Event, size: int) -> JsonText:
+    shown = json_text(event.fields, size=size, limit=RAW_IN_FILE, coloured=False)
+    return replace(shown, cut=f"{shown.cut}; the JSON export has all") if shown.cut else shown
+
+
+def _error(event: Event) -> Fact | None:
+    code, message = event.error_code, event.error_message
+    if not code and not message:
+        return None
+    return Fact(visible(str(code or "")), visible(str(message or "")))
+
+
+def _artifacts(event: Event, session: int) -> Iterator[ArtifactLink]:
+    for name, version in event.artifact_delta.items():
+        yield ArtifactLink(visible(name), version, artifact_url(session, name, version))
+
+
+def _actions(actions: Fields) -> Iterator[Fact]:
+    for key, label in ACTIONS.items():
+        value = actions.get(key)
+        if value is None or value in ({}, []):
+            continue
+        text = value if isinstance(value, str) else preview(value, VALUE)
+        yield Fact(label, visible(text), mono=not isinstance(value, bool | str))
+
+
+def _model(event: Event, prices: Prices) -> Iterator[Fact]:
+    usage = usage_of(event)
+    if usage is not None:
+        counted = (
+            ("input", usage.prompt - usage.cached),
+            ("cached", usage.cached),
+            ("output", usage.output - usage.thoughts),
+            ("thinking", usage.thoughts),
+        )
+        hint = " · ".join(
+            f"{label} {formats.grouped(number)}" for label, number in counted if number
+        )
+        yield Fact("tokens", formats.grouped(usage.prompt + usage.output), hint=hint)
+        yield _cost(usage, prices)
+    for label, value in (("finish reason", event.finish_reason), ("model", event.model)):
+        if value:
+            yield Fact(label, visible(value))
+
+
+def _cost(usage: Usage, prices: Prices) -> Fact:
+    price = prices.find(usage.model)
+    if price is None:
+        name = visible(usage.model) or "an unnamed model"
+        return Fact("cost", "unknown", hint=f"no price known for {name}")
+    rates = price.for_prompt(usage.prompt)
+    cached = "unknown" if rates.cached is None else f"${plain(rates.cached)}"
+    told = f"${plain(rates.input)} in, {cached} cached, ${plain(rates.output)} out per 1M tokens"
+    cost = rates.cost(usage)
+    return Fact("cost", "unknown" if cost is None else money(cost), hint=f"{told}; {price.source}")
+
+
+def _identity(event: Event, row: StoredEvent) -> Iterator[Fact]:
+    yield Fact("invocation", visible(row.invocation_id), mono=True)
+    if event.node_path:
+        yield Fact("node", visible(event.node_path), mono=True)
+    if event.output is not None:
+        yield Fact("output", visible(preview(event.output, VALUE)), mono=True)
+    yield Fact("branch", visible(row.branch or "none"), mono=bool(row.branch))
+    yield Fact("id", visible(row.id), mono=True)
+    if row.run:
+        yield Fact("run", visible(row.run), mono=True)
+    if role := event.content.role:
+        yield Fact("role", visible(role), hint="as the model sees it")
+    waiting = event.fields.get("longRunningToolIds")
+    if waiting:
+        yield Fact("long-running", visible(", ".join(map(str, waiting))), mono=True)
+    yield Fact("size", formats.size(row.size))
+
+
+def _chunks(chunks: Sequence[Event]) -> Chunks | None:
+    if not chunks:
+        return None
+    shown = tuple(visible(_chunk_text(chunk)) for chunk in chunks[:CHUNKS_SHOWN])
+    return Chunks(len(chunks), shown, more=len(chunks) - len(shown))
+
+
+def _chunk_text(chunk: Event) -> str:
+    said = "".join(part.text for part in chunk.parts)
+    return said or preview(chunk.content.fields, VALUE)
+
+
+def _parts(event: Event, row: StoredEvent) -> tuple[ContentPart, ...]:
+    rest = partial(event_value_url, row.session, row.number)
+    file = partial(event_file_url, row.session, row.number)
+    return tuple(_tried(part, row) for part in content_parts(event, rest=rest, file=file))
+
+
+def _tried(part: ContentPart, row: StoredEvent) -> ContentPart:
+    """A call of a tool can be made by itself; those of the framework's own ask people and such."""
+    if not isinstance(part, CallPart) or not part.id or part.name in FRAMEWORK_CALLS:
+        return part
+    return replace(part, try_href=try_call_url(row.session, row.number, part.id))

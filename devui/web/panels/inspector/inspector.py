@@ -1,0 +1,304 @@
+"""The inspector: what its tab shows of the selected event, or of the session as it is now."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Final, TypeVar
+
+from devui.debugger.history.rewinds import taken_back
+from devui.debugger.secrets.fragments import clean_fragments
+from devui.store.rows import EditRow, EventRow, OutputLine, SessionRow
+from devui.web.links import edit_state_url, log_tab_url, log_url, session_url, whole_event_url
+from devui.web.page_query import EVERYTHING, PageQuery
+from devui.web.panels.artifacts.panel import artifacts_panel
+from devui.web.panels.breakpoints.panel import breakpoints_panel, enabled_count
+from devui.web.panels.chat.content_parts import ContentPart, TextPart
+from devui.web.panels.graph.panel import graph_panel
+from devui.web.panels.hold.interventions import event_edits, mark_numbers
+from devui.web.panels.hold.panel import pending
+from devui.web.panels.inspector.detail import event_detail
+from devui.web.panels.inspector.parts import (
+    EventDetail,
+    Hint,
+    Inspector,
+    LogPanel,
+    Panel,
+    RawPanel,
+    StatePanel,
+    StateTab,
+    Tab,
+    TabKey,
+)
+from devui.web.panels.request.panel import request_panel
+from devui.web.panels.runs.panel import run_panel
+from devui.web.panels.state.diff import state_diff, state_with
+from devui.web.panels.state.editing import state_form
+from devui.web.panels.state.key_history import key_history, pin_bar
+from devui.web.panels.state.keys import further_changes, some_changes, some_state
+from devui.web.panels.state.panel import state_panel
+from devui.web.panels.state.uncommitted import event_notes, groups, of_run
+from devui.web.panels.timeline.rewound import rewind_mark
+from devui.web.panels.timeline.runs import log_line
+from devui.web.panels.trace.panel import trace_panel
+from devui.web.services import Services
+from devui.web.text.formats import plural
+from devui.web.text.jsontree import json_text
+from devui.web.text.markdown import prepare
+from devui.wire.events import Event
+from devui.wire.gates import EDITED
+
+TABS: Final[tuple[tuple[TabKey, str], ...]] = (
+    ("event", "Event"),
+    ("state", "State"),
+    ("raw", "Raw"),
+    ("log", "Log"),
+    ("breaks", "Breaks"),
+    ("run", "Run"),
+    ("request", "Request"),
+    ("trace", "Trace"),
+    ("graph", "Graph"),
+    ("artifacts", "Files"),
+)
+
+LOG_LINES: Final = 1000
+"""The last lines of a run's output, which are shown; the log's own address has all of them."""
+_HEAVY: Final = 32 * 1024
+"""Bytes of an event, or characters of a state, from which on their panels are put together on
+another thread."""
+
+T = TypeVar("T")
+
+
+def tab_of(name: str | None, *, selected: bool) -> TabKey:
+    """The requested tab; without one, an event shows itself, and the present its state."""
+    for key, _ in TABS:
+        if key == name:
+            return key
+    return "event" if selected else "state"
+
+
+async def inspector(
+    services: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    tab: TabKey,
+    *,
+    query: PageQuery = EVERYTHING,
+) -> Inspector:
+    """The tabs and the panel of one; `query` is what it shows of it."""
+    number, at = row.number if row else None, query.at.number if query.at else None
+    since = query.since.number if query.since else None
+    tabs = tuple(
+        Tab(
+            key,
+            label,
+            session_url(session.key, event=number, tab=key, at=at, pin=query.pin, since=since),
+            key == tab,
+            str(i % 10),
+            count=enabled_count(services, session) if key == "breaks" else "",
+        )
+        for i, (key, label) in enumerate(TABS, 1)
+    )
+    if tab == "breaks":
+        panel: Panel = await breakpoints_panel(services, session, row, query)
+    elif tab == "request":
+        panel = await request_panel(services, session, row, query.against)
+    elif tab == "artifacts":
+        panel = await artifacts_panel(services, session, row, query)
+    else:
+        panel = await _panel(services, session, row, tab, query=query)
+    hits, pin = query.past if tab == "breaks" else None, query.pin
+    return Inspector(
+        tab=tab,
+        tabs=tabs,
+        panel=panel,
+        sticky=row is not None,
+        hits=hits,
+        at=at,
+        pin=await pin_bar(services, session, row, pin, tab=tab, query=query) if pin else None,
+        since=since,
+    )
+
+
+async def _panel(
+    services: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    tab: TabKey,
+    *,
+    query: PageQuery,
+) -> Panel:
+    if tab == "trace":
+        return await trace_panel(services, session, row)
+    if tab == "graph":
+        return await graph_panel(services, session, row or query.at)
+    if tab == "run":
+        return await run_panel(services, session, query.standing)
+    if tab == "state":
+        return await _state_tab(services, session, row, query)
+    if tab == "log":
+        return await log(services, session, row)
+    if row is None:
+        title = "No event is selected"
+        return Hint(title, "Select an event in the timeline, or step through events with j and k.")
+    if tab == "raw":
+        return await raw(services, session, row)
+    until = query.at.number if query.at else None
+    return await detail(services, session, row, fork=query.fork, until=until)
+
+
+async def _state_tab(
+    services: Services, session: SessionRow, row: EventRow | None, query: PageQuery
+) -> StateTab:
+    pin, since = query.pin, query.since
+    return StateTab(
+        await state(services, session, row, at=query.at)
+        if since is None
+        else await state_diff(services, session, row, since),
+        state_with(session, row, query),
+        await state_form(services, session, query.edit) if query.edit is not None else None,
+        edit_state_url(session.key, "") if row is None and since is None else "",
+        await key_history(services, session, row, pin, query=query) if pin else None,
+    )
+
+
+async def raw(services: Services, session: SessionRow, row: EventRow) -> RawPanel:
+    """One event as its JSON."""
+    body = await services.journal.events.body(session.key, row.number)
+    event = body[1] if body else Event("{}")
+    edits = event_edits(await _edits(services, row, event), row.summary)
+    whole = whole_event_url(session.key, row.number)
+    text = await _built(row, lambda: json_text(event.fields, whole))
+    return RawPanel(row.number, text, edits)
+
+
+async def _edits(services: Services, row: EventRow, event: Event) -> list[EditRow]:
+    """What people did on the way to an event."""
+    if not row.summary.edited:
+        return []
+    wanted = mark_numbers(event.metadata[EDITED])
+    return [edit for edit in await services.journal.edits.list(row.session) if edit.id in wanted]
+
+
+async def detail(
+    services: Services,
+    session: SessionRow,
+    row: EventRow,
+    *,
+    fork: bool = False,
+    until: int | None = None,
+) -> EventDetail:
+    """One event in full, as of the event `until`; `fork`: with the form for one open."""
+    events = services.journal.events
+    body = await events.body(session.key, row.number)
+    changes = await some_changes(services.journal, session.key, row.number)
+    texts = await events.chunks(session.key, row.id) if row.chunks else ()
+    chunks = [json.loads(text) for text in texts]
+    clean_fragments(chunks, services.view.redactor())
+    event = body[1] if body else Event("{}")
+    edits = await _edits(services, row, event)
+    touches = await of_run(services, session.key, row.run)
+    notes = event_notes(touches, row, row.summary)
+    note = await services.journal.notes.get(session.key, row.number)
+    more_changes = await further_changes(services.journal, session.key, row.number, len(changes))
+    shown = await _built(
+        row,
+        lambda: event_detail(
+            event,
+            row,
+            changes,
+            summary=row.summary,
+            prices=services.prices,
+            chunks=[Event.of(chunk) for chunk in chunks],
+            edits=edits,
+            notes=notes,
+            note=note,
+            fork=fork,
+            more_changes=more_changes,
+        ),
+    )
+    await prepare(_markdown(shown.parts))
+    taken = await taken_back(services.journal, session.key, until=until)
+    return replace(shown, rewind=rewind_mark(taken, row.number, session.key, "detail"))
+
+
+async def _built(row: EventRow, build: Callable[[], T]) -> T:
+    """A panel about an event."""
+    return await _beside(build, heavy=row.size > _HEAVY or row.chunks > 0)
+
+
+async def _beside(build: Callable[[], T], *, heavy: bool) -> T:
+    """A panel; a large one does not hold up everyone else meanwhile."""
+    return await asyncio.to_thread(build) if heavy else build()
+
+
+def _markdown(parts: Iterable[ContentPart]) -> Iterator[str]:
+    """The markdown of an event's parts."""
+    for part in parts:
+        if isinstance(part, TextPart) and part.markdown:
+            yield part.text
+
+
+async def state(
+    services: Services, session: SessionRow, row: EventRow | None, *, at: EventRow | None = None
+) -> StatePanel:
+    """The state as of an event, or now, on a page that is as of `at`.
+
+    `temp:` state is known while its run lives.
+    """
+    journal = services.journal
+    live = services.runs.live(session.key)
+    uncommitted = await groups(services, session, row, () if row else pending(live))
+    temp = live.temp if live and (row is None or row.run == live.row.id) else {}
+    number = row.number if row else None
+    values, more = await some_state(journal, session.key, row.seq if row else None, number)
+    changes = await some_changes(journal, session.key, row.number) if row else ()
+    build = partial(
+        state_panel,
+        values,
+        changes,
+        dict(temp),
+        session=session.key,
+        number=number,
+        at=at.number if at else None,
+        pending=uncommitted,
+        more=more,
+    )
+    return await _beside(build, heavy=sum(len(value.value) for value in values) > _HEAVY)
+
+
+async def log(services: Services, session: SessionRow, row: EventRow | None) -> LogPanel:
+    """The output of the event's run, or of the newest."""
+    last = await services.journal.runs.newest(session.key)
+    newest = last.id if last else None
+    run = row.run if row and row.run else newest
+    waiting = _waiting(services, session, run)  # first: what is written meanwhile is in both
+    stored = await services.journal.runs.last_output(run, LOG_LINES) if run else []
+    last_stored = stored[-1][0] if stored else 0
+    lines = [*stored, *((number, line) for number, line in waiting if number > last_stored)]
+    shown = lines[-LOG_LINES:]
+    return LogPanel(
+        run=run,
+        lines=tuple(log_line(number, line) for number, line in shown),
+        live=row is None or run == newest,
+        ask_href=log_tab_url(session.key, row.number if row else None),
+        left_out=_left_out(shown),
+        href=log_url(run) if run and shown else None,
+    )
+
+
+def _left_out(lines: list[tuple[int, OutputLine]]) -> str:
+    count = lines[0][0] - 1 if lines else 0
+    return f"{plural(count, 'earlier line')} not shown" if count else ""
+
+
+def _waiting(
+    services: Services, session: SessionRow, run: str | None
+) -> list[tuple[int, OutputLine]]:
+    """The lines of a run that are not in the journal yet, with their numbers."""
+    live = services.runs.live(session.key)
+    if live is None or live.row.id != run:
+        return []
+    return list(enumerate(live.output, live.lines - len(live.output) + 1))

@@ -1,0 +1,1 @@
+"""Long work: how far exports, imports and tests are, and stopping them."""

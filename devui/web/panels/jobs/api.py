@@ -1,0 +1,110 @@
+"""Long work over HTTP, for pages and programs: its progress, and stopping it."""
+
+import re
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from typing_extensions import TypedDict
+
+from devui.debugger.background.jobs import Job, Kind, Status
+from devui.web.errors import NotFound
+from devui.web.htmx import HtmxRequest
+from devui.web.links import apps_url, export_url, session_url, test_url
+from devui.web.operation import operation
+from devui.web.panels.jobs.panel import job_list
+from devui.web.panels.runs.api import answer
+from devui.web.services import services_of
+from devui.web.text.numbers import whole_number
+
+JOB_HEADER: Final = "x-devui-job"
+"""The id that a client gives to its request as a job, so that it can follow it."""
+_ID: Final = re.compile(r"[0-9a-f]{32}")
+
+
+def wanted_id(request: Request) -> str:
+    """The id that the request names; "" for none, or for one of another form."""
+    named = request.headers.get(JOB_HEADER, "")
+    return named if _ID.fullmatch(named) else ""
+
+
+class JobJson(TypedDict):
+    """An export, an import, the making of a test, or the preparation of a replay."""
+
+    job: str
+    kind: Kind
+    session: int | None
+    """The key of the session; null for an import."""
+    name: str
+    """Of the session or the file."""
+    done: int
+    total: int
+    """0 until it is known; in a unit of its own."""
+    status: Status
+
+
+class JobsJson(TypedDict):
+    """Active jobs, and the last fifty that ended."""
+
+    jobs: list[JobJson]
+
+
+@operation(JobsJson)
+async def every(request: Request) -> Response:
+    """List active exports, imports, tests and replays, and the last ones that ended."""
+    return answer({"jobs": [_job_json(job) for job in services_of(request).jobs.all()]})
+
+
+@operation(JobJson)
+async def show(request: Request) -> Response:
+    """Get one job."""
+    return answer(_job_json(_job_of(request)))
+
+
+@operation(JobJson)
+async def stop(request: Request) -> Response:
+    """Stop a job; one that has ended stays as it is."""
+    job = _job_of(request)
+    job.stop()
+    return answer(_job_json(job))
+
+
+async def show_list(request: Request) -> Response:
+    """The list of a page: jobs of the session `?session=`, or imports."""
+    server = services_of(request)
+    session = whole_number(request.query_params.get("session", ""))
+    return server.render.page(job_list(server.jobs, session))
+
+
+async def stop_in_list(request: Request) -> Response:
+    """Stop a job, and show the list again; without htmx, the page that has it."""
+    server, job = services_of(request), _job_of(request)
+    job.stop()
+    if HtmxRequest.read(request.headers):
+        return server.render.page(job_list(server.jobs, job.session))
+    if job.session is None:
+        return RedirectResponse(apps_url(), status_code=303)
+    if job.kind == "replay":
+        return RedirectResponse(session_url(job.session, tab="run"), status_code=303)
+    page = test_url if job.kind == "test" else export_url
+    return RedirectResponse(page(job.session), status_code=303)
+
+
+def _job_of(request: Request) -> Job:
+    """The job of the path; raises NotFound."""
+    job = services_of(request).jobs.get(request.path_params["job"])
+    if job is None:
+        raise NotFound("there is no such job; only the last ones that ended are remembered")
+    return job
+
+
+def _job_json(job: Job) -> JobJson:
+    return {
+        "job": job.id,
+        "kind": job.kind,
+        "session": job.session,
+        "name": job.name,
+        "done": job.progress,
+        "total": job.total,
+        "status": job.status,
+    }

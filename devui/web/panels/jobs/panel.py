@@ -1,0 +1,76 @@
+"""Long work: how far it is, and stopping it."""
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from devui.debugger.background.jobs import Job, Jobs
+from devui.web.links import jobs_url, stop_job_url
+from devui.web.text.formats import plural
+from devui.web.text.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class JobItem:
+    """One job that takes a while, or that was stopped a moment ago."""
+
+    id: str
+    text: str
+    """`Exporting Trip to London`."""
+    percent: int | None
+    """None while it is not known how much there is."""
+    stop_action: str
+    """"" once it is stopped or stopping."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobList:
+    """The jobs of a session, or the imports; the page asks again while one is active."""
+
+    template: ClassVar[str] = "jobs/jobs.html"
+    href: str
+    jobs: tuple[JobItem, ...] = ()
+    active: bool = False
+    """A job is under way, shown or not."""
+
+
+NO_IMPORTS: Final = JobList("/jobs")
+
+
+UNSHOWN: Final = 0.4
+"""Seconds before a job is shown; quicker ones show no bar at all."""
+_AFTERWARDS: Final = 8.0
+"""Seconds for which a stopped job is shown."""
+_WORDS: Final = {
+    "export": ("Exporting", "The export of"),
+    "import": ("Importing", "The import of"),
+    "replay": ("Preparing a replay of", "The replay of"),
+    "test": ("Making a test of", "The test of"),
+}
+
+
+def job_list(jobs: Jobs, session: int | None) -> JobList:
+    """The jobs of a session, or the imports."""
+    here, now = [job for job in jobs.all() if job.session == session], time.monotonic()
+    shown = tuple(_item(job) for job in here if _is_shown(job, now))
+    return JobList(jobs_url(session), shown, active=any(job.ended is None for job in here))
+
+
+def _is_shown(job: Job, now: float) -> bool:
+    if job.ended is None:
+        return now - job.started >= UNSHOWN
+    return job.status == "stopped" and now - job.ended < _AFTERWARDS
+
+
+def _item(job: Job) -> JobItem:
+    doing, work = _WORDS[job.kind]
+    name = visible(job.name)
+    match job.status:
+        case "running":
+            percent = 100 * job.progress // job.total if job.total else None
+            return JobItem(job.id, f"{doing} {name}", percent, stop_job_url(job.id))
+        case "stopping":
+            return JobItem(job.id, f"Stopping: {doing.lower()} {name}", None, "")
+        case _:
+            end = f" after {plural(job.saved, 'session')}" if job.saved else ". Nothing was saved"
+            return JobItem(job.id, f"{work} {name} was stopped{end}.", None, "")

@@ -1,0 +1,1 @@
+"""Notes and stars on events and sessions."""

@@ -1,0 +1,36 @@
+"""Notes and stars from the page."""
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from devui.web.errors import NotFound
+from devui.web.htmx import HtmxRequest
+from devui.web.links import session_url
+from devui.web.lookup import actor_of, session_of
+from devui.web.panels.notes.api import noted
+from devui.web.panels.notes.live import marked
+from devui.web.panels.notes.parts import note_form
+from devui.web.security.intake import read_form
+from devui.web.text.numbers import whole_number
+
+
+async def change(request: Request) -> Response:
+    """Star an event or write about it; 0 is the session."""
+    services, session = await session_of(request)
+    form = await read_form(request)
+    number = whole_number(request.path_params["number"])
+    if number is None:
+        raise NotFound("notes can only be added to an event or the session")
+    text, star = form.get("text"), form.get("starred")
+    row = await noted(
+        services,
+        session.key,
+        number,
+        text=None if text is None else str(text),
+        starred=None if star is None else star == "yes",
+        actor=actor_of(form),
+    )
+    if HtmxRequest.read(request.headers):
+        shown = services.render.part(note_form(session.key, number, row))
+        return HTMLResponse(shown + marked(services, [row]))
+    return RedirectResponse(session_url(session.key, event=number or None), status_code=303)

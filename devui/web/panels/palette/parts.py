@@ -1,0 +1,29 @@
+"""What the command palette lists from the server."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteItem:
+    """Something to go to."""
+
+    label: str
+    href: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteGroup:
+    """Items of one kind."""
+
+    title: str
+    items: tuple[PaletteItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PaletteResults:
+    template: ClassVar[str] = "palette/results.html"
+    groups: tuple[PaletteGroup, ...]
+    is_indexing: bool = False
+    """Events are still being indexed for the search: the palette asks again."""

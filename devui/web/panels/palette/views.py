@@ -1,0 +1,96 @@
+"""`/palette`: sessions, events, state keys and apps for a text."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.debugger.history.paths import Pin
+from devui.debugger.predicates.filters import Typed
+from devui.debugger.search.hits import find
+from devui.store.rows import SessionRow
+from devui.store.state import prefixed
+from devui.web.links import app_url, search_url, session_url
+from devui.web.panels.apps.lists import session_name
+from devui.web.panels.palette.parts import PaletteGroup, PaletteItem, PaletteResults
+from devui.web.panels.search.excerpts import excerpt, phrases_of, plain
+from devui.web.panels.state.panel import SCOPES
+from devui.web.services import Services, services_of
+from devui.web.text.formats import plural
+from devui.web.text.numbers import whole_number
+from devui.web.text.visible import visible
+
+_MOST: Final = 6
+"""Items of a group."""
+_PATIENCE: Final = 0.05
+"""Seconds for events that aren't indexed yet: the page asks again for them."""
+
+
+async def show(request: Request) -> Response:
+    """What matches the text `q`; the page shows `session`, if any."""
+    services = services_of(request)
+    typed = Typed.read(request.query_params.get("q"))
+    text, key = typed.text.strip(), whole_number(request.query_params.get("session"))
+    progress = await services.search_index.catch_up(_PATIENCE) if text and key else None
+    groups = [
+        PaletteGroup("Sessions", await _sessions(services, text)),
+        PaletteGroup("Events", await _events(services, typed, key)),
+        PaletteGroup("State keys", await _keys(services, text, key)),
+        PaletteGroup("Apps", _apps(services, text)),
+    ]
+    if typed.filter is not None:
+        link = PaletteItem(f"Search all sessions for “{visible(text)}”", search_url(text))
+        groups.append(PaletteGroup("Search", (link,)))
+    filled = tuple(each for each in groups if each.items)
+    is_indexing = progress is not None and not progress.is_whole
+    return services.render.page(PaletteResults(filled, is_indexing))
+
+
+async def _sessions(services: Services, text: str) -> tuple[PaletteItem, ...]:
+    journal = services.journal
+    rows: Sequence[SessionRow] = (
+        await journal.search.titled(text, _MOST) if text else await journal.sessions.recent(_MOST)
+    )
+    return tuple(
+        PaletteItem(
+            session_name(row),
+            session_url(row.key),
+            f"{visible(row.app)} · {plural(row.events, 'event')}",
+        )
+        for row in rows
+    )
+
+
+async def _events(services: Services, typed: Typed, key: int | None) -> tuple[PaletteItem, ...]:
+    if typed.filter is None or key is None:
+        return ()
+    results = await find(services.journal, typed.filter, services.prices, session=key, most=_MOST)
+    redactor, phrases = services.view.redactor(), phrases_of(typed.filter)
+    return tuple(
+        PaletteItem(
+            f"#{hit.row.number} {plain(excerpt(hit, phrases, redactor))}",
+            session_url(key, event=hit.row.number),
+            visible(hit.row.author),
+        )
+        for each in results.sessions
+        for hit in each.hits
+    )
+
+
+async def _keys(services: Services, text: str, key: int | None) -> tuple[PaletteItem, ...]:
+    if key is None or not text:
+        return ()
+    names: list[str] = []
+    for scope in SCOPES:
+        page = await services.journal.state.page(key, scope, limit=_MOST, find=text, longest=1)
+        names += [prefixed(scope, each.key) for each in page.values]
+    return tuple(
+        PaletteItem(visible(name), session_url(key, tab="state", pin=Pin(name)), "history")
+        for name in names[:_MOST]
+    )
+
+
+def _apps(services: Services, text: str) -> tuple[PaletteItem, ...]:
+    names = [name for name in services.apps.names() if text.lower() in name.lower()]
+    return tuple(PaletteItem(visible(name), app_url(name), "app") for name in names[:_MOST])

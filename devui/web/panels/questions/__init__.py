@@ -1,0 +1,1 @@
+"""What agents ask people: the forms, and the answers."""

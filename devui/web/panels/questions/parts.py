@@ -1,0 +1,59 @@
+"""Forms by which a person answers what an agent asks."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+FieldKind = Literal["text", "long", "secret", "number", "whole", "boolean", "choice", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class AskField:
+    """One thing to fill in."""
+
+    name: str
+    label: str
+    kind: FieldKind
+    value: str = ""
+    options: tuple[str, ...] = ()
+    """Of a `choice`."""
+    hint: str = ""
+    required: bool = False
+    error: str = ""
+    """What is wrong with what was filled in."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskFields:
+    """The fields of a form. Goes into `#{slot}-fields`."""
+
+    template: ClassVar[str] = "questions/ask_fields.html"
+    slot: str
+    fields: tuple[AskField, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskChoice:
+    """A button that sends the answer; all of a question's buttons look alike."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question that waits for its answer. Goes into the element `slot`."""
+
+    template: ClassVar[str] = "questions/ask.html"
+    slot: str
+    """DOM id, known from the call's id."""
+    action: str
+    event: int
+    """The number of the event that asks."""
+    call: str
+    hint: str
+    fields: tuple[AskField, ...]
+    choices: tuple[AskChoice, ...]
+    about: str = ""
+    """What the answer judges: a call, a payload."""
+    link: str = ""
+    """Where a person signs in, for a credential by OAuth."""

@@ -1,0 +1,290 @@
+"""What agents ask people, as forms; and what the forms say, as function responses.
+
+An agent asks with a call that no tool answers: a confirmation, an input, a credential (adk-runtime
+8.4 to 8.6, 12.6), or a long-running tool of the app's own. The answer is a message of the user
+with a function response of the same id.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from devui.web.errors import BadRequest, Unprocessable
+from devui.web.panels.questions.parts import AskChoice, AskField
+from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields
+from devui.web.security.intake import parse_typed
+from devui.web.text.formats import clipped, web_address
+from devui.web.text.visible import visible
+from devui.wire.events import fields_in
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a question is put to a person."""
+
+    hint: str
+    """The question in words."""
+    fields: tuple[AskField, ...]
+    choices: tuple[AskChoice, ...]
+    about: str = ""
+    """What is to be judged: the call, the agent's payload."""
+
+
+CREDENTIAL: Final = "adk_request_credential"
+"""The name of the call that asks for one."""
+_ONE_LINE: Final = 60
+"""Characters of JSON that still read well without indentation."""
+_FOR_PROGRAMS: Final = "ToolConfirmation"
+"""In what runtimes say for want of an author's hint: how a program answers."""
+_NO_CODE: Final = (
+    "the address has no code: sign in first, then paste the full address from the browser"
+)
+_OTHER_SIGN_IN: Final = (
+    "the address is from another sign-in: open the sign-in page from this question"
+)
+_NO_AUTHLIB: Final = (
+    " Fetching the token requires authlib, which isn't installed: run pip install"
+    " 'devui[oauth]', then answer."
+)
+_SEND: Final = (AskChoice("send", "Send answer"),)
+
+
+def form_of(name: str, args: Mapping[str, Any], who: str) -> Form:
+    """How the call of this name is answered; `who` it is that needs the answer, for a sentence."""
+    if name == CREDENTIAL:
+        return _credential(args, who)
+    return _FORMS.get(name, _any_form)(args)
+
+
+def answer_of(name: str, args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    """The function response that the filled-in form says.
+
+    Raises:
+        WrongFields: a field does not hold what it is for.
+        Unprocessable: none of the buttons was pressed that there are.
+    """
+    return _ANSWERS.get(name, _any_answer)(args, fields)
+
+
+def sign_in_link(args: Mapping[str, Any]) -> str:
+    """Where a person signs in, if the call asks for that; "" for anything but http(s)."""
+    oauth2 = fields_in(fields_in(_auth(args).get("exchangedAuthCredential")).get("oauth2"))
+    address = str(oauth2.get("authUri") or "")
+    return web_address(address)
+
+
+# --- confirmations -------------------------------------------------------------------------
+
+
+def _confirmation(args: Mapping[str, Any]) -> Form:
+    asked = fields_in(args.get("toolConfirmation"))
+    call = fields_in(args.get("originalFunctionCall"))
+    payload = asked.get("payload")
+    hint = str(asked.get("hint") or "")
+    if not hint or _FOR_PROGRAMS in hint:
+        hint = "Allow this call?"
+    shown = () if payload is None else (_json_field("payload", "Payload", payload),)
+    about = f"{call.get('name', '')} {_readable(call.get('args') or {})}"
+    return Form(hint, shown, (AskChoice("yes", "Confirm"), AskChoice("no", "Reject")), about)
+
+
+def _confirmed(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    if fields.get("choice") not in {"yes", "no"}:
+        raise Unprocessable("choose yes or no")
+    answer: dict[str, Any] = {"confirmed": fields["choice"] == "yes"}
+    if "payload" in fields:
+        answer["payload"] = _json(fields, "payload", "Payload")
+    return answer
+
+
+# --- inputs --------------------------------------------------------------------------------
+
+
+def _input(args: Mapping[str, Any]) -> Form:
+    schema = fields_in(args.get("response_schema") or args.get("responseSchema"))
+    hint = str(args.get("message") or "Enter your answer.")
+    about = "" if args.get("payload") is None else _readable(args["payload"])
+    if schema.get("type") == "boolean":
+        yes_or_no = AskChoice("true", "Yes"), AskChoice("false", "No")
+        return Form(hint, (), yes_or_no, about)
+    if isinstance(schema.get("enum"), list):
+        options = tuple(AskChoice(str(one), str(one)) for one in schema["enum"])
+        return Form(hint, (), options, about)
+    return Form(hint, _fields(schema), _SEND, about)
+
+
+def _fields(schema: Mapping[str, Any]) -> tuple[AskField, ...]:
+    if schema.get("type") == "object" and schema.get("properties"):
+        return SchemaForm(schema, "answer").fields()
+    (field,) = SchemaForm(_alone(schema), "of").fields()
+    return (replace(field, name="answer", kind="long" if field.kind == "text" else field.kind),)
+
+
+def _alone(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a single answer, as that of an object with nothing else in it."""
+    one = schema or {"type": "string"}
+    rest = {"$defs": schema["$defs"]} if "$defs" in schema else {}
+    named = {"title": "Answer", **one}
+    return {"properties": {"answer": named}, "required": ["answer"], **rest}
+
+
+def _answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    schema = fields_in(args.get("response_schema") or args.get("responseSchema"))
+    if schema.get("type") == "boolean":
+        return {"result": fields.get("choice") == "true"}
+    if isinstance(schema.get("enum"), list):
+        return {"result": _chosen(schema["enum"], fields.get("choice"))}
+    if schema.get("type") == "object" and schema.get("properties"):
+        return {"result": SchemaForm(schema, "answer").read(fields)}
+    try:
+        answer = SchemaForm(_alone(schema), "of").read({"of.answer": fields.get("answer", "")})
+    except WrongFields as error:
+        raise WrongFields({"answer": str(error)}) from error
+    return {"result": answer["answer"]}
+
+
+def _chosen(options: list[Any], text: str | None) -> Any:
+    found = [one for one in options if str(one) == text]
+    if not found:
+        raise Unprocessable(f"choose one of {', '.join(map(str, options))}")
+    return found[0]
+
+
+# --- credentials ---------------------------------------------------------------------------
+
+
+def _credential(args: Mapping[str, Any], who: str) -> Form:
+    scheme = fields_in(_auth(args).get("authScheme"))
+    match _scheme_type(scheme):
+        case "apiKey":
+            where = f"{scheme.get('in', 'header')} {scheme.get('name', '')}".strip()
+            key = AskField("key", "API key", "secret", hint=f"sent as {where}", required=True)
+            return Form(f"{who} needs an API key.", (key,), _SEND)
+        case "http":
+            return Form(f"{who} needs a sign-in.", _http_fields(scheme), _SEND)
+        case "oauth2" | "openIdConnect":
+            back = AskField(
+                "back",
+                "Address after signing in",
+                "text",
+                hint="open the link, sign in, then paste the address from the browser",
+                required=True,
+            )
+            need = f"{who} needs you to sign in to the service."
+            return Form(need + ("" if find_spec("authlib") else _NO_AUTHLIB), (back,), _SEND)
+        case _:
+            config = _json_field("config", "Credential, as JSON", _auth(args))
+            return Form(f"{who} needs a credential.", (config,), _SEND)
+
+
+def _http_fields(scheme: Mapping[str, Any]) -> tuple[AskField, ...]:
+    if str(scheme.get("scheme") or "").lower() == "basic":
+        name = AskField("username", "Username", "text", required=True)
+        return name, AskField("password", "Password", "secret", required=True)
+    return (AskField("token", "Token", "secret", required=True),)
+
+
+def _credentials(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    config = dict(_auth(args))
+    scheme = fields_in(config.get("authScheme"))
+    match _scheme_type(scheme):
+        case "apiKey":
+            made: dict[str, Any] = {"authType": "apiKey", "apiKey": fields.get("key", "")}
+        case "http":
+            names = ("username", "password", "token")
+            given = {name: fields[name] for name in names if fields.get(name)}
+            kind = str(scheme.get("scheme") or "bearer").lower()
+            made = {"authType": "http", "http": {"scheme": kind, "credentials": given}}
+        case "oauth2" | "openIdConnect":
+            asked = dict(fields_in(config.get("exchangedAuthCredential")))
+            login = fields_in(asked.get("oauth2"))
+            back = _sent_back(login, fields.get("back", "").strip())
+            made = {**asked, "oauth2": {**login, "authResponseUri": back}}
+        case _:
+            given = _json(fields, "config", "The credential")
+            if not isinstance(given, dict):
+                raise WrongFields({"config": "must be a JSON object"})
+            return given
+    return {**config, "exchangedAuthCredential": made}
+
+
+def _sent_back(login: Mapping[str, Any], address: str) -> str:
+    """The address if this sign-in can have ended there: with a code or a refusal (RFC 6749 4.1.2).
+
+    Runtimes drop any other one and ask again, without a word to the person.
+    """
+    told = dict(parse_qsl(urlsplit(address).query))
+    if not told.keys() & {"code", "error"}:
+        raise WrongFields({"back": _NO_CODE})
+    if login.get("state") and told.get("state") != login["state"]:
+        raise WrongFields({"back": _OTHER_SIGN_IN})
+    return address
+
+
+def _auth(args: Mapping[str, Any]) -> Mapping[str, Any]:
+    return fields_in(args.get("authConfig"))
+
+
+def _scheme_type(scheme: Mapping[str, Any]) -> str:
+    return str(scheme.get("type") or scheme.get("type_") or "")
+
+
+# --- tools that take long -------------------------------------------------------------------
+
+
+def _choices(args: Mapping[str, Any]) -> Form:
+    options = args.get("options")
+    named = [str(one) for one in options] if isinstance(options, list) else []
+    return Form("Choose one.", (), tuple(AskChoice(visible(one), visible(one)) for one in named))
+
+
+def _choice(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    return {"result": _chosen(args.get("options") or [], fields.get("choice"))}
+
+
+def _any_form(args: Mapping[str, Any]) -> Form:
+    field = _json_field("response", "Result of the call, as JSON", {"status": "done"})
+    hint = "This call is long-running. Enter its result, and update it whenever it changes."
+    return Form(hint, (field,), (AskChoice("send", "Send result"),))
+
+
+def _any_answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    value = _json(fields, "response", "The result")
+    return value if isinstance(value, dict) else {"result": value}
+
+
+# --- JSON in a field -------------------------------------------------------------------------
+
+
+def _readable(value: Any) -> str:
+    """JSON for people: on one line if that is short."""
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _json_field(name: str, label: str, value: Any) -> AskField:
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return AskField(name, label, "json", value=clipped(text), required=True)
+
+
+def _json(fields: Fields, name: str, label: str) -> Any:
+    try:
+        return parse_typed(fields.get(name, ""))
+    except BadRequest as error:
+        raise WrongFields({name: f"{label}: {error}"}) from error
+
+
+_FORMS: Final[Mapping[str, Callable[[Mapping[str, Any]], Form]]] = {
+    "adk_request_confirmation": _confirmation,
+    "adk_request_input": _input,
+    "get_user_choice": _choices,
+}
+_ANSWERS: Final[Mapping[str, Callable[[Mapping[str, Any], Fields], dict[str, Any]]]] = {
+    "adk_request_confirmation": _confirmed,
+    "adk_request_input": _answer,
+    CREDENTIAL: _credentials,
+    "get_user_choice": _choice,
+}

@@ -1,0 +1,289 @@
+"""Forms made from a JSON Schema, and what their fields say.
+
+Both ways of writing a schema are read: JSON Schema as pydantic makes it, with references, and the
+one of declarations of tools (`OBJECT`, `nullable`). Objects in objects are fields side by side;
+lists, and what has no schema, are JSON in a field.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+
+from devui.web.errors import BadRequest
+from devui.web.panels.questions.parts import AskField, FieldKind
+from devui.web.security.intake import parse_typed
+from devui.web.text.visible import visible
+from devui.wire.events import fields_in
+
+Fields: TypeAlias = Mapping[str, str]
+
+_KINDS: Final[Mapping[str, FieldKind]] = {
+    "string": "text",
+    "integer": "whole",
+    "number": "number",
+    "boolean": "boolean",
+}
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+_LONG: Final = 80
+"""Characters from which on a text gets several lines."""
+_DEEPEST: Final = 4
+
+
+class WrongFields(ValueError):
+    """What fields say does not fit the schema; `errors` are sentences by the fields' names."""
+
+    def __init__(self, errors: Mapping[str, str]) -> None:
+        super().__init__("; ".join(errors.values()))
+        self.errors = errors
+
+
+class SchemaForm:
+    """The form of an object's schema; its fields are named `at.name`, `at.name.inner`."""
+
+    def __init__(self, schema: Mapping[str, Any], at: str) -> None:
+        self._root = schema
+        self._at = at
+
+    def fields(self, values: Mapping[str, Any] | None = None) -> tuple[AskField, ...]:
+        """What to fill in, with these values and no others, or else with the defaults."""
+        return tuple(self._inputs(self._root, values, self._at, "", must=True, depth=0))
+
+    def read(self, entries: Fields) -> dict[str, Any]:
+        """What the fields say. Raises WrongFields."""
+        errors: dict[str, str] = {}
+        value = self._object(self._root, entries, self._at, errors, depth=0)
+        if errors:
+            raise WrongFields(errors)
+        return value
+
+    def _inputs(
+        self,
+        schema: Mapping[str, Any],
+        values: Mapping[str, Any] | None,
+        at: str,
+        above: str,
+        *,
+        must: bool,
+        depth: int,
+    ) -> Iterator[AskField]:
+        for name, plain, required, nullable in self._members(schema):
+            label = f"{above}{plain.get('title') or name}"
+            known = values is not None and name in values
+            left_out = plain.get("default")
+            value = left_out if values is None else values.get(name)
+            if _is_open(plain, value, depth):
+                inner = value if isinstance(value, Mapping) else None if values is None else {}
+                yield from self._inputs(
+                    plain,
+                    inner,
+                    f"{at}.{name}",
+                    f"{label} · ",
+                    must=must and required,
+                    depth=depth + 1,
+                )
+                continue
+            field = _field(f"{at}.{name}", plain, visible(label), value, is_null=nullable)
+            if field.kind == "boolean" and values is not None and not (known or required):
+                field = replace(field, kind="choice", options=("", "true", "false"))
+            if values is not None and not (known or required or left_out is None):
+                hint = f"{field.hint} (empty: {json.dumps(left_out, ensure_ascii=False)})"
+                field = replace(field, hint=visible(hint.strip()))
+            has_to = must and required and not nullable and field.kind != "boolean"
+            yield replace(field, required=has_to)
+
+    def _object(
+        self,
+        schema: Mapping[str, Any],
+        entries: Fields,
+        at: str,
+        errors: dict[str, str],
+        depth: int,
+    ) -> dict[str, Any]:
+        value: dict[str, Any] = {}
+        for name, plain, required, nullable in self._members(schema):
+            place = f"{at}.{name}"
+            if _type(plain) == "object" and plain.get("properties") and place not in entries:
+                if required or any(
+                    entries[each] for each in entries if each.startswith(f"{place}.")
+                ):
+                    value[name] = self._object(plain, entries, place, errors, depth + 1)
+                continue
+            try:
+                member = _field_value(
+                    plain, entries.get(place), required=required, nullable=nullable
+                )
+            except ValueError as error:
+                errors[place] = f"{plain.get('title') or name}: {error}"
+                continue
+            if member is not _NOTHING:
+                value[name] = member
+        return value
+
+    def _members(
+        self, schema: Mapping[str, Any]
+    ) -> Iterator[tuple[str, Mapping[str, Any], bool, bool]]:
+        """Name, schema, whether it has to be there, and whether it may be null."""
+        required = schema.get("required") or ()
+        for name, one in fields_in(schema.get("properties")).items():
+            plain, nullable = self._plain(fields_in(one))
+            yield str(name), plain, name in required, nullable
+
+    def _plain(self, schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
+        """Without references and without null, and whether null was among what may be."""
+        nullable = schema.get("nullable") is True
+        reference = str(schema.get("$ref") or "").rpartition("/")[2]
+        if reference:
+            target = fields_in(fields_in(self._root.get("$defs")).get(reference))
+            return {**target, **{k: v for k, v in schema.items() if k != "$ref"}}, nullable
+        options = schema.get("anyOf") or schema.get("oneOf")
+        if isinstance(options, list):
+            others = [each for each in map(fields_in, options) if each.get("type") != "null"]
+            if len(others) == 1:
+                inner, deeper = self._plain(others[0])
+                kept = {k: v for k, v in schema.items() if k not in {"anyOf", "oneOf"}}
+                return {**inner, **kept}, nullable or deeper or len(others) < len(options)
+        if isinstance(schema.get("type"), list):
+            types = [each for each in schema["type"] if each != "null"]
+            one = {"type": types[0]} if len(types) == 1 else {"type": None}
+            return {**schema, **one}, nullable or "null" in schema["type"]
+        return schema, nullable
+
+
+def filled_again(field: AskField, entries: Fields, errors: Mapping[str, str]) -> AskField:
+    """The field with what was filled in, and with what is wrong with it."""
+    value = entries.get(field.name, field.value)
+    if field.kind == "boolean":
+        value = "true" if field.name in entries else "false"
+    return replace(field, value=value, error=errors.get(field.name, ""))
+
+
+def _is_open(schema: Mapping[str, Any], value: Any, depth: int) -> bool:
+    """Whether an object's members are fields, rather than it being JSON in one."""
+    is_shown = _type(schema) == "object" and bool(schema.get("properties")) and depth < _DEEPEST
+    return is_shown and (value is None or isinstance(value, Mapping))
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    return str(schema.get("type") or "").lower()
+
+
+def _field(
+    name: str, schema: Mapping[str, Any], label: str, value: Any, *, is_null: bool
+) -> AskField:
+    options = schema.get("enum")
+    kind: FieldKind = _KINDS.get(_type(schema), "json")
+    if isinstance(value, bool | list | Mapping) and kind != "boolean":
+        kind = "json"
+    text = (
+        ""
+        if value is None
+        else value
+        if isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False)
+    )
+    if kind == "json" and isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False)
+    if isinstance(options, list):
+        kind = "choice"
+    elif kind == "text" and (len(text) > _LONG or "\n" in text):
+        kind = "long"
+    told = [_WRITTEN[_type(schema)]] if kind == "json" and _type(schema) in _WRITTEN else []
+    told += ["empty: null"] if is_null else []
+    about = [str(schema.get("description") or ""), f"({'; '.join(told)})" if told else ""]
+    return AskField(
+        name=name,
+        label=label,
+        kind=kind,
+        value=text if kind != "json" else text[:_MOST],
+        options=_options(options) if isinstance(options, list) else (),
+        hint=visible(" ".join(filter(None, about))),
+    )
+
+
+_MOST: Final = 50_000
+_WRITTEN: Final[Mapping[str, str]] = {"array": "JSON list", "object": "JSON object"}
+"""How values are written that have no field of their own kind; of any type the form says it."""
+
+
+def _options(options: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(map(str, options))
+
+
+_NOTHING: Final = object()
+
+
+def _field_value(
+    schema: Mapping[str, Any], text: str | None, *, required: bool, nullable: bool
+) -> Any:
+    """The value of one field, or that there is none. Raises ValueError with what is wrong."""
+    kind = _type(schema)
+    if kind == "boolean" and text in {None, "on", "true", "false"}:
+        return text in {"on", "true"}
+    if not text:
+        return _blank(kind, text, required=required, nullable=nullable)
+    value = _parsed(schema, kind, text)
+    check(schema, value)
+    return value
+
+
+def _blank(kind: str, text: str | None, *, required: bool, nullable: bool) -> Any:
+    if not required:
+        return _NOTHING
+    if nullable:
+        return None
+    if kind == "string" and text is not None:
+        return ""
+    raise ValueError("required")
+
+
+def _parsed(schema: Mapping[str, Any], kind: str, text: str) -> Any:
+    options = schema.get("enum")
+    if isinstance(options, list):
+        found = [one for one in options if str(one) == text]
+        if not found:
+            raise ValueError(f"choose one of {', '.join(map(str, options))}")
+        return found[0]
+    if kind == "string":
+        return text
+    try:
+        return parse_typed(text)
+    except BadRequest as error:
+        raise ValueError(str(error)) from error
+
+
+def check(schema: Mapping[str, Any], value: Any) -> None:
+    """Raises ValueError if the value is not of the schema's type, or out of its bounds."""
+    wanted = _TYPES.get(_type(schema))
+    is_bool = isinstance(value, bool) and _type(schema) != "boolean"
+    if wanted is not None and (is_bool or not isinstance(value, wanted)):
+        raise ValueError(_WORDS[_type(schema)])
+    size = value if isinstance(value, int | float) else None
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if size is not None and isinstance(low, int | float) and size < low:
+        raise ValueError(f"must be {low} or more")
+    if size is not None and isinstance(high, int | float) and size > high:
+        raise ValueError(f"must be {high} or less")
+    if isinstance(value, list):
+        for number, each in enumerate(value):
+            try:
+                check(fields_in(schema.get("items")), each)
+            except ValueError as error:
+                raise ValueError(f"[{number}] {error}") from error
+
+
+_WORDS: Final[Mapping[str, str]] = {
+    "string": "must be text",
+    "integer": "must be a whole number",
+    "number": "must be a number",
+    "boolean": "must be true or false",
+    "array": "must be a list",
+    "object": "must be a JSON object",
+}

@@ -1,0 +1,44 @@
+"""What the chat shows of the queue."""
+
+import json
+from typing import Final
+
+from devui.debugger.runs.queue import Waiting
+from devui.store.queued import QueuedRow
+from devui.store.rows import SessionRow
+from devui.web.links import queued_url
+from devui.web.panels.chat.content import spoken
+from devui.web.panels.queue.parts import QueuedMessage, QueuePanel
+from devui.web.services import Services
+from devui.wire.events import Content
+
+_WHY: Final[dict[Waiting, str]] = {
+    "running": "Queued: sent when this run ends",
+    "asking": "Queued: sent after you answer the agent's question",
+    "failed": "Not sent, because the run failed",
+    "stopped": "Not sent, because the run was stopped",
+    "interrupted": "Not sent, because the run was interrupted",
+    "ready": "Not sent yet",
+}
+
+
+async def queue_panel(services: Services, session: SessionRow) -> QueuePanel:
+    """The session's messages that wait; without any, an empty panel."""
+    rows = await services.journal.queued.list(session.key)
+    if not rows:
+        return QueuePanel()
+    waiting = await services.queue.waiting(session.key)
+    can_send = waiting != "running"
+    messages = tuple(_message(row, can_send=can_send) for row in rows)
+    return QueuePanel(messages, _WHY[waiting])
+
+
+def _message(row: QueuedRow, *, can_send: bool) -> QueuedMessage:
+    content = Content(json.loads(row.message))
+    return QueuedMessage(
+        number=row.id,
+        said=spoken(content, markdown=False),
+        text=content.text,
+        action=queued_url(row.session, row.id),
+        can_send=can_send,
+    )

@@ -1,0 +1,202 @@
+"""What was cut off and how it can go on, forks and rewinds, as the session page shows them."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha1
+from typing import Any, Final
+
+from devui.debugger.guard.effects import GUARD
+from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, Standing, cutoff
+from devui.debugger.recovery.forking import message_text
+from devui.debugger.recovery.unknown import UnknownCall
+from devui.debugger.runs.live import LiveRun
+from devui.store.rows import EventRow, ForkRow, SessionRow
+from devui.web.links import choose_url, close_url, forks_url, runs_url, session_url
+from devui.web.panels.apps.lists import forked_at, session_name
+from devui.web.panels.recovery.actions import NO_CHECKPOINTS, goes_on
+from devui.web.panels.recovery.parts import ForkForm, ForkLink, Lineage, Resume, UnknownAsk
+from devui.web.panels.timeline.kinds import WORDS
+from devui.web.panels.timeline.runs import cut_off
+from devui.web.services import Services
+from devui.web.text.formats import clipped, plural
+from devui.web.text.jsontree import indented
+from devui.web.text.visible import visible
+from devui.wire.events import Event
+
+_TITLES: Final[Mapping[Standing, str]] = {
+    "stopped": "Stopped",
+    "interrupted": "Interrupted: the server stopped",
+    "failed": "Failed",
+    "forked": "Forked in the middle of an invocation",
+    "waiting": "Waiting for an answer",
+}
+_IN_PARENT = "the result was recorded before the fork"
+_HELD_BACK = "it was held by the debugger"
+_ANSWERED = "{} answered it, but the answer wasn't committed"
+_GUARDED = "the guard used the recorded result, but it wasn't committed"
+_LATER = "long-running: it's unknown whether it ran"
+_RETURNED = "it returned, but the result wasn't committed"
+_NOTES: Final = {
+    "read_only": "read-only: safe to run again",
+    "idempotent": "idempotent: safe to run again",
+    "effects": "it has side effects, and it's unknown whether it ran",
+    "hint": "its server says it's safe to call twice",
+}
+_LOST: Final[Mapping[str, str]] = {
+    "before_commit": "",
+    "before_model": "The model call by {agent} wasn't made.",
+    "after_model": "Lost: the model's answer to {agent}.",
+    "before_tool": "{tool} wasn't called.",
+    "after_tool": "Lost: the result of {tool}.",
+}
+"""By the gate at which something was held; at the others nothing is lost with it."""
+_EDITABLE: Final = 60_000
+"""Bytes of an event that a form still offers to be changed."""
+
+
+async def resume(services: Services, session: int, live: LiveRun | None) -> Resume:
+    """What became of the newest invocation, if that needs a word."""
+    if await services.journal.imports.get(session) is not None:
+        row = await services.journal.sessions.get(session)
+        count = await services.journal.imports.set_aside(session)
+        fields = plural(count, "unrecognized field")
+        stored = "was stored but not used" if count == 1 else "were stored but not used"
+        aside = f"{fields} in the file {stored}." if count else ""
+        return Resume(
+            title="Imported",
+            text="Read-only. Fork it to make changes." + (f" {aside}" if aside else ""),
+            imported=True,
+            fork_action=forks_url(session),
+            number=row.events if row else 0,
+        )
+    stands = await cutoff(services.journal, session, live)
+    if stands.standing == "waiting" and stands.question is not None:
+        return Resume(
+            title=_TITLES["waiting"],
+            text="Answer to continue the invocation.",
+            href=session_url(session, event=stands.question),
+            label=f"#{stands.question} asks",
+        )
+    if stands.standing not in RESUMABLE or stands.invocation is None:
+        return Resume()
+    number = stands.last.number if stands.last else 0
+    row = await services.journal.sessions.get(session)
+    stays = row is not None and not goes_on(services, row.app)
+    return Resume(
+        title=_TITLES[stands.standing],
+        text=_committed(stands),
+        href=session_url(session, event=number) if number else "",
+        label=_last(stands.last),
+        action=runs_url(session),
+        invocation=stands.invocation,
+        fork_action=forks_url(session) if stands.standing != "forked" and number else "",
+        number=number,
+        close_action=close_url(session),
+        lost=tuple(_lost(hold) for hold in stands.lost if hold["gate"] in _LOST),
+        streamed=tuple(cut_off(text) for _, text in stands.streamed),
+        unknown=tuple(_ask(call, session) for call in stands.unknown),
+        stays=NO_CHECKPOINTS if stays else "",
+    )
+
+
+def _committed(stands: Cutoff) -> str:
+    if stands.last is None:
+        return "Nothing was committed."
+    return "Committed up to"
+
+
+def _last(row: EventRow | None) -> str:
+    if row is None:
+        return ""
+    word = WORDS[row.summary.kind]
+    return f"#{row.number}, {word} by {visible(row.author)}"
+
+
+def _lost(hold: Mapping[str, Any]) -> tuple[str, str]:
+    """What became of something that was held, and its words; those of an event with its kind."""
+    who, text = visible(str(hold.get("agent") or "")), visible(str(hold.get("text") or ""))
+    if hold["gate"] == "before_commit":
+        word = WORDS.get(hold.get("kind") or "other", "event")
+        return f"Lost before it was committed, {word} by {who}:", text
+    return _LOST[hold["gate"]].format(tool=visible(str(hold.get("tool") or "")), agent=who), ""
+
+
+def unknown_slot(call: str) -> str:
+    """What the ids of the fields about a call begin with."""
+    digest = sha1(call.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
+    return f"u-{digest}"
+
+
+def _ask(call: UnknownCall, session: int) -> UnknownAsk:
+    args = ", ".join(f"{name}={_json(value)}" for name, value in call.args.items())
+    note = _NOTES.get(call.mark or "", "") or (_LATER if call.later else "")
+    if call.answered_by == GUARD:
+        note = _GUARDED
+    elif call.answered_by:
+        note = visible(_ANSWERED.format(call.answered_by))
+    elif not call.is_made:
+        note = _HELD_BACK
+    elif call.recorded is not None:
+        note = _IN_PARENT if call.in_parent else _RETURNED
+    return UnknownAsk(
+        id=call.id,
+        slot=unknown_slot(call.id),
+        tool=visible(call.tool),
+        args=visible(clipped(args)),
+        href=session_url(session, event=call.event),
+        note=note or "it's unknown whether it ran",
+        default=call.default,
+        recorded="" if call.recorded is None else visible(_json(call.recorded)),
+        writes=", ".join(visible(f"{k} = {clipped(_json(v))}") for k, v in call.writes.items()),
+        may_wait=call.later and call.is_made,
+        held_back=not call.is_made,
+    )
+
+
+def fork_form(event: Event, row: EventRow, *, opened: bool = False) -> ForkForm:
+    """The form for a fork at an event."""
+    text, is_whole = indented(event.fields, _EDITABLE)
+    return ForkForm(
+        action=forks_url(row.session),
+        number=row.number,
+        is_message=message_text(event) is not None,
+        event=text if is_whole else "",
+        open=opened,
+    )
+
+
+async def lineage(services: Services, session: SessionRow) -> Lineage:
+    """Where the session comes from, and what was forked from it."""
+    journal = services.journal
+    row = await journal.forks.get(session.key)
+    forks = await journal.forks.of(session.key)
+    siblings = await journal.forks.of(row.parent) if row else []
+    parent = await journal.sessions.get(row.parent) if row else None
+    return Lineage(
+        parent=_parent(parent, row) if parent and row else None,
+        compare_href=choose_url(str(parent.key), str(session.key)) if parent else "",
+        parent_note=f"fork {forked_at(row)} of a session that isn't here"
+        if row and not parent
+        else "",
+        siblings=await _links(services, [s for s in siblings if s.session != session.key]),
+        forks=await _links(services, forks),
+    )
+
+
+def _parent(parent: SessionRow, row: ForkRow) -> ForkLink:
+    href = session_url(parent.key, event=row.at or None)
+    return ForkLink(href, session_name(parent), forked_at(row), visible(row.note or ""))
+
+
+async def _links(services: Services, rows: list[ForkRow]) -> tuple[ForkLink, ...]:
+    links = []
+    for row in rows:
+        child = await services.journal.sessions.get(row.session)
+        if child is not None:
+            name, note = session_name(child), visible(row.note or "")
+            links.append(ForkLink(session_url(child.key), name, forked_at(row), note))
+    return tuple(links)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

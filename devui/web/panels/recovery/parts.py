@@ -1,0 +1,119 @@
+"""Going on after an end that came too early, going back, and going another way."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownAsk:
+    """A call that has perhaps been made, and what may become of it."""
+
+    id: str
+    slot: str
+    """Begins the ids of its fields."""
+    tool: str
+    args: str
+    href: str
+    """The event with the call."""
+    note: str
+    """Why the first choice is what it is."""
+    default: str
+    """`run`, `fail`, `recorded` or `wait`."""
+    recorded: str = ""
+    """What it returned, as JSON; "" when that is not known."""
+    writes: str = ""
+    """What comes into the state with that."""
+    may_wait: bool = False
+    """Somebody may still answer it."""
+    held_back: bool = False
+    """It was not made, and is just made now unless somebody wants something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """What became of the newest invocation, and ways to go on. Goes into `#resume`."""
+
+    template: ClassVar[str] = "recovery/resume.html"
+    title: str = ""
+    """"" when there is nothing to say."""
+    imported: bool = False
+    """The session is read only, and `fork_action` is the only way on."""
+    text: str = ""
+    href: str = ""
+    """The event that is spoken of."""
+    label: str = ""
+    """The words of that link."""
+    action: str = ""
+    """Where a resume is posted; "" when nothing can go on."""
+    invocation: str = ""
+    fork_action: str = ""
+    number: int = 0
+    """The last committed event of the invocation."""
+    close_action: str = ""
+    lost: tuple[tuple[str, str], ...] = ()
+    """What was held and is gone, a line each."""
+    streamed: tuple[str, ...] = ()
+    """The words of answers that are no events, a text each."""
+    unknown: tuple[UnknownAsk, ...] = ()
+    stays: str = ""
+    """Why there is no way to resume it; "" if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForkForm:
+    """A fork at an event; in its detail."""
+
+    template: ClassVar[str] = "recovery/fork_form.html"
+    action: str
+    number: int
+    is_message: bool
+    event: str
+    """The event as JSON, to be changed; "" when it is too large for that."""
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SayAgain:
+    """What opens the menu of a user's message; its inside is fetched with the first opening."""
+
+    template: ClassVar[str] = "recovery/say_again.html"
+    number: int
+    href: str
+    """The inside, which is a page of its own, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgainMenu:
+    """The menu's inside: back to before a user's message, and saying it in another way."""
+
+    template: ClassVar[str] = "recovery/again_menu.html"
+    number: int
+    rewind_action: str
+    fork_action: str
+    replay_action: str
+    text: str
+    """What was said, if it is nothing but text; "" when it cannot be said again from here."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForkLink:
+    href: str
+    title: str
+    at: str
+    """`at #12`."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Where the session comes from and what was forked from it. Goes into `#lineage`."""
+
+    template: ClassVar[str] = "recovery/lineage.html"
+    parent: ForkLink | None = None
+    """None for a session that is no fork."""
+    compare_href: str = ""
+    """The parent beside the fork."""
+    parent_note: str = ""
+    """What is said of a parent that was deleted, or that stayed where the session was exported."""
+    siblings: tuple[ForkLink, ...] = ()
+    forks: tuple[ForkLink, ...] = ()

@@ -1,0 +1,1 @@
+"""Replays: a recorded run once more (decisions/0012)."""

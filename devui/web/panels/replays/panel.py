@@ -1,0 +1,187 @@
+"""Replays on the session page (decisions/0012)."""
+
+import json
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+from devui.debugger.recovery.forking import Forking
+from devui.debugger.replays.replays import Replays
+from devui.store.rows import SessionRow
+from devui.web.links import (
+    Compared,
+    compare_url,
+    moment_url,
+    replays_url,
+    session_url,
+    stop_url,
+    test_url,
+)
+from devui.web.panels.apps.lists import session_name
+from devui.web.panels.jobs.panel import job_list
+from devui.web.panels.replays.parts import Replay, ReplayField, ReplayForm, ReplayRun
+from devui.web.panels.request.prompt_diff import around
+from devui.web.services import Services
+from devui.web.text.formats import clipped, plural
+from devui.web.text.visible import visible
+from devui.web.text.worddiff import word_diff
+
+
+def replays(services: Services) -> Replays:
+    """The replays of a server; they are forks."""
+    return Replays(services.journal, services.runs, Forking(services.journal, services.bus))
+
+
+_OFFERED: Final = 30
+"""How many runs the form offers."""
+_NO_CALLS: Final = "no live calls"
+_LIVE_TOOLS: Final = "recorded models, live tools"
+
+
+async def replay(services: Services, session: SessionRow) -> Replay:
+    """What the newest run replays; empty for any other run."""
+    run = await services.journal.runs.newest(session.key)
+    told = await replays(services).as_json(run.id) if run else None
+    if run is None or told is None:
+        return Replay()
+    source = await services.journal.sessions.get(told["sourceSession"] or 0)
+    calls = _LIVE_TOOLS if told["liveTools"] else _NO_CALLS
+    extent = await replays(services).extent(told["sourceSession"], told["source"])
+    begin = Replay(
+        title="Replay",
+        text=calls,
+        source_href=session_url(source.key, event=extent[0]) if source else "",
+        source=f"#{extent[0]} to #{extent[1]} of {session_name(source)}" if source else "",
+        action=replays_url(source.key) if source else "",
+        run=told["source"],
+        live_tools=told["liveTools"],
+    )
+    verdict = told["verdict"]
+    if verdict is None:
+        if run.ended is not None:
+            return replace(begin, title="Replay was interrupted", tone="other")
+        return await _under_way(services, session, begin, extent)
+    judged = _judged(begin, verdict, calls, source, extent[0])
+    if verdict["divergence"] is None or run.status == "failed" or source is None:
+        return judged
+    # It went on after the difference: on another engine, with the recorded answers.
+    return replace(
+        judged,
+        title="Replay differs",
+        text=f"{visible(verdict['divergence']['message'])} It continued with the recorded answers.",
+        event_href=compare_url(await _sides(services, source, told["source"], session, run.id)),
+        event="Compare the two runs",
+        other_engine=True,
+    )
+
+
+async def _under_way(
+    services: Services, session: SessionRow, begin: Replay, extent: tuple[int, int]
+) -> Replay:
+    """How far it is, and Stop."""
+    live, row = services.runs.live(session.key), await services.journal.sessions.get(session.key)
+    if live is None or row is None or not extent[0]:
+        return begin
+    recorded = extent[1] - extent[0] + 1
+    done = min(max(row.events - extent[0] + 1, 0), recorded)  # the fork has all before the run
+    return replace(
+        begin,
+        text=f"{done:,} of {plural(recorded, 'event')}, {begin.text}",
+        committed=done,
+        recorded=recorded,
+        stop_action="" if live.stopping else stop_url(live.row.id),
+    )
+
+
+async def _sides(
+    services: Services, source: SessionRow, recorded: str, session: SessionRow, run: str
+) -> Compared:
+    """How the compare page names a recorded run and its replay."""
+    names = []
+    for where, wanted in ((source, recorded), (session, run)):
+        runs = [each["run"] for each in await replays(services).runs(where)]
+        names.append(f"{where.key}@{runs.index(wanted) + 1}")
+    return Compared(*names)
+
+
+def _judged(
+    begin: Replay,
+    verdict: dict[str, Any],
+    calls: str,
+    source: SessionRow | None,
+    first: int,
+) -> Replay:
+    count = f"{verdict['events']} of {plural(verdict['recorded'], 'event')} matched"
+    answers = plural(verdict["calls"], "recorded answer")
+    notes = tuple(visible(note) for note in verdict["notes"])
+    found = verdict["divergence"]
+    if found is None:
+        title, tone = _agreed(verdict)
+        aside = " except for tool results" if verdict.get("strayed") else ""
+        text = f"{count}{aside}, {answers}, {calls}"
+        return replace(begin, title=title, tone=tone, text=text, notes=notes)
+    number = first + found["place"]
+    recorded = found["place"] < verdict["recorded"]
+    return replace(
+        begin,
+        title="Replay diverged",
+        tone="other",
+        text=f"{visible(found['message'])} {count[0].upper()}{count[1:]} before that."
+        " Resume continues from here with live calls.",
+        fields=tuple(_field(each) for each in found["differences"]),
+        expected="" if found["differences"] else _json(found["expected"]),
+        actual="" if found["differences"] else _json(found["actual"]),
+        nearest=_json(found["nearest"]),
+        notes=notes,
+        event_href=session_url(source.key, event=number) if source and recorded else "",
+        event=f"recorded #{number}",
+    )
+
+
+def _agreed(verdict: dict[str, Any]) -> tuple[str, Literal["same", "other"]]:
+    if verdict["identical"]:
+        return "Replay is identical", "same"
+    if verdict.get("strayed"):
+        return "Replay had different results", "other"
+    return "Replay was stopped", "same"
+
+
+def _field(difference: dict[str, Any]) -> ReplayField:
+    """A field with what differs in it; of long texts a little around that."""
+    pieces = [*around(word_diff(_json(difference["expected"]), _json(difference["actual"])))]
+    return ReplayField(
+        visible(difference["field"] or "value"),
+        tuple(piece for piece in pieces if piece[0] != "added"),
+        tuple(piece for piece in pieces if piece[0] != "removed"),
+    )
+
+
+async def replay_form(services: Services, session: SessionRow) -> ReplayForm | None:
+    """The form that begins a replay; None without a run that could be executed again."""
+    runs = [
+        each
+        for each in await replays(services).runs(session)
+        if each["first"] is not None and each["ended"] is not None and not each["rewind"]
+    ]
+    if not runs:
+        return None
+    runs = runs[::-1][:_OFFERED]
+    return ReplayForm(
+        action=replays_url(session.key),
+        runs=tuple(ReplayRun(each["run"], _label(each)) for each in runs),
+        watch_href=moment_url(session.key, runs[0]["first"], tab="run"),
+        test_href=test_url(session.key),
+        jobs=job_list(services.jobs, session.key),
+    )
+
+
+def _label(run: dict[str, Any]) -> str:
+    replayed = ", a replay" if run["replay"] else ""
+    return f"#{run['first']} to #{run['last']}, {run['status']}{replayed}"
+
+
+def _json(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return visible(clipped(value))
+    return visible(clipped(json.dumps(value, indent=1, ensure_ascii=False)))

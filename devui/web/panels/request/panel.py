@@ -1,0 +1,371 @@
+"""The Request tab: what was sent to a model or tools, and the answer chunk by chunk."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import accumulate, pairwise
+from statistics import median
+from typing import Any, Final
+
+from devui.debugger.events.preview import one_line
+from devui.debugger.events.spans import SentRequest, request_and_answers, sent_and_result
+from devui.debugger.events.usage import usage_of
+from devui.debugger.secrets.fragments import clean_answers
+from devui.store.rows import EventRow, SessionRow, SpanRow
+from devui.store.summaries import Usage
+from devui.web.basic_parts import Fact
+from devui.web.links import (
+    again_url,
+    block_url,
+    raw_request_url,
+    session_url,
+    span_api_url,
+    try_call_url,
+)
+from devui.web.panels.chat.chat import StreamedCalls
+from devui.web.panels.inspector.parts import Hint
+from devui.web.panels.request.parts import (
+    Block,
+    BlockBody,
+    DiffForm,
+    OtherCall,
+    RawRequest,
+    RequestPanel,
+    Share,
+    Streamed,
+    StreamedPiece,
+    ToolCallsPanel,
+    ToolSent,
+)
+from devui.web.panels.request.prompt_diff import (
+    PREVIEW,
+    BlockText,
+    blocks_of,
+    body_of,
+    declarations,
+    prompt_diff,
+    tool_shown,
+)
+from devui.web.services import Services
+from devui.web.text import formats
+from devui.web.text.formats import plural
+from devui.web.text.jsontree import json_text, json_tree
+from devui.web.text.visible import visible
+from devui.wire.events import Event, fields_in
+
+MOST: Final = 2_000
+"""Pieces that can be stepped through."""
+_STALL: Final = 1.0
+"""Seconds without a piece from which on a gap may be a stall."""
+_LONGER: Final = 5
+"""How many times as long as the usual gap a stall is."""
+
+_Piece = tuple[float, str, str]
+
+
+def streamed_answer(answers: Sequence[Any]) -> Streamed | None:
+    """The pieces of an answer, from `[seconds, response]` each; None if it came at once."""
+    told = [(float(at), Event.of(fields_in(response))) for at, response in answers]
+    partial = [(at, each) for at, each in told if each.is_partial]
+    pieces = list(_pieces(partial[:MOST]))
+    if not pieces:
+        return None
+    final = next((_text(each) for _, each in reversed(told) if not each.is_partial), None)
+    joined = "".join(_text(each) for _, each in partial)
+    times = [at for at, _, _ in pieces]
+    span = max(times[-1], 1e-6)
+    stalls = _stalls(times)
+    return Streamed(
+        pieces=tuple(
+            StreamedPiece(visible(text), said, round(_WIDE * at / span, 1))
+            for (at, text, _), said in zip(pieces, _piece_notes(pieces), strict=True)
+        ),
+        ticks="".join(f"M{_WIDE * at / span:.1f} 3v14" for at in times),
+        stalls=tuple(
+            (round(_WIDE * a / span, 1), round(_WIDE * (b - a) / span, 1)) for a, b in stalls
+        ),
+        summary=_stream_summary(times, stalls),
+        differs=final is not None and final != joined,
+    )
+
+
+def _text(response: Event) -> str:
+    return "".join(part.text for part in response.parts)
+
+
+def _pieces(partial: Sequence[tuple[float, Event]]) -> Iterator[_Piece]:
+    """When each came, what it adds, and the call whose arguments are whole with it."""
+    calls = StreamedCalls()
+    for at, response in partial:
+        text, whole = "", ""
+        for part in response.parts:
+            text += part.text or calls.write(part)
+            whole = calls.complete or whole
+        yield at, text, whole
+
+
+def _stalls(times: Sequence[float]) -> list[tuple[float, float]]:
+    gaps = [b - a for a, b in pairwise(times)]
+    usual = median(gaps) if gaps else 0.0
+    return [(a, b) for a, b in pairwise(times) if b - a >= max(_STALL, _LONGER * usual)]
+
+
+def _piece_notes(pieces: Sequence[_Piece]) -> Iterator[str]:
+    """When each came, how long after the previous chunk, and how long it is."""
+    before: float | None = None
+    for at, text, whole in pieces:
+        gap = (
+            "" if before is None else f", {formats.duration(at - before)} after the previous chunk"
+        )
+        ends = f"; the arguments of {whole} are complete" if whole else ""
+        yield f"{formats.duration(at)}{gap}, {plural(len(text), 'character')}{ends}"
+        before = at
+
+
+def _stream_summary(times: Sequence[float], stalls: Sequence[tuple[float, float]]) -> str:
+    longest = max((b - a for a, b in pairwise(times)), default=0.0)
+    summary = f"{plural(len(times), 'chunk')}, the first after {formats.duration(times[0])}"
+    summary += f", longest gap {formats.duration(longest)}"
+    return summary + (f", {plural(len(stalls), 'stall')}" if stalls else "")
+
+
+HEAVY: Final = 32 * 1024
+"""Characters of what was sent from which on it is read and shown on another thread."""
+CALLS: Final = 300
+"""How many calls there are to choose from, the newest of the session."""
+PREVIOUS: Final = 0
+"""In place of a span's id: the call of the same agent before this one."""
+_AT_ONCE: Final = 60_000
+"""Characters that come along with the panel; what is beyond is asked for when it is unfolded."""
+_UNFOLDED: Final = 2_000
+"""Characters of a block that is shown unfolded."""
+_WIDE: Final = 1000.0
+
+
+async def request_panel(
+    services: Services, session: SessionRow, row: EventRow | None, against: int | None
+) -> RequestPanel | ToolCallsPanel | Hint:
+    """What the selected event came of; `against` names the call to compare with."""
+    if row is None:
+        text = "Select an event from a model to see the prompt as it was sent."
+        return Hint("No event is selected", text)
+    spans = await services.journal.spans.of_event(session.key, row.number)
+    models = [span for span in spans if span.type == "model"]
+    if models:
+        return await _model_call(services, row, models[-1], against)
+    if spans:
+        told = [await sent_and_result(services.journal, span) for span in spans]
+        calls = tuple(
+            _tool((session.key, row.number), span, *each)
+            for span, each in zip(spans, told, strict=True)
+        )
+        return ToolCallsPanel(row.number, calls)
+    return _nothing(row)
+
+
+async def raw_request(services: Services, span: SpanRow) -> RawRequest:
+    """The whole request as JSON."""
+    request, _ = await request_and_answers(services.journal, span)
+    if request is None:
+        return RawRequest(json_text(None))
+    return RawRequest(await asyncio.to_thread(lambda: json_text(request.parsed())))
+
+
+async def block_body(services: Services, span: SpanRow, position: int) -> BlockBody | None:
+    """One block of a request, from 0; None if there is none."""
+    request, _ = await request_and_answers(services.journal, span)
+    if request is None:
+        return None
+    said = await asyncio.to_thread(blocks_of, request)
+    return body_of(said[position].value) if position < len(said) else None
+
+
+def _nothing(row: EventRow) -> Hint:
+    if row.author == "user":
+        return Hint("Nothing was sent", "User messages aren't produced by a model call.")
+    text = (
+        "No model or tool call is recorded for this event: a callback answered instead, "
+        "the agent's own code made it, or it predates the recording."
+    )
+    return Hint("Nothing was sent for this event", text)
+
+
+def _tool(place: tuple[int, int], span: SpanRow, args: Any, result: Any) -> ToolSent:
+    """`place` is the session and the number of the event."""
+    over = span.seconds is not None
+    return ToolSent(
+        name=visible(span.name),
+        id=visible(span.call or ""),
+        took=formats.duration(span.seconds) if span.seconds is not None else "",
+        args=None if args is None else json_tree(args),
+        result=None if result is None or span.error or not over else json_tree(result),
+        error=visible(span.error or ""),
+        try_href=try_call_url(*place, span.call) if span.call else "",
+    )
+
+
+async def _model_call(
+    services: Services, row: EventRow, span: SpanRow, against: int | None
+) -> RequestPanel | Hint:
+    request, answers = await request_and_answers(services.journal, span)
+    if request is None:
+        return Hint(
+            "The request was not recorded",
+            "It was too large to record, or the received trace leaves it out.",
+        )
+    previous = await services.journal.spans.model_call_before(span)
+    others = await services.journal.spans.model_calls(span.session, limit=CALLS)
+    other = previous if against == PREVIOUS else next((s for s in others if s.id == against), None)
+    form = _form(row, span, previous, others, against if other else None)
+    than = await request_and_answers(services.journal, other) if other else (None, None)
+    tried = len(await services.journal.trials.list(row.session, span=span.id))
+    told = json.loads(answers or "[]")
+    clean_answers(told, services.view.redactor())
+    build = partial(_panel, span, request, told, form=form, than=(other, than[0]), tried=tried)
+    weight = len(request) + (len(than[0]) if than[0] else 0)
+    return await asyncio.to_thread(build) if weight > HEAVY else build()
+
+
+def _panel(
+    span: SpanRow,
+    request: SentRequest,
+    answers: Sequence[Any],
+    *,
+    form: DiffForm,
+    than: tuple[SpanRow | None, SentRequest | None],
+    tried: int,
+) -> RequestPanel:
+    said = blocks_of(request)
+    usage = _usage(answers)
+    tools = json.loads(request.tools.text) if request.tools else []
+    sizes = [len(each.text) for each in said]
+    tokens = _estimate(usage, sum(sizes) + (len(request.tools.text) if request.tools else 0))
+    blocks = _blocks(span, said, tokens)
+    system = blocks[0] if request.system else None
+    diff = prompt_diff(than[0], than[1], request) if than[0] and than[1] else None
+    cached = _WIDE * usage.cached / usage.prompt if usage and usage.prompt else 0.0
+    return RequestPanel(
+        model=visible(request.model or span.name),
+        agent=visible(span.agent),
+        facts=tuple(_facts(span, usage, request, sum(sizes))),
+        error=visible(span.error or ""),
+        form=form,
+        diff=diff,
+        bar=_bar(said, request, tokens),
+        cached=cached,
+        bar_title=_bar_title(usage),
+        system=system,
+        messages=tuple(blocks[1:] if system else blocks),
+        tools=tuple(
+            tool_shown(f"tool-{span.id}-{i}", told) for i, told in enumerate(declarations(tools))
+        ),
+        config=json_tree(json.loads(request.config.text)) if request.config else None,
+        streamed=streamed_answer(answers),
+        raw_href=raw_request_url(span.session, span.id),
+        json_href=span_api_url(span.session, span.id),
+        again_href=again_url(span.session, span.id),
+        tried=f"sent {plural(tried, 'time')}" if tried else "",
+    )
+
+
+def _usage(answers: Sequence[Any]) -> Usage | None:
+    """What the model counted, as its last response says."""
+    responses = (Event.of(fields_in(each)) for _, each in reversed(answers))
+    return next((usage for each in responses if (usage := usage_of(each))), None)
+
+
+def _estimate(usage: Usage | None, characters: int) -> float | None:
+    """Tokens a character, as far as that is known."""
+    return usage.prompt / characters if usage and usage.prompt and characters else None
+
+
+def _blocks(span: SpanRow, texts: list[BlockText], tokens: float | None) -> list[Block]:
+    total, blocks = 0, []
+    for position, each in enumerate(texts):
+        total += len(each.text)
+        at_once = total <= _AT_ONCE or len(each.text) <= PREVIEW
+        newest = position == len(texts) - 1
+        blocks.append(
+            Block(
+                dom_id=f"block-{span.id}-{position}",
+                role=visible(each.role),
+                place=each.place,
+                preview=visible(one_line(each.text, PREVIEW)),
+                size=_size(len(each.text), tokens),
+                body=body_of(each.value) if at_once else None,
+                href="" if at_once else block_url(span.session, span.id, position),
+                open=at_once and len(each.text) <= _UNFOLDED and (newest or not each.place),
+            )
+        )
+    return blocks
+
+
+def _size(characters: int, tokens: float | None) -> str:
+    about = f" · ≈{formats.grouped(round(characters * tokens))} tokens" if tokens else ""
+    return f"{formats.grouped(characters)} chars{about}"
+
+
+def _bar(texts: list[BlockText], request: SentRequest, tokens: float | None) -> tuple[Share, ...]:
+    """Blocks and tools in the order in which providers take them for their cache."""
+    tools = [("tools", len(request.tools.text))] if request.tools else []
+    named = [(f"{each.role} {each.place}".strip(), len(each.text)) for each in texts]
+    head = 1 if request.system else 0
+    parted = [*named[:head], *tools, *named[head:]]
+    roles = [each.role for each in texts]
+    kinds = [*roles[:head], *("tools" for _ in tools), *roles[head:]]
+    total = sum(size for _, size in parted) or 1
+    starts = accumulate((size for _, size in parted), initial=0)
+    return tuple(
+        Share(
+            kind=kind if kind in {"system", "tools", "user", "model"} else "other",
+            x=round(_WIDE * start / total, 2),
+            width=round(_WIDE * size / total, 2),
+            title=visible(f"{name}: {100 * size / total:.1f} %, {_size(size, tokens)}"),
+        )
+        for kind, (name, size), start in zip(kinds, parted, starts, strict=False)
+        if size
+    )
+
+
+def _bar_title(usage: Usage | None) -> str:
+    if usage is None:
+        return "estimated from characters; the model reported no token count"
+    told = f"{formats.grouped(usage.prompt)} prompt tokens; shares are estimated"
+    return told + " from characters, without files"
+
+
+def _facts(span: SpanRow, usage: Usage | None, request: SentRequest, characters: int) -> list[Fact]:
+    facts = [Fact("messages", f"{len(request.contents):,}")]
+    if usage:
+        cached = f"{formats.grouped(usage.cached)} of them cached" if usage.cached else ""
+        facts.append(Fact("prompt tokens", formats.grouped(usage.prompt), hint=cached))
+    facts.append(Fact("characters", formats.grouped(characters), hint="without tools"))
+    if span.seconds is not None:
+        first = request.stream and span.first is not None and span.first < span.seconds
+        hint = f"first chunk after {formats.duration(span.first or 0)}" if first else ""
+        facts.append(Fact("took", formats.duration(span.seconds), hint=hint))
+    return facts
+
+
+def _form(
+    row: EventRow,
+    span: SpanRow,
+    previous: SpanRow | None,
+    others: Sequence[SpanRow],
+    chosen: int | None,
+) -> DiffForm:
+    options = [OtherCall("", "nothing", chosen is None)]
+    if previous:
+        label = f"previous call of {visible(span.agent)}{_of(previous)}"
+        options.append(OtherCall(str(PREVIOUS), label, chosen == PREVIOUS))
+    options += [
+        OtherCall(str(each.id), f"{visible(each.agent)}{_of(each)}", chosen == each.id)
+        for each in others
+        if each.id != span.id
+    ]
+    return DiffForm(session_url(row.session), row.number, tuple(options))
+
+
+def _of(span: SpanRow) -> str:
+    return f", #{span.event}" if span.event else f", {plural(span.number, 'span')} in"

@@ -1,0 +1,1 @@
+"""One run: its status, what holds it up, its log, its calls, and its JSON routes."""

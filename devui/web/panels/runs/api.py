@@ -1,0 +1,423 @@
+"""The debugger over HTTP: start a run, see where it stands, tell it how to go on.
+
+Everything that the pages do with a held run is done here, too (docs/guide/api.md).
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.debugger.background.turns import encode
+from devui.debugger.guard.guard import Policy
+from devui.debugger.predicates.expressions import similar
+from devui.debugger.recovery.answers import CallAnswer, Settled, Undecided, opening
+from devui.debugger.recovery.unknown import UnknownCall
+from devui.debugger.runs.request import RunRequest
+from devui.debugger.stepping.arrivals import GateKind
+from devui.debugger.stepping.commands import (
+    CallOrder,
+    Command,
+    CommandName,
+    CommandRefused,
+    Like,
+    Misused,
+)
+from devui.store.rows import EditRow, SessionRow
+from devui.web.adk.bodies import AnswerBody, parse
+from devui.web.adk.contents import Delta, Message, Strict
+from devui.web.errors import BadRequest, NotFound, Unprocessable
+from devui.web.lookup import session_of
+from devui.web.operation import Query, Refusal, operation
+from devui.web.panels.recovery.actions import first_guard, settled
+from devui.web.panels.runs.schemas import (
+    EditsJson,
+    PositionJson,
+    RefusedJson,
+    SessionsJson,
+    StandingJson,
+    UndecidedJson,
+    UnknownCallJson,
+)
+from devui.web.security.intake import read_json
+from devui.web.services import Services, services_of
+from devui.web.text.numbers import whole_number
+from devui.web.unmasked import unmasked_hold
+
+LONGEST_WAIT = 30
+"""Seconds that one request may wait for a new position."""
+
+MESSAGE_BYTES = 20_000_000
+_SESSIONS = 200
+
+
+class StartBody(Strict):
+    """`POST /api/sessions/{key}/runs`."""
+
+    message: str | Message | None = None
+    invocation_id: str | None = None
+    state_delta: Delta | None = None
+    streaming: bool = True
+    pause: bool = False
+    watch: bool = False
+    guard: Policy = "ask"
+    """For the first run of a fork: what to do about tools that ran in its parent after the fork."""
+    unknown: dict[str, AnswerBody] = Field(default_factory=dict)
+    """When resuming: a decision for each call of unknown outcome, by the call's id."""
+    actor: str = Field(default="api", max_length=100)
+
+
+class LikeBody(Strict):
+    """What `run_to` runs to."""
+
+    gate: GateKind = "before_commit"
+    kind: str | None = None
+    agent: str | None = None
+    tool: str | None = None
+
+    def to_like(self) -> Like:
+        """The same as a condition."""
+        condition = similar(kind=self.kind, agent=self.agent, tool=self.tool)
+        return Like(gate=self.gate, condition=condition)
+
+
+class CommandBody(Strict):
+    """`POST /api/runs/{run}/commands`."""
+
+    command: CommandName
+    key: str = Field(min_length=1, max_length=200)
+    position: int | None = None
+    hold: int | None = None
+    like: LikeBody | None = None
+    value: Any = None
+    actor: str = Field(default="api", max_length=100)
+
+    def to_command(self) -> Command:
+        """The order itself."""
+        return Command(
+            name=self.command,
+            key=self.key,
+            position=self.position,
+            hold=self.hold,
+            like=self.like.to_like() if self.like else None,
+            value=self.value,
+            actor=self.actor,
+        )
+
+
+class CallBody(Strict):
+    """`POST /api/runs/{run}/calls`."""
+
+    command: Literal["end", "answer"]
+    key: str = Field(min_length=1, max_length=200)
+    call: int | Annotated[str, Field(min_length=1, max_length=1000)]
+    """The `id` of an active call in the run's standing or, if unique, its `call` or `name`."""
+    value: Any = None
+    """For `answer` the answer; for `end` a text that gives the reason."""
+    actor: str = Field(default="api", max_length=100)
+
+    def to_order(self) -> CallOrder:
+        """The order itself."""
+        return CallOrder(
+            name=self.command, key=self.key, call=self.call, value=self.value, actor=self.actor
+        )
+
+
+_REFUSALS: Final = (
+    Refusal(409, "Not possible in the current state", RefusedJson),
+    Refusal(422, "Invalid values", RefusedJson),
+)
+
+
+@operation(
+    PositionJson,
+    status=201,
+    body=StartBody,
+    refusals=(
+        Refusal(409, "A run is active, or calls of unknown outcome need a decision", UndecidedJson),
+    ),
+)
+async def start(request: Request) -> Response:
+    """Start a run, or resume an invocation.
+
+    `message` is text or a Content. `unknown` decides
+    about [calls of unknown outcome](#resuming), `guard` about
+    [tools that ran before](debugging.md#before-a-tool-runs-twice).
+    """
+    services, session = await session_of(request)
+    body = parse(StartBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
+    if body.message is None and body.invocation_id is None:
+        raise BadRequest("message is required, or invocationId to resume an invocation")
+    decided: tuple[Settled, ...] = ()
+    if body.message is None and body.invocation_id is not None:
+        answers = call_answers(body.unknown)
+        try:
+            decided = await settled(
+                services, session, body.invocation_id, answers, actor=body.actor
+            )
+        except Undecided as error:
+            told = {"detail": str(error), "unknown": [unknown_told(each) for each in error.calls]}
+            return answer(told, status=409)
+    guard = await first_guard(
+        services, session, body.guard, invocation=body.invocation_id, settled=decided
+    )
+    row = await services.runs.start(
+        session,
+        RunRequest(
+            opening=opening(decided),
+            guard=guard,
+            message=message_of(body.message),
+            invocation=body.invocation_id,
+            state_delta=body.state_delta,
+            streaming=body.streaming,
+            pause=body.pause,
+            watch=body.watch,
+            actor=body.actor,
+        ),
+    )
+    return answer(await services.runs.position(row.id), status=201)
+
+
+@operation(
+    SessionsJson,
+    query={
+        "app": Query(str),
+        "user": Query(str, "Of this user, with `app`"),
+        "id": Query(str, "Those with this id, of that app and user if given"),
+        "key": Query(int, "The session of this number in the journal"),
+        "starred": Query(str, "`yes` selects those with a star"),
+    },
+    refusals=(400,),
+)
+async def sessions(request: Request) -> Response:
+    """List sessions with their keys.
+
+    The newest ones, unless the query selects others.
+    """
+    services, query = services_of(request), request.query_params
+    app, user, name = query.get("app"), query.get("user"), query.get("id")
+    rows: Sequence[SessionRow]
+    if (key := number_in(request, "key")) is not None:
+        row = await services.journal.sessions.get(key)
+        rows = [row] if row else []
+    elif query.get("starred"):
+        rows = await services.journal.sessions.starred(app, _SESSIONS)
+    elif name is not None:
+        rows = await services.journal.sessions.named(name, app, user, _SESSIONS)
+    elif app is None and user is not None:
+        raise BadRequest("name the user's app as well: ?app=NAME&user=ID")
+    elif app is None:
+        rows = await services.journal.sessions.recent(_SESSIONS)
+    else:
+        rows = await services.journal.sessions.list(app, user, limit=_SESSIONS)
+    keys = [row.key for row in rows]
+    notes = await services.journal.notes.of_sessions(keys)
+    imported = await services.journal.imports.among(keys)
+    told = []
+    for row in rows:
+        note = notes.get(row.key)
+        about = {
+            "starred": bool(note and note.starred),
+            "note": note.text if note else "",
+            "imported": row.key in imported,
+        }
+        told.append({**_session(services, row), **about})
+    return answer({"sessions": told})
+
+
+@operation(PositionJson)
+async def newest(request: Request) -> Response:
+    """Get the position of the newest run."""
+    services, session = await session_of(request)
+    row = await services.journal.runs.newest(session.key)
+    if row is None:
+        raise NotFound(f"session {session.key} has no run yet")
+    return answer(await services.runs.position(row.id))
+
+
+@operation(
+    PositionJson,
+    query={
+        "after": Query(int, "Wait until the position is higher than this one"),
+        "seconds": Query(int, "Seconds to wait; 30 at most"),
+    },
+    refusals=(400,),
+)
+async def show(request: Request) -> Response:
+    """Get the position of a run."""
+    services, run = services_of(request), request.path_params["run"]
+    after, seconds = number_in(request, "after"), number_in(request, "seconds")
+    if after is None:
+        return answer(await services.runs.position(run))
+    wait = LONGEST_WAIT if seconds is None else min(seconds, LONGEST_WAIT)
+    return answer(await _position_after(services, run, after, seconds=wait))
+
+
+@operation(StandingJson)
+async def standing(request: Request) -> Response:
+    """Get what a run is waiting for.
+
+    Calls, holds, tasks with their await stacks, questions. The guide explains
+    [what a run waits for](#what-a-run-waits-for).
+    """
+    services, run = services_of(request), request.path_params["run"]
+    return answer(await services.runs.standing(run))
+
+
+@operation(PositionJson, body=CommandBody, refusals=_REFUSALS)
+async def command(request: Request) -> Response:
+    """Step or continue a run, or edit what is held.
+
+    Answers with the new position; a refused command answers with the current one.
+    """
+    services, run = services_of(request), request.path_params["run"]
+    body = parse(CommandBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
+    if body.value is not None:
+        body.value = await unmasked_hold(services, run, body.value)
+    try:
+        return answer(await services.runs.command(run, body.to_command()))
+    except CommandRefused as refused:
+        return _refusal(refused)
+
+
+@operation(PositionJson, body=CallBody, refusals=_REFUSALS)
+async def end_call(request: Request) -> Response:
+    """End a call in progress, or answer it.
+
+    [Ends an active call](debugging.md#why-is-it-stuck) (`end`) or answers in its place (`answer`);
+    the run continues. It is refused with 409 if the call has ended or can't be reached, with 422 if
+    the answer is invalid or several calls match.
+    """
+    services, run = services_of(request), request.path_params["run"]
+    body = parse(CallBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
+    try:
+        return answer(await services.runs.end_call(run, body.to_order()))
+    except CommandRefused as refused:
+        return _refusal(refused)
+
+
+def _refusal(refused: CommandRefused) -> Response:
+    status = 422 if isinstance(refused, Misused) else 409
+    return answer({"detail": str(refused), "position": refused.position}, status=status)
+
+
+def _session(services: Services, row: SessionRow) -> dict[str, Any]:
+    live = services.runs.live(row.key)
+    return {
+        "key": row.key,
+        "app": row.app,
+        "user": row.user,
+        "id": row.id,
+        "title": row.title,
+        "events": row.events,
+        "updated": row.updated,
+        "run": live.row.id if live else None,
+    }
+
+
+@operation(EditsJson)
+async def edits(request: Request) -> Response:
+    """List edits made by people.
+
+    With what was held before, and what they replaced it with.
+    """
+    services, session = await session_of(request)
+    return answer({"edits": [_edit(row) for row in await services.journal.edits.list(session.key)]})
+
+
+def _edit(row: EditRow) -> dict[str, Any]:
+    edit = asdict(row.edit)
+    del edit["turn"]  # for replays alone
+    told = {name: json.loads(edit.pop(name)) for name in ("before", "after")}
+    return {"id": row.id, **edit, **told}
+
+
+async def _position_after(
+    services: Services, run: str, after: int, *, seconds: int
+) -> dict[str, Any]:
+    until = time.monotonic() + seconds
+    session = (await services.runs.position(run))["session"]
+    with services.bus.subscribe(session) as reader:
+        while True:
+            position = await services.runs.position(run)
+            left = until - time.monotonic()
+            stands = position["position"]
+            moved = stands is None or stands > after
+            if moved or left <= 0:
+                return position
+            try:
+                if not await asyncio.wait_for(reader.batch(), left):
+                    return position
+            except TimeoutError:
+                continue
+
+
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
+
+
+def answer(value: Mapping[str, Any], *, status: int = 200) -> Response:
+    """JSON in ASCII, which every client reads whatever odd characters an agent made.
+
+    Always an object, never a list, which a page of another origin could run as a script (R05).
+    """
+    text = encode(value, _COMPACT)
+    return Response(text, status_code=status, media_type="application/json")
+
+
+async def large_answer(value: Callable[[], Mapping[str, Any]]) -> Response:
+    """The same of a value that may be large: it is made and written beside the event loop."""
+    return await asyncio.to_thread(lambda: answer(value()))
+
+
+def call_answers(bodies: Mapping[str, AnswerBody]) -> dict[str, CallAnswer]:
+    """Decisions as they come in a body."""
+    return {
+        name: CallAnswer(do=each.do, result=each.result, reason=each.reason)
+        for name, each in bodies.items()
+    }
+
+
+def unknown_told(call: UnknownCall) -> UnknownCallJson:
+    """A call of unknown outcome as JSON."""
+    return {
+        "id": call.id,
+        "tool": call.tool,
+        "agent": call.agent,
+        "args": dict(call.args),
+        "event": call.event,
+        "mark": call.mark,
+        "recorded": call.recorded,
+        "writes": dict(call.writes),
+        "default": call.default,
+        "asks": call.asks,
+        "later": call.later,
+        "made": call.is_made,
+        "answered_by": call.answered_by or None,
+    }
+
+
+def message_of(body: str | Message | None) -> dict[str, Any] | None:
+    """The user's Content in wire form; None without one. Raises Unprocessable."""
+    if body is None:
+        return None
+    if isinstance(body, str):
+        if not body.strip():
+            raise Unprocessable("write a message first")
+        return {"role": "user", "parts": [{"text": body}]}
+    message = body.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {**message, "role": "user"}
+
+
+def number_in(request: Request, name: str) -> int | None:
+    """The whole number of a query, or None without one; raises BadRequest."""
+    text = request.query_params.get(name)
+    number = whole_number(text)
+    if text is not None and number is None:
+        raise BadRequest(f"{name} must be a whole number")
+    return number

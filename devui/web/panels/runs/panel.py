@@ -1,0 +1,291 @@
+"""What holds a run up, in words: for the inspector's tab and for what is held."""
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, Final, Literal
+
+from devui.debugger.compare.sides import place_of
+from devui.debugger.runs.live import LiveRun
+from devui.debugger.runs.standing import Standing
+from devui.debugger.stepping.stepper import Hold
+from devui.store.rows import RunRow, SessionRow
+from devui.web.basic_parts import Beside
+from devui.web.links import (
+    breakpoints_url,
+    calls_url,
+    choose_url,
+    commands_url,
+    session_url,
+    standing_url,
+    stop_url,
+)
+from devui.web.panels.questions.parts import AskField
+from devui.web.panels.questions.schema_forms import SchemaForm
+from devui.web.panels.replays.panel import replay_form
+from devui.web.panels.replays.parts import ReplayForm
+from devui.web.panels.runs.parts import CallEnding, Frames, PendingCall, RunPanel, TaskShown, Why
+from devui.web.panels.runs.status import WORDS
+from devui.web.services import Services
+from devui.web.text.formats import duration, moment
+from devui.web.text.gates import deadlock, sentence
+from devui.web.text.visible import visible
+from devui.wire.events import fields_in
+
+_STATUS: Final = {"held": "held", "running": "running", "behind": "waiting to commit"}
+_WAITS: Final[Mapping[str, str]] = {
+    "running": "running on the event loop",
+    "gate": "held by the debugger",
+    "commit": "waiting for its event to be committed",
+    "server": "waiting for the devui server",
+    "thread": "waiting for a function in a thread",
+    "task": "waiting for another task",
+    "tasks": "waiting for its tasks",
+    "lock": "waiting for a lock",
+    "queue": "waiting for a queue",
+    "signal": "waiting for a signal from other code",
+    "time": "sleeping",
+    "other": "waiting for something external, such as the network",
+}
+
+
+async def standing_of(services: Services, session: SessionRow) -> Standing | None:
+    """What the session's newest run waits for; None without a run.
+
+    Its worker may take seconds to answer.
+    """
+    run = await services.journal.runs.newest(session.key)
+    return Standing(run, await services.runs.standing(run.id)) if run else None
+
+
+async def run_panel(services: Services, session: SessionRow, standing: Standing | None) -> RunPanel:
+    """What the session's newest run waits for, in words."""
+    if standing is None:
+        return RunPanel(standing_url(session.key), "No runs yet", going=False)
+    run, report = standing.run, standing.report
+    live = services.runs.live(session.key)
+    compare = await _compare_href(services, session, run)
+    if live is None or live.row.id != run.id:
+        over = _over(session, run, report, await replay_form(services, session))
+        return replace(over, compare_href=compare)
+    return replace(_going(session, live, report), compare_href=compare)
+
+
+async def _compare_href(services: Services, session: SessionRow, run: RunRow) -> str:
+    """The run beside the one before."""
+    place = place_of(run, await services.journal.runs.list(session.key))
+    sides = (f"{session.key}@{place - 1}", f"{session.key}@{place}")
+    return choose_url(*sides) if place > 1 else ""
+
+
+def beside(branches: Sequence[Mapping[str, Any]]) -> tuple[Beside, ...]:
+    """What goes on at the same time, as lines."""
+    return tuple(_beside(each) for each in branches)
+
+
+def _over(
+    session: SessionRow, run: RunRow, report: Mapping[str, Any], form: ReplayForm | None
+) -> RunPanel:
+    whys = tuple(
+        Why(
+            "warn",
+            f"Waiting for a person: {visible(each['agent'])} {each['asks']}{_for(each['for'])}"
+            + (f": {visible(each['about'])}" if each["about"] else "."),
+            href=session_url(session.key, event=each["event"], tab="event"),
+            label=f"#{each['event']}",
+        )
+        for each in report["questions"]
+    )
+    title = f"Latest run: {WORDS[run.status]}"
+    return RunPanel(standing_url(session.key), title, going=False, whys=whys, replay=form)
+
+
+def _for(asker: Mapping[str, Any] | None) -> str:
+    return visible(f" for the {asker['kind']} {asker['name']}") if asker else ""
+
+
+def _going(session: SessionRow, live: LiveRun, report: Mapping[str, Any]) -> RunPanel:
+    held = bool(live.stepper.holds)
+    several = len(report["branches"]) > 1
+    return RunPanel(
+        href=standing_url(session.key),
+        title="What the run is doing",
+        going=True,
+        silent=None if held else moment(live.progressed.at),
+        whys=(*_whys(report), *map(_hold, live.stepper.holds)),
+        action="" if held or live.stopping else commands_url(live.row.id),
+        key=uuid.uuid4().hex,
+        stop_href="" if live.stopping else stop_url(live.row.id),
+        break_action=breakpoints_url(session.key),
+        calls=tuple(_call(live, each, blocked=bool(report["blocked"])) for each in report["calls"]),
+        beside=beside(report["branches"]) if several else (),
+        tasks=_tasks(report),
+    )
+
+
+def _whys(report: Mapping[str, Any]) -> Iterator[Why]:
+    if report["blocked"]:
+        yield _blocked(report["blocked"], own=report["blocked"]["run"] in {None, report["run"]})
+    for circle in report["deadlocks"]:
+        yield Why("bad", visible(deadlock(circle, report)))
+    if not report["answered"]:
+        yield Why(
+            "warn",
+            "The agent's process isn't responding: it is starting, suspended, or running C code "
+            "that doesn't release the interpreter.",
+        )
+
+
+def _hold(hold: Hold) -> Why:
+    """Where the debugger holds what: `before the tool call (pay, cashier)`."""
+    arrival = hold.arrival
+    where = sentence(arrival.gate, arrival.number).removeprefix("Paused ")
+    tool = f"{visible(arrival.tool)}, " if arrival.tool else ""
+    text = f"Paused by the debugger {where} ({tool}{visible(arrival.agent)}). Continue or step."
+    return Why("info", text)
+
+
+def _blocked(blocked: Mapping[str, Any], *, own: bool) -> Why:
+    what = f"The tool {visible(blocked['tool'])}" if blocked["tool"] else "The agent's code"
+    if not own:
+        what = "Another run of this app"
+    text = f"{what} has been blocking the event loop for {duration(blocked['seconds'])}."
+    place = blocked["place"]
+    return Why("bad", text, _place(place), visible(place["source"]) if place else "")
+
+
+def call_ending(run: str, call: Mapping[str, Any]) -> CallEnding:
+    """The form that ends a call."""
+    schema = call["schema"]
+    return CallEnding(
+        action=calls_url(run),
+        key=uuid.uuid4().hex,
+        call=call["id"],
+        name=visible(call["name"]),
+        slot=answer_slot(call["id"]),
+        fields=answer_form(schema).fields() if schema else (),
+        typed_slot=typed_slot(call["id"]),
+        typed=typed_answer(call),
+    )
+
+
+def answer_slot(call: int) -> str:
+    """What the ids begin with of the fields for a call's answer."""
+    return f"answer-{call}"
+
+
+def typed_slot(call: int) -> str:
+    """The same of the field for any answer."""
+    return f"typed-{call}"
+
+
+def typed_answer(call: Mapping[str, Any]) -> AskField:
+    """That field: it takes what the tool does not declare, too."""
+    label = f"Answer for {visible(call['name'])}"
+    return AskField("value", label, "json", hint="JSON or text")
+
+
+def answer_form(schema: str) -> SchemaForm:
+    """What a tool declares to return, as a form."""
+    return SchemaForm(fields_in(json.loads(schema)), "of")
+
+
+def _call(live: LiveRun, call: Mapping[str, Any], *, blocked: bool) -> PendingCall:
+    is_tool = call["kind"] == "tool"
+    name = visible(call["name"])
+    kind: Literal["thought", "call"] = "call" if is_tool else "thought"
+    draft = {"on": "tool", "name": call["name"], "agent": call["agent"]}
+    can_end = not (call["told"] or live.stopping)
+    return PendingCall(
+        id=call["id"],
+        kind=kind,
+        name=name,
+        about=visible(call["about"]),
+        who=_who(call),
+        since=moment(call["since"]),
+        place=_place(call["place"]),
+        source=visible(call["place"]["source"]) if call["place"] else "",
+        draft=json.dumps(draft) if is_tool else "",
+        ending=call_ending(live.row.id, call) if can_end else None,
+        note=_ending_note(call, blocked=blocked),
+    )
+
+
+def _ending_note(call: Mapping[str, Any], *, blocked: bool) -> str:
+    if call["told"]:
+        return "Cancellation requested; the call hasn't responded yet. Stop the run to end it."
+    if blocked:
+        return "A single call can't be ended while the event loop is blocked. Stop the run instead."
+    if call["thread"]:
+        return (
+            "A function in a thread can't be stopped. If you end the call, the run continues "
+            "without it and discards its result."
+        )
+    return ""
+
+
+def _beside(branch: Mapping[str, Any]) -> Beside:
+    return Beside(
+        status=branch["status"],
+        word=_word(branch),
+        who=_who(branch) or f"task {branch['task']}",
+        doing=visible(branch["doing"]),
+        place=_place(branch["place"]),
+        since=moment(branch["since"]) if branch["since"] else None,
+    )
+
+
+def _word(branch: Mapping[str, Any]) -> str:
+    """What it does: one that runs may well wait for something of its own."""
+    runs = branch["status"] != "running" or branch["doing"] or branch["waits"] == "running"
+    return _STATUS[branch["status"]] if runs else _WAITS[branch["waits"]]
+
+
+def _tasks(report: Mapping[str, Any]) -> tuple[TaskShown, ...]:
+    circles = {each for circle in report["deadlocks"] for each in circle}
+    return tuple(
+        TaskShown(
+            id=task["id"],
+            who=_who(task) or ("the run itself" if task is report["tasks"][0] else ""),
+            waits=_waits(task),
+            stack=_stack(task["places"]),
+            circle=task["id"] in circles,
+        )
+        for task in report["tasks"]
+    )
+
+
+def _waits(task: Mapping[str, Any]) -> str:
+    if task["on"]:
+        return f"waiting for {task['on']}"
+    after = task["awaits"]
+    if after is None:
+        return _WAITS[task["waits"]]
+    if task["waits"] == "lock":
+        return f"waiting for a lock held by task {after}"
+    return f"waiting for task {after}"
+
+
+def _stack(places: Sequence[Mapping[str, Any]]) -> tuple[Frames, ...]:
+    """The frames, the innermost first, those of the app apart from the others."""
+    return tuple(
+        Frames(own, tuple(_frame(place) for place in group))
+        for own, group in groupby(reversed(places), key=lambda place: bool(place["own"]))
+    )
+
+
+def _frame(place: Mapping[str, Any]) -> tuple[str, str, str]:
+    where = f"{place['file']}:{place['line']}"
+    return visible(where), visible(place["function"]), visible(place["source"])
+
+
+def _place(place: Mapping[str, Any] | None) -> str:
+    return visible(f"{place['file']}:{place['line']} in {place['function']}") if place else ""
+
+
+def _who(report: Mapping[str, Any]) -> str:
+    """The agent, and its branch where the name does not say it."""
+    branch = report["branch"]
+    return visible(f"{report['agent']} ({branch})" if branch else report["agent"])

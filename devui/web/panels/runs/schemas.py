@@ -1,0 +1,328 @@
+"""Runs as JSON: where one stands, what is held, what it waits for (docs/guide/api.md)."""
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from devui.debugger.guard.effects import Class, Source
+from devui.debugger.recovery.unknown import Choice
+from devui.debugger.stepping.arrivals import GateKind
+from devui.debugger.stepping.stepper import Reason
+from devui.wire.gates import Action, Effect
+from devui.wire.standing import Waiting
+
+Status = Literal["running", "held", "stopping", "done", "failed", "stopped", "interrupted"]
+
+
+class StateChangeJson(TypedDict):
+    """What the commit of an event does to a state key; `old` is absent for a new key."""
+
+    key: str
+    new: Any
+    old: NotRequired[Any]
+
+
+class RecordedCallJson(TypedDict):
+    """What the tool returned before."""
+
+    session: int
+    number: int
+    args: dict[str, Any]
+    result: dict[str, Any]
+
+
+class GuardRulingJson(TypedDict):
+    """A tool is about to run again."""
+
+    effect: Class
+    source: Source
+    exact: bool
+    """The recorded call had the same arguments: its result is used unless `undo` is sent."""
+    recorded: RecordedCallJson | None
+
+
+class HoldEditJson(TypedDict):
+    """What is done to a hold when it is released."""
+
+    action: str
+    value: Any
+    actor: str
+    at: float
+    effects: dict[str, Any]
+    """The actions that come with a recorded result, such as the state that the tool wrote."""
+
+
+class HoldJson(TypedDict):
+    """One thing that is held."""
+
+    id: int
+    gate: GateKind
+    agent: str
+    path: list[str]
+    branch: str | None
+    kind: str | None
+    text: str | None
+    number: int | None
+    tool: str | None
+    schema: dict[str, Any] | None
+    """Before a tool: the declaration of its arguments."""
+    call: str | None
+    since: float
+    paused: NotRequired[float]
+    """How many seconds the run had been held before."""
+    reason: Reason
+    breakpoint: int | None
+    held: Any
+    actions: list[Action]
+    edit: HoldEditJson | None
+    problem: str | None
+    changes: list[StateChangeJson]
+    guard: GuardRulingJson | None
+
+
+class PlaceJson(TypedDict):
+    """One frame of a stack; never the value of a variable."""
+
+    file: str
+    line: int
+    function: str
+    source: str
+    own: bool
+    """Code of the app, not of a library or of devui."""
+
+
+class BranchJson(TypedDict):
+    """One of the things that run at the same time."""
+
+    status: Literal["held", "running", "behind"]
+    """`behind`: its event waits for those before it to be committed."""
+    agent: str
+    branch: str | None
+    doing: str
+    """The tool, the model or the event."""
+    call: str | None
+    since: float | None
+    place: PlaceJson | None
+    waits: Waiting
+    task: int | None
+    hold: int | None
+    """The id that a command uses to move it alone."""
+
+
+class LastCommandJson(TypedDict):
+    """The last command and who sent it."""
+
+    command: str
+    actor: str
+    key: str
+    at: float
+
+
+class RunErrorJson(TypedDict):
+    """Why a run failed."""
+
+    type: str | None
+    message: str | None
+
+
+class PositionJson(TypedDict):
+    """Where a run stands. `heldSeconds` and `lastCommand` are present while it is active, `lost`
+    once it has ended."""
+
+    run: str
+    session: int
+    invocationId: str | None
+    status: Status
+    started: float
+    ended: float | None
+    position: int | None
+    """Increases with every command, hold and release; null once the run has ended."""
+    plan: str | None
+    """The command that the run is executing."""
+    holds: list[HoldJson]
+    branches: list[BranchJson]
+    """While it is held: the holds, and what runs beside them."""
+    heldSeconds: NotRequired[float]
+    """Without what is held now."""
+    lastCommand: NotRequired[LastCommandJson | None]
+    lost: NotRequired[list[HoldJson]]
+    """What was held when the server ended."""
+    error: NotRequired[RunErrorJson | None]
+    """The error of a run that failed or was interrupted."""
+
+
+class RefusedJson(TypedDict):
+    """A command that was not carried out."""
+
+    detail: str
+    position: PositionJson
+
+
+class UnknownCallJson(TypedDict):
+    """A call whose outcome is unknown."""
+
+    id: str
+    tool: str
+    agent: str
+    args: Any
+    event: int
+    mark: Effect | None
+    recorded: Any
+    writes: dict[str, Any]
+    """The state that it wrote, which the recorded result includes."""
+    default: Choice
+    asks: bool
+    later: bool
+    """It is answered later, so you can also wait for it."""
+    made: bool
+    """False if the debugger held it, or someone answered instead of it."""
+    answered_by: str | None
+    """Who answered instead of it, without a commit; null if no one did."""
+
+
+class UndecidedJson(TypedDict):
+    """Calls of unknown outcome need a decision before the run can start."""
+
+    detail: str
+    unknown: list[UnknownCallJson]
+
+
+class BlockedJson(TypedDict):
+    """What blocks the event loop."""
+
+    seconds: float
+    run: str | None
+    tool: str
+    place: PlaceJson | None
+
+
+class PendingCallJson(TypedDict):
+    """An active call of a model or tool."""
+
+    id: int
+    """For commands about it."""
+    kind: Literal["model", "tool"]
+    name: str
+    about: str
+    """The arguments as JSON, or what the model was sent, cut short."""
+    agent: str
+    branch: str | None
+    call: str | None
+    since: float
+    seconds: float
+    task: int
+    place: PlaceJson | None
+    thread: bool
+    """It waits for a plain function in a thread, which can't be stopped."""
+    told: bool
+    """A person ended it, and it hasn't responded yet."""
+    schema: str | None
+    """The JSON Schema of the tool's declared result, as JSON text."""
+
+
+class TaskJson(TypedDict):
+    """An asyncio task of the run."""
+
+    id: int
+    name: str
+    agent: str
+    branch: str | None
+    waits: Waiting
+    on: str
+    awaits: int | None
+    """The task it waits for: the awaited one, or the one that holds the lock."""
+    places: list[PlaceJson]
+    """The outermost first."""
+
+
+class AskerJson(TypedDict):
+    """What needs the credential or the confirmation."""
+
+    kind: Literal["tool", "toolset", "node"]
+    name: str
+
+
+_For = TypedDict("_For", {"for": AskerJson | None})
+
+
+class QuestionJson(_For):
+    """What an ended run waits for a person to answer."""
+
+    call: str
+    name: str
+    args: str
+    agent: str
+    event: int
+    asks: str
+    about: str
+    """What is asked: a call, a message; empty for a long-running tool."""
+
+
+class StandingJson(TypedDict):
+    """What a run waits for."""
+
+    run: str
+    session: int
+    status: Status
+    answered: bool
+    """Whether the agent's process reported where its code is."""
+    progressed: float | None
+    silentSeconds: float
+    """Since the last event, chunk, gate or command."""
+    blocked: BlockedJson | None
+    branches: list[BranchJson]
+    calls: list[PendingCallJson]
+    """The oldest first."""
+    tasks: list[TaskJson]
+    deadlocks: list[list[int]]
+    """Tasks that wait for each other."""
+    questions: list[QuestionJson]
+    """What an ended run waits for: a person."""
+
+
+class SessionJson(TypedDict):
+    """A session and its key."""
+
+    key: int
+    app: str
+    user: str
+    id: str
+    title: str | None
+    events: int
+    updated: float
+    run: str | None
+    """The active run."""
+    starred: bool
+    note: str
+    """The note on the session."""
+    imported: bool
+    """It is read-only."""
+
+
+class SessionsJson(TypedDict):
+    """Sessions, the newest first."""
+
+    sessions: list[SessionJson]
+
+
+class EditJson(TypedDict):
+    """What a person changed in what was held."""
+
+    id: int
+    run: str
+    gate: str
+    agent: str
+    tool: str | None
+    call: str | None
+    event: str | None
+    action: str
+    actor: str
+    at: float
+    before: Any
+    after: Any
+
+
+class EditsJson(TypedDict):
+    """Edits by people, the oldest first."""
+
+    edits: list[EditJson]

@@ -1,0 +1,95 @@
+"""A run's status in a word, and why it failed."""
+
+import json
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from devui.debugger.questions.open import answer_lost, open_questions
+from devui.store.rows import RunRow
+from devui.web.basic_parts import Failure, RunStatus, Status
+from devui.web.links import session_url, stop_url
+from devui.web.services import Services
+from devui.web.text.formats import clipped, moment
+from devui.web.text.visible import visible
+from devui.wire.messages import AgentError
+
+WORDS: Final[dict[Status, str]] = {
+    "idle": "not run yet",
+    "running": "running",
+    "held": "paused",
+    "waiting": "waiting for you",
+    "stopping": "stopping",
+    "done": "done",
+    "failed": "failed",
+    "stopped": "stopped",
+    "interrupted": "interrupted",
+}
+
+
+def run_status(
+    run: RunRow | None, *, is_held: bool = False, quiet: float | None = None
+) -> RunStatus:
+    """The status of the session's newest run, None if there was none; `is_held` by the debugger.
+
+    `quiet`: since when nothing has come of it, if that is worth saying (seconds since the epoch).
+    """
+    if run is None:
+        return RunStatus("idle", WORDS["idle"])
+    active = run.status == "running"
+    status: Status = "held" if is_held and active else run.status
+    return RunStatus(
+        status=status,
+        word=WORDS[status],
+        stop_href=stop_url(run.id) if active else None,
+        started=moment(run.started) if active else None,
+        run=run.id,
+        why_href="" if run.ended else session_url(run.session, tab="run"),
+        quiet=moment(quiet) if quiet and active else None,
+    )
+
+
+async def newest_run(services: Services, session: int) -> RunStatus:
+    """How the newest run of a session stands, as it is now."""
+    return await run_of(services, session, await services.journal.runs.newest(session))
+
+
+async def run_of(services: Services, session: int, run: RunRow | None) -> RunStatus:
+    """The same, of the newest run as it was read.
+
+    One that asked a person waits for the answer; one that is closed wants no attention any more.
+    """
+    if run is not None and run.closed:
+        return replace(run_status(run), status="idle", word="closed")
+    asked = run is not None and (run.status == "done" or answer_lost(run))
+    if run is not None and asked and await open_questions(services.journal, run):
+        return replace(run_status(run), status="waiting", word=WORDS["waiting"])
+    live = services.runs.live(session)
+    if live is None:
+        return run_status(run)
+    quiet = live.progressed.at if live.quiet else None
+    return run_status(run, is_held=bool(live.stepper.holds), quiet=quiet)
+
+
+def run_failure(error: str | None) -> Failure | None:
+    """The error of a run: JSON text with `type`, `message`, `traceback`, `file`, `line`."""
+    if error is None:
+        return None
+    told = json.loads(error)
+    return failure(told) if isinstance(told, dict) else Failure(visible(str(told)))
+
+
+def agent_failure(error: AgentError) -> Failure:
+    """An exception of agent code, as a worker told it."""
+    return failure(asdict(error))
+
+
+def failure(error: dict[str, Any]) -> Failure:
+    """An exception of agent code; absent fields are left out."""
+    name, message = str(error.get("type") or ""), str(error.get("message") or "")
+    file, line = error.get("file"), error.get("line")
+    place = f"{file}:{line}" if file and line else str(file or "")
+    return Failure(
+        message=visible(clipped(": ".join(filter(None, (name, message))))),
+        place=visible(place),
+        traceback=visible(clipped(str(error.get("traceback") or ""))),
+    )

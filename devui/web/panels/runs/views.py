@@ -1,0 +1,277 @@
+"""Runs: start, answer, command and stop one, end its calls, show its tab and its log."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from devui.debugger.questions.questions import answered_once
+from devui.debugger.recovery.answers import Settled, Undecided, opening
+from devui.debugger.runs.request import RunRequest
+from devui.debugger.stepping.commands import CommandRefused, Misused, Unchanged
+from devui.debugger.stepping.stepper import Hold
+from devui.web.adk.bodies import parse
+from devui.web.errors import Conflict, NotFound, Unprocessable
+from devui.web.htmx import HtmxRequest
+from devui.web.lookup import actor_of, event_of, session_of
+from devui.web.panels.chat.attachments import MESSAGE_LIMIT, message_in
+from devui.web.panels.chat.chat import ask_slot
+from devui.web.panels.hold.forms import held_form, held_slot, json_field, json_slot, value_of
+from devui.web.panels.inspector.inspector import log as log_panel
+from devui.web.panels.questions.api import answered, question_at
+from devui.web.panels.questions.questions import form_of
+from devui.web.panels.questions.schema_forms import WrongFields
+from devui.web.panels.recovery.actions import first_guard, settled
+from devui.web.panels.recovery.views import acknowledge, asked_again, call_answers
+from devui.web.panels.runs.api import CallBody, CommandBody
+from devui.web.panels.runs.panel import (
+    answer_form,
+    answer_slot,
+    run_panel,
+    standing_of,
+    typed_answer,
+    typed_slot,
+)
+from devui.web.panels.trials.tools import emptied, refilled
+from devui.web.security.intake import parse_json, read_form, read_form_with_files
+from devui.web.services import Services, services_of
+from devui.web.text.formats import clock
+from devui.web.text.numbers import whole_number
+from devui.web.unmasked import unmasked_hold
+
+
+async def run_tab(request: Request) -> Response:
+    """The inspector's tab, read off the run as it stands."""
+    services, session = await session_of(request)
+    standing = await standing_of(services, session)
+    return services.render.page(await run_panel(services, session, standing))
+
+
+async def log_tab(request: Request) -> Response:
+    """The inspector's tab of what the run of `?event=NUMBER` prints, or the newest run."""
+    services, session = await session_of(request)
+    row = await event_of(services, session, request.query_params.get("event"))
+    return services.render.page(await log_panel(services, session, row))
+
+
+async def end_call(request: Request) -> Response:
+    """Carry the order out; an answer that cannot be one is told at its field."""
+    services, run = services_of(request), request.path_params["run"]
+    form = await read_form(request)
+    if "filled" in form:
+        return await _call_form(request, services, run, form)
+    try:
+        return await _order_call(request, services, run, form, _typed(form))
+    except WrongFields as wrong:
+        call = await _call_of(services, run, form)
+        slot, fields = typed_slot(call["id"]), (typed_answer(call),)
+        return refilled(
+            request, services.render, slot, fields, entries=_form_fields(form), wrong=wrong
+        )
+
+
+async def _call_form(request: Request, services: Services, run: str, form: FormData) -> Response:
+    """Answer with what the fields say that the tool declares."""
+    call = await _call_of(services, run, form)
+    declared = answer_form(call["schema"] or "{}")
+    try:
+        value = declared.read(_form_fields(form))
+    except WrongFields as wrong:
+        slot, fields = answer_slot(call["id"]), declared.fields()
+        return refilled(
+            request, services.render, slot, fields, entries=_form_fields(form), wrong=wrong
+        )
+    return await _order_call(request, services, run, form, value)
+
+
+async def _order_call(
+    request: Request, services: Services, run: str, form: FormData, value: Any
+) -> Response:
+    order = {name: form[name] for name in ("command", "key") if name in form}
+    call = whole_number(str(form.get("call")))
+    body = parse(CallBody, {**order, "call": call, "actor": actor_of(form), "value": value})
+    try:
+        position = await services.runs.end_call(run, body.to_order())
+    except Misused as refused:
+        raise _misused(form, f"invalid answer: {refused}") from refused
+    except CommandRefused as refused:
+        raise Conflict(str(refused)) from refused
+    return acknowledge(request, position["session"])
+
+
+def _misused(form: FormData, problem: str) -> Exception:
+    """At the field for any answer, if it came from there."""
+    return WrongFields({"value": problem}) if "value" in form else Unprocessable(problem)
+
+
+def _form_fields(form: FormData) -> dict[str, str]:
+    return {name: str(value) for name, value in form.items()}
+
+
+async def _call_of(services: Services, run: str, form: FormData) -> Mapping[str, Any]:
+    """The call as it stands. Raises Conflict."""
+    number = whole_number(str(form.get("call")))
+    calls = (await services.runs.standing(run))["calls"]
+    call = next((each for each in calls if each["id"] == number), None)
+    if call is None:
+        raise Conflict("the call has already ended")
+    return dict(call)
+
+
+def _typed(form: FormData) -> Any:
+    """What the text field says: JSON, or a text. Raises WrongFields."""
+    if form.get("command") != "answer":
+        return None
+    text = str(form.get("value") or "").strip()
+    if not text:
+        raise WrongFields({"value": "write the answer first"})
+    return value_of("mock", text)
+
+
+_HELD_NO_LONGER = "this is no longer held; the page shows the current state of the run"
+
+
+async def start(request: Request) -> Response:
+    """Send a message, or resume an invocation; everything that follows comes on the stream."""
+    services, session = await session_of(request)
+    form = await read_form_with_files(request, MESSAGE_LIMIT)
+    message = await message_in(form)
+    invocation = str(form.get("invocation") or "") or None
+    if message is None and invocation is None:
+        raise Unprocessable("write a message or attach a file first")
+    decided: tuple[Settled, ...] = ()
+    if message is None and invocation is not None:
+        try:
+            decided = await settled(
+                services, session, invocation, call_answers(form), actor=actor_of(form)
+            )
+        except WrongFields as wrong:
+            return asked_again(request, form, wrong)
+        except Undecided as error:
+            raise Conflict(str(error)) from error
+    wanted = RunRequest(
+        opening=opening(decided),
+        message=message,
+        invocation=invocation,
+        streaming=form.get("streaming") is not None,
+        pause=form.get("pause") is not None,
+        actor=actor_of(form),
+        guard=await first_guard(services, session, invocation=invocation, settled=decided),
+    )
+    if "queue" in form and services.runs.live(session.key) is not None:
+        await services.queue.add(session, wanted)
+    else:
+        await services.runs.start(session, wanted)
+    return acknowledge(request, session.key)
+
+
+async def answer(request: Request) -> Response:
+    """Answer an agent's question; its invocation goes on."""
+    services, session = await session_of(request)
+    form = await read_form(request)
+    fields = {name: str(value) for name, value in form.multi_items()}
+    number = whole_number(fields.get("event")) or 0
+    question = await question_at(services, session, number, fields.get("call", ""))
+    try:
+        await answered(services, session, question, fields, actor=actor_of(form))
+    except WrongFields as wrong:
+        asked = form_of(question.name, question.args, question.event.author).fields
+        slot = ask_slot(question.id)
+        return refilled(request, services.render, slot, asked, entries=fields, wrong=wrong)
+    if answered_once(question.name) or not HtmxRequest.read(request.headers):
+        return acknowledge(request, session.key)
+    again = form_of(question.name, question.args, question.event.author).fields
+    return emptied(services.render, ask_slot(question.id), again)
+
+
+async def command(request: Request) -> Response:
+    """Tell a held run how to go on; where it then stands comes on the stream."""
+    services, run = services_of(request), request.path_params["run"]
+    form = await read_form(request)
+    if "filled" in form:
+        return await _filled_in(request, services, run, form)
+    try:
+        return await _ordered(request, services, run, _command(form))
+    except WrongFields as wrong:
+        hold = _hold(services, run, form)
+        field, given = json_field(hold, ""), {"value": str(form.get("value"))}
+        return refilled(
+            request, services.render, json_slot(hold), (field,), entries=given, wrong=wrong
+        )
+
+
+async def _ordered(
+    request: Request, services: Services, run: str, order: dict[str, Any], field: str = "value"
+) -> Response:
+    """Carry it out; raises WrongFields at `field` where its value is what is held already."""
+    body = parse(CommandBody, order)
+    if body.value is not None:
+        body.value = await unmasked_hold(services, run, body.value)
+    try:
+        position = await services.runs.command(run, body.to_command())
+    except Unchanged as refused:
+        raise WrongFields({field: str(refused)}) from refused
+    except CommandRefused as refused:
+        raise Conflict(f"{refused}; the page shows the current state of the run") from refused
+    return acknowledge(request, position["session"])
+
+
+def _hold(services: Services, run: str, form: FormData) -> Hold:
+    """What the form is about. Raises Conflict."""
+    live = services.runs.under_way(run)
+    holds = live.stepper.holds if live else ()
+    hold = next((hold for hold in holds if str(hold.id) == form.get("hold")), None)
+    if hold is None:
+        raise Conflict(_HELD_NO_LONGER)
+    return hold
+
+
+async def _filled_in(request: Request, services: Services, run: str, form: FormData) -> Response:
+    """Edit what is held as its form says; what does not fit is told at its field."""
+    given = {name: str(value).replace("\r\n", "\n") for name, value in form.items()}
+    hold = _hold(services, run, form)
+    filled = held_form(hold)
+    if filled is None:
+        raise Conflict(_HELD_NO_LONGER)
+    fields, names = filled.fields(), ("key", "position", "hold", "command")
+    order = {name: given[name] for name in names if name in given}
+    try:
+        order |= {"actor": actor_of(form), "value": filled.read(given)}
+        return await _ordered(request, services, run, order, field=fields[0].name)
+    except WrongFields as wrong:
+        slot = held_slot(hold)
+        return refilled(request, services.render, slot, fields, entries=given, wrong=wrong)
+
+
+def _command(form: FormData) -> dict[str, Any]:
+    """The members of a command; a button with `like` is the command `run_to`."""
+    given: dict[str, Any] = {**form, "actor": actor_of(form)}
+    reason = given.pop("reason", "")
+    if given.get("command") == "reject":
+        given["value"] = reason
+    elif "value" in given:
+        given["value"] = value_of(str(given.get("command")), str(given["value"]))
+    if "like" in given:
+        given |= {"command": "run_to", "like": parse_json(str(given["like"]).encode())}
+    return given
+
+
+async def stop(request: Request) -> Response:
+    """Stop a run; one that has ended already is left as it is."""
+    form = await read_form(request)
+    run = await services_of(request).runs.stop(request.path_params["run"], actor_of(form))
+    return acknowledge(request, run.session)
+
+
+async def log(request: Request) -> Response:
+    """Everything the run printed and logged, as text."""
+    services = services_of(request)
+    name = request.path_params["run"]
+    run = await services.journal.runs.get(name)
+    if run is None:
+        raise NotFound("there is no such run")
+    lines = await services.journal.runs.output(name)
+    text = "".join(f"{clock(line.at)} {line.stream:<8} {line.text}\n" for _, line in lines)
+    return PlainTextResponse(text)

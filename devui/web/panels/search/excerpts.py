@@ -1,0 +1,67 @@
+"""The place in an event that a search is about."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from devui.debugger.predicates.facts import texts
+from devui.debugger.predicates.filters import Filter
+from devui.debugger.search.hits import Hit
+from devui.debugger.secrets.redaction import Redactor
+from devui.web.panels.search.parts import Pieces
+from devui.web.text.visible import visible
+
+_AROUND: Final = 10_000
+"""Characters on both sides in which secrets are looked for, so that none is cut in two."""
+_SHORT: Final = 24
+"""Characters of a text that says little without the event's own line."""
+_BEFORE: Final = 60
+_AFTER: Final = 160
+
+
+def excerpt(hit: Hit, phrases: Sequence[str], redactor: Redactor) -> Pieces:
+    """The first place with one of the phrases, without secrets; the event's own line if none is
+    left of them."""
+    pattern = re.compile("|".join(map(re.escape, phrases)) or r"(?!)", re.IGNORECASE)
+    line = redactor.text(hit.row.summary.text)
+    for text in _said(hit) if phrases else ():
+        match = pattern.search(text)
+        if match is None:
+            continue
+        start, end = max(match.start() - _AROUND, 0), match.end() + _AROUND
+        clean = " ".join(redactor.text(text[start:end]).split())
+        if place := pattern.search(clean):
+            beside = f"{line} … " if len(clean) <= _SHORT and not pattern.search(line) else ""
+            return _pieces(beside + _cut(clean, place), pattern)
+    return _pieces(line, pattern)
+
+
+def phrases_of(event_filter: Filter) -> list[str]:
+    """The texts that a filter looks for in events."""
+    return [text for each in event_filter.words if not each.field for text in each.patterns if text]
+
+
+def _said(hit: Hit) -> list[str]:
+    try:
+        return [*texts(json.loads(hit.event.text, parse_constant=str))]
+    except (ValueError, RecursionError):  # the row was enough to find it
+        return []
+
+
+def plain(pieces: Pieces) -> str:
+    """The text of the pieces."""
+    return "".join(text for text, _ in pieces)
+
+
+def _cut(text: str, place: re.Match[str]) -> str:
+    start, end = max(place.start() - _BEFORE, 0), place.end() + _AFTER
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def _pieces(text: str, pattern: re.Pattern[str]) -> Pieces:
+    pieces, end = [], 0
+    for match in pattern.finditer(text):
+        pieces += [(text[end : match.start()], False), (match[0], True)]
+        end = match.end()
+    return tuple((visible(each), marked) for each, marked in (*pieces, (text[end:], False)) if each)

@@ -1,0 +1,93 @@
+"""What a search shows."""
+
+from dataclasses import replace
+
+from devui.debugger.events.nodes import name_of
+from devui.debugger.predicates.filters import Filter
+from devui.debugger.search.hits import NEWEST, Hit, SearchResults, SessionHits, find
+from devui.debugger.secrets.redaction import Redactor
+from devui.store.rows import SessionRow
+from devui.web.links import search_url, session_url
+from devui.web.panels.apps.lists import session_name
+from devui.web.panels.search.excerpts import excerpt, phrases_of
+from devui.web.panels.search.parts import (
+    NamedSession,
+    SearchedSession,
+    SearchHit,
+    SearchPage,
+)
+from devui.web.panels.timeline.kinds import WORDS
+from devui.web.services import Services
+from devui.web.text.formats import moment
+from devui.web.text.visible import visible
+
+_TITLED = 10
+"""Sessions that are listed by their titles."""
+
+
+async def filled(
+    services: Services, page: SearchPage, event_filter: Filter, before: int | None
+) -> SearchPage:
+    """The page with what matches."""
+    progress = await services.search_index.catch_up()
+    results = await find(services.journal, event_filter, services.prices, before=before or NEWEST)
+    titled = [] if before else await titled_sessions(services, event_filter)
+    return replace(
+        page,
+        named=tuple(map(_named, titled)),
+        sessions=searched(results, event_filter, services.view.redactor()),
+        older_href=search_url(event_filter.text, before=results.before) if results.before else "",
+        percent=progress.percent,
+    )
+
+
+async def titled_sessions(services: Services, event_filter: Filter) -> list[SessionRow]:
+    """The sessions with the text in their titles, if the filter is nothing but a text."""
+    phrases = phrases_of(event_filter)
+    is_text = (
+        len(phrases) == len(event_filter.words) and event_filter.text.lower().split() == phrases
+    )
+    return await services.journal.search.titled(event_filter.text, _TITLED) if is_text else []
+
+
+def searched(
+    results: SearchResults, event_filter: Filter, redactor: Redactor
+) -> tuple[SearchedSession, ...]:
+    """The sessions with their matches."""
+    return tuple(_session(each, event_filter, redactor) for each in results.sessions)
+
+
+def search_hit(hit: Hit, phrases: list[str], redactor: Redactor) -> SearchHit:
+    """One match, with the place that is meant."""
+    row, summary = hit.row, hit.row.summary
+    return SearchHit(
+        number=row.number,
+        href=session_url(row.session, event=row.number),
+        kind=summary.kind,
+        word=WORDS[summary.kind],
+        author=visible(name_of(summary.node) or row.author),
+        at=moment(row.timestamp),
+        pieces=excerpt(hit, phrases, redactor),
+    )
+
+
+def _session(each: SessionHits, event_filter: Filter, redactor: Redactor) -> SearchedSession:
+    session, phrases = each.session, phrases_of(event_filter)
+    return SearchedSession(
+        title=session_name(session),
+        href=session_url(session.key),
+        app=visible(session.app),
+        user=visible(session.user),
+        updated=moment(session.updated),
+        hits=tuple(search_hit(hit, phrases, redactor) for hit in each.hits),
+        all_href=session_url(session.key, only=event_filter.text) if each.has_more else "",
+    )
+
+
+def _named(row: SessionRow) -> NamedSession:
+    return NamedSession(
+        title=session_name(row),
+        href=session_url(row.key),
+        app=visible(row.app),
+        updated=moment(row.updated),
+    )

@@ -1,0 +1,67 @@
+"""Search over all sessions: the models of its page."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from devui.web.basic_parts import Moment, Theme
+
+Pieces = tuple[tuple[str, bool], ...]
+"""A text in pieces, and whether each is what was searched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One event that matches."""
+
+    number: int
+    href: str
+    kind: str
+    word: str
+    """Its kind, as a timeline calls it."""
+    author: str
+    at: Moment
+    pieces: Pieces
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedSession:
+    """A session with its newest matches."""
+
+    template: ClassVar[str] = "search/session.html"
+    title: str
+    href: str
+    app: str
+    user: str
+    updated: Moment
+    hits: tuple[SearchHit, ...]
+    all_href: str
+    """Its timeline with the same filter; "" if every match is here."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSession:
+    """A session whose title matches."""
+
+    title: str
+    href: str
+    app: str
+    updated: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    template: ClassVar[str] = "pages/search.html"
+    theme: Theme
+    text: str
+    error: str
+    """Why the text is no filter; "" if it is one."""
+    named: tuple[NamedSession, ...]
+    sessions: tuple[SearchedSession, ...]
+    older_href: str
+    """More results; "" if these are the last."""
+    is_older: bool
+    """Whether it isn't the first page."""
+    again_href: str
+    """This page."""
+    percent: int
+    """How much of the journal is indexed; 100 for all of it."""

@@ -1,0 +1,469 @@
+"""The session page's stream: what happens, as pieces of the page (Law 5).
+
+One object per reader. It remembers what a row needs of the rows before it (the time, the
+invocation, who spoke last) and renders each batch of news with the same parts as the page. All
+pieces of a batch go out in one message, and htmx finds their targets before it places the first
+of them: so what a batch adds is rendered as it is at the end of the batch, never added and then
+changed.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import replace as replace_fields
+from typing import Final, TypeAlias
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.debugger.events.feed import Batch, TooFarBehind, follow
+from devui.debugger.events.news import (
+    APPS,
+    AppChanged,
+    ArtifactsChanged,
+    BreakpointsChanged,
+    EventCommitted,
+    EventDropped,
+    ForksChanged,
+    JournalChanged,
+    News,
+    NoteChanged,
+    NoticesChanged,
+    OutputArrived,
+    PartialArrived,
+    PositionChanged,
+    QueueChanged,
+    RunChanged,
+    RunStuck,
+    SessionChanged,
+    SessionRemade,
+    SpansChanged,
+    StateTouched,
+)
+from devui.debugger.predicates.filters import Filter, Typed
+from devui.store.rows import SessionRow
+from devui.web.basic_parts import Notice
+from devui.web.errors import NotFound
+from devui.web.htmx import append, fill, replace, say
+from devui.web.links import (
+    breaks_here_url,
+    files_url,
+    graph_url,
+    key_history_url,
+    standing_url,
+    trace_url,
+)
+from devui.web.lookup import session_of
+from devui.web.panels.apps.lists import app_card, app_head, session_name
+from devui.web.panels.breakpoints.gutter import LiveGutter
+from devui.web.panels.breakpoints.panel import breakpoints, enabled_count
+from devui.web.panels.breakpoints.parts import RenewBreakpointsHere
+from devui.web.panels.hold.panel import debugger, held_rows, is_committing
+from devui.web.panels.inspector.inspector import state
+from devui.web.panels.inspector.parts import TabAsk
+from devui.web.panels.notes.live import LiveNotes
+from devui.web.panels.queue.panel import queue_panel
+from devui.web.panels.recovery.actions import goes_on, unsent
+from devui.web.panels.recovery.panel import lineage, resume
+from devui.web.panels.replays.panel import replay as replay_of
+from devui.web.panels.runs.status import run_of
+from devui.web.panels.session.notices import notices, server_notices
+from devui.web.panels.session.page import (
+    app_status,
+    composer_field,
+    composer_state,
+    live_chat,
+    live_rows,
+    session_engine,
+    session_title,
+    welcome,
+)
+from devui.web.panels.session.parts import EngineLabel
+from devui.web.panels.state.parts import HistoryAsk
+from devui.web.panels.timeline.dirty_reads import LiveLost
+from devui.web.panels.timeline.filtering import search
+from devui.web.panels.timeline.live_history import LiveHistory
+from devui.web.panels.timeline.runs import log_line
+from devui.web.panels.timeline.transport import ticks
+from devui.web.panels.usage.usage import spending, totals
+from devui.web.render import Renderer
+from devui.web.services import Services, services_of
+from devui.web.sse import Cursor, ForeignCursor, Message, stream_response
+from devui.web.text.markdown import prepare
+
+_UNKEPT: Final[tuple[type[News], ...]] = (
+    AppChanged,
+    BreakpointsChanged,
+    PositionChanged,
+    StateTouched,
+    RunStuck,
+    NoteChanged,
+    QueueChanged,
+    JournalChanged,
+    NoticesChanged,
+)
+"""What may have changed where a reader begins, be it anew, and is in no journal."""
+
+
+Makers: TypeAlias = tuple[tuple[set[type[News]], Callable[[Batch], Awaitable[Markup]]], ...]
+
+
+class LivePage:
+    """What one reader's page shows, as far as the next piece depends on it."""
+
+    def __init__(
+        self,
+        services: Services,
+        session: SessionRow,
+        *,
+        past: bool,
+        event_filter: Filter | None = None,
+    ) -> None:
+        self._services = services
+        self._session = session
+        self._growth = LiveHistory(services, session, event_filter=event_filter)
+        self._filter = event_filter
+        self._marks = LiveGutter(services)
+        self._lost = LiveLost(services)
+        self._notes = LiveNotes(services, session.key)
+        self._kinds: list[str] = []
+        self._committing = False  # whether an event is shown on its way into the journal
+        self._makers: Makers = (
+            ({EventCommitted, RunChanged, StateTouched}, self._lost_reads),
+            ({EventCommitted, EventDropped, RunChanged}, self._history),
+            ({EventCommitted, PositionChanged, RunChanged, StateTouched}, self._present),
+            ({EventCommitted, RunChanged}, self._totals),
+            ({EventCommitted, PartialArrived, RunChanged, PositionChanged}, self._in_flight),
+            ({RunChanged, AppChanged, RunStuck}, self._status),
+            ({RunChanged, PositionChanged, RunStuck}, self._debugger),
+            ({EventCommitted}, self._committed),
+            ({RunChanged}, self._standing),
+            ({EventCommitted, RunChanged}, self._replay),
+            ({AppChanged}, self._stays),
+            ({RunChanged, SpansChanged}, self._trace),
+            ({EventCommitted, RunChanged, PositionChanged, SpansChanged, AppChanged}, self._graph),
+            ({EventCommitted, ArtifactsChanged}, self._files),
+            ({AppChanged}, self._app),
+            ({ForksChanged}, self._lineage),
+            ({BreakpointsChanged}, self._breakpoints),
+            ({OutputArrived, SessionChanged}, self._log_and_title),
+            ({NoteChanged}, self._notes.changes),
+            ({QueueChanged, RunChanged}, self._queue),
+            ({JournalChanged, NoticesChanged}, self._journal),
+        )
+        """What makes the pieces, in their order, and the news that call for it."""
+        self._makers = self._past_makers() if past else self._makers
+
+    def _past_makers(self) -> Makers:
+        """What a page of the past hears of the present."""
+        return (
+            ({EventCommitted}, self._grown),
+            ({RunChanged, PositionChanged, RunStuck}, self._position),
+            ({BreakpointsChanged}, self._breakpoints),
+            ({OutputArrived, SessionChanged}, self._log_and_title),
+            ({NoteChanged}, self._notes.changes),
+            ({JournalChanged, NoticesChanged}, self._journal),
+        )
+
+    async def begin(self, after: int) -> None:
+        """Learn what the page shows up to the journal's `after`."""
+        number = await self._growth.begin(after)
+        self._kinds = [*(await self._services.journal.totals.kinds(self._session.key))[:number]]
+
+    async def render(self, batch: Batch) -> Markup:
+        """The pieces for a batch of news; an empty text when the page needs nothing."""
+        kinds: set[type[News]] = {type(news) for news in batch.news}
+        kinds |= set(_UNKEPT if batch.begins else ())
+        pieces = Markup("")
+        for triggers, make in self._makers:
+            if kinds & triggers:
+                pieces += await make(batch)
+        return pieces
+
+    async def _history(self, batch: Batch) -> Markup:
+        self._kinds += [news.row.kind for news in batch.news if isinstance(news, EventCommitted)]
+        return await self._growth.add(batch, self._lost.marks)
+
+    # --- what shows the present ------------------------------------------------------------
+
+    async def _present(self, _: Batch) -> Markup:
+        render, key = self._services.render, self._session.key
+        self._session = await self._services.journal.sessions.get(key) or self._session
+        marks = ticks(self._kinds)
+        panel = await state(self._services, self._session, None)
+        ask = replace("#history-ask", render.part(HistoryAsk(key_history_url(key))))
+        return fill("#ticks", render.part(marks)) + replace("#state-live", render.part(panel)) + ask
+
+    async def _grown(self, batch: Batch) -> Markup:
+        """For a page of the past: how long the session has become."""
+        news = (item.row for item in batch.news if isinstance(item, EventCommitted))
+        self._kinds += [row.kind for row in news]
+        marks = ticks(self._kinds)
+        return fill("#ticks", self._services.render.part(marks))
+
+    async def _position(self, _: Batch) -> Markup:
+        """For a page of the past: the run that goes on."""
+        services, key = self._services, self._session.key
+        live, newest = services.runs.live(key), await services.journal.runs.newest(key)
+        status = services.render.part(await run_of(services, key, newest))
+        return fill("#run", status) + fill("#debugger", services.render.part(debugger(live)))
+
+    async def _totals(self, _: Batch) -> Markup:
+        part, spent = self._services.render.part, await spending(self._services, self._session)
+        figures = await totals(self._services, self._session, spent)
+        return fill("#totals", part(figures)) + fill("#spending", part(spent))
+
+    async def _in_flight(self, _: Batch) -> Markup:
+        render, live = self._services.render, self._services.runs.live(self._session.key)
+        view = self._services.view
+        rows = fill("#live-rows", render.part(live_rows(live, view, self._filter)))
+        chat = live_chat(live, view)
+        await prepare(message.text for message in chat.messages)
+        return rows + fill("#live-chat", render.part(chat))
+
+    async def _queue(self, _: Batch) -> Markup:
+        panel = await queue_panel(self._services, self._session)
+        return fill("#queue", self._services.render.part(panel))
+
+    async def _debugger(self, batch: Batch) -> Markup:
+        services, key = self._services, self._session.key
+        live, newest = services.runs.live(key), await services.journal.runs.newest(key)
+        if newest is not None and newest.seq > batch.seq:
+            return Markup("")  # its news come next, and its last events: it is not over before
+        part = services.render.part
+        self._committing = is_committing(live)
+        return (
+            fill("#run", part(await run_of(services, key, newest)))
+            + fill("#debugger", part(debugger(live)))
+            + fill("#held", part(held_rows(live, services.book)))
+            + fill("#resume", part(await resume(services, key, live)))
+        )
+
+    async def _committed(self, _: Batch) -> Markup:
+        """What was shown on its way into the journal is there.
+
+        Something else may be held already, and its orders come with it: those of the position
+        before would be refused.
+        """
+        live, part = self._services.runs.live(self._session.key), self._services.render.part
+        if not self._committing or is_committing(live):
+            return Markup("")
+        self._committing = False
+        orders = fill("#debugger", part(debugger(live)))
+        return orders + fill("#held", part(held_rows(live, self._services.book)))
+
+    async def _stays(self, _: Batch) -> Markup:
+        """An app that was just loaded may turn out to be one that cannot resume."""
+        services, key = self._services, self._session.key
+        if goes_on(services, self._session.app):
+            return Markup("")  # what a person has chosen in the form stays
+        return fill(
+            "#resume", services.render.part(await resume(services, key, services.runs.live(key)))
+        )
+
+    async def _standing(self, _: Batch) -> Markup:
+        """The tab about the run, if it is open, asks for itself."""
+        ask = TabAsk("standing", standing_url(self._session.key))
+        return replace("#standing-ask", self._services.render.part(ask))
+
+    async def _replay(self, batch: Batch) -> Markup:
+        """What a replay came to, or how far it is."""
+        live = self._services.runs.live(self._session.key)
+        changed = any(isinstance(news, RunChanged) for news in batch.news)
+        if not (changed or batch.begins or (live and live.is_replay)):
+            return Markup("")
+        replay = await replay_of(self._services, self._session)
+        return fill("#replay", self._services.render.part(replay))
+
+    async def _trace(self, _: Batch) -> Markup:
+        """The tab of spans, if it is open, asks for itself."""
+        ask = TabAsk("trace", trace_url(self._session.key), "#trace-event")
+        return replace("#trace-ask", self._services.render.part(ask))
+
+    async def _graph(self, _: Batch) -> Markup:
+        """The graph, if it is open, asks for itself."""
+        ask = TabAsk("graph", graph_url(self._session.key), "#graph-event")
+        return replace("#graph-ask", self._services.render.part(ask))
+
+    async def _files(self, _: Batch) -> Markup:
+        """The tab of artifacts, if it is open, asks for itself."""
+        ask = TabAsk("files", files_url(self._session.key), "#file-shown")
+        return replace("#files-ask", self._services.render.part(ask))
+
+    async def _status(self, _: Batch) -> Markup:
+        services, session = self._services, self._session
+        live, app = services.runs.live(session.key), app_status(services, session.app)
+        imported = await services.journal.imports.get(session.key) is not None
+        size = await services.journal.totals.size(session.key)
+        told = services.render.parts(notices(session, size, app, live))
+        composer = services.render.part(composer_state(live, app, imported=imported))
+        return fill("#warnings", told) + fill("#composer-state", composer)
+
+    async def _journal(self, _: Batch) -> Markup:
+        return fill("#journal", self._services.render.parts(server_notices(self._services)))
+
+    async def _app(self, _: Batch) -> Markup:
+        """What says something of the app, which may have been loaded since the page was made."""
+        services, session = self._services, self._session
+        app = app_status(services, session.app)
+        field = services.render.part(
+            replace_fields(composer_field(session, app), draft=await unsent(services, session))
+        )
+        told = services.render.part(await welcome(services, session, app))
+        engine = session_engine(session, app)
+        return (
+            replace("#composer-text", field)
+            + replace("#welcome", told)
+            + replace("#on-engine", services.render.part(EngineLabel(engine.name)))
+            + replace("#runs-on", services.render.part(engine))
+        )
+
+    async def _breakpoints(self, _: Batch) -> Markup:
+        services, session = self._services, self._session
+        marks = await self._marks.changes(session)
+        # After what takes time: a list that is behind would turn back a switch just pressed.
+        listed = services.render.part(breakpoints(services, session))
+        count = Markup("{}").format(enabled_count(services, session))
+        ask = replace(
+            "#sheet-ask", services.render.part(RenewBreakpointsHere(breaks_here_url(session.key)))
+        )
+        return fill("#breakpoints", listed) + fill("#count-breaks", count) + ask + marks
+
+    async def _lost_reads(self, batch: Batch) -> Markup:
+        return await self._lost.changes(self._session, batch)
+
+    async def _lineage(self, _: Batch) -> Markup:
+        told = await lineage(self._services, self._session)
+        return fill("#lineage", self._services.render.part(told))
+
+    async def _log_and_title(self, batch: Batch) -> Markup:
+        pieces = Markup("")
+        for news in batch.news:
+            if isinstance(news, OutputArrived):
+                lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
+                pieces += append("#log-live", self._services.render.parts(lines))
+            elif isinstance(news, SessionChanged):
+                pieces += self._renamed(news.session)
+        return pieces
+
+    def _renamed(self, session: SessionRow | None) -> Markup:
+        if session is None:
+            return deleted(self._services.render)
+        self._session = session
+        title = fill("#title", self._services.render.part(session_title(session)))
+        return title + say("#named", session_name(session))
+
+
+def deleted(render: Renderer) -> Markup:
+    """What tells a page that its session is no more."""
+    gone = Notice("bad", "This session was deleted.", href="/", label="All apps")
+    return fill("#warnings", render.part(gone))
+
+
+_PAUSE = 0.05
+"""Seconds between two messages at the least; what comes meanwhile goes out together."""
+_EVENT = 0.01
+"""Seconds more for each event in a message: that many can a browser show, and nobody read."""
+_LONGEST = 1.0
+"""Seconds between two messages at the most."""
+_RESET = "reset"
+"""Event name: what the page shows cannot be completed; it has to be read anew."""
+_SHARE = 3
+"""A message is followed by at least so many times the time it took to render."""
+
+
+async def session(request: Request) -> Response:
+    """Everything that happens in a session after `after`, or after the last message received.
+
+    Who stands in another journal is told to read the page anew, whether or not this journal has a
+    session of the same number; who comes back to a session that was deleted meanwhile, of that.
+    """
+    here = services_of(request)
+    try:
+        after = _position(request, here.journal.id)
+    except ForeignCursor:
+        return stream_response(_reset(), streams=here.streams)
+    try:
+        services, row = await session_of(request)
+    except NotFound:
+        if not after:
+            raise
+        return stream_response(_deleted(here), streams=here.streams)
+    past = request.query_params.get("past") == "yes"
+    wanted = Typed.read(request.query_params.get("filter")).filter
+    messages = _session_messages(services, row, after, past=past, event_filter=wanted)
+    return stream_response(messages, streams=services.streams)
+
+
+async def apps(request: Request) -> Response:
+    """Changes of the apps: loaded, changed on disk, broken."""
+    services = services_of(request)
+    return stream_response(_app_messages(services), streams=services.streams)
+
+
+async def _session_messages(
+    services: Services, row: SessionRow, after: int, *, past: bool, event_filter: Filter | None
+) -> AsyncGenerator[Message, None]:
+    page = LivePage(services, row, past=past, event_filter=event_filter)
+    await search(services, row, event_filter)
+    async with services.rendering:
+        await page.begin(after)
+    try:
+        news = follow(services.journal, services.bus, row.key, after, APPS)
+        with services.runs.viewing(row.key):
+            async with aclosing(news) as batches:
+                async for batch in batches:
+                    if any(isinstance(each, SessionRemade) for each in batch.news):
+                        yield Message("", event=_RESET)
+                        return
+                    async with services.rendering:
+                        begun = time.monotonic()
+                        html = await page.render(batch)
+                        spent = _SHARE * (time.monotonic() - begun)
+                    if html:
+                        yield Message(html, id=str(Cursor(services.journal.id, batch.seq)))
+                    pause = min(_EVENT * len(batch.news), _LONGEST)
+                    if SessionChanged(None) in batch.news:
+                        return
+                    await asyncio.sleep(max(_PAUSE, spent, pause))
+    except TooFarBehind:
+        yield Message("", event=_RESET)
+
+
+async def _app_messages(services: Services) -> AsyncGenerator[Message, None]:
+    while not services.bus.closed:
+        with services.bus.subscribe(APPS) as reader:
+            news = True
+            while news:  # at once, too: something may have changed since the page was made
+                yield Message(await _apps_now(services))
+                await asyncio.sleep(_PAUSE)
+                news = bool(await reader.batch())
+
+
+async def _apps_now(services: Services) -> Markup:
+    """Every app as the list of apps shows it, and as its own page does."""
+    counts = await services.journal.sessions.counts()
+    pieces = Markup("")
+    for name in services.apps.names():
+        app, about = services.workers.status(name), services.apps.about(name)
+        card = app_card(app, about, *counts.get(name, (0, None)))
+        pieces += replace(f'[id="app-{name}"]', services.render.part(card))
+        head = app_head(app, about, services.workers.engines.default)
+        pieces += replace(f'[id="head-{name}"]', services.render.part(head))
+    return pieces + fill("#journal", services.render.parts(server_notices(services)))
+
+
+async def _deleted(services: Services) -> AsyncGenerator[Message, None]:
+    yield Message(deleted(services.render))
+
+
+async def _reset() -> AsyncGenerator[Message, None]:
+    yield Message("", event=_RESET)
+
+
+def _position(request: Request, journal: str) -> int:
+    """The seq that the reader has come to; raises ForeignCursor."""
+    named = (request.query_params.get("after"), request.headers.get("last-event-id"))
+    return max(Cursor.read(text, journal).seq for text in named)

@@ -1,0 +1,235 @@
+"""Notices on top of pages: about the server and its journal, about an app, about a run."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from devui.debugger.events.preview import one_line
+from devui.debugger.runs.live import LiveRun
+from devui.debugger.workers.workers import AppStatus
+from devui.store.errors import (
+    JournalBusy,
+    JournalError,
+    JournalFailed,
+    JournalFull,
+    JournalGone,
+    JournalLogGone,
+)
+from devui.store.folder import Danger
+from devui.store.journal import Journal
+from devui.store.rows import SessionRow
+from devui.web.basic_parts import Notice
+from devui.web.links import app_url, session_url
+from devui.web.panels.apps.lists import app_failure, printed_text
+from devui.web.security.refusals import NOT_SIGNED_IN, OLD_LINK, Refusals
+from devui.web.services import Services
+from devui.web.text.formats import duration, plural
+from devui.web.text.formats import size as told_size
+from devui.web.text.visible import visible
+from devui.wire.standing import Place
+
+_DAY: Final = 86_400.0
+_NO_NEWS: Final = frozenset({NOT_SIGNED_IN, OLD_LINK})
+_TROUBLES: dict[type[JournalError], tuple[str, str]] = {
+    JournalFull: ("The disk is full.", "there is free space"),
+    JournalFailed: ("Can't write to the journal.", "the disk and permissions allow it"),
+    JournalGone: (
+        "The journal was moved or deleted.",
+        "you restore it (a restart creates a new one)",
+    ),
+    JournalLogGone: (
+        "One of the journal's files was moved or deleted.",
+        "you restart devui",
+    ),
+    JournalBusy: ("Another program has locked the journal.", "it releases the lock"),
+}
+
+_TRIED: Final = "devui retries every second; runs wait, then continue."
+
+
+def server_notices(services: Services) -> tuple[Notice, ...]:
+    """The worst first; those that are no news any more can be put away."""
+    past = (
+        *aside_notices(services.journal),
+        *danger_notices(services.journal, services.dangers),
+        *clock_notices(services.clock.moves),
+        *refusal_notices(services.refusals),
+    )
+    return (*trouble_notices(services.journal), *services.put_away.remaining(past))
+
+
+def trouble_notices(journal: Journal) -> tuple[Notice, ...]:
+    """That the journal takes nothing now (R41, R42)."""
+    if journal.trouble is None:
+        return ()
+    title, until = _TROUBLES[type(journal.trouble)]
+    lost = isinstance(journal.trouble, JournalLogGone)
+    then = "Runs wait; resume them afterwards." if lost else _TRIED
+    text = (
+        f"Nothing new is saved in {journal.path} until {until}. {then} "
+        "Everything committed before is intact and readable."
+    )
+    return (Notice("bad", title, visible(text)),)
+
+
+def aside_notices(journal: Journal) -> tuple[Notice, ...]:
+    """That a damaged journal was set aside when the server began (R43)."""
+    path = journal.set_aside
+    if path is None:
+        return ()
+    if journal.recovered:
+        title = "The journal was recovered from its log."
+        text = (
+            "Its file was missing or empty, but the log still had everything. The log is kept "
+            f"as {path}-wal. Delete it once you have checked your sessions."
+        )
+        return (Notice("warn", title, visible(text)),)
+    text = (
+        f"The damaged file is kept as {path}. To recover what is left in it, run: "
+        f'sqlite3 "{path}" .recover'
+    )
+    return (Notice("warn", "The journal was damaged, so a new one was created.", visible(text)),)
+
+
+def danger_notices(journal: Journal, dangers: Sequence[Danger]) -> Iterator[Notice]:
+    """That the journal is where it may be damaged (R46)."""
+    for danger in dangers:
+        text = f"{danger.why} It is {journal.path}; choose another folder with --data-dir."
+        yield Notice("warn", f"The data folder {danger.what}.", visible(text))
+
+
+def clock_notices(moves: Sequence[float]) -> tuple[Notice, ...]:
+    """How the wall clock was moved, seconds each time (R47)."""
+    if not moves:
+        return ()
+    times = "" if len(moves) == 1 else f", the latest of {len(moves):,} changes"
+    way = "forward" if moves[-1] > 0 else "back"
+    title = f"The clock was moved {way} by {_span(abs(moves[-1]))}{times}."
+    text = (
+        "Times before and after aren't comparable. The order of events, streams, limits, and "
+        "sign-in aren't affected."
+    )
+    return (Notice("warn", title, text),)
+
+
+def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
+    """Who tried to get in (R09, R67).
+
+    A browser that is not signed in is no news, nor is an old link: see `unsigned`.
+    """
+    reasons = sorted(refusals.reasons.items())
+    told = [f"{_times(n)}: {reason}" for reason, n in reasons if reason not in _NO_NEWS]
+    if refusals.programs:
+        of = f" (of {visible(', '.join(sorted(refusals.apps)))})" if refusals.apps else ""
+        told.insert(0, f"{_times(refusals.programs)}: a program without the token{of}")
+    if not told:
+        return ()
+    told[0] = told[0][0].upper() + told[0][1:]
+    text = (
+        f"{'; '.join(told)}. None of these requests had an effect. They may come from an agent "
+        "or its tools, another site, or your own script; the server log has the paths "
+        "(--log-level info)."
+    )
+    return (Notice("warn", "Requests have been refused since the server started.", text),)
+
+
+def unsigned(refusals: Refusals) -> str:
+    """What the start page alone says, without alarm: who was asked to sign in (R67)."""
+    told = []
+    if refusals.browsers:
+        told.append(
+            f"{plural(refusals.browsers, 'request')} from browsers that weren't signed in (for "
+            "example, a page opened before a restart)"
+        )
+    if links := refusals.reasons[OLD_LINK]:
+        told.append(f"{plural(links, 'request')} with {OLD_LINK}")
+    return f"Refused since the server started: {'; '.join(told)}." if told else ""
+
+
+def _span(seconds: float) -> str:
+    days = round(seconds / _DAY)
+    return f"{days:,} days" if days > 1 else duration(seconds)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
+
+
+_SAID = 200
+"""Characters of a line that was printed."""
+_LONG: Final = 100_000
+"""Events of one session from which on that is told (R48)."""
+_LARGE: Final = 1_000_000_000
+"""Bytes of its events, the same."""
+
+
+def notices(
+    session: SessionRow, size: int, app: AppStatus | None, live: LiveRun | None
+) -> tuple[Notice, ...]:
+    """Everything that is worth a sentence now, the worst first; `size` is of all its events."""
+    told = (_missing(session.app, app), _broken(app), _stuck(live), _long(session, size))
+    return tuple(notice for notice in told if notice is not None)
+
+
+def _missing(name: str, app: AppStatus | None) -> Notice | None:
+    if app is not None:
+        return None
+    text = "You can read its sessions, but not continue them."
+    return Notice("warn", f"The app {visible(name)} is no longer in the agents folder.", text)
+
+
+def _broken(app: AppStatus | None) -> Notice | None:
+    failure = app_failure(app) if app else None
+    if app is None or failure is None:
+        return None
+    going_on = " The previous version stays in use." if app.status == "ready" else ""
+    last = printed_text(app.printed).strip().rpartition("\n")[2]
+    said = f" Last output: {visible(one_line(last, _SAID))}" if last else ""
+    return Notice(
+        tone="bad",
+        title=f"{app.name} failed to load.",
+        text=f"{failure.message} {failure.place}{going_on}{said}".strip(),
+        href=app_url(app.name),
+        label="See the traceback",
+    )
+
+
+def _stuck(live: LiveRun | None) -> Notice | None:
+    blocked = live.blocked if live else None
+    if live is None or blocked is None:
+        return None
+    if blocked.run not in {None, live.row.id}:
+        title = "Another run of this app is blocking its event loop, so this run is waiting."
+    elif blocked.tool:
+        title = f"The tool {visible(blocked.tool)} is blocking the event loop."
+    else:
+        title = "The agent's event loop is blocked."
+    return Notice(
+        tone="warn",
+        title=title,
+        text="Blocking code: "
+        + visible(_line(blocked.place) if blocked.place else _innermost(blocked.stack)),
+        href=session_url(live.session.key, tab="run"),
+        label="Show details",
+    )
+
+
+def _long(session: SessionRow, size: int) -> Notice | None:
+    if session.events < _LONG and size < _LARGE:
+        return None
+    return Notice(
+        tone="warn",
+        title=f"This session is very long: {session.events:,} events, {told_size(size)}.",
+        text="Pages stay fast, but agents receive the whole history with each "
+        "message. Start a new session, or fork from an earlier event.",
+    )
+
+
+def _line(place: Place) -> str:
+    return f"{place.file}:{place.line} in {place.function}: {place.source}"
+
+
+def _innermost(stack: str) -> str:
+    """The last place of a formatted stack, in one line."""
+    lines = [line.strip() for line in stack.strip().splitlines()]
+    places = [i for i, line in enumerate(lines) if line.startswith("File ")]
+    return " ".join(lines[places[-1] :]) if places else stack.strip()[-200:]

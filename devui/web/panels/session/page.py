@@ -1,0 +1,520 @@
+"""The session page: its panes, its menus, and all that is loaded for them."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from devui.debugger.apps.apps import UnknownApp
+from devui.debugger.predicates.filters import Filter, Typed
+from devui.debugger.runs.live import LiveRun, Streaming
+from devui.debugger.workers.workers import AppStatus
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, RunRow, SessionRow
+from devui.store.summaries import Kind
+from devui.web.basic_parts import Notice, Theme
+from devui.web.links import (
+    app_url,
+    choose_url,
+    delete_url,
+    export_url,
+    messages_url,
+    rename_url,
+    rows_url,
+    runs_url,
+    session_url,
+    stop_url,
+    stream_url,
+    test_url,
+)
+from devui.web.page_query import EVERYTHING, PageQuery
+from devui.web.panels.apps.lists import engine_name, example_prompts, session_name, unnamed
+from devui.web.panels.breakpoints.gutter import Gutter
+from devui.web.panels.chat.chat import markdown_texts
+from devui.web.panels.chat.parts import (
+    Chat,
+    ChatMessage,
+    Composer,
+    ComposerField,
+    ComposerState,
+    LiveChat,
+    LiveMessage,
+    Prompt,
+    Welcome,
+)
+from devui.web.panels.hold.panel import debugger, held_rows
+from devui.web.panels.hold.parts import Debugger
+from devui.web.panels.inspector.inspector import inspector, tab_of
+from devui.web.panels.inspector.parts import Inspector
+from devui.web.panels.notes.parts import note_form
+from devui.web.panels.queue.panel import queue_panel
+from devui.web.panels.queue.parts import QueuePanel
+from devui.web.panels.recovery.actions import unsent
+from devui.web.panels.recovery.panel import lineage, resume
+from devui.web.panels.recovery.parts import AgainMenu, Resume
+from devui.web.panels.replays.panel import replay as replay_of
+from devui.web.panels.replays.parts import Replay
+from devui.web.panels.runs.status import run_of, run_status
+from devui.web.panels.session.notices import notices, server_notices
+from devui.web.panels.session.parts import (
+    EngineLabel,
+    EngineOfApp,
+    MenuItem,
+    PageStream,
+    RunNote,
+    Title,
+    TopBar,
+    Transport,
+)
+from devui.web.panels.timeline.filtering import (
+    FilteredRows,
+    filter_bar,
+    filtered_rows,
+    of_live_row,
+    with_matches,
+)
+from devui.web.panels.timeline.gaps import Gap, gap
+from devui.web.panels.timeline.kinds import WORDS, shape
+from devui.web.panels.timeline.parts import (
+    Filled,
+    Later,
+    LiveRow,
+    LiveRows,
+    Timeline,
+    TimelineItem,
+)
+from devui.web.panels.timeline.runs import unsaid
+from devui.web.panels.timeline.transport import transport
+from devui.web.panels.timeline.window import (
+    SIZE,
+    Window,
+    nothing_to_send,
+    unasked,
+    window_around,
+    window_at,
+    window_before,
+)
+from devui.web.panels.usage.usage import spending, totals, totals_at
+from devui.web.security.veil import View
+from devui.web.services import Services
+from devui.web.sse import Cursor
+from devui.web.text.formats import moment, plural
+from devui.web.text.gates import SENTENCES
+from devui.web.text.markdown import prepare
+from devui.web.text.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """`/sessions/{key}`: chat, timeline, inspector."""
+
+    template: ClassVar[str] = "pages/session.html"
+    theme: Theme
+    key: int
+    name: str
+    """The session's title, for the browser's tab."""
+    topbar: TopBar
+    chat: Chat
+    timeline: Timeline
+    inspector: Inspector
+    transport: Transport
+    debugger: Debugger
+    replay: Replay
+    stream: PageStream
+    notices: tuple[Notice, ...] = ()
+    journal: tuple[Notice, ...] = ()
+    """What is wrong with the journal."""
+    opened: bool = False
+    """A tab was asked for: narrow windows open the inspector with the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgainPage:
+    """`/sessions/{key}/events/{number}/again`: a message's menu as a page, without JavaScript."""
+
+    template: ClassVar[str] = "pages/again.html"
+    theme: Theme
+    name: str
+    session_href: str
+    menu: AgainMenu
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """The answer to a filter: the timeline, what leads to its rows, and the stream that goes on
+    from there. The chat and what is being typed stay as they are."""
+
+    template: ClassVar[str] = "timeline/narrowed.html"
+    timeline: Timeline
+    inspector: Inspector
+    transport: Transport
+    stream: PageStream
+
+
+def session_title(row: SessionRow) -> Title:
+    """The name in the top bar, to be changed in place."""
+    return Title(visible(row.title or ""), unnamed(row), rename_url(row.key))
+
+
+async def session_menu(
+    services: Services, rows: list[SessionRow], current: int
+) -> tuple[MenuItem, ...]:
+    """The newest sessions of an app, to switch to."""
+    return tuple(
+        [
+            MenuItem(
+                label=session_name(row),
+                href=session_url(row.key),
+                note="this session" if row.key == current else await _menu_word(services, row.key),
+                current=row.key == current,
+                updated=None if row.key == current else moment(row.updated),
+            )
+            for row in rows
+        ]
+    )
+
+
+async def _menu_word(services: Services, session: int) -> str:
+    """The status of a session's newest run; "" for a run that ended well, because to find out
+    whether it waits for an answer, its events would have to be read."""
+    live = services.runs.live(session)
+    run = await services.journal.runs.newest(session)
+    status = run_status(run, is_held=live is not None and bool(live.stepper.holds))
+    return "" if status.status in {"done", "idle"} else status.word
+
+
+def app_menu(names: list[str], current: str) -> tuple[MenuItem, ...]:
+    """The other apps."""
+    return tuple(MenuItem(name, app_url(name), current=name == current) for name in names)
+
+
+_IN_MENU = 12
+_ROW_TEXT = 200
+
+
+def app_status(services: Services, name: str) -> AppStatus | None:
+    """What is known of an app; None when its folder is gone."""
+    try:
+        return services.workers.status(name)
+    except UnknownApp:
+        return None
+
+
+def live_rows(live: LiveRun | None, view: View, event_filter: Filter | None = None) -> LiveRows:
+    """The rows of what is being streamed, as far as the filter lets them through."""
+    rows = (_live_row(answer, view) for answer in (live.streaming.values() if live else ()))
+    return LiveRows(
+        tuple(r for r in rows if not event_filter or event_filter.holds(of_live_row(r)))
+    )
+
+
+def _live_row(answer: Streaming, view: View) -> LiveRow:
+    kind: Kind = "call" if answer.calls else "text" if answer.text else "thought"
+    text = ", ".join(answer.calls) or view.growing(answer.text or answer.thought)
+    return LiveRow(
+        shape=shape(kind, final=False),
+        kind=kind,
+        word=WORDS[kind],
+        author=visible(answer.author),
+        text=visible(text[-_ROW_TEXT:]),
+        chunks=plural(answer.chunks, "chunk"),
+    )
+
+
+def live_chat(live: LiveRun | None, view: View) -> LiveChat:
+    """The bubbles of what is being streamed."""
+    if live is None:
+        return LiveChat()
+    messages = tuple(
+        LiveMessage(
+            author=visible(answer.author),
+            text=view.growing(answer.text),
+            thought=view.growing(answer.thought),
+            chunks=answer.chunks,
+        )
+        for answer in live.streaming.values()
+    )
+    return LiveChat(unsaid(live.row), messages, _doing(live, bool(messages)))
+
+
+def _doing(live: LiveRun, streaming: bool) -> str:
+    if live.stepper.holds:
+        return SENTENCES[live.stepper.holds[0].arrival.gate].lower()
+    return "" if streaming else "working"
+
+
+def composer_state(
+    live: LiveRun | None, app: AppStatus | None, *, imported: bool = False
+) -> ComposerState:
+    """Whether a message can be sent now."""
+    if imported:
+        return ComposerState("Imported: fork it to send a message")
+    if live is not None:
+        return ComposerState("", stop_url(live.row.id))
+    if app is None:
+        return ComposerState("The app's folder is gone: this session is read-only")
+    return ComposerState()
+
+
+def composer_field(session: SessionRow, app: AppStatus | None) -> ComposerField:
+    """The field for a message; it names the agent, or the app as long as that is not loaded."""
+    agent = app.info.agents[0].name if app and app.info else session.app
+    return ComposerField(f"Message {visible(agent)}")
+
+
+async def session_page(
+    services: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    *,
+    tab: str | None,
+    theme: Theme,
+    query: PageQuery = EVERYTHING,
+) -> SessionPage:
+    """The whole page; the stream it names completes it from `head` on, without gap or double."""
+    stand = await _stand(services, session, row, query)
+    session, query, at = stand.session, stand.query, query.at
+    live, app = services.runs.live(session.key), app_status(services, session.app)
+    size = await services.journal.totals.size(session.key)
+    opened = tab_of(tab, selected=bool(row))
+    return SessionPage(
+        theme=theme,
+        key=session.key,
+        name=session_name(session),
+        topbar=await _topbar(services, session, stand.run, at),
+        chat=await _chat(services, stand, live, app),
+        timeline=_timeline(services, stand, row),
+        inspector=await inspector(services, session, row, opened, query=query),
+        transport=await transport(services, session, row, tab, query=query),
+        debugger=debugger(live),
+        replay=await replay_of(services, session),
+        stream=_stream(services, stand, stand.head),
+        opened=tab is not None,
+        notices=notices(session, size, app, live),
+        journal=server_notices(services),
+    )
+
+
+async def narrowed(
+    services: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    *,
+    tab: str | None,
+    query: PageQuery,
+    cursor: Cursor | None,
+) -> Narrowed:
+    """What a filter changes of a page whose stream has brought it to `cursor`. The new stream goes
+    on from there, for the sake of the chat; rows that come twice are shown once."""
+    stand = await _stand(services, session, row, query)
+    session, query, opened = stand.session, stand.query, tab_of(tab, selected=bool(row))
+    return Narrowed(
+        timeline=_timeline(services, stand, row),
+        inspector=await inspector(services, session, row, opened, query=query),
+        transport=await transport(services, session, row, tab, query=query),
+        stream=_stream(services, stand, min(cursor.seq, stand.head) if cursor else stand.head),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The last window of what has happened since an event."""
+
+    rows: Filled[TimelineItem]
+    messages: Filled[ChatMessage | RunNote]
+
+
+async def newest(
+    services: Services, session: SessionRow, head: int, event_filter: Filter | None, *, after: int
+) -> Newest:
+    """The newest events after number `after` as of the journal's `head`, at most a window."""
+    key = session.key
+    window = await window_before(services.journal, key, head + 1)
+    before = window.rows[0].number - 1 if window.rows else after
+    messages = Filled(window.messages(), gap(key, after + 1, before, in_grid=False))
+    if event_filter is not None:
+        typed = PageQuery(typed=Typed(event_filter.text, event_filter))
+        query = await with_matches(services, session, typed, head=head)
+        rows = await filtered_rows(services, session, None, query=query, after=after)
+        return Newest(Filled(rows.items, rows.above), messages)
+    items = window.items(Gutter.of(services, session))
+    return Newest(Filled(items, gap(key, after + 1, before)), messages)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """What a page is made of, as of one moment of the journal."""
+
+    head: int
+    session: SessionRow
+    run: RunRow | None
+    query: PageQuery
+    """With what the filter found."""
+    window: Window
+    rows: FilteredRows | None
+    """Those that the filter lets through, if there is one."""
+
+    @property
+    def count(self) -> int:
+        """The number of the last event that the page has, shown or in a gap."""
+        return self.query.at.number if self.query.at else self.session.events
+
+    def gaps(self, *, in_grid: bool) -> tuple[Gap | None, Gap | None]:
+        """What the window leaves out, above and below."""
+        key, at, rows = self.session.key, self.query.at, self.window.rows
+        if not rows:
+            return None, None
+        number = at.number if at else None
+        return (
+            gap(key, 1, rows[0].number - 1, at=number, in_grid=in_grid),
+            gap(key, rows[-1].number + 1, self.count, at=number, in_grid=in_grid),
+        )
+
+
+async def _stand(
+    services: Services, session: SessionRow, row: EventRow | None, query: PageQuery
+) -> _Stand:
+    journal = services.journal
+    head, run = await _now(journal, session.key)
+    session = await journal.sessions.get(session.key) or session
+    query = await with_matches(services, session, query, head=head)
+    window = await _window(journal, session, row, head, query.at)
+    rows = await filtered_rows(services, session, row, query=query) if query.matches else None
+    return _Stand(head, session, run, query, window, rows)
+
+
+def _stream(services: Services, stand: _Stand, after: int) -> PageStream:
+    """Everything that comes after a point of the journal, as this page shows it."""
+    return PageStream(
+        stream_url(
+            stand.session.key,
+            Cursor(services.journal.id, after),
+            past=stand.query.at is not None,
+            only=stand.query.filter,
+        )
+    )
+
+
+def _timeline(services: Services, stand: _Stand, row: EventRow | None) -> Timeline:
+    """The rows of the window, or those that a filter lets through."""
+    session, query, window, rows = stand.session, stand.query, stand.window, stand.rows
+    live = None if query.at else services.runs.live(session.key)
+    at = query.at.number if query.at else None
+    above, below = (rows.above, rows.below) if rows else stand.gaps(in_grid=True)
+    later = session.events - stand.count
+    items = window.items(Gutter.of(services, session), row.number if row else None)
+    return Timeline(
+        items=rows.items if rows else items,
+        live=live_rows(live, services.view, query.typed.filter),
+        held_rows=held_rows(live, services.book),
+        count=stand.count,
+        filter=filter_bar(session, row, query),
+        gaps_href=rows_url(session.key, only=query.filter, at=at),
+        above=above,
+        below=below,
+        later=Later(session_url(session.key, only=query.filter), later) if later else None,
+    )
+
+
+async def _window(
+    journal: Journal, session: SessionRow, row: EventRow | None, head: int, at: EventRow | None
+) -> Window:
+    """The newest events, or those around the selected one."""
+    if at is not None:
+        return await window_at(journal, at, row)
+    if row is None or row.number > session.events - SIZE:
+        return await window_before(journal, session.key, head + 1)
+    return await window_around(journal, session.key, row)
+
+
+async def _now(journal: Journal, session: int) -> tuple[int, RunRow | None]:
+    """The journal's head, and the newest run as it was then.
+
+    A run that changes in between is looked at again: its status on the page must not be newer than
+    the rows, or a page without a stream would tell of an end that it does not show.
+    """
+    while True:
+        head, run = await journal.head(), await journal.runs.newest(session)
+        if run is None or run.seq <= head:
+            return head, run
+
+
+async def _topbar(
+    services: Services, session: SessionRow, run: RunRow | None, at: EventRow | None
+) -> TopBar:
+    spent = await spending(services, session, until=at.number if at else None)
+    shown = await (totals_at(services, at, spent) if at else totals(services, session, spent))
+    newest = await services.journal.sessions.list(session.app, limit=_IN_MENU)
+    engine = session_engine(session, app_status(services, session.app))
+    return TopBar(
+        app=session.app,
+        app_href=app_url(session.app),
+        engine=engine,
+        engine_label=EngineLabel(engine.name),
+        apps=app_menu(services.apps.names(), session.app),
+        title=session_title(session),
+        lineage=await lineage(services, session),
+        sessions=await session_menu(services, newest, session.key),
+        delete_action=delete_url(session.key),
+        compare_href=choose_url(str(session.key)),
+        user=visible(session.user),
+        session_id=visible(session.id),
+        run=await run_of(services, session.key, run),
+        totals=shown,
+        spending=spent,
+        note=note_form(session.key, 0, await services.journal.notes.get(session.key, 0)),
+        export_href=export_url(session.key),
+        test_href=test_url(session.key),
+    )
+
+
+def session_engine(session: SessionRow, app: AppStatus | None) -> EngineOfApp:
+    """What the session's app runs on, as far as it is loaded."""
+    info = app.info.engine if app and app.info else None
+    reason = visible(info.reason) if info else ""
+    return EngineOfApp(engine_name(info), reason, href=app_url(session.app))
+
+
+async def _chat(
+    services: Services, stand: _Stand, live: LiveRun | None, app: AppStatus | None
+) -> Chat:
+    session, window, at = stand.session, stand.window, stand.query.at
+    imported = await services.journal.imports.get(session.key) is not None
+    messages = unasked(window.messages()) if at or imported else window.messages()
+    chat = live_chat(None if at else live, services.view)
+    await prepare([*markdown_texts(messages), *(message.text for message in chat.messages)])
+    above, below = stand.gaps(in_grid=False)
+    return Chat(
+        welcome=await welcome(services, session, app),
+        gaps_href=messages_url(session.key, at=at.number if at else None),
+        above=above,
+        below=below,
+        messages=messages,
+        live=chat,
+        resume=Resume() if at else await resume(services, session.key, live),
+        composer=Composer(
+            action=runs_url(session.key),
+            field=replace(composer_field(session, app), draft=await unsent(services, session)),
+            state=nothing_to_send(at.number)
+            if at
+            else composer_state(live, app, imported=imported),
+        ),
+        queue=QueuePanel() if at else await queue_panel(services, session),
+    )
+
+
+def _about(services: Services, name: str, app: AppStatus | None) -> str:
+    if app is None:
+        return ""
+    return (app.info.description if app.info else "") or services.apps.about(name)
+
+
+async def welcome(services: Services, session: SessionRow, app: AppStatus | None) -> Welcome:
+    """What an empty chat says; more of it once the app has been loaded."""
+    keys = await services.journal.sessions.initial_keys(session.key)
+    readme = services.apps.readme(session.app) if app else ""
+    return Welcome(
+        app=session.app,
+        description=visible(_about(services, session.app, app)),
+        prompts=tuple(Prompt(text) for text in example_prompts(readme)),
+        action=runs_url(session.key),
+        initial_state=f"{plural(keys, 'state key')} set at the start" if keys else "",
+    )

@@ -1,0 +1,154 @@
+"""The session page, its title and end; notices dismissed and secrets shown."""
+
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.debugger.breakpoints.past import Past
+from devui.debugger.events.news import APPS, NoticesChanged, SessionChanged
+from devui.debugger.predicates.filters import Typed
+from devui.debugger.runs.standing import Standing
+from devui.store.rows import EventRow, SessionRow
+from devui.web.errors import Conflict, Forbidden
+from devui.web.htmx import HtmxRequest, refresh
+from devui.web.links import app_url, session_url
+from devui.web.lookup import event_of, session_of, theme_of
+from devui.web.page_query import PageQuery
+from devui.web.panels.breakpoints.panel import hits_of
+from devui.web.panels.inspector.inspector import inspector, tab_of
+from devui.web.panels.inspector.parts import Selection
+from devui.web.panels.runs.panel import standing_of
+from devui.web.panels.session.notices import server_notices
+from devui.web.panels.session.page import narrowed, session_page
+from devui.web.panels.state.addresses import moment_of, pin_of
+from devui.web.panels.timeline.filtering import search
+from devui.web.panels.timeline.transport import transport
+from devui.web.security.intake import read_form
+from devui.web.services import Services, services_of
+from devui.web.sse import Cursor, ForeignCursor
+from devui.web.text.numbers import whole_number
+
+
+async def dismiss_notice(request: Request) -> Response:
+    """Show a notice no more; one that is not shown is none to put away."""
+    services = services_of(request)
+    name = str((await read_form(request)).get("seen") or "")
+    if name in {each.key for each in server_notices(services) if each.key}:
+        services.put_away.put(name)
+        services.bus.publish(APPS, NoticesChanged())
+    if HtmxRequest.read(request.headers):
+        return Response(status_code=204)
+    return RedirectResponse("/", status_code=303)
+
+
+async def secrets(request: Request) -> Response:
+    """Show secrets on this browser's pages for a while, or hide them, and load its page again."""
+    form = await read_form(request)
+    if not services_of(request).view.reveal(show=form.get("show") == "yes"):
+        raise Forbidden("To show or hide secrets, sign in with devui's link or token.")
+    return RedirectResponse(_referrer(request), status_code=303)
+
+
+def _referrer(request: Request) -> str:
+    """The page of this server that a form was on, as the address bar has it; "/" if unknown."""
+    page = urlsplit(request.headers.get("referer", ""))
+    if page.netloc != request.headers["host"] or page.path.startswith("//"):
+        return "/"
+    return page._replace(scheme="", netloc="", fragment="").geturl() or "/"
+
+
+async def show(request: Request) -> Response:
+    """The page as of an event or as it is now; for htmx, just what a choice of a row changes."""
+    services, session = await session_of(request)
+    tab = request.query_params.get("tab")
+    # Before a page's turn: neither a worker that doesn't answer nor a search through a long session
+    # must hold up other pages.
+    standing = await standing_of(services, session) if tab == "run" else None
+    number = whole_number(request.query_params.get("hits")) if tab == "breaks" else None
+    hits = await hits_of(services, session, number) if number is not None else None
+    await search(services, session, Typed.read(request.query_params.get("filter")).filter)
+    async with services.rendering:
+        return await _page(request, standing, hits)
+
+
+async def _page(request: Request, standing: Standing | None, hits: Past | None) -> Response:
+    services, session = await session_of(request)
+    tab = request.query_params.get("tab")
+    fork = request.query_params.get("fork") is not None
+    query = PageQuery(
+        past=whole_number(request.query_params.get("hits")),
+        hits=hits,
+        against=whole_number(request.query_params.get("with")),
+        fork=fork,
+        at=await event_of(services, session, request.query_params.get("at")),
+        pin=pin_of(request),
+        since=await moment_of(services, session, request.query_params.get("since")),
+        typed=Typed.read(request.query_params.get("filter")),
+        edit=request.query_params.get("edit"),
+        file=request.query_params.get("file") or None,
+        version=whole_number(request.query_params.get("version")),
+        standing=standing,
+    )
+    tab = "event" if fork else tab
+    row = await event_of(services, session, request.query_params.get("event"))
+    if query.at and (row is None or row.number > query.at.number):
+        row = query.at
+    htmx = HtmxRequest.read(request.headers)
+    if htmx.partial and htmx.target == "section#timeline":
+        return await _narrowed(request, services, session, row, tab=tab, query=query)
+    if htmx.partial:
+        shown = await inspector(
+            services, session, row, tab_of(tab, selected=row is not None), query=query
+        )
+        bar = await transport(services, session, row, tab, query=query)
+        return services.render.page(Selection(shown, bar))
+    if session.app in services.apps.names():
+        services.workers.warm(session.app)
+    page = await session_page(services, session, row, tab=tab, theme=theme_of(request), query=query)
+    return services.render.page(page)
+
+
+async def _narrowed(
+    request: Request,
+    services: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    *,
+    tab: str | None,
+    query: PageQuery,
+) -> Response:
+    """The timeline with another filter, for a page that has come to `?seen=JOURNAL.SEQ`."""
+    at = request.query_params.get("seen")
+    try:
+        seen = Cursor.read(at, services.journal.id) if at else None
+    except ForeignCursor:
+        return Response(status_code=204, headers=refresh())
+    page = await narrowed(services, session, row, tab=tab, query=query, cursor=seen)
+    return services.render.page(page)
+
+
+async def rename(request: Request) -> Response:
+    """Give the session a title; an empty one takes it away."""
+    services, session = await session_of(request)
+    title = str((await read_form(request)).get("title") or "").strip()
+    row = await services.journal.sessions.rename(session.key, title or None)
+    services.bus.publish(session.key, SessionChanged(row))
+    return _acknowledge(request, session_url(session.key))
+
+
+async def delete(request: Request) -> Response:
+    """Delete the session with all its events."""
+    services, session = await session_of(request)
+    if services.runs.live(session.key) is not None:
+        raise Conflict("a run is in progress on this session: stop it first")
+    await services.journal.sessions.delete(session.key)
+    services.bus.publish(session.key, SessionChanged(None))
+    return RedirectResponse(app_url(session.app), status_code=303)
+
+
+def _acknowledge(request: Request, url: str) -> Response:
+    """Nothing for htmx, which sees the change on the stream; the page again for a plain form."""
+    if HtmxRequest.read(request.headers):
+        return Response(status_code=204)
+    return RedirectResponse(url, status_code=303)

@@ -1,0 +1,1 @@
+"""State: its values, what changed, who wrote a key, and what is not committed yet."""

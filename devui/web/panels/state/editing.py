@@ -1,0 +1,74 @@
+"""A state value edited by a person: the form, and the event that the change becomes."""
+
+import json
+from typing import Any, Literal
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.store.rows import SessionRow
+from devui.store.state import scoped
+from devui.web.adk.sessions import change_state
+from devui.web.errors import BadRequest
+from devui.web.links import change_state_url, session_url
+from devui.web.lookup import session_of
+from devui.web.panels.state.parts import StateForm
+from devui.web.security.intake import parse_typed, read_form
+from devui.web.services import Services
+from devui.web.text.numbers import whole_number
+from devui.web.text.visible import visible
+
+Kind = Literal["text", "number", "boolean", "json"]
+_TEMPORARY = "temp:"
+
+
+async def state_form(services: Services, session: SessionRow, key: str) -> StateForm:
+    """The form for a key with what it holds now; for a new one, or one that is gone, its JSON."""
+    scope, name = scoped(key)
+    state = services.journal.state
+    # First: a write that comes between the two is noticed when the form is sent.
+    written = await state.last_written(session.key, scope, name) if key else 0
+    text = await state.value(session.key, scope, name) if key else None
+    value = json.loads(text) if text is not None else None
+    kind: Kind = "json" if text is None else _kind(value)
+    return StateForm(
+        action=change_state_url(session.key),
+        cancel_href=session_url(session.key, tab="state"),
+        key=key,
+        visible_key=visible(key),
+        kind=kind,
+        text=value if isinstance(value, str) else json.dumps(value),
+        json="" if text is None else json.dumps(value, indent=2, ensure_ascii=False),
+        last_written=written,
+    )
+
+
+async def change(request: Request) -> Response:
+    """Set a state key with an event of the user; refused if it was written after the form was."""
+    services, session = await session_of(request)
+    form = {name: str(value) for name, value in (await read_form(request)).items()}
+    key, written = form.get("key", "").strip(), whole_number(form.get("written"))
+    if not key or key.startswith(_TEMPORARY):
+        raise BadRequest("name a state key; `temp:` keys last only for a run and can't be set here")
+    if written is None:
+        raise BadRequest("`written` must be the number that the form came with")
+    await change_state(services, session, {key: _value(form)}, last_written=written)
+    return RedirectResponse(session_url(session.key, tab="state"), status_code=303)
+
+
+def _kind(value: Any) -> Kind:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    # A text area turns line ends and can't hold every character.
+    return "text" if isinstance(value, str) and "\r" not in value else "json"
+
+
+def _value(form: dict[str, str]) -> Any:
+    if form.get("as") == "text":
+        return form.get("value", "").replace("\r\n", "\n")
+    text = form.get("json" if form.get("as") == "json" else "value", "")
+    if not text.strip():
+        raise BadRequest('enter a value as JSON, such as "London", 3 or {"a": 1}')
+    return parse_typed(text)

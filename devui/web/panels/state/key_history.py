@@ -1,0 +1,270 @@
+"""The state key that is pinned: its writes, what each changed, and which piece is from which."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+from devui.debugger.events.preview import preview
+from devui.debugger.history import key_history as told
+from devui.debugger.history.blame import ABSENT, Difference, Found
+from devui.debugger.history.paths import Path, Pin, path_text
+from devui.store.rows import EventRow, SessionRow
+from devui.store.state import scoped
+from devui.web.links import session_url, writes_url
+from devui.web.page_query import PageQuery
+from devui.web.panels.hold.interventions import hint
+from devui.web.panels.state.parts import (
+    Crumb,
+    KeyChange,
+    KeyHistory,
+    KeyPiece,
+    KeyWriteItem,
+    PinBar,
+    WriterNote,
+)
+from devui.web.panels.state.step_chart import step_chart, value_at
+from devui.web.services import Services
+from devui.web.text.formats import plural
+from devui.web.text.visible import visible
+
+_VALUE: Final = 120
+"""Characters of a value that are shown."""
+_CHANGES: Final = 6
+"""Places of one write that are shown."""
+_PIECES: Final = 60
+_NOW: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLinks:
+    """Where the history of a key is shown: on a page about some event, as of some other."""
+
+    session: int
+    event: int | None = None
+    at: int | None = None
+    since: int | None = None
+    """The event whose state is compared with."""
+
+    @classmethod
+    def of(cls, session: int, row: EventRow | None, query: PageQuery) -> Self:
+        """On the page that the query asks for."""
+        at, since = query.at, query.since
+        return cls(
+            session,
+            row.number if row else None,
+            at.number if at else None,
+            since.number if since else None,
+        )
+
+    def to(self, pin: Pin, *, event: int | None = None) -> str:
+        """The state with the key pinned, of the page's event or of another."""
+        return session_url(
+            self.session,
+            event=event or self.event,
+            at=self.at,
+            tab="state",
+            pin=pin,
+            since=self.since,
+        )
+
+    def within(self, key: str) -> Callable[[Path], str]:
+        """The same for what is at a path in the key's value."""
+        return lambda path: self.to(Pin(key, path))
+
+
+async def pin_bar(
+    services: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    pin: Pin,
+    *,
+    tab: str,
+    query: PageQuery,
+) -> PinBar:
+    """What is pinned, with the ways to the writes around the event that is shown."""
+    links = KeyLinks.of(session.key, row, query)
+    seq, number = (row.seq, row.number) if row else (_NOW, None)
+
+    async def beside(*, back: bool) -> str | None:
+        there = await told.nearest_write(
+            services.journal.histories, session.key, scoped(pin.key), seq, back=back, path=pin.path
+        )
+        way = "previous" if back else "next"
+        return (
+            writes_url(
+                session.key,
+                way,
+                at=number,
+                tab=tab,
+                pin=pin,
+                since=links.since,
+                only=query.filter,
+            )
+            if there
+            else None
+        )
+
+    return PinBar(
+        key=pin.key,
+        path=path_text(pin.path),
+        crumbs=_crumbs(pin, links),
+        back_href=await beside(back=True),
+        on_href=await beside(back=False) if row else None,
+        close_href=session_url(
+            session.key, event=links.event, at=links.at, tab=tab, since=links.since
+        ),
+    )
+
+
+def _crumbs(pin: Pin, links: KeyLinks) -> tuple[Crumb, ...]:
+    """The key, then each step: `plan`, `.steps`, `[1]`."""
+    steps = [Crumb(visible(pin.key), links.to(Pin(pin.key)))]
+    for count in range(1, len(pin.path) + 1):
+        text = path_text(pin.path[count - 1 : count])
+        dot = "" if text.startswith("[") else "."
+        steps.append(Crumb(visible(dot + text), links.to(Pin(pin.key, pin.path[:count]))))
+    return tuple(steps)
+
+
+async def _earlier(
+    services: Services, session: SessionRow, pin: Pin, history: told.KeyHistory
+) -> str | None:
+    """Where writes are listed that are older than those that were read; "" if no event of this
+    session leads there, None if there are none."""
+    if not history.earlier or history.oldest is None:
+        return None
+    histories = services.journal.histories
+    last = await histories.previous(session.key, *scoped(pin.key), history.oldest)
+    return session_url(session.key, at=last, tab="state", pin=pin) if last else ""
+
+
+async def key_history(
+    services: Services, session: SessionRow, row: EventRow | None, pin: Pin, *, query: PageQuery
+) -> KeyHistory:
+    """Every write of what is pinned, up to the event that the page is as of."""
+    history = await told.key_history(
+        services.journal.histories,
+        session.key,
+        *scoped(pin.key),
+        until=query.at.seq if query.at else None,
+        as_of=row.seq if row else None,
+        path=pin.path,
+    )
+    links = KeyLinks.of(session.key, row, query)
+    shown, number = _Context(pin, links, row), links.event
+    writes = _marked([shown.write(each) for each in history.writes])
+    here = next((place for place, write in enumerate(writes) if write.here), None)
+    asking = {"key": pin.key, "path": path_text(pin.path), "event": number, "at": links.at}
+    asking |= {"since": links.since}
+    parallel = sorted({visible(by) for each in history.writes for by in _parallel(each)})
+    return KeyHistory(
+        name=visible(pin.key + shown.place(pin.path)),
+        by=shown.writer(history.source) if history.source else None,
+        number=number,
+        writes=writes,
+        earlier=await _earlier(services, session, pin, history),
+        pieces=_pieces(history, shown),
+        warning=" and ".join(parallel),
+        chart=step_chart([value_at(each.new, pin.path) for each in history.writes], here),
+        query=tuple(
+            (name, str(value))
+            for name, value in asking.items()
+            if value is not None and value != ""
+        ),
+    )
+
+
+def _parallel(write: told.KeyWrite) -> set[str]:
+    """Those who wrote the key at the same time, the writer itself among them."""
+    others = {note.by for note in write.overlaps}
+    return others | {write.event.author} if others and write.event else others
+
+
+def _marked(writes: list[KeyWriteItem]) -> tuple[KeyWriteItem, ...]:
+    """The last of those that are not later is the one whose value is shown."""
+    here = max((i for i, write in enumerate(writes) if not write.later), default=None)
+    return tuple(replace(write, here=i == here) for i, write in enumerate(writes))
+
+
+def _pieces(history: told.KeyHistory, context: "_Context") -> tuple[KeyPiece, ...]:
+    """Nothing, where all of the value is from one write."""
+    if len(history.blame) < 2:
+        return ()
+    return tuple(
+        KeyPiece(
+            path=visible(path_text(at)),
+            href=context.links.to(Pin(context.pin.key, at)),
+            writer=context.writer(write),
+        )
+        for at, write in history.blame[:_PIECES]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What all lines have in common."""
+
+    pin: Pin
+    links: KeyLinks
+    row: EventRow | None
+
+    def write(self, write: told.KeyWrite) -> KeyWriteItem:
+        """One write with what it changed at the path, or all of what it changed."""
+        changes = [
+            change
+            for change in write.changes
+            if change.path[: len(self.pin.path)] == self.pin.path
+            or self.pin.path[: len(change.path)] == change.path
+        ]
+        left_out = len(changes) - _CHANGES
+        return KeyWriteItem(
+            writer=self.writer(write),
+            changes=tuple(self._change(change) for change in changes[:_CHANGES]),
+            more=plural(left_out, "more change") if left_out > 0 else "",
+            edits=(hint(write.summary),) if write.summary and write.summary.edited else (),
+            overlaps=tuple(visible(note.by) for note in write.overlaps),
+            here=False,
+            later=self._is_later(write),
+        )
+
+    def writer(self, write: told.KeyWrite) -> WriterNote:
+        """Who it was, with the way there."""
+        row = write.event
+        if write.writer == "initial":
+            return WriterNote("start", None, "", "initial state")
+        if row is None:
+            return _elsewhere(write.session)
+        if write.writer == "elsewhere":
+            href = session_url(row.session, event=row.number, tab="state")
+            return WriterNote("elsewhere", href, visible(row.author), "in another session")
+        href = self.links.to(self.pin, event=row.number)
+        how = f"via {visible(', '.join(write.tools))}" if write.tools else ""
+        return WriterNote(f"#{row.number}", href, visible(row.author), how)
+
+    def place(self, path: Path) -> str:
+        """A path as what follows the key."""
+        text = path_text(path)
+        return text if not text or text.startswith("[") else f".{text}"
+
+    def _is_later(self, write: told.KeyWrite) -> bool:
+        return bool(self.row and write.event and write.event.seq > self.row.seq)
+
+    def _change(self, change: Difference) -> KeyChange:
+        return KeyChange(
+            path=visible(self.place(change.path)),
+            href=self.links.to(Pin(self.pin.key, change.path)),
+            old=_value(change.old),
+            new=_value(change.new),
+        )
+
+
+def _value(value: Found) -> str:
+    return "" if value is ABSENT else visible(preview(value, _VALUE))
+
+
+def _elsewhere(session: int | None) -> WriterNote:
+    """A writer that is no event: another session as it began, or one that nobody knows any more."""
+    if session is None:
+        return WriterNote("elsewhere", None, "", "a session that no longer exists")
+    href = session_url(session, tab="state")
+    return WriterNote("elsewhere", href, "", "initial state of another session")

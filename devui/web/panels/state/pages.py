@@ -1,0 +1,47 @@
+"""The state of a session where it is too large for a panel."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from devui.web.basic_parts import JsonTree, Theme
+from devui.web.panels.inspector.parts import StateKeys
+
+
+@dataclass(frozen=True, slots=True)
+class StateKeysPage:
+    """`/sessions/{key}/state/keys`: the keys of one scope, some at a time."""
+
+    template: ClassVar[str] = "pages/state_keys.html"
+    theme: Theme
+    name: str
+    session_href: str
+    action: str
+    scopes: tuple[tuple[str, str], ...]
+    """Values and labels of the scopes to choose from."""
+    scope: str
+    at: int | None
+    """The event the state is as of; None for now."""
+    find: str
+    start: str
+    """The first key that may be shown; "" for the beginning."""
+    count: str
+    """`10,000 keys`."""
+    keys: StateKeys
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePage:
+    """Part of a large value of the state or of an event."""
+
+    template: ClassVar[str] = "pages/value.html"
+    theme: Theme
+    name: str
+    session_href: str
+    """The session, where the value is shown."""
+    place: str
+    """`plan.steps[2]`."""
+    items: JsonTree
+    beginning_href: str
+    """The same from its beginning; "" where it begins."""
+    whole_href: str
+    """All of it as JSON."""

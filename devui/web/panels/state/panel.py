@@ -1,0 +1,194 @@
+"""Stored state as the state panel and the changes of an event."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha1
+from types import MappingProxyType
+from typing import Final
+
+from devui.debugger.history.paths import Pin
+from devui.store.rows import Change, Scope, Value
+from devui.store.values import parsed
+from devui.web.basic_parts import JsonNode, JsonTree
+from devui.web.links import edit_state_url, session_url, state_value_url
+from devui.web.panels.inspector.parts import (
+    MoreLink,
+    PendingGroup,
+    StatePanel,
+    StateScope,
+    StateValue,
+)
+from devui.web.panels.state.key_history import KeyLinks
+from devui.web.text.jsontree import PREVIEW, Link, Rest, Room, json_tree
+from devui.web.text.visible import visible
+
+SCOPES: Final[dict[Scope, tuple[str, str]]] = {
+    "session": ("session", "saved with this session"),
+    "user": ("user:", "shared by this user's sessions"),
+    "app": ("app:", "shared by all users of the app"),
+}
+LONGEST: Final = 65_536
+"""Characters of a value, as JSON, up to which it is read here: what is larger has its own page."""
+KEYS: Final = 100
+"""Keys of one scope that are shown at a time, and changes of one event."""
+_NODES: Final = 1_200
+_TEXT: Final = 8 * LONGEST
+"""Nodes, and characters of JSON, of all trees of one panel together."""
+PREFIXES: Final = {"session": "", "user": "user:", "app": "app:"}
+
+
+def state_panel(
+    values: Sequence[Value],
+    changes: Sequence[Change],
+    temp: Mapping[str, object],
+    *,
+    session: int,
+    number: int | None = None,
+    at: int | None = None,
+    pending: tuple[PendingGroup, ...] = (),
+    more: Mapping[Scope, MoreLink] = MappingProxyType({}),
+) -> StatePanel:
+    """All scopes, with what the selected event changed.
+
+    `temp` holds the `temp:` keys the event wrote, which nothing keeps; `number` is the event the
+    state is as of, None for now; `at` is the one that the page is as of; `pending` is what is
+    written and not committed; `more` leads to the keys of a scope that are not among the values.
+    """
+    changed = {(change.scope, change.key): change for change in changes}
+    trees = _Trees(KeyLinks(session, number, at))
+    scopes = [
+        StateScope(label, note, tuple(_scope(scope, values, changed, trees)), more.get(scope))
+        for scope, (label, note) in SCOPES.items()
+    ]
+    kept = tuple(_temporary(key, value, trees.room) for key, value in temp.items())
+    scopes.append(StateScope("temp:", "not saved: discarded when the invocation ends", kept))
+    return StatePanel(
+        number=number, scopes=tuple(scopes), changed=len(changes) + len(kept), pending=pending
+    )
+
+
+def changed_values(
+    changes: Iterable[Change], *, session: int, number: int | None
+) -> tuple[StateValue, ...]:
+    """What one event did to the state, old and new; keys carry their prefix.
+
+    Without a number it is not committed, and nothing leads to its values.
+    """
+    trees = _Trees(KeyLinks(session, number) if number else None)
+    return tuple(_changed(change, trees, PREFIXES[change.scope]) for change in changes)
+
+
+def state_values(
+    values: Iterable[Value], *, session: int, number: int | None
+) -> tuple[StateValue, ...]:
+    """Values as of an event, or as of now."""
+    trees = _Trees(KeyLinks(session, number))
+    return tuple(_value(value, None, trees) for value in values)
+
+
+def uncommitted_value(change: Change, *, number: int, note: str) -> StateValue:
+    """One write that no event carries; `number` tells it from others of the same key."""
+    value = _changed(change, _Trees(None), PREFIXES[change.scope])
+    return replace(value, dom_id=f"{value.dom_id}-{number}", note=note)
+
+
+@dataclass(slots=True)
+class _Trees:
+    """The trees of one panel, which share what room there is."""
+
+    links: KeyLinks | None
+    """None for what no event has written yet."""
+    room: Room = field(default_factory=lambda: Room(_NODES))
+    text: int = _TEXT
+
+    def tree(self, key: str, text: str, *, link: bool = False) -> JsonTree:
+        """A value as it is as of the panel's event."""
+        links = self.links
+        rest = None if links is None else self._rest(key, links.session, links.event)
+        return self._tree(text, links.within(key) if links and link else None, rest)
+
+    def old(self, change: Change | None) -> JsonTree | None:
+        """What was there before the panel's event."""
+        if change is None or change.old is None:
+            return None
+        links, rest = self.links, None
+        if links is not None and links.event:
+            key = PREFIXES[change.scope] + change.key
+            rest = self._rest(key, links.session, links.event - 1)
+        return self._tree(change.old, None, rest)
+
+    def _rest(self, key: str, session: int, at: int | None) -> Rest:
+        return lambda path, start: state_value_url(session, Pin(key, path), start, at=at)
+
+    def _tree(self, text: str, link: Link | None, rest: Rest | None) -> JsonTree:
+        if rest is None or len(text) <= min(LONGEST, self.text):
+            self.text -= len(text)
+            return json_tree(parsed(text), open_levels=0, link=link, rest=rest, room=self.room)
+        shown = visible(text[:PREVIEW]) + "…"
+        return JsonTree(JsonNode("object", shown, note="open", rest=rest((), 0)), linked=True)
+
+
+def _scope(
+    scope: Scope,
+    values: Sequence[Value],
+    changed: Mapping[tuple[Scope, str], Change],
+    trees: _Trees,
+) -> Iterable[StateValue]:
+    present = {value.key for value in values if value.scope == scope}
+    gone = [c for (s, key), c in changed.items() if s == scope and key not in present]
+    shown = [_value(v, changed.get((scope, v.key)), trees) for v in values if v.scope == scope]
+    shown += [_changed(change, trees) for change in gone]
+    return sorted(shown, key=lambda value: value.key)
+
+
+def _value(value: Value, change: Change | None, trees: _Trees) -> StateValue:
+    links = trees.links
+    outside, key = "start" if value.initial else "elsewhere", PREFIXES[value.scope] + value.key
+    return StateValue(
+        key=visible(value.key),
+        dom_id=_dom_id(value.scope, value.key),
+        mark="same" if change is None else "new" if change.old is None else "changed",
+        value=trees.tree(key, value.value, link=True),
+        old=trees.old(change),
+        by=outside if value.number is None else f"#{value.number}",
+        href=session_url(links.session, event=value.number) if links and value.number else None,
+        history=links.to(Pin(key)) if links else "",
+        edit=edit_state_url(links.session, key)
+        if links and links.event is None and len(value.value) <= LONGEST
+        else "",
+    )
+
+
+def _changed(change: Change, trees: _Trees, prefix: str = "") -> StateValue:
+    links, key = trees.links, PREFIXES[change.scope] + change.key
+    new = None if change.new is None else trees.tree(key, change.new)
+    number = links.event if links else None
+    return StateValue(
+        key=visible(prefix + change.key),
+        dom_id=_dom_id(change.scope, change.key),
+        mark="removed" if new is None else "new" if change.old is None else "changed",
+        value=new,
+        old=trees.old(change),
+        by="" if number is None else f"#{number}",
+        href=None if links is None or number is None else session_url(links.session, event=number),
+        history=links.to(Pin(key)) if number and links else "",
+    )
+
+
+def _temporary(key: str, value: object, room: Room) -> StateValue:
+    return StateValue(
+        key=visible(key.removeprefix("temp:")),
+        dom_id=_dom_id("temp", key),
+        mark="same",
+        value=json_tree(value, open_levels=0, room=room),
+        old=None,
+        by="",
+        href=None,
+    )
+
+
+def _dom_id(scope: str, key: str) -> str:
+    """Stable across events, so that what was unfolded stays unfolded."""
+    return (
+        f"v-{scope}-" + sha1(key.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
+    )

@@ -1,0 +1,203 @@
+"""State that is written and not committed, as the state panel and an event's detail show it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Final
+
+from devui.debugger.runs.uncommitted import Followed, followed, who
+from devui.store.rows import Change, EventRow, SessionRow, TouchRow
+from devui.store.state import scoped
+from devui.store.summaries import Summary
+from devui.web.links import session_url
+from devui.web.panels.inspector.mark_parts import EventNotes, NoteShown
+from devui.web.panels.inspector.parts import PendingGroup, StateValue
+from devui.web.panels.state.panel import uncommitted_value
+from devui.web.services import Services
+from devui.web.text.formats import plural
+from devui.web.text.visible import visible
+
+_FATES: Final = {
+    "pending": "not committed yet",
+    "overwritten": "overwritten before it was committed",
+    "lost": "lost",
+}
+
+
+async def touches_of(services: Services, session: int, run: str) -> list[TouchRow]:
+    """What a run told of its uncommitted state."""
+    live = services.runs.live(session)
+    if live is not None and live.row.id == run:
+        return live.touches.rows(run, session)
+    return await services.journal.uncommitted.of_run(run)
+
+
+def is_over(services: Services, session: int, run: str) -> bool:
+    """Whether nothing that the run wrote can be committed any more."""
+    live = services.runs.live(session)
+    return live is None or live.row.id != run
+
+
+async def of_run(services: Services, session: int, run: str | None) -> list[Followed]:
+    """What a run wrote before a commit, who read it, and what became of it."""
+    if run is None:
+        return []
+    rows = await touches_of(services, session, run)
+    return followed(rows, over=is_over(services, session, run))
+
+
+async def groups(
+    services: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    held_groups: Sequence[PendingGroup],
+) -> tuple[PendingGroup, ...]:
+    """What is pending now, by its writer, and what the newest run, or an event's, has lost.
+
+    `held_groups` is what held events will change, of which more is known.
+    """
+    newest = await services.journal.runs.newest(session.key) if row is None else None
+    run = row.run if row else newest.id if newest else None
+    touches = await of_run(services, session.key, run)
+    pending = (
+        []
+        if row
+        else _grouped(touches, "pending", {(g.by, v.key) for g in held_groups for v in g.values})
+    )
+    annotated = (_with_notes(group, touches) for group in held_groups)
+    return (*annotated, *pending, *_grouped(touches, "lost", set()))
+
+
+def _with_notes(group: PendingGroup, touches: Sequence[Followed]) -> PendingGroup:
+    """What a held event will change, with the line that wrote it and who has read it."""
+    notes = {
+        visible(item.touch.key): "; ".join(_about(item, touches))
+        for item in touches
+        if item.touch.reads is None
+        and item.fate == "pending"
+        and visible(item.touch.agent) == group.by
+    }
+    values = (
+        replace(value, note="; ".join(filter(None, (value.note, notes.get(value.key)))))
+        for value in group.values
+    )
+    return replace(group, values=tuple(values))
+
+
+def _grouped(
+    touches: Sequence[Followed], fate: str, excluded: set[tuple[str, str]]
+) -> list[PendingGroup]:
+    writes = [item for item in touches if item.touch.reads is None and item.fate == fate]
+    remaining = [
+        item
+        for item in writes
+        if (visible(item.touch.agent), visible(item.touch.key)) not in excluded
+    ]
+    by = sorted(remaining, key=lambda item: item.who)
+    groups = []
+    for name, items in groupby(by, key=lambda item: item.who):
+        values = tuple(_value(item, touches) for item in items)
+        label = f"{fate} from {visible(name)}: {plural(len(values), 'key')}"
+        groups.append(PendingGroup(visible(name), label, values, lost=fate == "lost"))
+    return groups
+
+
+def _value(item: Followed, touches: Sequence[Followed]) -> StateValue:
+    touch = item.touch
+    scope, key = scoped(touch.key)
+    change = Change(scope, key, old=touch.old, new=touch.value)
+    note = "; ".join(_about(item, touches))
+    return uncommitted_value(change, number=touch.number, note=note)
+
+
+def _about(item: Followed, touches: Sequence[Followed]) -> Iterator[str]:
+    touch = item.touch
+    if touch.paths:
+        yield f"changed without a delta: {visible(', '.join(touch.paths))}"
+    if touch.place:
+        yield visible(touch.place)
+    readers = dict.fromkeys(each.who for each in touches if each.touch.reads == touch.number)
+    if readers:
+        yield f"read by {visible(', '.join(readers))}"
+    others = {each.touch.number: each.who for each in touches}
+    if touch.overlaps in others:
+        yield f"also written by {visible(others[touch.overlaps])}: last writer wins"
+
+
+def event_notes(touches: Sequence[Followed], row: EventRow, summary: Summary) -> EventNotes | None:
+    """What there is to say of one event: its dirty reads, its changes without a delta."""
+    items = (
+        *_dirty_reads(touches, row),
+        *_silent(touches, row),
+        *_read_early(touches, row),
+        *_overlaps(summary),
+    )
+    return EventNotes(items) if items else None
+
+
+def _overlaps(summary: Summary) -> Iterator[NoteShown]:
+    for note in summary.notes:
+        if note.kind == "overlap":
+            text = f"{note.key} was written by {note.by} at the same time"
+            yield NoteShown("overlap", "last writer wins", visible(text))
+
+
+def _dirty_reads(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteShown]:
+    writes = {item.touch.number: item for item in touches if item.touch.reads is None}
+    for item in touches:
+        write = writes.get(item.touch.reads or 0)
+        if write is not None and item.event == row.number:
+            yield NoteShown(
+                "dirty",
+                "dirty read",
+                visible(f"of {write.touch.key}, written by {_at(write)}"),
+                fate=_fate(write),
+                href=_link(write, row.session),
+                place=visible(f"read by {_at(item)}"),
+            )
+
+
+def _silent(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteShown]:
+    for item in touches:
+        if item.flagged == row.number and item.touch.paths:
+            key = visible(item.touch.key)
+            yield NoteShown(
+                "silent",
+                "state changed without a delta",
+                f"{visible(', '.join(item.touch.paths))}; assign {key} to save it",
+                fate=_fate(item),
+                href=_link(item, row.session),
+                place=visible(f"by {_at(item)}"),
+            )
+
+
+def _read_early(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteShown]:
+    writes = {item.touch.number: item for item in touches if item.touch.reads is None}
+    for item in touches:
+        write = writes.get(item.touch.reads or 0)
+        if write is not None and write.event == row.number and item.event != row.number:
+            href = session_url(row.session, event=item.event) if item.event else None
+            yield NoteShown(
+                "dirty",
+                "read before the commit",
+                visible(f"{write.touch.key}, by {_at(item)}"),
+                fate=f"in #{item.event}" if item.event else "",
+                href=href,
+            )
+
+
+def _at(item: Followed) -> str:
+    return f"{who(item.touch)} at {item.touch.place}" if item.touch.place else who(item.touch)
+
+
+def _fate(write: Followed) -> str:
+    return f"committed as #{write.event}" if write.event else _FATES[write.fate]
+
+
+def _link(write: Followed, session: int) -> str:
+    """To the event that committed the write; of one that none did, to the state."""
+    return (
+        session_url(session, event=write.event)
+        if write.event
+        else session_url(session, tab="state")
+    )

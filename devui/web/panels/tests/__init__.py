@@ -1,0 +1,1 @@
+"""The page that makes a test of a session (docs/guide/testing.md)."""

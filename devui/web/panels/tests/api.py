@@ -1,0 +1,246 @@
+"""Sessions kept as tests over HTTP: what may be checked, and the files (docs/guide/testing.md)."""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from devui.debugger.background.jobs import UNWATCHED, Progress
+from devui.debugger.bundles.exchange import Wish
+from devui.debugger.replays.recordings import NotRecorded
+from devui.debugger.saved_tests.checks import Check
+from devui.debugger.saved_tests.keeper import Chosen, Keeper, KeptFiles, Offer
+from devui.debugger.saved_tests.placing import IsThere, Misplaced, place_below, way_to, write_all
+from devui.debugger.saved_tests.testfile import file_name
+from devui.store.rows import SessionRow
+from devui.web.adk.bodies import parse
+from devui.web.adk.contents import Strict
+from devui.web.errors import Conflict, Unprocessable
+from devui.web.lookup import session_of
+from devui.web.operation import Query, Refusal, operation
+from devui.web.panels.bundles.api import exchange
+from devui.web.panels.jobs.api import wanted_id
+from devui.web.panels.runs.api import answer, large_answer
+from devui.web.security.intake import read_json
+from devui.web.services import Services, services_of
+
+_log = logging.getLogger(__name__)
+_LIMIT = 1_000_000
+
+
+class KeepBody(Strict):
+    """`POST /api/sessions/{key}/test`."""
+
+    run: str | None = None
+    checks: list[str] | None = None
+    """Ids or kinds of checks, for all runs; by default those that are `on`."""
+    by_run: dict[str, list[str]] | None = None
+    """Instead of `checks`: the runs to keep, with the checks of each."""
+    name: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")
+    agent: str | None = Field(default=None, min_length=1, max_length=4000)
+    """The path from the folder of the test to that of the app, by default `../APP`."""
+    keep_secrets: bool = False
+    file: str | None = Field(default=None, min_length=1, max_length=1000)
+    """Write the files: a path such as `tests/test_trip.py`, below the server's folder."""
+    overwrite: bool = False
+    """Replace existing files."""
+
+
+class TestCheckJson(TypedDict):
+    """One possible assertion of a test."""
+
+    id: str
+    """`error`, `agents`, `tools`, `text`, `state:KEY` or `recorded`."""
+    label: str
+    code: str
+    """The statement, indented."""
+    on: bool
+    """Selected by default."""
+
+
+class TestRunJson(TypedDict):
+    """A run that can become a test function."""
+
+    run: str
+    first: int
+    """The number of its first event."""
+    test: str
+    """The function's name."""
+    checks: list[TestCheckJson]
+
+
+class TestOfferJson(TypedDict):
+    """The possible checks of a session."""
+
+    session: int
+    app: str
+    folder: str
+    """Of the app, on the server's machine."""
+    name: str
+    """The default file name, without its extension."""
+    runs: list[TestRunJson]
+
+
+class TestFileJson(TypedDict):
+    """A file as text."""
+
+    path: str
+    """From the folder of the test."""
+    text: str
+
+
+class RedactedJson(TypedDict):
+    """Secrets that were left out."""
+
+    kind: str
+    count: int
+
+
+class TestMadeJson(TypedDict):
+    """A test with its recordings."""
+
+    test: TestFileJson
+    recordings: list[TestFileJson]
+    redacted: list[RedactedJson]
+    written: list[str]
+    """Paths of the written files, the test first."""
+
+
+@operation(
+    TestOfferJson,
+    query={"run": Query(str, "A run's id; by default all that can be replayed")},
+)
+async def show(request: Request) -> Response:
+    """List the checks a test of the session can make."""
+    services, session = await session_of(request)
+    try:
+        offers = await (await keeper(services, session, keep_secrets=False)).offers(
+            session, request.query_params.get("run")
+        )
+    except NotRecorded as error:
+        raise Unprocessable(str(error)) from error
+    folder = services_of(request).apps.place(session.app)
+    told = {"session": session.key, "app": session.app, "folder": str(folder)}
+    told |= {"name": file_name(session.app, session.key)}
+    return answer({**told, "runs": [_offer(each) for each in offers]})
+
+
+@operation(
+    TestMadeJson, body=KeepBody, refusals=(Refusal(409, "The file exists; set `overwrite`"),)
+)
+async def make(request: Request) -> Response:
+    """Make a test file with recordings; it is only written if a file is named.
+
+    The session becomes [a test](testing.md). The guide explains [the members](#tests).
+    """
+    services, session = await session_of(request)
+    body = parse(KeepBody, await read_json(request, limit=_LIMIT))
+    name = session.title or session.id
+    with services.jobs.begin("test", name, session=session.key, job_id=wanted_id(request)) as job:
+        made = await make_test(services, session, body, job)
+    files = made.files
+    return await large_answer(
+        lambda: {
+            "test": _file(*files.test),
+            "recordings": [_file(*each) for each in files.recordings],
+            "redacted": [{"kind": k, "count": n} for k, n in sorted(files.redacted.items())],
+            "written": made.paths,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NewTest:
+    """A test of a session."""
+
+    offers: list[Offer]
+    """The runs that it could be made of."""
+    files: KeptFiles
+    paths: list[str]
+    """The paths of the files that were written, the test first."""
+
+
+async def make_test(
+    services: Services, session: SessionRow, body: KeepBody, progress: Progress
+) -> NewTest:
+    """Make a test, and write it if the body names a file.
+
+    Raises Unprocessable, JobStopped, and Conflict if a file is there that is not to be written
+    over.
+    """
+    wanted, place = wanted_of(services, session, body)
+    try:
+        keeps = await keeper(services, session, keep_secrets=body.keep_secrets, progress=progress)
+        offers = await keeps.offers(session, wanted.run)
+        files = await keeps.files(session, offers, wanted)
+        if place is None:
+            return NewTest(offers, files, [])
+        texts = {place.parent / path: text for path, text in (*files.recordings, files.test)}
+        await asyncio.to_thread(write_all, texts, overwrite=body.overwrite)
+    except NotRecorded as error:
+        raise Unprocessable(str(error)) from error
+    except IsThere as error:
+        message = f"{display_path(error.path)} already exists: set overwrite to replace it"
+        raise Conflict(message) from error
+    except OSError as error:
+        raise Unprocessable(f"the test can't be written: {error}") from error
+    paths = [display_path(path) for path in (place, *(path for path in texts if path != place))]
+    return NewTest(offers, files, paths)
+
+
+def wanted_of(
+    services: Services, session: SessionRow, body: KeepBody
+) -> tuple[Chosen, Path | None]:
+    """What the body asks for, and the file that it is to be written to. Raises Unprocessable."""
+    place, name, agent = None, body.name, body.agent
+    if body.file is not None:
+        try:
+            place = place_below(Path.cwd(), body.file, agents=services.apps.path)
+        except (Misplaced, OSError, ValueError) as error:
+            raise Unprocessable(str(error)) from error
+        name = place.stem
+        agent = way_to(services.apps.place(session.app), place.parent, session.app)
+    by_run: dict[str, frozenset[str]] | None = None
+    if body.by_run is not None:
+        by_run = {run: frozenset(ids) for run, ids in body.by_run.items()}
+    checks = None if body.checks is None else frozenset(body.checks)
+    wanted = Chosen(run=body.run, checks=checks, by_run=by_run, name=name, agent=agent)
+    return wanted, place
+
+
+def display_path(path: Path) -> str:
+    """A path as from the folder that the server was started in."""
+    base = Path.cwd()
+    return (path.relative_to(base) if path.is_relative_to(base) else path).as_posix()
+
+
+async def keeper(
+    services: Services, session: SessionRow, *, keep_secrets: bool, progress: Progress = UNWATCHED
+) -> Keeper:
+    """What takes secrets out of tests, or leaves them in."""
+    if keep_secrets:
+        _log.warning("a test is written or shown with the secrets of its session")
+    redactor = await exchange(services).redactor_of(session.key, Wish(keep_secrets=keep_secrets))
+    return Keeper(services.journal, redactor, progress)
+
+
+def _offer(offer: Offer) -> TestRunJson:
+    return {
+        "run": offer.run,
+        "first": offer.recording.first,
+        "test": offer.name,
+        "checks": [_check(each) for each in offer.checks],
+    }
+
+
+def _check(check: Check) -> TestCheckJson:
+    return {"id": check.id, "label": check.label, "code": check.code, "on": check.on}
+
+
+def _file(path: str, text: str) -> TestFileJson:
+    return {"path": path, "text": text}

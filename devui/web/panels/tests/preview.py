@@ -1,0 +1,109 @@
+"""A test as it would be written, with the choices that make it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from devui.debugger.saved_tests.keeper import KeptFiles, Offer
+from devui.web.links import session_url
+from devui.web.text.formats import plural
+from devui.web.text.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class CheckChoice:
+    """Something that may be checked."""
+
+    value: str
+    """Of the form's field: run and check."""
+    label: str
+    chosen: bool
+    always: bool = False
+    """It is checked whatever is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunChoice:
+    """A run that may become a test."""
+
+    run: str
+    name: str
+    """The function that it becomes."""
+    first_href: str
+    first: str
+    """`#5`: its first event."""
+    chosen: bool
+    checks: tuple[CheckChoice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TestPreview:
+    """What would be written, or has been. Goes into `#test-preview`."""
+
+    template: ClassVar[str] = "tests/test_preview.html"
+    file: str
+    """The path of the test file."""
+    code: str
+    recordings: str
+    """`2 recordings`."""
+    redacted: tuple[str, ...] = ()
+    """What is left out of them."""
+    error: str = ""
+    """Why nothing can be written."""
+    misplaced: bool = False
+    """It cannot be written there, whatever is chosen."""
+    there: bool = False
+    """The file is there already."""
+    overwrite: bool = False
+    paths: tuple[str, ...] = ()
+    """The files, once they are written."""
+    command: str = ""
+    """What plays the test."""
+
+
+FOLDER: Final = "tests"
+"""Where a test lies if nobody says another place."""
+_ALWAYS: Final = "error"
+
+
+def run_choices(
+    session: int, offers: Sequence[Offer], chosen: Mapping[str, Sequence[str]] | None
+) -> tuple[RunChoice, ...]:
+    """The runs and their checks, as they are `chosen`; as offered with None."""
+    return tuple(_run(session, offer, chosen) for offer in offers)
+
+
+def _run(session: int, offer: Offer, chosen: Mapping[str, Sequence[str]] | None) -> RunChoice:
+    first = offer.recording.first
+    wanted = None if chosen is None else chosen.get(offer.run)
+    return RunChoice(
+        run=offer.run,
+        name=offer.name,
+        first_href=session_url(session, event=first),
+        first=f"#{first}",
+        chosen=chosen is None or wanted is not None,
+        checks=tuple(
+            CheckChoice(
+                value=f"{offer.run}:{check.id}",
+                label=visible(check.label),
+                chosen=check.on if wanted is None else check.id in wanted,
+                always=check.id == _ALWAYS,
+            )
+            for check in offer.checks
+        ),
+    )
+
+
+def preview(file: str, files: KeptFiles, *, there: bool, overwrite: bool) -> TestPreview:
+    """What would be written at the place that is `file` in words; `there`: it has a file."""
+    return TestPreview(
+        file=visible(file),
+        code=visible(files.test[1]),
+        recordings=plural(len(files.recordings), "recording"),
+        redacted=tuple(
+            f"{visible(kind)}, {plural(count, 'time')}"
+            for kind, count in sorted(files.redacted.items())
+        ),
+        there=there,
+        overwrite=overwrite,
+    )

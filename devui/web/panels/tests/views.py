@@ -1,0 +1,143 @@
+"""The page that makes a test of a session."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from starlette.datastructures import FormData, QueryParams
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.debugger.background.jobs import JobStopped
+from devui.debugger.replays.recordings import NotRecorded
+from devui.debugger.runs.registry import NoSuchRun
+from devui.debugger.saved_tests.keeper import Offer
+from devui.debugger.saved_tests.testfile import file_name
+from devui.store.rows import SessionRow
+from devui.web.errors import Conflict, EdgeError, Unprocessable
+from devui.web.htmx import HtmxRequest
+from devui.web.links import session_url, test_url
+from devui.web.lookup import session_of, theme_of
+from devui.web.panels.apps.lists import session_name
+from devui.web.panels.bundles.parts import MakeTestPage
+from devui.web.panels.jobs.panel import job_list
+from devui.web.panels.tests.api import KeepBody, keeper, make_test, wanted_of
+from devui.web.panels.tests.preview import FOLDER, TestPreview, preview, run_choices
+from devui.web.security.intake import read_form
+from devui.web.services import Services
+from devui.web.text.visible import visible
+
+
+@dataclass(frozen=True, slots=True)
+class _TestForm:
+    """The form as it was filled in."""
+
+    file: str
+    by_run: dict[str, list[str]] | None
+    """None if nothing was chosen yet."""
+    keep: bool
+    overwrite: bool
+
+    @property
+    def body(self) -> KeepBody:
+        """The same as programs ask for it."""
+        return KeepBody(
+            by_run=self.by_run,
+            keep_secrets=self.keep,
+            file=self.file,
+            overwrite=self.overwrite,
+        )
+
+
+async def show(request: Request) -> Response:
+    """The checklist with what would be written; for htmx only the latter."""
+    services, session = await session_of(request)
+    test_form = _test_form(request.query_params, session)
+    offers, shown = await _offered(services, session, test_form)
+    if HtmxRequest.read(request.headers):
+        return services.render.page(shown)
+    return _page(request, services, session, test_form, offers, shown)
+
+
+async def make(request: Request) -> Response:
+    """Write the test, and say where; or why not."""
+    services, session = await session_of(request)
+    test_form = _test_form(await read_form(request), session)
+    try:
+        name = session.title or session.id
+        with services.jobs.begin("test", name, session=session.key) as job:
+            made = await make_test(services, session, test_form.body, job)
+    except JobStopped:
+        return RedirectResponse(test_url(session.key), status_code=303)
+    except (Conflict, NoSuchRun, Unprocessable) as error:
+        offers, shown = await _offered(services, session, test_form)
+        shown = replace(shown, error=visible(str(error)))
+        page = _page(request, services, session, test_form, offers, shown)
+        page.status_code = Unprocessable.status if isinstance(error, NoSuchRun) else error.status
+        return page
+    shown = replace(
+        preview(test_form.file, made.files, there=True, overwrite=test_form.overwrite),
+        paths=tuple(map(visible, made.paths)),
+        command=visible(f"devui test {made.paths[0]}"),
+    )
+    return _page(request, services, session, test_form, made.offers, shown)
+
+
+def _test_form(form: FormData | QueryParams, session: SessionRow) -> _TestForm:
+    file = str(form.get("file") or f"{FOLDER}/{file_name(session.app, session.key)}.py")
+    by_run: dict[str, list[str]] | None = None
+    if form.get("chosen") is not None:
+        by_run = {str(run): [] for run in form.getlist("run")}
+        for value in form.getlist("check"):
+            run, _, check = str(value).partition(":")
+            if run in by_run:
+                by_run[run].append(check)
+    keep = form.get("secrets") is not None
+    return _TestForm(file[:1000], by_run, keep=keep, overwrite=form.get("overwrite") is not None)
+
+
+async def _offered(
+    services: Services, session: SessionRow, typed: _TestForm
+) -> tuple[list[Offer], TestPreview]:
+    """The runs, and what would be written of them. Raises Unprocessable without a run."""
+    makes = await keeper(services, session, keep_secrets=typed.keep)
+    try:
+        offers = await makes.offers(session, None)
+    except (NotRecorded, NoSuchRun) as error:
+        raise Unprocessable(str(error)) from error
+    nothing = TestPreview(visible(typed.file), code="", recordings="")
+    body, misplaced = typed.body, ""
+    try:
+        wanted_of(services, session, body)
+    except Unprocessable as error:  # it is shown all the same, to be copied
+        body, misplaced = body.model_copy(update={"file": None}), visible(str(error))
+    try:
+        wanted, place = wanted_of(services, session, body)
+        files = await makes.files(session, offers, wanted)
+    except (EdgeError, NoSuchRun) as error:
+        return offers, replace(nothing, error=misplaced or visible(str(error)))
+    there = False if misplaced else await asyncio.to_thread((place or Path(typed.file)).exists)
+    result = preview(typed.file, files, there=there, overwrite=typed.overwrite)
+    return offers, replace(result, error=misplaced, misplaced=bool(misplaced))
+
+
+def _page(
+    request: Request,
+    services: Services,
+    session: SessionRow,
+    typed: _TestForm,
+    offers: list[Offer],
+    test_preview: TestPreview,
+) -> Response:
+    page = MakeTestPage(
+        theme=theme_of(request),
+        name=session_name(session),
+        session_href=session_url(session.key),
+        action=test_url(session.key),
+        base=visible(str(Path.cwd())),
+        runs=run_choices(session.key, offers, typed.by_run),
+        keep=typed.keep,
+        preview=test_preview,
+        jobs=job_list(services.jobs, session.key),
+    )
+    return services.render.page(page)

@@ -1,0 +1,1 @@
+"""The timeline: rows, windows, filters, and the bar that walks through them."""

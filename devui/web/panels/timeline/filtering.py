@@ -1,0 +1,259 @@
+"""The timeline with a filter: the rows that it lets through, and the field that it is typed in.
+
+What is filtered is the timeline alone. An event that is selected is shown in any case, or a link
+to it would lead nowhere; its row says that it is not of the filter.
+"""
+
+import asyncio
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from devui.debugger.events.matches import matches
+from devui.debugger.history.paths import path_text
+from devui.debugger.history.rewinds import taken_back
+from devui.debugger.predicates.facts import Facts
+from devui.debugger.predicates.filters import FIELDS, FIGURES, Filter
+from devui.debugger.timeline import Entry, News, Timeline, fold
+from devui.store.journal import Journal
+from devui.store.rows import EventRow as StoredEvent
+from devui.store.rows import SessionRow
+from devui.web.links import filter_words_url, moment_url, session_url
+from devui.web.page_query import PageQuery
+from devui.web.panels.breakpoints.gutter import Gutter
+from devui.web.panels.session.parts import RunEnd
+from devui.web.panels.timeline.dirty_reads import lost_reads, marked
+from devui.web.panels.timeline.gaps import Gap, Stretch, gap
+from devui.web.panels.timeline.parts import (
+    FilterBar,
+    FilterSummary,
+    FilterWord,
+    FilterWords,
+    LiveRow,
+    TimelineItem,
+)
+from devui.web.panels.timeline.rewound import with_rewind_marks
+from devui.web.panels.timeline.rows import Look
+from devui.web.panels.timeline.runs import run_end
+from devui.web.panels.timeline.window import END, SIZE
+from devui.web.services import Services
+from devui.web.text.formats import plural
+from devui.web.text.visible import visible
+
+_MOST_WORDS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredRows:
+    """The rows of a filtered timeline."""
+
+    items: tuple[TimelineItem, ...]
+    above: Gap | None = None
+    below: Gap | None = None
+
+
+async def search(services: Services, session: SessionRow, event_filter: Filter | None) -> None:
+    """Look through the session for what a filter matches, before a page takes its turn.
+
+    What is found is remembered, so the page reads only what has come since.
+    """
+    if event_filter is not None:
+        await matches(services.journal, session.key, event_filter, services.prices)
+
+
+async def with_matches(
+    services: Services, session: SessionRow, query: PageQuery, *, head: int | None = None
+) -> PageQuery:
+    """The query with the events that its filter matches: up to the one that the page is as of, or
+    to the journal's `head`."""
+    if query.typed.filter is None:
+        return query
+    until = query.at.seq if query.at else head
+    until = None if until is None else until + 1
+    event_filter = query.typed.filter
+    return replace(
+        query,
+        matches=await matches(
+            services.journal, session.key, event_filter, services.prices, until=until
+        ),
+    )
+
+
+async def filtered_rows(
+    services: Services,
+    session: SessionRow,
+    selected: StoredEvent | None,
+    *,
+    query: PageQuery,
+    after: int = 0,
+    stretch: Stretch | None = None,
+) -> FilteredRows:
+    """The rows that the filter of `query` lets through: the last ones after the event `after`,
+    those around the selected one, or those of a `stretch`."""
+    if query.matches is None or query.typed.filter is None:
+        raise ValueError("no filter given")
+    journal, event_filter, count = services.journal, query.typed.filter, query.matches.count
+    first, last = (stretch.first, stretch.last) if stretch else (after + 1, count)
+    matches, chosen = _selection(query.matches.numbers, first, last, selected)
+    begin, end = _place(matches, stretch) if stretch else _span(matches, chosen)
+    numbers = matches[begin:end]
+    entries = await _around(journal, session.key, numbers, count)
+    bounds = await journal.events.rows(session.key, (first - 1, last + 1))
+    seqs = {row.number: row.seq for row in bounds}
+    start = entries[numbers[0]].row.seq if begin else seqs.get(first - 1, 0)
+    now = query.at.seq + 1 if query.at else END
+    stop = entries[numbers[-1]].row.seq if end < len(matches) else seqs.get(last + 1, now)
+    ends = [
+        (run.seq, run)
+        for run in await journal.runs.cut_off(session.key, start, until=stop, limit=SIZE)
+        if (row := run_end(run)) and event_filter.holds(of_run_end(row))
+    ]
+    news: list[tuple[int, News]] = [*((each.row.seq, each) for each in entries.values()), *ends]
+    news.sort(key=lambda each: each[0])
+    look = Look(
+        Gutter.of(services, session),
+        chosen,
+        await journal.notes.of(session.key, numbers[0], numbers[-1]) if numbers else {},
+        only=event_filter.text,
+        matched=frozenset(query.matches.numbers),
+    )
+    items = await asyncio.to_thread(_items, [item for _, item in news], look)
+    lost = await lost_reads(journal, session.key, (entries[number].row for number in numbers))
+    taken = await taken_back(journal, session.key, until=query.at.number if query.at else None)
+    return FilteredRows(
+        with_rewind_marks(marked(items, lost), taken, session.key),
+        *_gaps(session.key, matches, (begin, end), (first, last), query),
+    )
+
+
+def _items(news: Sequence[News], look: Look) -> tuple[TimelineItem, ...]:
+    _, changes = fold(Timeline(), news)
+    return look.items(changes.items)
+
+
+def of_run_end(row: RunEnd) -> Facts:
+    """What a filter may ask of the row that a run ends with."""
+    words = f"{row.text} {row.failure.message if row.failure else ''} {row.status}".lower()
+    is_error = row.status == "failed"
+    kind, flags = ("error", ["error"]) if is_error else ("", [])
+    return Facts(values={"kind": kind, "flags": flags, "row": words})
+
+
+def of_live_row(row: LiveRow) -> Facts:
+    """What a filter may ask of an answer that is still arriving."""
+    words = f"{row.text} {row.kind} {row.author} partial".lower()
+    flags = ["partial", "streamed"]
+    return Facts(values={"kind": row.kind, "agent": row.author, "flags": flags, "row": words})
+
+
+def filter_bar(session: SessionRow, selected: StoredEvent | None, query: PageQuery) -> FilterBar:
+    """The field, with what it found."""
+    found, at, since, pin = query.matches, query.at, query.since, query.pin
+    kept = {
+        "at": at.number if at else None,
+        "event": selected.number if selected and selected != at else None,
+        "since": since.number if since else None,
+        "key": pin.key if pin else None,
+        "path": (path_text(pin.path) or None) if pin else None,
+    }
+    return FilterBar(
+        action=session_url(session.key),
+        words_href=filter_words_url(session.key),
+        clear_href=moment_url(session.key, at.number if at else None),
+        text=query.typed.text,
+        applied=query.filter,
+        error=query.typed.error,
+        summary=filter_summary(len(found.numbers), found.count) if found else FilterSummary(),
+        other_fields=tuple((name, str(value)) for name, value in kept.items() if value is not None),
+    )
+
+
+def filter_summary(shown_count: int, count: int) -> FilterSummary:
+    """How many of so many events are shown."""
+    return FilterSummary(shown_count, count - shown_count, is_on=True)
+
+
+def filter_words(counted: Counter[str]) -> FilterWords:
+    """What a filter of the session can use: what the session has, by field, then the figures."""
+    order = {name: place for place, name in enumerate(FIELDS)}
+    known = sorted(
+        counted.items(), key=lambda each: (order[each[0].partition(":")[0]], -each[1], each[0])
+    )
+    words = [FilterWord(visible(text), plural(count, "event")) for text, count in known]
+    figures = [FilterWord(f"{name}>", "greater than, also <, >=, <=") for name in FIGURES]
+    return FilterWords((*words[:_MOST_WORDS], *figures))
+
+
+def _selection(
+    numbers: Sequence[int], first: int, last: int, selected: StoredEvent | None
+) -> tuple[list[int], int | None]:
+    """The matches among the events `first` to `last` and the selected one, and which that is."""
+    selection = list(numbers[bisect_left(numbers, first) : bisect_right(numbers, last)])
+    chosen = selected.number if selected and first <= selected.number <= last else None
+    if chosen is not None and not _has(selection, chosen):
+        insort(selection, chosen)
+    return selection, chosen
+
+
+def _has(numbers: Sequence[int], number: int) -> bool:
+    place = bisect_left(numbers, number)
+    return place < len(numbers) and numbers[place] == number
+
+
+def _span(numbers: Sequence[int], chosen: int | None) -> tuple[int, int]:
+    """Which of them a page shows: the last ones, if the chosen one is among these."""
+    end = len(numbers)
+    place = end if chosen is None else bisect_left(numbers, chosen)
+    if place >= end - SIZE:
+        return max(0, end - SIZE), end
+    return max(0, place - SIZE // 2), min(end, place + SIZE // 2)
+
+
+def _place(matches: Sequence[int], stretch: Stretch) -> tuple[int, int]:
+    """Which of a gap's matches a reader looks at."""
+    begin = min(stretch.skip, max(len(matches) - 1, 0))
+    return begin, min(begin + stretch.limit, len(matches))
+
+
+def _gaps(
+    session: int,
+    matches: Sequence[int],
+    place: tuple[int, int],
+    numbers: tuple[int, int],
+    query: PageQuery,
+) -> tuple[Gap | None, Gap | None]:
+    """What is left out of the matches among these numbers, above and below those at `place`."""
+    (begin, end), (first, last) = place, numbers
+    at = query.at.number if query.at else None
+    above = matches[begin] - 1 if begin < len(matches) else last
+    below = matches[end - 1] + 1 if end else first
+    return (
+        gap(session, first, above, begin, at=at, only=query.filter),
+        gap(session, below, last, len(matches) - end, at=at, only=query.filter),
+    )
+
+
+async def _around(
+    journal: Journal, session: int, numbers: Sequence[int], count: int
+) -> dict[int, Entry]:
+    """The events to show, with those that their headers and times tell of, by their numbers.
+
+    A header tells of an invocation's last events below number `count`, as on a page without a
+    filter.
+    """
+    matches = frozenset(numbers)
+    needed = {near for number in numbers for near in (number - 1, number)} | {count}
+    rows = {row.number: row for row in await journal.events.rows(session, needed)}
+    last = rows[count].seq if count else 0
+    covered: dict[int, StoredEvent] = {}
+    for name in {rows[number].invocation_id for number in numbers}:
+        newest = await journal.events.rows_of_invocation(
+            session, name, before=last + 1, limit=SIZE + 1
+        )
+        covered |= {row.number: row for row in newest[-SIZE:]}
+        rows |= {row.number: row for row in newest}
+    between = {number - 1 for number in covered} - rows.keys()
+    rows |= {row.number: row for row in await journal.events.rows(session, between)}
+    return {n: Entry(row, n in matches, n in covered) for n, row in sorted(rows.items())}

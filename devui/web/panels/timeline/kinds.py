@@ -1,0 +1,46 @@
+"""The words and shapes of the kinds of events.
+
+Word first, shape second, colour third: each kind can be told without seeing colours. The shape is
+the name of an icon; the colour is the style sheets' `--kind-…`.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from devui.store.summaries import KINDS, ROW_WORDS, Kind
+
+WORDS: Final[Mapping[Kind, str]] = {kind: ROW_WORDS.get(kind, kind) for kind in KINDS}
+
+CODE: Final[frozenset[Kind]] = frozenset({"call", "result", "state", "code"})
+"""Kinds whose summary is code or JSON."""
+
+LOUDNESS: Final[dict[Kind, int]] = {
+    "error": 22,
+    "human": 20,
+    "user": 16,
+    "transfer": 14,
+    "escalate": 14,
+    "state": 12,
+    "artifact": 12,
+    "call": 9,
+    "result": 9,
+    "code": 9,
+    "text": 11,
+    "thought": 6,
+    "checkpoint": 4,
+    "other": 6,
+}
+"""Height of a kind's tick in pixels; the loudest one stands for a bin of events."""
+
+
+def shape(kind: Kind, *, final: bool) -> str:
+    """The name of the icon: text that is a final response has its own."""
+    return "final" if kind == "text" and final else kind
+
+
+_KNOWN: Final[Mapping[str, Kind]] = {kind: kind for kind in KINDS}
+
+
+def kind_of(stored: str) -> Kind:
+    """A kind as the journal keeps it; one this version does not know is `other`."""
+    return _KNOWN.get(stored, "other")

@@ -1,0 +1,280 @@
+"""What the timeline and the chat of one reader's page grow by.
+
+When more than a window comes at once, the page gets the newest one, and a gap for the events before
+it. What leaves a reader's sight, the page itself turns into a gap.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace as replace_fields
+from itertools import takewhile
+from typing import Final
+
+from markupsafe import Markup
+
+from devui.debugger.events.feed import Batch
+from devui.debugger.events.news import EventCommitted, EventDropped, RunChanged
+from devui.debugger.events.work_time import seconds_of_work
+from devui.debugger.predicates.facts import Facts
+from devui.debugger.predicates.filters import Filter, Typed
+from devui.debugger.questions.askers import askers_in
+from devui.debugger.timeline import Entry, Line, News, Timeline, fold
+from devui.store.rows import EventRow, RunRow, SessionRow
+from devui.store.summaries import Summary
+from devui.web.htmx import append, fill, remove, replace
+from devui.web.page_query import PageQuery
+from devui.web.panels.breakpoints.gutter import Gutter
+from devui.web.panels.chat.chat import (
+    answers_in,
+    ask_slot,
+    conversation,
+    lost_outcome,
+    markdown_texts,
+    open_slots,
+    spoken_by,
+    tool_outcomes,
+)
+from devui.web.panels.chat.parts import ChatMessage, ToolChip
+from devui.web.panels.session.page import newest
+from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, marked
+from devui.web.panels.timeline.filtering import filter_summary, of_run_end, with_matches
+from devui.web.panels.timeline.rewound import LiveRewinds, with_rewind_marks
+from devui.web.panels.timeline.rows import Look, invocation_header
+from devui.web.panels.timeline.runs import run_end, run_note
+from devui.web.panels.timeline.window import SIZE, body, window_before
+from devui.web.services import Services
+from devui.web.text.markdown import prepare
+
+_FEW: Final = 8
+
+
+class LiveHistory:
+    """The events that one page shows, as far as the next piece depends on them."""
+
+    def __init__(
+        self, services: Services, session: SessionRow, *, event_filter: Filter | None
+    ) -> None:
+        self._services = services
+        self._session, self._key = session, session.key
+        self._timeline = Timeline()
+        self._rewinds = LiveRewinds(services, session.key)
+        self._filter = event_filter
+        self._lost: Lost = {}
+        """The marks of the newest run, as of the rows that are added next."""
+        self._matches = 0
+        """How many events the filter has let through."""
+        self._speaker: str | None = None
+        self._open: set[str] = set()
+        """The chips of calls that have no result yet."""
+
+    async def begin(self, after: int) -> int:
+        """Learn what the page shows up to the journal's `after`; the number of its last event."""
+        self._timeline = timeline = await self._page_end(after)
+        number = timeline.last.number if timeline.last else 0
+        await self._rewinds.begin(number)
+        going = await self._going(after)
+        for row in timeline.group:
+            if row.run in going:
+                self._wait_for(row.number, row.summary)
+        self._speaker = await self._last_speaker(after)
+        return number
+
+    async def _page_end(self, after: int) -> Timeline:
+        """What the page's timeline ends with."""
+        rows = await self._services.journal.events.page(self._key, before=after + 1, limit=SIZE + 1)
+        if not rows:
+            return Timeline()
+        last = rows[-1]
+        same = [*takewhile(lambda row: row.invocation_id == last.invocation_id, reversed(rows))]
+        group, continued = tuple(reversed(same[:SIZE])), len(same) > SIZE
+        return Timeline(last, group, continued, headed=await self._is_headed(after, last))
+
+    async def _is_headed(self, after: int, last: EventRow) -> bool:
+        """Whether the header above the last event is on the page, with its filter."""
+        if self._filter is None:
+            return True
+        query = PageQuery(typed=Typed(self._filter.text, self._filter))
+        matches = (await with_matches(self._services, self._session, query, head=after)).matches
+        numbers = matches.numbers if matches else ()
+        self._matches = len(numbers)
+        newest = await self._services.journal.events.rows(self._key, numbers[-1:])
+        return bool(newest) and newest[0].invocation_id == last.invocation_id
+
+    async def _going(self, after: int) -> set[str]:
+        """The runs that were under way then; one may have ended since, with its server, say."""
+        live = self._services.runs.live(self._key)
+        ended = await self._services.journal.runs.since(self._key, after)
+        return {run.id for run in ended} | ({live.row.id} if live is not None else set())
+
+    async def _last_speaker(self, after: int) -> str | None:
+        """Who spoke last on the page; most often that is among the last few events."""
+        for size in (_FEW, SIZE):
+            window = await window_before(self._services.journal, self._key, after + 1, size=size)
+            if messages := window.messages():
+                last = messages[-1]
+                return spoken_by(last) if isinstance(last, ChatMessage) else None
+        return None
+
+    async def add(self, batch: Batch, lost: Lost) -> Markup:
+        """What is added, with the marks of lost reads, and what of the page was taken back."""
+        self._lost = lost
+        marks = await self._rewinds.hear(batch)
+        return await self._grown(batch) + marks
+
+    async def _grown(self, batch: Batch) -> Markup:
+        """What is added; of more than a window, the newest one after a gap."""
+        count = sum(isinstance(news, EventCommitted) for news in batch.news)
+        return await (self._window(batch) if count > SIZE else self._added(batch))
+
+    async def _window(self, batch: Batch) -> Markup:
+        services, render, last = self._services, self._services.render, self._timeline.last
+        self._open.clear()
+        await self.begin(batch.seq)
+        after = last.number if last else 0
+        latest = await newest(services, self._session, batch.seq, self._filter, after=after)
+        await prepare(markdown_texts(latest.messages.items))
+        rows = replace_fields(latest.rows, items=tuple(marked(latest.rows.items, self._lost)))
+        return (
+            append("#rows", render.part(rows))
+            + append("#messages", render.part(latest.messages))
+            + self._filter_summary()
+        )
+
+    async def _added(self, batch: Batch) -> Markup:
+        failed = self._has_failed()
+        rows, changed = await self._rows(batch)
+        messages = Markup("")
+        for events, run in _segments(batch.news):
+            if events:
+                said, outcomes = await self._messages(events, over=run is not None)
+                messages, changed = messages + said, changed + outcomes
+                failed = events[-1].row.summary.kind == "error"
+            if run is not None:
+                note, outcomes = self._end(run, failed=failed)
+                messages, changed = messages + note, changed + outcomes
+        changed += self._filter_summary()
+        changed += append("#rows", rows) if rows else ""
+        return changed + (append("#messages", messages) if messages else "")
+
+    def _has_failed(self) -> bool:
+        last = self._timeline.last
+        return last is not None and last.summary.kind == "error"
+
+    async def _rows(self, batch: Batch) -> tuple[Markup, Markup]:
+        """Rows to add, and what they change of the page."""
+        services, render = self._services, self._services.render
+        gutter = Gutter.of(services, self._session)
+        self._timeline, changes = fold(self._timeline, [*self._news(batch, gutter)])
+        items = Look(gutter, only=self._filter.text if self._filter else "").items(changes.items)
+        added = (item.row for item in changes.items if isinstance(item, Line))
+        lost = await lost_reads(services.journal, self._key, added)
+        marks = marked(items, {**lost, **self._lost})
+        rows = render.parts(with_rewind_marks(marks, self._rewinds.taken_back, self._key))
+        if changes.heading is None:
+            return rows, Markup("")
+        header = invocation_header(changes.heading, gutter)
+        return rows, replace(f"#{header.group}", render.part(header))
+
+    def _news(self, batch: Batch, gutter: Gutter) -> Iterator[News]:
+        """What the timeline takes in, as far as the filter lets it through."""
+        before, event_filter = self._timeline.last, self._filter
+        for item in batch.news:
+            if isinstance(item, EventCommitted):
+                shown = (
+                    event_filter is None or event_filter.holds(_facts(item, before, gutter)) is True
+                )
+                self._matches += shown
+                before = item.row
+                yield Entry(item.row, shown)
+            elif isinstance(item, EventDropped) and event_filter is None:
+                yield item.row
+            elif isinstance(item, RunChanged) and _is_over(item.run):
+                end = run_end(item.run)
+                if end and (event_filter is None or event_filter.holds(of_run_end(end))):
+                    yield item.run
+
+    def _filter_summary(self) -> Markup:
+        """How many events are shown now, if there is a filter."""
+        if self._filter is None:
+            return Markup("")
+        count = self._timeline.last.number if self._timeline.last else 0
+        return fill(
+            "#filter-said", self._services.render.part(filter_summary(self._matches, count))
+        )
+
+    def _end(self, run: RunRow, *, failed: bool) -> tuple[Markup, Markup]:
+        """The message that a run ends with, and what became of its open calls.
+
+        `failed`: the message before is the error itself.
+        """
+        render = self._services.render
+        lost = [lost_outcome(slot) for slot in sorted(self._open)]
+        self._open.clear()
+        outcomes = Markup("").join(fill(f"#{o.slot}", render.part(o)) for o in lost)
+        note = run_note(run, follows_error=failed)
+        if note is None:
+            return Markup(""), outcomes
+        self._speaker = None
+        return render.part(note), outcomes
+
+    def _wait_for(self, number: int, summary: Summary) -> None:
+        self._open |= set(open_slots(number, summary))
+        self._open -= {o.slot for o in tool_outcomes(number, summary, session=self._key)}
+
+    async def _messages(self, news: list[EventCommitted], *, over: bool) -> tuple[Markup, Markup]:
+        """Messages to add, and the outcomes that go into chips on the page; `over`: the run is."""
+        key, render = self._key, self._services.render
+        told = [(n.row.number, body(n.row, n.event), n.row.summary) for n in news]
+        for number, _, summary in told:
+            self._wait_for(number, summary)
+        messages = conversation(
+            told,
+            session=key,
+            previous_author=self._speaker,
+            going_on=None if over else 0,
+            askers=await askers_in(self._services.journal, key, [event for _, event, _ in told]),
+        )
+        messages = with_rewind_marks(messages, self._rewinds.taken_back, key)
+        if messages:
+            self._speaker = spoken_by(messages[-1])
+        await prepare(markdown_texts(messages))
+        chips = (part for said in messages for part in said.parts if isinstance(part, ToolChip))
+        here = {chip.outcome.slot for chip in chips}
+        outcomes = Markup("").join(
+            fill(f"#{outcome.slot}", render.part(outcome))
+            for number, _, summary in told
+            for outcome in tool_outcomes(number, summary, session=key)
+            if outcome.slot not in here
+        )
+        asked = Markup("").join(
+            remove(f"#{ask_slot(answer.id)}")
+            for _, event, summary in told
+            for answer in answers_in(event.author, summary)
+            if answer.id
+        )
+        return render.parts(messages), outcomes + asked
+
+
+def _facts(item: EventCommitted, before: EventRow | None, gutter: Gutter) -> Facts:
+    """What the filter may ask of an event."""
+    row = item.row
+    seconds = seconds_of_work(row, before)
+    facts = Facts.of(row, row.summary, seconds=seconds, prices=gutter.prices)
+    return facts.reading(item.event.text)
+
+
+def _is_over(run: RunRow) -> bool:
+    """Whether the run has ended, and the journal knows it: an end that it has not taken has no
+    place yet."""
+    return run.ended is not None and not run.pending
+
+
+def _segments(news: Iterable[object]) -> Iterator[tuple[list[EventCommitted], RunRow | None]]:
+    """The events between the ends of runs, with the end that follows."""
+    events: list[EventCommitted] = []
+    for item in news:
+        if isinstance(item, EventCommitted):
+            events.append(item)
+        elif isinstance(item, RunChanged) and _is_over(item.run):
+            yield events, item.run
+            events = []
+    yield events, None

@@ -1,0 +1,216 @@
+"""The timeline: one row per event, grouped by invocation."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
+
+from devui.web.basic_parts import JsonText, Moment
+from devui.web.panels.breakpoints.parts import GutterMark
+from devui.web.panels.hold.parts import HeldRows
+from devui.web.panels.inspector.mark_parts import RewindMark
+from devui.web.panels.notes.parts import NO_NOTE, NoteMark
+from devui.web.panels.session.parts import RunEnd
+from devui.web.panels.timeline.gaps import Gap
+
+Item = TypeVar("Item")
+FlagKind = Literal[
+    "astray",
+    "edited",
+    "dirty",
+    "silent",
+    "overlap",
+    "delta",
+    "artifact",
+    "chunks",
+    "partial",
+    "final",
+    "long",
+    "cut",
+    "error",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A word beside the row's text. One of each kind."""
+
+    template: ClassVar[str] = "timeline/flag.html"
+    kind: FlagKind
+    text: str
+    hint: str = ""
+    icon: str = ""
+    """The shape before the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event, one line. The element's id is `e-{number}`."""
+
+    template: ClassVar[str] = "timeline/event_row.html"
+    number: int
+    kind: str
+    word: str
+    shape: str
+    author: str
+    text: str
+    code: bool
+    """The text is code or JSON."""
+    flags: tuple[Flag, ...]
+    mark: GutterMark
+    """At the left edge: the breakpoints that sit here."""
+    elapsed: str
+    """Seconds at work since the event before; a dash for unknown."""
+    tokens: str
+    cost: str
+    """Dollars; a dash for unknown."""
+    depth: int
+    """How many agents the branch is below its root, at most 4."""
+    branch: str
+    group: str
+    """DOM id of the invocation's header."""
+    href: str
+    selected: bool = False
+    fork_href: str = ""
+    """The same event with the form for a fork open."""
+    note: NoteMark = NO_NOTE
+    node: str = ""
+    """The path of the node of a workflow; its name stands for the author."""
+    held_note: str = ""
+    """What is said of the time that the run was held before the event; "" without."""
+    rewind: RewindMark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InvocationHeader:
+    """The row above an invocation's events; its element's id is `group`."""
+
+    template: ClassVar[str] = "timeline/invocation.html"
+    group: str
+    text: str
+    """What the user said."""
+    events: str
+    elapsed: str
+    tokens: str
+    """`1.2k tok`; "" when no model has counted any."""
+    cost: str
+    """`$0.42`; "" when nothing of it is known."""
+    continued: bool = False
+    """The invocation began before this window."""
+    held_note: str = ""
+    """What is said of the time that it was held; "" without."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRow:
+    """An event that is still being produced: a run of partial events."""
+
+    shape: str
+    kind: str
+    word: str
+    author: str
+    text: str
+    chunks: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRows:
+    """Goes into `#live-rows`."""
+
+    template: ClassVar[str] = "timeline/live_rows.html"
+    rows: tuple[LiveRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Below the last event of a page that is as of it."""
+
+    template: ClassVar[str] = "timeline/later.html"
+    live_href: str
+    """The page with the newest events."""
+    count: int
+    """How many events are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedRow:
+    """An event that a person let fall, where it would have been. Its id is `d-{edit}`."""
+
+    template: ClassVar[str] = "timeline/dropped.html"
+    edit: int
+    text: str
+    """`Ada dropped an event of planner`."""
+    moment: Moment
+    original: JsonText
+
+
+TimelineItem: TypeAlias = InvocationHeader | EventRow | RunEnd | DroppedRow
+
+
+@dataclass(frozen=True, slots=True)
+class FilterSummary:
+    """How many events are shown. Goes into `#filter-said`."""
+
+    template: ClassVar[str] = "timeline/filter_said.html"
+    shown_count: int = 0
+    """Events that the filter lets through."""
+    hidden_count: int = 0
+    is_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FilterBar:
+    template: ClassVar[str] = "timeline/filter_bar.html"
+    action: str
+    words_href: str
+    """Where what may be asked of this session is told."""
+    clear_href: str
+    text: str
+    """What was typed."""
+    applied: str
+    """What is in force: "" for none, and where the text cannot be read."""
+    error: str
+    summary: FilterSummary
+    other_fields: tuple[tuple[str, str], ...]
+    """What else the address of the page says."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterWord:
+    text: str
+    """`kind:call`."""
+    about: str
+    """`12 events`, or what the field is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterWords:
+    """The terms that a filter may have. Goes into `#filter-words`."""
+
+    template: ClassVar[str] = "timeline/filter_words.html"
+    words: tuple[FilterWord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    template: ClassVar[str] = "timeline/timeline.html"
+    items: tuple[TimelineItem, ...]
+    live: LiveRows
+    held_rows: HeldRows
+    count: int
+    """Events of the whole session."""
+    filter: FilterBar
+    gaps_href: str
+    """Where the rows of gaps come from."""
+    above: Gap | None = None
+    below: Gap | None = None
+    later: Later | None = None
+    """There are events after the one that the page is as of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled(Generic[Item]):
+    """What takes the place of a gap: rows, or messages."""
+
+    template: ClassVar[str] = "timeline/filled.html"
+    items: tuple[Item, ...]
+    above: Gap | None = None
+    below: Gap | None = None

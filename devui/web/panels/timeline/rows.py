@@ -1,0 +1,193 @@
+"""Stored events as rows of the timeline."""
+
+import json
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha1
+from itertools import pairwise
+from typing import Final
+
+from devui.debugger.events.nodes import name_of
+from devui.debugger.events.work_time import seconds_of_work
+from devui.debugger.timeline import Heading, Item
+from devui.store.rows import EditRow, NoteRow, RunRow
+from devui.store.rows import EventRow as StoredEvent
+from devui.store.summaries import Summary
+from devui.web.links import fork_here_url, session_url
+from devui.web.panels.breakpoints.gutter import Gutter
+from devui.web.panels.hold import interventions
+from devui.web.panels.notes.parts import note_mark
+from devui.web.panels.timeline.kinds import CODE, WORDS, shape
+from devui.web.panels.timeline.parts import (
+    DroppedRow,
+    EventRow,
+    Flag,
+    InvocationHeader,
+    TimelineItem,
+)
+from devui.web.panels.timeline.runs import run_end
+from devui.web.text.formats import compact, dollars, held_for, moment, money, plural, seconds
+from devui.web.text.jsontree import json_text
+from devui.web.text.visible import visible
+
+DEEPEST: Final = 4
+
+
+def group_id(invocation_id: str) -> str:
+    """The DOM id of an invocation; ids of invocations may hold any character."""
+    return (
+        "i-"
+        + sha1(invocation_id.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
+    )
+
+
+def event_row(
+    row: StoredEvent,
+    previous: StoredEvent | None,
+    *,
+    gutter: Gutter,
+    selected: bool = False,
+    note: NoteRow | None = None,
+    only: str = "",
+) -> EventRow:
+    """One row; `previous` is the event before, if there is one, `only` a filter that links keep."""
+    summary = row.summary
+    return EventRow(
+        number=row.number,
+        kind=summary.kind,
+        word=WORDS[summary.kind],
+        shape=shape(summary.kind, final=row.final),
+        author=visible(name_of(summary.node) or row.author),
+        node=visible(summary.node),
+        text=visible(summary.text),
+        code=summary.kind in CODE,
+        flags=tuple(_flags(row, summary)),
+        elapsed=seconds(seconds_of_work(row, previous)),
+        held_note=held_for(row.paused),
+        tokens=compact(summary.tokens),
+        cost=dollars(gutter.cost(summary)),
+        mark=gutter.mark(row, summary),
+        depth=_depth(row.branch),
+        branch=visible(row.branch or ""),
+        group=group_id(row.invocation_id),
+        href=session_url(row.session, event=row.number, only=only),
+        selected=selected,
+        fork_href=fork_here_url(row.session, row.number),
+        note=note_mark(note),
+    )
+
+
+def invocation_header(heading: Heading, gutter: Gutter) -> InvocationHeader:
+    """The header above the events of one invocation."""
+    rows = heading.rows
+    said = next((visible(row.summary.text) for row in rows if row.summary.kind == "user"), "")
+    counted = [row.summary.tokens for row in rows if row.summary.tokens is not None]
+    costs = [gutter.cost(row.summary) for row in rows if row.summary.usage is not None]
+    known = [cost for cost in costs if cost is not None]
+    cost = money(sum(known), more=len(known) < len(costs)) if known else ""
+    worked = sum(seconds_of_work(row, before) or 0.0 for before, row in pairwise(rows))
+    held = sum(row.paused for row in rows[1:])
+    return InvocationHeader(
+        group=group_id(rows[0].invocation_id),
+        text=said or ("" if heading.continued else "no message"),
+        events=plural(len(rows), "event"),
+        elapsed=f"{seconds(worked)} s",
+        held_note=held_for(held),
+        tokens=f"{compact(sum(counted))} tok" if counted else "",
+        cost=cost,
+        continued=heading.continued,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a reader sees the items of a timeline."""
+
+    gutter: Gutter
+    selected: int | None = None
+    notes: Mapping[int, NoteRow] = field(default_factory=dict)
+    """What people say of events, by their numbers."""
+    only: str = ""
+    """The filter in force; links keep it."""
+    matched: Container[int] | None = None
+    """What the filter lets through; other rows say that they aren't."""
+
+    def items(self, items: Iterable[Item]) -> tuple[TimelineItem, ...]:
+        """The items as rows and headers."""
+        return tuple(shown for item in items if (shown := self._item(item)))
+
+    def _item(self, item: Item) -> TimelineItem | None:
+        match item:
+            case Heading():
+                return invocation_header(item, self.gutter)
+            case EditRow():
+                return dropped_row(item)
+            case RunRow():
+                return run_end(item)
+        row = event_row(
+            item.row,
+            item.previous,
+            gutter=self.gutter,
+            selected=item.row.number == self.selected,
+            note=self.notes.get(item.row.number),
+            only=self.only,
+        )
+        if self.matched is None or row.number in self.matched:
+            return row
+        flag = Flag("astray", "not in the filter", "shown because it is selected")
+        return replace(row, flags=(flag, *row.flags))
+
+
+def dropped_row(row: EditRow) -> DroppedRow:
+    """The row of an event that a person let fall."""
+    edit = row.edit
+    return DroppedRow(
+        edit=row.id,
+        text=visible(f"{edit.actor} dropped an event of {edit.agent}"),
+        moment=moment(edit.at),
+        original=json_text(json.loads(edit.before)),
+    )
+
+
+def _flags(row: StoredEvent, summary: Summary) -> Iterable[Flag]:
+    if summary.edited:
+        yield Flag("edited", interventions.word(summary), interventions.hint(summary), "pencil")
+    yield from _noticed(summary)
+    if summary.state_count:
+        shown = ", ".join(summary.state_keys)
+        more = summary.state_count - len(summary.state_keys)
+        hint = f"changes {shown}" + (f" and {more} more" if more else "")
+        yield Flag("delta", f"Δ {summary.state_count}", visible(hint))
+    if summary.artifacts:
+        count = len(summary.artifacts)
+        yield Flag("artifact", plural(count, "artifact"), visible(", ".join(summary.artifacts)))
+    if row.chunks:
+        yield Flag("chunks", plural(row.chunks, "chunk"), "arrived in partial events")
+    if summary.partial:
+        yield Flag("partial", "partial")
+    if summary.long_running:
+        yield Flag("long", "long-running", "the tool keeps running after the run")
+    if summary.cut and summary.kind != "error":
+        yield Flag("cut", visible(summary.cut), "the model stopped early", "warning")
+    if row.final and summary.kind != "user":
+        yield Flag("final", "final", "is_final_response()")
+
+
+def _noticed(summary: Summary) -> Iterable[Flag]:
+    """What the debugger noticed of the state, a flag for each kind."""
+    dirty = [f"{note.key}, written by {note.by}" for note in summary.notes if note.kind == "dirty"]
+    silent = [note.key for note in summary.notes if note.kind == "silent"]
+    overlaps = [note for note in summary.notes if note.kind == "overlap"]
+    if dirty:
+        hint = f"read before its commit: {'; '.join(dirty)}"
+        yield Flag("dirty", "dirty read", visible(hint), "warning")
+    if silent:
+        hint = f"state changed without a delta: {', '.join(silent)}; assign the key to save it"
+        yield Flag("silent", "no delta", visible(hint), "warning")
+    if overlaps:
+        told = [f"{note.key} was also written by {note.by}" for note in overlaps]
+        yield Flag("overlap", "last writer wins", visible("; ".join(told)), "warning")
+
+
+def _depth(branch: str | None) -> int:
+    return min(branch.count("."), DEEPEST) if branch else 0

@@ -1,0 +1,171 @@
+"""Older events, one event, and the state, each as a piece of the session page."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from devui.debugger.events.matches import words
+from devui.debugger.events.nodes import name_of
+from devui.debugger.events.preview import one_line, preview
+from devui.debugger.history.rewinds import taken_back
+from devui.debugger.predicates.filters import Typed
+from devui.store.rows import Change, EventRow, SessionRow
+from devui.store.state import prefixed
+from devui.web.errors import BadRequest
+from devui.web.lookup import event_of, existing_event, session_of
+from devui.web.page_query import PageQuery
+from devui.web.panels.breakpoints.gutter import Gutter
+from devui.web.panels.chat.chat import markdown_texts
+from devui.web.panels.chat.content import as_markdown
+from devui.web.panels.inspector.inspector import detail
+from devui.web.panels.inspector.inspector import state as state_panel
+from devui.web.panels.session.parts import EventTip
+from devui.web.panels.state.keys import some_changes
+from devui.web.panels.state.panel import LONGEST
+from devui.web.panels.timeline.filtering import filter_words, filtered_rows, search, with_matches
+from devui.web.panels.timeline.gaps import Stretch, gap
+from devui.web.panels.timeline.kinds import WORDS
+from devui.web.panels.timeline.parts import Filled
+from devui.web.panels.timeline.window import Window, unasked, window_between
+from devui.web.services import Services, services_of
+from devui.web.text.markdown import prepare
+from devui.web.text.numbers import whole_number
+from devui.web.text.visible import visible
+
+_TIP_TEXT: Final = 120
+_TIP_KEYS: Final = 5
+_VALUE: Final = 40
+"""Characters of a value."""
+
+
+async def rows(request: Request) -> Response:
+    """The rows of a gap, `first` to `last`, where its reader looks: `limit` of those that the
+    filter lets through, after the first `skip` ones."""
+    services, session = await session_of(request)
+    await search(services, session, Typed.read(request.query_params.get("filter")).filter)
+    async with services.rendering:
+        return await _rows(request)
+
+
+async def _rows(request: Request) -> Response:
+    services, session, stretch, at = await _gap_of(request)
+    number, key = at.number if at else None, session.key
+    typed = Typed.read(request.query_params.get("filter"))
+    if typed.filter is not None:
+        query = await with_matches(services, session, PageQuery(typed=typed, at=at))
+        some = await filtered_rows(services, session, None, query=query, stretch=stretch)
+        return services.render.page(Filled(some.items, some.above, some.below))
+    start, end = stretch.numbers
+    window = await _window(services, session, stretch, number)
+    items = window.items(Gutter.of(services, session))
+    above = gap(key, stretch.first, start - 1, at=number)
+    return services.render.page(Filled(items, above, gap(key, end + 1, stretch.last, at=number)))
+
+
+async def messages(request: Request) -> Response:
+    """The messages of a gap of the chat: of `limit` events between `first` and `last`, after the
+    first `skip` ones."""
+    async with services_of(request).rendering:
+        services, session, stretch, at = await _gap_of(request)
+        number, key = at.number if at else None, session.key
+        start, end = stretch.numbers
+        window = await _window(services, session, stretch, number)
+        imported = await services.journal.imports.get(key) is not None
+        items = unasked(window.messages()) if at or imported else window.messages()
+        await prepare(markdown_texts(items))
+        above = gap(key, stretch.first, start - 1, at=number, in_grid=False)
+        below = gap(key, end + 1, stretch.last, at=number, in_grid=False)
+        return services.render.page(Filled(items, above, below))
+
+
+async def _gap_of(
+    request: Request,
+) -> tuple[Services, SessionRow, Stretch, EventRow | None]:
+    """What of the session is asked for; raises BadRequest."""
+    services, session = await session_of(request)
+    at = await event_of(services, session, request.query_params.get("at"))
+    given = [whole_number(request.query_params.get(name)) for name in Stretch._fields]
+    first, last, skip, limit = given
+    if first is None or last is None or skip is None or limit is None:
+        raise BadRequest("`first`, `last`, `skip` and `limit` must be numbers.")
+    last = min(last, at.number if at else session.events)
+    if not 1 <= first <= last:
+        raise BadRequest(f"There are no events between #{first} and #{last}.")
+    return services, session, Stretch.of(first, last, skip, limit), at
+
+
+async def _window(
+    services: Services, session: SessionRow, stretch: Stretch, at: int | None
+) -> Window:
+    window = await window_between(services.journal, session.key, *stretch.numbers)
+    if at is None:
+        return window
+    taken = await taken_back(services.journal, session.key, until=at)
+    later = tuple(row for row in window.later if row.number <= at)
+    return replace(window, taken_back=taken, later=later)
+
+
+async def filter_terms(request: Request) -> Response:
+    """What a filter of the session may ask for."""
+    services, session = await session_of(request)
+    return services.render.page(filter_words(await words(services.journal, session.key)))
+
+
+async def show(request: Request) -> Response:
+    """One event in full."""
+    services, session = await session_of(request)
+    row = await existing_event(services, session, request.path_params["number"])
+    return services.render.page(await detail(services, session, row))
+
+
+async def text(request: Request) -> Response:
+    """What an event says, as the Markdown it was written in; empty for one that says nothing."""
+    services, session = await session_of(request)
+    row = await existing_event(services, session, request.path_params["number"])
+    body = await services.journal.events.body(session.key, row.number)
+    return PlainTextResponse(as_markdown(body[1]) if body else "")
+
+
+async def tip(request: Request) -> Response:
+    """One event in a few words, with what it did to the state."""
+    services, session = await session_of(request)
+    row = await existing_event(services, session, request.path_params["number"])
+    changes = await some_changes(services.journal, session.key, row.number)
+    return services.render.page(event_tip(row, changes))
+
+
+async def state(request: Request) -> Response:
+    """The state as of the event `at`, or now."""
+    services, session = await session_of(request)
+    row = await event_of(services, session, request.query_params.get("at"))
+    return services.render.page(await state_panel(services, session, row))
+
+
+def event_tip(row: EventRow, changes: Sequence[Change]) -> EventTip:
+    """The event's kind, author and words, and its first few changes."""
+    summary = row.summary
+    return EventTip(
+        number=row.number,
+        kind=summary.kind,
+        word=WORDS[summary.kind],
+        author=visible(name_of(summary.node) or row.author),
+        text=visible(one_line(summary.text, _TIP_TEXT)),
+        changes=tuple(
+            (visible(prefixed(each.scope, each.key)), _value(each.old), _value(each.new))
+            for each in changes[:_TIP_KEYS]
+        ),
+        more=max(len(changes) - _TIP_KEYS, 0),
+    )
+
+
+def _value(text: str | None) -> str:
+    return "" if text is None else visible(_preview(text))
+
+
+def _preview(text: str) -> str:
+    """What is too large to be read for a tip is shown as it is stored."""
+    return preview(json.loads(text), _VALUE) if len(text) <= LONGEST else f"{text[:_VALUE]}…"

@@ -1,0 +1,268 @@
+"""A window of a session: the events around some point, as rows and as messages.
+
+Pages read only what they show: rows come from summaries, bodies are read for the chat alone, and of
+a very large event neither shows more than its summary.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from devui.debugger.history.rewinds import NOTHING_TAKEN, TakenBack, taken_back
+from devui.debugger.questions.askers import Asker, askers_in
+from devui.debugger.timeline import Entry, News, Timeline, fold
+from devui.store.journal import Journal
+from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
+from devui.store.summaries import Summary
+from devui.web.panels.breakpoints.gutter import Gutter
+from devui.web.panels.chat.chat import Answered, conversation
+from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, ToolChip
+from devui.web.panels.session.parts import RunNote
+from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, marked
+from devui.web.panels.timeline.parts import TimelineItem
+from devui.web.panels.timeline.rewound import with_rewind_marks
+from devui.web.panels.timeline.rows import Look
+from devui.web.panels.timeline.runs import run_end, run_note
+from devui.wire.events import Event
+
+SIZE = 80
+"""Events in the window that a page begins with, and in each one before it: a few screens."""
+_AROUND = 120
+"""Events in the window around one that was asked for."""
+END: Final = 2**63 - 1
+"""Of the journal: above every seq."""
+_LARGE = 256 * 1024
+"""Bytes from which on an event's body is not read for the chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Some events in order, and the runs that ended among them other than by finishing."""
+
+    session: int
+    rows: tuple[EventRow, ...]
+    bodies: Mapping[int, Event]
+    """What the chat shows of them, by number."""
+    ends: tuple[RunRow, ...]
+    previous: EventRow | None
+    """The event before the window."""
+    running: str | None = None
+    """The run that is under way."""
+    invocation: str | None = None
+    """The invocation that it goes on with: in a fork, also one that its parent has begun."""
+    lost: Lost = field(default_factory=dict, kw_only=True)
+    """The marks of those that read from the state what was lost, by their numbers."""
+    drops: tuple[EditRow, ...] = ()
+    """The events among them that people let fall."""
+    notes: Mapping[int, NoteRow] = field(default_factory=dict)
+    """What people say of events, by their numbers."""
+    askers: Mapping[str, Asker] = field(default_factory=dict)
+    """What needs what the events ask people for, by the ids of the calls that ask."""
+    later: tuple[EventRow, ...] = ()
+    """Some of the events that follow: calls of the window may have their results there."""
+    cut: str | None = None
+    """The invocation in whose middle the session was forked, while no run of its own goes on."""
+    taken_back: TakenBack = NOTHING_TAKEN
+    """What of the session counts no more."""
+
+    def items(self, gutter: Gutter, selected: int | None = None) -> tuple[TimelineItem, ...]:
+        """The rows of the timeline."""
+        _, changes = fold(Timeline(self.previous), in_order(self.rows, self.drops, self.ends))
+        items = Look(gutter, selected, self.notes).items(changes.items)
+        return with_rewind_marks(marked(items, self.lost), self.taken_back, self.session)
+
+    def messages(self) -> tuple[ChatMessage | RunNote, ...]:
+        """The messages of the chat."""
+        messages: list[ChatMessage | RunNote] = []
+        known = ((row.number, row.author, row.summary) for row in (*self.rows, *self.later))
+        answered = Answered.of(known, self.session)
+        for rows, end in self._segments():
+            told = [(row.number, self.bodies[row.number], row.summary) for row in rows]
+            going_on = next((row.number for row in rows if self._goes_on(row)), None)
+            messages += conversation(
+                told,
+                session=self.session,
+                going_on=going_on,
+                askers=self.askers,
+                answered=answered,
+                cut=self.cut,
+            )
+            failed = bool(rows) and rows[-1].summary.kind == "error"
+            note = run_note(end, follows_error=failed) if end else None
+            messages += [note] if note else []
+        return with_rewind_marks(messages, self.taken_back, self.session)
+
+    def _goes_on(self, row: EventRow) -> bool:
+        if self.running is None:
+            return False
+        return self.running == row.run or self.invocation == row.invocation_id
+
+    def _segments(self) -> Iterator[tuple[Sequence[EventRow], RunRow | None]]:
+        """The events between the ends of runs, each with the end that follows."""
+        start = 0
+        for end in self.ends:
+            stop = start + sum(1 for row in self.rows[start:] if row.seq < end.seq)
+            yield self.rows[start:stop], end
+            start = stop
+        yield self.rows[start:], None
+
+
+async def window_before(journal: Journal, session: int, seq: int, *, size: int = SIZE) -> Window:
+    """The events just before a seq of the journal."""
+    rows = await journal.events.page(session, before=seq, limit=size + 1)
+    return await _marked(journal, await _window(journal, session, rows, size, until=seq))
+
+
+async def window_between(journal: Journal, session: int, first: int, last: int) -> Window:
+    """The events of these numbers, with the runs that ended before the next one."""
+    following = await journal.events.rows(session, [last + 1])
+    until = following[0].seq if following else END
+    size = last - first + 1
+    rows = await journal.events.page(session, before=until, limit=size + 1)
+    return await _marked(journal, await _window(journal, session, rows, size, until=until))
+
+
+async def window_around(
+    journal: Journal, session: int, row: EventRow, *, until: int | None = None
+) -> Window:
+    """The events on both sides of one, before the journal's `until` if that is given."""
+    before = await journal.events.page(session, before=row.seq + 1, limit=_AROUND // 2 + 1)
+    after = await journal.events.page(session, after=row.seq, limit=_AROUND // 2)
+    rows = [each for each in (*before, *after) if until is None or each.seq < until]
+    window = await _window(journal, session, rows, _AROUND, until=rows[-1].seq + 1)
+    return await _marked(journal, window)
+
+
+async def _marked(journal: Journal, window: Window) -> Window:
+    """With the marks of what was read and then lost, and of what was taken back."""
+    lost = await lost_reads(journal, window.session, window.rows)
+    taken, cut = await taken_back(journal, window.session), await _cut(journal, window.session)
+    return replace(window, lost=lost, taken_back=taken, cut=cut)
+
+
+async def _cut(journal: Journal, session: int) -> str | None:
+    fork = await journal.forks.get(session)
+    last = await journal.events.body(session, fork.number) if fork else None
+    if last is None:
+        return None
+    runs = await journal.runs.list(session)
+    invocation = last[0].invocation_id
+    return None if any(run.invocation_id == invocation for run in runs) else invocation
+
+
+async def _window(
+    journal: Journal,
+    session: int,
+    rows: list[EventRow],
+    size: int,
+    *,
+    until: int,
+) -> Window:
+    """`rows` may begin with one event more than `size`: the one before the window."""
+    previous = rows[0] if len(rows) > size else None
+    shown = rows[1:] if previous else rows
+    small = [row.number for row in shown if row.size <= _LARGE]
+    bodies = await journal.events.bodies(session, small)
+    read = {row.number: event for row, event in bodies}
+    parsed = await asyncio.to_thread(_read, shown, read)
+    since = previous.seq if previous else 0
+    changed = await journal.runs.since(session, since, until=until)
+    ends = tuple(run for run in changed if run_end(run))
+    active = await journal.runs.active(session)
+    running, invocation = (active.id, active.invocation_id) if active else (None, None)
+    # What was dropped between two windows belongs to the one before.
+    first = shown[0].seq if previous and shown else 0
+    drops = tuple(await journal.edits.dropped(session, first, until))
+    notes = await journal.notes.of(session, shown[0].number, shown[-1].number) if shown else {}
+    askers = await askers_in(journal, session, parsed.values())
+    later = await _later(journal, session, until, shown)
+    return Window(
+        session=session,
+        rows=tuple(shown),
+        bodies=parsed,
+        ends=ends,
+        previous=previous,
+        running=running,
+        invocation=invocation,
+        drops=drops,
+        notes=notes,
+        askers=askers,
+        later=later,
+    )
+
+
+async def _later(
+    journal: Journal, session: int, until: int, rows: Sequence[EventRow]
+) -> tuple[EventRow, ...]:
+    """The events next to a window in which calls have no results, which may have these."""
+    called = {call.id for row in rows for call in row.summary.calls}
+    if called <= {response.id for row in rows for response in row.summary.responses}:
+        return ()
+    return tuple(await journal.events.page(session, after=until - 1, limit=SIZE))
+
+
+def _read(rows: Sequence[EventRow], bodies: Mapping[int, Event]) -> dict[int, Event]:
+    """The bodies by number; not on the event loop, where others would wait for some megabytes."""
+    return {row.number: body(row, bodies.get(row.number)) for row in rows}
+
+
+def in_order(
+    rows: Iterable[EventRow], drops: Iterable[EditRow], ends: Iterable[RunRow]
+) -> list[News]:
+    """What happened, in the journal's order."""
+    news: list[tuple[int, News]] = [(row.seq, Entry(row)) for row in rows]
+    news += [(drop.seq or 0, drop) for drop in drops]
+    news += [(end.seq, end) for end in ends]
+    return [item for _, item in sorted(news, key=lambda each: each[0])]
+
+
+def body(row: EventRow, event: Event | None) -> Event:
+    """What the chat shows of an event, on the page and on its stream alike (Law 5)."""
+    if event is None or row.size > _LARGE:
+        return Event.of(_stand_in(row, row.summary))
+    return event.read()
+
+
+def _stand_in(row: EventRow, summary: Summary) -> dict[str, Any]:
+    """What the chat shows of an event that is too large to be read for it.
+
+    Calls have their chips, in which their results are: what those say is not said once more.
+    """
+    told = f"({row.size:,} bytes: open the event to see it in full)"
+    if not summary.calls and (summary.kind != "result" or summary.final):
+        told = f"{summary.text}\n\n{told}"
+    role = "user" if summary.kind == "user" else "model"
+    calls = [{"functionCall": {"id": call.id, "name": call.name}} for call in summary.calls]
+    parts = [*calls, {"text": told}]
+    return {"author": row.author, "content": {"role": role, "parts": parts}}
+
+
+async def window_at(journal: Journal, at: EventRow, row: EventRow | None = None) -> Window:
+    """The events up to one, or of these the ones around `row`; its run was under way then, so that
+    calls wait for their results."""
+    if row is None or row.number > at.number - SIZE:
+        window = await window_before(journal, at.session, at.seq + 1)
+    else:
+        window = await window_around(journal, at.session, row, until=at.seq + 1)
+    taken = await taken_back(journal, at.session, until=at.number)
+    return replace(window, running=at.run, invocation=at.invocation_id, taken_back=taken, later=())
+
+
+def unasked(messages: tuple[ChatMessage | RunNote, ...]) -> tuple[ChatMessage | RunNote, ...]:
+    """Without forms: the past can be answered no more."""
+    return tuple(
+        replace(message, parts=tuple(_without_form(part) for part in message.parts))
+        if isinstance(message, ChatMessage)
+        else message
+        for message in messages
+    )
+
+
+def _without_form(part: ChatPart) -> ChatPart:
+    return replace(part, ask=None) if isinstance(part, ToolChip) else part
+
+
+def nothing_to_send(number: int) -> ComposerState:
+    """Why no message can be sent."""
+    return ComposerState(f"Viewing #{number}: go live to send a message")

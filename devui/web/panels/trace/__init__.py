@@ -1,0 +1,1 @@
+"""Spans: where the time of a run went."""

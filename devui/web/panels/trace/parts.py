@@ -1,0 +1,50 @@
+"""The models of the Trace tab: the waterfall of a run's spans."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+SpanType = Literal["agent", "model", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanBar:
+    """One line of the waterfall; places are in thousandths of its width."""
+
+    dom_id: str
+    type: SpanType
+    icon: str
+    name: str
+    who: str
+    """The agent, where the name is another."""
+    level: int
+    """How deep it lies, from 1."""
+    href: str
+    """Its event; "" while it has none."""
+    x: float
+    width: float
+    first: float | None
+    """Where the first piece of an answer came."""
+    took: str
+    """In words, with what else is to say of the time."""
+    title: str
+    error: str
+    going: bool
+    selected: bool
+    """The selected event came of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracePanel:
+    """The spans of one run. Its element is `#trace`."""
+
+    template: ClassVar[str] = "trace/trace_panel.html"
+    href: str
+    event: int | None
+    """The selected one, whose run it is; None to follow the newest run."""
+    title: str
+    span: str
+    """How long all of it took."""
+    going: bool
+    bars: tuple[SpanBar, ...]
+    more: str
+    export_href: str

@@ -1,0 +1,163 @@
+"""A model call once more with edits: its form, and each answer beside the recorded one."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from devui.debugger.events.preview import shortened
+from devui.store.rows import SpanRow
+from devui.store.trials import TrialRow
+from devui.web.errors import BadRequest
+from devui.web.links import again_url
+from devui.web.panels.questions.schema_forms import Fields
+from devui.web.panels.request.parts import Difference
+from devui.web.panels.trials.parts import MessageField, ModelForm, ModelTrial
+from devui.web.security.intake import parse_typed
+from devui.web.text import formats
+from devui.web.text.formats import moment, plural
+from devui.web.text.visible import visible
+from devui.web.text.worddiff import word_diff
+from devui.wire.events import Event, fields_in
+
+_FIELDS: Final = 12
+"""Messages that have a field, the last ones."""
+_LONG: Final = 20_000
+"""Characters of a text up to which it is in a field, and of an answer that is compared."""
+_WHOLE: Final = 400_000
+"""Characters of a request up to which it can be changed as JSON."""
+
+
+def model_form(
+    span: SpanRow,
+    request: Mapping[str, Any],
+    trials: Sequence[ModelTrial],
+    *,
+    note: str = "",
+) -> ModelForm:
+    """The form with a request as the API tells it."""
+    contents = request.get("contents") or []
+    fields = [
+        MessageField(f"message.{at}", visible(f"{message.get('role')} #{at + 1}"), text)
+        for at, message in enumerate(map(fields_in, contents))
+        if (text := _one_text(message)) is not None
+    ][-_FIELDS:]
+    left = len(contents) - len(fields)
+    whole = json.dumps(request, indent=2, ensure_ascii=False)
+    return ModelForm(
+        slot=f"again-{span.id}",
+        action=again_url(span.session, span.id),
+        system=_system(request) or "",
+        messages=tuple(fields),
+        hidden=f"{plural(left, 'message')} more as JSON" if left else "",
+        config=json.dumps(request.get("config") or {}, indent=2, ensure_ascii=False),
+        value=whole if len(whole) <= _WHOLE else "",
+        note=note,
+        trials=tuple(trials),
+    )
+
+
+def _one_text(message: Mapping[str, Any]) -> str | None:
+    """What a message says, if it is one text and nothing else."""
+    found = message.get("parts") or []
+    if len(found) != 1 or set(found[0]) != {"text"}:
+        return None
+    text = str(found[0]["text"])
+    return text if len(text) <= _LONG else None
+
+
+def _system(request: Mapping[str, Any]) -> str | None:
+    """The system instruction; None for one that is no plain text."""
+    system = request.get("system")
+    if isinstance(system, dict):
+        texts = [part.get("text") for part in system.get("parts") or []]
+        return texts[0] if len(texts) == 1 and isinstance(texts[0], str) else None
+    return system if isinstance(system, str) or system is None else None
+
+
+def request_of(entries: Fields, recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """The request as the form says it: all of it as JSON, or fields over the recorded one.
+
+    Raises BadRequest.
+    """
+    if "filled" not in entries:
+        return _object(entries.get("value") or "", "the request")
+    request = json.loads(json.dumps(recorded))
+    if "system" in entries and entries["system"] != (_system(recorded) or ""):
+        request["system"] = entries["system"] or None
+    if "config" in entries:
+        request["config"] = _object(entries["config"], "config")
+    for at, message in enumerate(request.get("contents") or []):
+        if f"message.{at}" in entries and _one_text(message) is not None:
+            message["parts"] = [{"text": entries[f"message.{at}"]}]
+    return dict(request)
+
+
+def _object(text: str, what: str) -> dict[str, Any]:
+    value = parse_typed(text)
+    if not isinstance(value, dict):
+        raise BadRequest(f"{what} must be a JSON object")
+    return value
+
+
+def model_trial(row: TrialRow, recorded: Mapping[str, Any], answers: Any) -> ModelTrial:
+    """An answer beside the recorded one; `answers` are `[seconds, response]` each."""
+    before = _answer_text([Event.of(fields_in(each)) for _, each in answers or []])
+    answered = json.loads(row.result or "[]", parse_constant=str)
+    after = _answer_text([Event.of(fields_in(each)) for each in answered])
+    error = fields_in(json.loads(row.error or "{}"))
+    sent = json.loads(row.sent)
+    return ModelTrial(
+        number=row.id,
+        moment=moment(row.at),
+        took=formats.duration(row.seconds),
+        by=visible(row.actor),
+        request_diff=_compared(_lines(recorded), _lines(sent), around=True),
+        recorded=visible(before),
+        answer=visible(after),
+        pieces=_compared(before, after),
+        same=before == after and not error,
+        error=visible(f"{error.get('type')}: {error.get('message')}") if error else "",
+    )
+
+
+def _answer_text(responses: Sequence[Event]) -> str:
+    """The whole answer in words: its texts, and its calls as JSON."""
+    whole = [each for each in responses if not each.is_partial] or list(responses)
+    return "\n".join(line for each in whole for line in _words(each))
+
+
+def _words(response: Event) -> Iterator[str]:
+    for part in response.parts:
+        if part.text:
+            yield ("(thought) " if part.is_thought else "") + part.text
+        elif part.call:
+            args = json.dumps(part.call.args, ensure_ascii=False, sort_keys=True)
+            yield f"{part.call.name}({args})"
+        else:
+            yield json.dumps(part.fields, ensure_ascii=False)
+    if response.error_code:
+        yield f"{response.error_code}: {response.error_message or ''}"
+
+
+def _lines(request: Mapping[str, Any]) -> str:
+    return json.dumps(request, indent=1, ensure_ascii=False, sort_keys=True)
+
+
+def _compared(
+    before: str, after: str, *, around: bool = False
+) -> tuple[tuple[Difference, str], ...]:
+    """Word by word; `around`: of what stayed only a little beside the differences."""
+    if before == after:
+        return () if around else (("same", visible(after)),)
+    if len(before) + len(after) > 10 * _LONG:
+        old, new = shortened(before, _LONG), shortened(after, _LONG)
+        return (("removed", visible(old)), ("added", visible(new)))
+    changes = word_diff(before, after)
+    return tuple(
+        (kind, visible(_edges(text) if around and kind == "same" else text))
+        for kind, text in changes
+    )
+
+
+def _edges(text: str) -> str:
+    return text if len(text) <= 120 else f"{text[:50]} … {text[-50:]}"

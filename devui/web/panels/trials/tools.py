@@ -1,0 +1,193 @@
+"""Tools of an app, and the form that calls one by itself."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha1
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from devui.debugger.events.preview import arguments
+from devui.debugger.guard.effects import ToolEffect
+from devui.store.rows import Change, Value
+from devui.store.state import prefixed, scoped
+from devui.store.trials import TrialRow
+from devui.web.basic_parts import Fact
+from devui.web.errors import Unprocessable
+from devui.web.htmx import HtmxRequest, renew
+from devui.web.links import tool_effect_url, tool_url
+from devui.web.panels.inspector.parts import StateValue
+from devui.web.panels.questions.parts import AskField, AskFields
+from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, filled_again
+from devui.web.panels.state.panel import uncommitted_value
+from devui.web.panels.trials.parts import ToolForm, ToolItem, ToolTrial
+from devui.web.render import Renderer
+from devui.web.text import formats
+from devui.web.text.formats import moment
+from devui.web.text.jsontree import json_text, json_tree
+from devui.web.text.visible import visible
+from devui.wire.events import fields_in
+
+
+def refilled(
+    request: Request,
+    render: Renderer,
+    slot: str,
+    fields: Iterable[AskField],
+    *,
+    entries: Fields,
+    wrong: WrongFields,
+) -> Response:
+    """The fields of `slot` once more, as they were filled in, the first wrong one with the focus.
+
+    Raises Unprocessable where no script would put them into the page.
+    """
+    if not HtmxRequest.read(request.headers):
+        raise Unprocessable(str(wrong)) from wrong
+    again = tuple(filled_again(field, entries, wrong.errors) for field in fields)
+    html = renew(f"#{slot}-fields", render.part(AskFields(slot, again)))
+    return HTMLResponse(html, status_code=Unprocessable.status)
+
+
+def emptied(render: Renderer, slot: str, fields: Iterable[AskField]) -> Response:
+    """The fields of `slot` as they were at first: the form may be sent again."""
+    return HTMLResponse(renew(f"#{slot}-fields", render.part(AskFields(slot, tuple(fields)))))
+
+
+AT: Final = "args"
+"""What the names of the form's fields begin with."""
+_LINE: Final = 160
+_WARNINGS: Final = {
+    "effects": "This tool has side effects, and running it here causes them.",
+    "unknown": "This tool may have side effects: nobody has classified it.",
+    "idempotent": "Its server says it's safe to call twice, but that isn't guaranteed.",
+}
+_CODE: Final = {
+    "read_only": "read-only (from code)",
+    "idempotent": "idempotent (from code)",
+    "effects": "has side effects (from code)",
+    "unknown": "unknown: treated as having side effects",
+}
+
+
+def silent_toolset(toolset: Mapping[str, Any]) -> Fact:
+    """A toolset whose tools are not known, and why."""
+    label = f"{toolset['toolset']} of {toolset['agent']} doesn't list its tools"
+    return Fact(visible(label), visible(toolset["error"]))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDraft:
+    """A tool to be run: where, with what, and what is wrong with it."""
+
+    action: str
+    declared: Mapping[str, Any]
+    """`agent`, `name`, `schema`, `effect`."""
+    effect: ToolEffect
+    event: int | None
+    has_session: bool
+    args: Mapping[str, Any]
+    entries: Fields | None = None
+    errors: Mapping[str, str] | None = None
+    note: str = ""
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """What the tool declares of its arguments, if there is any."""
+        schema = fields_in(self.declared.get("schema"))
+        return schema if schema.get("properties") else None
+
+
+def tool_form(draft: ToolDraft, trials: Sequence[ToolTrial] = ()) -> ToolForm:
+    """The form with these arguments, or as it was filled in."""
+    name = str(draft.declared["name"])
+    digest = sha1(draft.action.encode(), usedforsecurity=False).hexdigest()[:12]
+    return ToolForm(
+        slot=f"try-{digest}",
+        action=draft.action,
+        tool=visible(name),
+        place=_place(draft.event, has_session=draft.has_session),
+        fields=_fields(draft),
+        value=json.dumps(dict(draft.args), indent=2, ensure_ascii=False),
+        warning="" if draft.effect.is_safe else _WARNINGS.get(draft.effect.effect, ""),
+        note=draft.note,
+        trials=tuple(trials),
+    )
+
+
+def _place(event: int | None, *, has_session: bool) -> str:
+    if not has_session:
+        return "with an empty state"
+    return "with the current state" if event is None else f"with the state as of #{event}"
+
+
+def _fields(draft: ToolDraft) -> tuple[AskField, ...]:
+    if draft.schema is None:
+        return ()
+    fields = SchemaForm(draft.schema, AT).fields(draft.args)
+    if draft.entries is None:
+        return fields
+    entries, errors = draft.entries, draft.errors or {}
+    return tuple(
+        replace(field, value=entries.get(field.name, ""), error=errors.get(field.name, ""))
+        for field in fields
+    )
+
+
+def tool_trial(row: TrialRow, state: Iterable[Value]) -> ToolTrial:
+    """What came of one; `state` is the one that the tool found."""
+    told = fields_in(_parsed(row.result))
+    actions = dict(fields_in(told.get("actions")))
+    delta = fields_in(actions.pop("stateDelta", None))
+    before = {prefixed(each.scope, each.key): each.value for each in state}
+    error = fields_in(_parsed(row.error))
+    return ToolTrial(
+        number=row.id,
+        moment=moment(row.at),
+        args=visible(arguments(fields_in(json.loads(row.sent)), _LINE)),
+        place=_place(row.event, has_session=row.session is not None),
+        took=formats.duration(row.seconds),
+        by=visible(row.actor),
+        result=json_text(told.get("result")) if row.error is None else None,
+        error=_error(error),
+        changes=tuple(_changed(row.id, key, before.get(key), new) for key, new in delta.items()),
+        actions=json_tree(actions) if actions else None,
+    )
+
+
+def _changed(number: int, key: str, old: str | None, new: Any) -> StateValue:
+    scope, bare = scoped(key)
+    change = Change(scope, bare, old, json.dumps(new))
+    return uncommitted_value(change, number=number, note="")
+
+
+def _error(error: Mapping[str, Any]) -> str:
+    if not error:
+        return ""
+    place = f" ({error['file']}:{error['line']})" if error.get("file") else ""
+    return visible(f"{error.get('type')}: {error.get('message')}{place}")
+
+
+def _parsed(text: str | None) -> Any:
+    return None if text is None else json.loads(text, parse_constant=str)
+
+
+def tool_item(
+    app: str, name: str, declared: Sequence[Mapping[str, Any]], effect: ToolEffect
+) -> ToolItem:
+    """A tool in the app's list."""
+    marks = {each["effect"] for each in declared}
+    code = next(iter(marks)) if len(marks) == 1 else None
+    return ToolItem(
+        name=visible(name),
+        agents=visible(", ".join(each["agent"] for each in declared) or "not used by any agent"),
+        description=visible(str(declared[0]["description"]) if declared else ""),
+        effect=effect.effect if effect.source == "person" else "",
+        from_code="safe to call twice (from its server)"
+        if code == "hint"
+        else _CODE[code or "unknown"],
+        effect_action=tool_effect_url(app, name),
+        try_href=tool_url(app, name) if declared else "",
+    )

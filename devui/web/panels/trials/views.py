@@ -1,0 +1,251 @@
+"""One call by itself, from the page: a tool with a form, a model with an edited request."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.debugger.events.spans import request_and_answers, sent_and_result
+from devui.debugger.guard.effects import SAID, UNKNOWN
+from devui.debugger.workers.trials import Ground
+from devui.store.rows import EventRow, SessionRow, SpanRow
+from devui.store.trials import TrialRow
+from devui.web.errors import BadRequest, EdgeError, NotFound, Unprocessable
+from devui.web.htmx import HtmxRequest
+from devui.web.links import app_url, tool_url, tools_url, try_call_url
+from devui.web.lookup import actor_of, existing_event, session_of
+from devui.web.panels.questions.schema_forms import SchemaForm, WrongFields
+from devui.web.panels.trials.actions import known_tools, listed_tools, tools_of, try_model, try_tool
+from devui.web.panels.trials.models import model_form, model_trial, request_of
+from devui.web.panels.trials.parts import ToolList, ToolTrial
+from devui.web.panels.trials.tools import (
+    AT,
+    ToolDraft,
+    silent_toolset,
+    tool_form,
+    tool_item,
+    tool_trial,
+)
+from devui.web.security.intake import parse_typed, read_form
+from devui.web.services import Services, services_of
+from devui.web.sse import while_there
+from devui.wire.events import fields_in
+
+_SHOWN = 5
+"""Trials that a form lists."""
+
+
+# --- tools --------------------------------------------------------------------------------------
+
+
+async def tools(request: Request) -> Response:
+    """The tools of an app, as a piece of its page."""
+    services, app = services_of(request), request.path_params["app"]
+    try:
+        listed = await listed_tools(services, app)
+        known = await known_tools(services, app, listed["tools"])
+    except EdgeError as error:
+        return services.render.page(ToolList((), note=str(error)))
+    items = tuple(tool_item(app, *each) for each in known)
+    silent = tuple(silent_toolset(each) for each in listed["silent"])
+    return services.render.page(ToolList(items, silent=silent, again_href=tools_url(app)))
+
+
+async def effect(request: Request) -> Response:
+    """Say what a tool does to the world; nothing chosen takes it back."""
+    services, app = services_of(request), request.path_params["app"]
+    services.apps.require(app)
+    form = await read_form(request)
+    said = str(form.get("effect") or "") or None
+    if said is not None and said not in SAID:
+        raise Unprocessable(f"the effect must be one of {', '.join(sorted(SAID))}")
+    tool, actor = request.path_params["tool"], actor_of(form)
+    await services.journal.tool_effects.set(app, tool, said, actor)
+    if HtmxRequest.read(request.headers):
+        return await tools(request)
+    return RedirectResponse(app_url(app), status_code=303)
+
+
+async def tool(request: Request) -> Response:
+    """A tool of an app over an empty state: its form, or what came of it."""
+    services, app, name = (
+        services_of(request),
+        request.path_params["app"],
+        request.path_params["tool"],
+    )
+    asked = await _tool_draft(services, app, name, action=tool_url(app, name))
+    return await _tool(request, services, asked, Ground(app=app))
+
+
+async def tool_call(request: Request) -> Response:
+    """The tool of a call that is in an event, or whose result is, over the state as of then."""
+    services, session = await session_of(request)
+    row = await existing_event(services, session, request.path_params["number"])
+    call_id = request.path_params["call"]
+    name, agent, args, event = await _call_of(services, session, row, call_id)
+    asked = await _tool_draft(
+        services,
+        session.app,
+        name,
+        action=try_call_url(session.key, row.number, call_id),
+        agent=agent,
+        args=args,
+        event=event,
+        has_session=True,
+    )
+    return await _tool(
+        request, services, asked, Ground(app=session.app, session=session, event=event)
+    )
+
+
+async def _call_of(
+    services: Services, session: SessionRow, row: EventRow, call_id: str
+) -> tuple[str, str, Mapping[str, Any], int]:
+    """Tool, agent and arguments of a call, and the event before which it had no effect."""
+    body = await services.journal.events.body(session.key, row.number)
+    for made in body[1].calls if body else ():
+        if str(made.id) == call_id:
+            return made.name, row.author, made.args, row.number
+    for span in await services.journal.spans.of_event(session.key, row.number):
+        if span.call == call_id:
+            args, _ = await sent_and_result(services.journal, span)
+            return span.name, span.agent, fields_in(args), row.number - 1
+    raise NotFound(f"event #{row.number} has no call {call_id!r}")
+
+
+async def _tool_draft(
+    services: Services,
+    app: str,
+    name: str,
+    *,
+    action: str,
+    agent: str | None = None,
+    args: Mapping[str, Any] | None = None,
+    event: int | None = None,
+    has_session: bool = False,
+) -> ToolDraft:
+    declared = await tools_of(services, app)
+    tools = {tool: (of, does) for tool, of, does in await known_tools(services, app, declared)}
+    owners, does = tools.get(name, ([], UNKNOWN))
+    if not owners:
+        raise NotFound(f"{app} has no tool {name!r} now")
+    owner = next((each for each in owners if each["agent"] == agent), owners[0])
+    return ToolDraft(
+        action=action,
+        declared=owner,
+        effect=does,
+        event=event,
+        has_session=has_session,
+        args=args or {},
+    )
+
+
+async def _tool(request: Request, services: Services, draft: ToolDraft, ground: Ground) -> Response:
+    """The form; after a post with what came of it, or with what is wrong."""
+    trials: list[TrialRow] = []
+    if request.method == "POST":
+        form = await read_form(request)
+        draft, args = _read(draft, form)
+        if args is not None:
+            try:
+                trials = [
+                    await while_there(
+                        request,
+                        try_tool(
+                            services,
+                            ground,
+                            agent=draft.declared["agent"],
+                            tool=draft.declared["name"],
+                            args=args,
+                            sure=form.get("sure") is not None,
+                            actor=actor_of(form),
+                        ),
+                    )
+                ]
+            except EdgeError as error:
+                draft = replace(draft, note=str(error))
+    if ground.session is not None:
+        listed = await services.journal.trials.list(ground.session.key)
+        name = draft.declared["name"]
+        trials = [each for each in listed if each.span is None and each.name == name][:_SHOWN]
+    return services.render.page(
+        tool_form(draft, [await _tool_trial(services, row, ground) for row in trials])
+    )
+
+
+def _read(draft: ToolDraft, form: FormData) -> tuple[ToolDraft, Mapping[str, Any] | None]:
+    """The arguments, and the form with them; None with what is wrong."""
+    entries = {name: str(value) for name, value in form.multi_items()}
+    if "filled" in entries and draft.schema is not None:
+        try:
+            args = SchemaForm(draft.schema, AT).read(entries)
+        except WrongFields as wrong:
+            return replace(draft, entries=entries, errors=wrong.errors), None
+        return replace(draft, args=args), args
+    try:
+        value = parse_typed(entries.get("value") or "{}")
+    except BadRequest as error:
+        return replace(draft, note=str(error)), None
+    if not isinstance(value, dict):
+        return replace(draft, note="the arguments must be a JSON object"), None
+    return replace(draft, args=value), value
+
+
+async def _tool_trial(services: Services, row: TrialRow, ground: Ground) -> ToolTrial:
+    if ground.session is None:
+        return tool_trial(row, ())
+    key, journal = ground.session.key, services.journal
+    seq = None if row.event is None else await journal.state.moment(key, row.event)
+    return tool_trial(row, await journal.state.at(key, seq))
+
+
+# --- models -------------------------------------------------------------------------------------
+
+
+async def again(request: Request) -> Response:
+    """A model call once more: the form, or after a post with what the model answered."""
+    services, session = await session_of(request)
+    wanted = request.path_params["span"]
+    span = (
+        await services.journal.spans.get(session.key, int(wanted)) if wanted.isdecimal() else None
+    )
+    if span is None or span.type != "model":
+        raise NotFound(f"session {session.key} has no model call {wanted}")
+    sent, answers = await request_and_answers(services.journal, span)
+    if sent is None:
+        raise NotFound("the request was too large to record")
+    recorded = sent.parsed()
+    shown: Mapping[str, Any] = recorded
+    note = ""
+    if request.method == "POST":
+        shown, note = await _posted(request, services, session, span, recorded)
+    trials = await services.journal.trials.list(session.key, span=span.id)
+    told = json.loads(answers or "[]", parse_constant=str)
+    listed = [model_trial(row, recorded, told) for row in trials[:_SHOWN]]
+    return services.render.page(model_form(span, shown, listed, note=note))
+
+
+async def _posted(
+    request: Request,
+    services: Services,
+    session: SessionRow,
+    span: SpanRow,
+    recorded: Mapping[str, Any],
+) -> tuple[Mapping[str, Any], str]:
+    """The request as it was edited, and what is wrong with it."""
+    form = await read_form(request)
+    given = {name: str(value) for name, value in form.multi_items()}
+    try:
+        wanted = request_of(given, recorded)
+    except BadRequest as error:
+        return recorded, str(error)
+    try:
+        trial = try_model(services, session, span, wanted, actor=actor_of(form))
+        await while_there(request, trial)
+    except EdgeError as error:
+        return wanted, str(error)
+    return wanted, ""

@@ -1,0 +1,134 @@
+"""Tokens and cost of a session: for the top bar, and as JSON."""
+
+from dataclasses import asdict
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from typing_extensions import TypedDict
+
+from devui.debugger.events.prices import Prices
+from devui.store.rows import EventRow, SessionRow, UsageSum
+from devui.web.lookup import session_of
+from devui.web.operation import Query, operation
+from devui.web.panels.runs.api import answer, number_in
+from devui.web.panels.session.parts import Totals
+from devui.web.panels.usage.parts import Spending, SpendingLine
+from devui.web.services import Services
+from devui.web.text.formats import compact, dollars, grouped, held_for, money, plural, seconds
+from devui.web.text.visible import visible
+
+
+class UsageSumJson(TypedDict):
+    """The tokens of one agent and model. Long prompts that cost more are summed separately."""
+
+    agent: str
+    answers: int
+    model: str
+    prompt: int
+    """Tokens sent, cached ones included."""
+    cached: int
+    output: int
+    """Tokens returned, thinking included."""
+    thoughts: int
+    cost: float | None
+    """US dollars; null for unknown."""
+
+
+class UsageJson(TypedDict):
+    """Token counts and their cost."""
+
+    cost: float | None
+    """US dollars, as far as prices are known; null if none is."""
+    unpriced: int
+    """Answers whose cost is unknown and not in the sum."""
+    prices: str
+    """The date of the price table."""
+    sums: list[UsageSumJson]
+
+
+@operation(
+    UsageJson,
+    query={"until": Query(int, "The number of the last event to count")},
+    refusals=(400,),
+)
+async def show(request: Request) -> Response:
+    """Get token usage and cost.
+
+    Costs are in US dollars, null if unknown ([prices](debugging.md#tokens-and-cost)).
+    """
+    services, session = await session_of(request)
+    prices, until = services.prices, number_in(request, "until")
+    sums = await services.journal.totals.usage(session.key, limits=prices.limits, until=until)
+    spent = prices.spent(sums)
+    told = {
+        "cost": spent.cost,
+        "unpriced": spent.unpriced,
+        "prices": prices.date,
+        "sums": [_sum(each, prices) for each in sums],
+    }
+    return answer(told)
+
+
+def _sum(each: UsageSum, prices: Prices) -> dict[str, Any]:
+    """Prompts that are long enough to cost more are a sum of their own."""
+    cost = prices.spent([each]).cost
+    return {"agent": each.author, "answers": each.answers, **asdict(each.usage), "cost": cost}
+
+
+async def spending(
+    services: Services, session: SessionRow, *, until: int | None = None
+) -> Spending:
+    """The sums of the session, or of its events up to one, for each agent and each model asked."""
+    prices = services.prices
+    sums = await services.journal.totals.usage(session.key, limits=prices.limits, until=until)
+    spent = prices.spent(sums)
+    places = dict.fromkeys((each.author, each.usage.model) for each in sums)
+    lines = (_line([s for s in sums if (s.author, s.usage.model) == at], prices) for at in places)
+    return Spending(
+        lines=tuple(lines),
+        cost=money(spent.cost, more=spent.unpriced > 0),
+        unpriced=plural(spent.unpriced, "answer") if spent.unpriced else "",
+        date=prices.date,
+    )
+
+
+async def totals(services: Services, session: SessionRow, spent: Spending) -> Totals:
+    """The figures of the whole session; of runs that go on, the time is not in it."""
+    worked = await services.journal.totals.seconds(session.key)
+    return _totals(session.events, session.tokens or None, spent, worked)
+
+
+async def totals_at(services: Services, at: EventRow, spent: Spending) -> Totals:
+    """The figures as of an event; the time of its run up to it is in them."""
+    tokens = await services.journal.totals.tokens(at.session, at.number)
+    return _totals(at.number, tokens, spent, await services.journal.totals.seconds_at(at))
+
+
+def _totals(
+    events: int, tokens: int | None, spent: Spending, time: tuple[float | None, float]
+) -> Totals:
+    worked, held = time
+    return Totals(
+        events=compact(events),
+        tokens=compact(tokens),
+        cost=spent.cost,
+        seconds=seconds(worked),
+        held_note=held_for(held),
+    )
+
+
+def _line(sums: list[UsageSum], prices: Prices) -> SpendingLine:
+    """One agent's use of one model; prompts beyond a limit are summed apart, and put together."""
+    used = [each.usage for each in sums]
+    cached, prompt = sum(each.cached for each in used), sum(each.prompt for each in used)
+    return SpendingLine(
+        agent=visible(sums[0].author),
+        model=visible(used[0].model or "unnamed"),
+        answers=grouped(sum(each.answers for each in sums)),
+        input=grouped(prompt - cached),
+        cached=grouped(cached),
+        output=grouped(sum(each.output - each.thoughts for each in used)),
+        thinking=grouped(sum(each.thoughts for each in used)),
+        cost=dollars(prices.spent(sums).cost),
+    )

@@ -1,1 +1,0 @@
-"""From what is stored and running to the models of the pages."""

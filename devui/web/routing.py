@@ -1,0 +1,66 @@
+"""Routes that match the address as it was sent, and decode each of its names afterwards.
+
+ASGI servers decode an address before anybody routes it, so that an id with `%2F` in it becomes two
+steps of the path. Here the path stays encoded, in one spelling, until a route has matched.
+"""
+
+from typing import Any
+from urllib.parse import quote, unquote
+
+from starlette.routing import Match
+from starlette.routing import Route as _Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from devui.web.security.veil import UNTOUCHED
+
+
+class Encoded:
+    """An application whose routes see the path in its encoded form: each step with every character
+    encoded that may be, so that one address has one spelling."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            root = quote(scope.get("root_path", ""), safe="/")
+            scope = {**scope, "path": _encoded(scope), "root_path": root}
+        await self._app(scope, receive, send)
+
+
+class Route(_Route):
+    """A route below `Encoded`; its endpoint gets the names of the path decoded."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Match the encoded path."""
+        match, inner = super().matches(scope)
+        if match is not Match.NONE:
+            names: dict[str, Any] = inner["path_params"]
+            inner["path_params"] = {name: unquote(value) for name, value in names.items()}
+        return match, inner
+
+
+class AdkRoute(Route):
+    """A route of ADK's REST API, whose answers are the agent's data and are never rewritten.
+
+    Who calls it has the token, and a program needs the values (docs/decisions/0016).
+    """
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, and let the answer pass as it is."""
+
+        async def pass_on(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), (UNTOUCHED, b"")]}
+            await send(message)
+
+        await super().handle(scope, receive, pass_on)
+
+
+def _encoded(scope: Scope) -> str:
+    """The path as it was sent; as it is decoded, where somebody has changed that on the way."""
+    path: str = scope["path"]
+    sent = scope.get("raw_path", b"").decode("ascii", "replace")
+    if unquote(sent) != path:
+        return quote(path, safe="/")
+    return "/".join(quote(unquote(step), safe="") for step in sent.split("/"))

@@ -1,0 +1,36 @@
+"""How two JSON values differ, line by line. The terminal loads it, too: it needs nothing else."""
+
+import json
+from difflib import SequenceMatcher
+from typing import Any, Final
+
+from devui.web.text.visible import visible
+
+_MOST: Final = 50_000
+"""Characters of JSON that are put into a field and compared."""
+_SHOWN: Final = 200
+"""Lines of a difference."""
+_LEFT_OUT: Final = "…"
+
+
+def as_text(value: Any) -> str:
+    """The value as JSON to read and to change, cut where that gets too long."""
+    return json.dumps(value, ensure_ascii=False, indent=2)[:_MOST]
+
+
+def difference(before: str, after: str) -> tuple[str, ...]:
+    """The lines that differ, each with `+` or `-` before it, one around them, `…` for others."""
+    old, new = before.splitlines(), after.splitlines()
+    lines: list[str] = []
+    told = 0
+    for group in SequenceMatcher(None, old, new).get_grouped_opcodes(1):
+        lines += [_LEFT_OUT] if group[0][1] > told else []
+        for tag, start, told, begin, end in group:
+            if tag == "equal":
+                lines += [f" {line}" for line in old[start:told]]
+                continue
+            lines += [f"-{line}" for line in old[start:told]]
+            lines += [f"+{line}" for line in new[begin:end]]
+    lines += [_LEFT_OUT] if lines and told < len(old) else []
+    shown = lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], _LEFT_OUT]
+    return tuple(map(visible, shown))

@@ -1,1 +1,0 @@
-"""Views: read a request into a value, make one call, answer."""

@@ -1,0 +1,157 @@
+"""Drives one app: a Runner of the runtime that the kit stands for, one invocation for each run."""
+
+import json
+from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from google.genai import types
+from pydantic import ValidationError
+
+from devui.runtime.events.reading import read_deep
+from devui.wire.gates import Effect
+from devui.wire.messages import AgentInfo, AppInfo, Partial, StartRun
+from devui.worker.artifacts import WireArtifactService
+from devui.worker.engines.kit import App, BaseNode
+from devui.worker.instruments import Instruments
+from devui.worker.json_text import wire_text
+from devui.worker.link import Link
+from devui.worker.project import add_plugins, memory_service
+from devui.worker.sessions import WireSessionService
+from devui.worker.structure import Structure
+from devui.worker.tools import effect_of_tool
+from devui.worker.trials import Trials
+
+
+class Engine:
+    """One app, ready to run."""
+
+    def __init__(
+        self,
+        name: str,
+        exported: App | BaseNode,
+        link: Link,
+        instruments: Instruments,
+        *,
+        agents: Path,
+    ) -> None:
+        self._name = name
+        self._link = link
+        self._kit = kit = instruments.kit
+        self._agents = agents
+        folder = agents.joinpath(*name.split("."))
+        sessions = kit.derive(WireSessionService, kit.base_session_service)
+        artifacts = kit.derive(WireArtifactService, kit.base_artifact_service)
+        self._sessions = sessions(link, name, instruments, agents=agents)
+        self._runner = kit.runner(
+            exported,
+            app_name=name,
+            session_service=self._sessions,
+            artifact_service=artifacts(link, kit),
+            memory_service=memory_service(agents, folder, kit),
+        )
+        add_plugins(self._runner, folder, kit)
+        self.trials = Trials(self._runner, kit, link.send, agents)
+        instruments.join(self._runner)
+        self._replayer = instruments.replayer
+
+    def describe(self) -> AppInfo:
+        """What the app consists of."""
+        agents = list(self._tree(self._runner.agent, None))
+        structure = Structure(self._runner.agent, self._kit, self._agents)
+        return AppInfo(
+            name=self._name,
+            description=agents[0].description,
+            agents=agents,
+            goes_on=self._kit.is_resumable(self._runner),
+            nodes=structure.nodes,
+            edges=structure.edges,
+        )
+
+    def watch(self, run: str) -> None:
+        """Tell of a run's uncommitted state from now on."""
+        self._sessions.watch(run)
+
+    async def run(self, start: StartRun) -> None:
+        """Run one invocation to its end; events are committed through the session service.
+
+        Raises whatever the agent's code raises.
+        """
+        with self._sessions.lease(start):
+            await self._run(start)
+
+    async def _run(self, start: StartRun) -> None:
+        if start.rewind is not None:
+            await self._runner.rewind_async(
+                user_id=start.user,
+                session_id=start.session,
+                rewind_before_invocation_id=start.rewind,
+            )
+            return
+        events = self._runner.run_async(
+            user_id=start.user,
+            session_id=start.session,
+            invocation_id=start.invocation,
+            new_message=_content(start.message),
+            state_delta=_json(start.state_delta),
+            run_config=self._kit.run_config(
+                streaming=start.streaming,
+                custom_metadata=_json(start.custom_metadata),
+                service_tier=start.service_tier,
+            ),
+        )
+        async with aclosing(events):
+            async for event in events:
+                if event.partial:
+                    text = wire_text(event)
+                    if (replay := self._replayer.of(start.run)) is not None:
+                        replay.fragment(text)
+                    self._link.send(Partial(run=start.run, event=text))
+
+    async def close(self) -> None:
+        """Close the runner's toolsets and plugins."""
+        await self._runner.close()
+
+    def _tree(self, node: BaseNode, parent: str | None) -> Iterator[AgentInfo]:
+        agent = node if isinstance(node, self._kit.llm_agent) else None
+        tools: list[Any] = agent.tools if agent else []
+        yield AgentInfo(
+            name=node.name,
+            type=type(node).__name__,
+            description=node.description,
+            model=_model_name(agent) if agent else None,
+            tools=[_tool_name(tool) for tool in tools],
+            effects=_effects(tools),
+            parent=parent,
+        )
+        for child in self._kit.children(node):
+            yield from self._tree(child, node.name)
+
+
+def _model_name(agent: Any) -> str | None:
+    """Of a model, or its name; None where the agent takes its parent's."""
+    return getattr(agent.model, "model", agent.model) or None
+
+
+def _tool_name(tool: Any) -> str:
+    """A tool is an object with a name, a plain function, or a toolset, which has neither."""
+    return str(getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__))
+
+
+def _effects(tools: list[Any]) -> dict[str, Effect]:
+    effects = ((_tool_name(tool), effect_of_tool(tool)) for tool in tools)
+    return {name: effect for name, effect in effects if effect is not None}
+
+
+def _content(text: str | None) -> types.Content | None:
+    if not text:
+        return None
+    try:
+        return types.Content.model_validate_json(text)
+    except ValidationError:  # pydantic's parser takes 200 levels
+        return read_deep(types.Content, text)
+
+
+def _json(text: str | None) -> dict[str, Any] | None:
+    return json.loads(text) if text else None

@@ -1,0 +1,184 @@
+"""Decides which engine runs an app: by what a person chose, what is installed, what it imports.
+
+Where `google.adk` is to be devui.runtime, that is decided before the app is imported. Otherwise
+what the app exports decides: its classes are of one runtime or the other.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module, metadata
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from devui.wire.engines import EngineChoice, EngineInfo
+from devui.worker.engines.kit import Kit
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+
+ALIAS: Final = "google.adk"
+ROOT: Final = "devui.runtime"
+
+
+class Aliases:
+    """A finder of `sys.meta_path`, and the loader of what it finds."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """A spec for the alias of a module; raises what an import of that module raises."""
+        if fullname != ALIAS and not fullname.startswith(f"{ALIAS}."):
+            return None
+        own = find_spec(_own_name(fullname))
+        if own is None:
+            return None
+        spec = ModuleSpec(fullname, cast("Loader", self), origin=own.origin)
+        spec.submodule_search_locations = own.submodule_search_locations
+        return spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The one module; importlib then lends it the alias's spec."""
+        module = import_module(_own_name(spec.name))
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Give the module its own spec back: it has been executed under its own name."""
+        alias = module.__spec__
+        if alias is not None and alias.loader_state is not None:
+            module.__spec__ = alias.loader_state
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """The module's code, for `runpy`."""
+        own = find_spec(_own_name(fullname))
+        loader: Any = own.loader if own else None
+        code: CodeType | None = loader.get_code(_own_name(fullname)) if loader else None
+        return code
+
+
+def install_aliases() -> None:
+    """Serve `google.adk` from now on, also where google-adk is installed."""
+    if not any(isinstance(finder, Aliases) for finder in sys.meta_path):
+        sys.meta_path.insert(0, Aliases())
+
+
+def aliases_in_use() -> bool:
+    """Whether anything imported `google.adk` and got devui.runtime."""
+    own = sys.modules.get(ROOT)
+    return own is not None and sys.modules.get(ALIAS) is own
+
+
+def _own_name(alias: str) -> str:
+    return f"{ROOT}{alias.removeprefix(ALIAS)}"
+
+
+_ENGINES: Final = {
+    "google.adk": "devui.worker.engines.adk",
+    "devui.runtime": "devui.worker.engines.native",
+}
+"""The package of a runtime, and the module with its kit."""
+
+
+_OLDEST_ADK: Final = "2.5.0"
+"""The oldest google-adk that runs all of what the pages do."""
+
+
+class EngineUnavailable(Exception):
+    """The engine that the app needs, or that was chosen, cannot run it; says what to do."""
+
+
+class NotOfARuntime(TypeError):
+    """An object is neither an app nor an agent or a node, of any runtime."""
+
+
+def kit_of(exported: Any) -> Kit:
+    """The kit of the runtime whose app, agent or node this is.
+
+    Raises NotOfARuntime, and EngineUnavailable for a google-adk that lacks what devui needs of it.
+    """
+    packages = {".".join(kind.__module__.split(".")[:2]) for kind in type(exported).__mro__}
+    for package in packages & _ENGINES.keys():
+        kit = _kit(_ENGINES[package])
+        if isinstance(exported, kit.exported):
+            return kit
+    raise NotOfARuntime(f"{type(exported).__qualname__} is not an app, agent or node")
+
+
+def _kit(module: str) -> Kit:
+    try:
+        kit: Kit = import_module(module).KIT
+    except ImportError as error:
+        raise EngineUnavailable(
+            f"google-adk {_adk_version()} in {sys.executable} cannot run the app here ({error})."
+            f" Install {_OLDEST_ADK} or newer with"
+            f" `{sys.executable} -m pip install --upgrade google-adk`, or choose the engine devui,"
+            " which runs the same code."
+        ) from error
+    return kit
+
+
+def _adk_version() -> str:
+    try:
+        return metadata.version("google-adk")
+    except metadata.PackageNotFoundError:
+        return "of an unknown version"
+
+
+def prepare(choice: EngineChoice) -> None:
+    """Get ready for the import of an app; raises EngineUnavailable without google-adk."""
+    installed = adk_is_installed()
+    if choice == "google-adk" and not installed:
+        raise EngineUnavailable(
+            f"google-adk is not installed in {sys.executable}. Install it with"
+            f" `{sys.executable} -m pip install google-adk`, name a Python that has it with"
+            " --python, or choose the engine devui, which runs the same code without it."
+        )
+    if choice == "devui" or not installed:
+        install_aliases()
+
+
+def adk_is_installed() -> bool:
+    """Whether `google.adk` can be imported and is google-adk; nothing of it is loaded."""
+    try:
+        return not aliases_in_use() and find_spec(ALIAS) is not None
+    except ModuleNotFoundError:  # there is no `google` at all
+        return False
+
+
+def chosen_kit(exported: Any, choice: EngineChoice) -> Kit:
+    """The kit of the engine that runs what an app exports.
+
+    Raises EngineUnavailable when that is not the one that was chosen.
+    """
+    kit = kit_of(exported)
+    if choice == "google-adk" and kit.name != choice:
+        raise EngineUnavailable(
+            "the app imports devui.runtime, which google-adk cannot run. Import from `google.adk`"
+            " instead, or choose the engine auto or devui."
+        )
+    return kit
+
+
+def engine_info(kit: Kit, choice: EngineChoice) -> EngineInfo:
+    """The engine of a loaded app, with the reason."""
+    aliased = kit.name == "devui" and aliases_in_use()
+    return EngineInfo(
+        name=kit.name, version=kit.version, reason=_reason(kit, choice), aliased=aliased
+    )
+
+
+def _reason(kit: Kit, choice: EngineChoice) -> str:
+    if kit.name == "google-adk":
+        if choice == "google-adk":
+            return "You chose google-adk, which the app imports."
+        return "The app imports google.adk, which is installed, so it runs on google-adk itself."
+    if not aliases_in_use():
+        return "The app imports devui.runtime."
+    if choice == "devui":
+        return "You chose devui; the app's imports of google.adk resolve to devui.runtime."
+    return (
+        f"google-adk is not installed in {sys.executable}; the app's imports of google.adk resolve"
+        " to devui.runtime."
+    )

@@ -1,0 +1,322 @@
+"""What a replay is compared by: requests, events and fragments, with ids that are made anew."""
+
+import json
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
+from typing import Any
+
+from devui.wire.excerpts import around_difference
+from devui.wire.gates import EDITED
+from devui.wire.recordings import FieldDifference, ModelRequest, RecordedCall, Recording
+from devui.worker.engines.kit import LlmRequest
+from devui.worker.recorder import Prompts
+
+MOST = 20
+"""How many differences are told."""
+_VALUE = 80
+"""Characters of a value in a sentence."""
+
+
+def differences(expected: Any, actual: Any) -> list[FieldDifference]:
+    """The first fields in which the values differ, in the order of the expected one."""
+    return list(islice(_differences("", expected, actual), MOST))
+
+
+def _differences(path: str, expected: Any, actual: Any) -> Iterator[FieldDifference]:
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for name in [*expected, *(name for name in actual if name not in expected)]:
+            inner = f"{path}.{name}" if path else str(name)
+            yield from _differences(inner, expected.get(name), actual.get(name))
+    elif isinstance(expected, list) and isinstance(actual, list):
+        for place in range(max(len(expected), len(actual))):
+            yield from _differences(f"{path}[{place}]", _at(expected, place), _at(actual, place))
+    elif not _same(expected, actual):
+        yield FieldDifference(field=path, expected=expected, actual=actual)
+
+
+def _at(values: list[Any], place: int) -> Any:
+    return values[place] if place < len(values) else None
+
+
+def _same(expected: Any, actual: Any) -> bool:
+    """As JSON: 1 is 1.0, but true is not 1."""
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return expected is actual
+    return bool(expected == actual)
+
+
+def named(differences: Sequence[FieldDifference]) -> str:
+    """The first fields in words, as the end of a sentence."""
+    first = ", ".join(each.field or "value" for each in differences[:3])
+    return f"{first} differ{'s' if len(differences) == 1 else ''}."
+
+
+def other_result(call: RecordedCall, first: FieldDifference) -> str:
+    """A sentence about a live tool's result, with the first field of it that differs."""
+    was, now = (json.dumps(each, ensure_ascii=False) for each in (first.expected, first.actual))
+    return (
+        f"{call.name} returned a different result to {call.agent} than recorded:"
+        f" {first.field or 'value'} was {around_difference(was, now, _VALUE)}"
+        f" and is now {around_difference(now, was, _VALUE)}"
+    )
+
+
+_VOLATILE = ("id", "timestamp")
+_TIMES = ("startTimestamp", "endTimestamp")
+
+
+class Ids:
+    """Learns from events that are at the same place of their streams."""
+
+    def __init__(self) -> None:
+        self._recorded: dict[str, str] = {}
+        self._actual: dict[str, str] = {}
+
+    def learn(self, actual: dict[str, Any], recorded: dict[str, Any]) -> None:
+        """These two events are to be the same one."""
+        for ours, theirs in zip_longest(_ids(actual), _ids(recorded)):
+            if ours and theirs and ours != theirs:
+                self._recorded.setdefault(ours, theirs)
+                self._actual.setdefault(theirs, ours)
+
+    def recorded(self, text: str | None) -> str | None:
+        """The text with recorded ids in the place of those of the replay."""
+        return _replaced(text, self._recorded)
+
+    def recorded_in(self, value: dict[str, Any]) -> dict[str, Any]:
+        """The JSON value with recorded ids in it."""
+        if not self._recorded:
+            return value
+        told: dict[str, Any] = json.loads(_replaced(json.dumps(value), self._recorded) or "")
+        return told
+
+    def recorded_surely(self, text: str) -> str:
+        """The same; of two ids of the replay that stand for one recorded only the first."""
+        sure = {ours: theirs for theirs, ours in self._actual.items()}
+        return _replaced(text, sure) or text
+
+    def actual(self, text: str) -> str:
+        """The text with ids of the replay in the place of recorded ones."""
+        return _replaced(text, self._actual) or text
+
+
+def comparable(event: dict[str, Any]) -> dict[str, Any]:
+    """An event without what differs from run to run: its own id, and times."""
+    told = {name: value for name, value in event.items() if name not in _VOLATILE}
+    compaction = (told.get("actions") or {}).get("compaction")
+    if compaction:
+        kept = {name: value for name, value in compaction.items() if name not in _TIMES}
+        told["actions"] = {**told["actions"], "compaction": kept}
+    return told
+
+
+def _ids(event: dict[str, Any]) -> Iterator[str | None]:
+    yield event.get("id")
+    yield event.get("invocationId")
+    for part in (event.get("content") or {}).get("parts") or []:
+        for name in ("functionCall", "functionResponse"):
+            yield (part.get(name) or {}).get("id")
+
+
+def _replaced(text: str | None, names: dict[str, str]) -> str | None:
+    if not text or not names:
+        return text
+    pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.sub(pattern, lambda found: names[found[0]], text)
+
+
+_PARTS = ("system", "tools", "config")
+
+
+class SentNow:
+    """A request of the replay, in the form of a recorded one."""
+
+    def __init__(self, request: LlmRequest, *, stream: bool) -> None:
+        prompt = Prompts().of(0, request, stream=stream)
+        self._texts = prompt.pieces
+        self.request = ModelRequest(
+            model=prompt.model,
+            stream=prompt.stream,
+            system=prompt.system,
+            tools=prompt.tools,
+            config=prompt.config,
+            contents=prompt.contents,
+        )
+
+    def in_full(self, ids: Ids) -> dict[str, Any]:
+        """The request in full, with recorded ids where they are known."""
+        pieces = {name: json.loads(ids.recorded(text) or "") for name, text in self._texts.items()}
+        return request_in_full(self.request, pieces)
+
+    def other_than(
+        self, expected: dict[str, Any], ids: Ids, *, with_content: bool
+    ) -> dict[str, Any]:
+        """What differs from a recorded request, as fields of a `Divergence`; empty if nothing."""
+        actual = self.in_full(ids)
+        found = request_differences(expected, actual, with_content=with_content)
+        return {"expected": expected, "actual": actual, "differences": found} if found else {}
+
+
+def request_in_full(request: ModelRequest, pieces: Mapping[str, Any]) -> dict[str, Any]:
+    """A request with its pieces in the place of their names."""
+
+    def piece(name: str | None) -> Any:
+        return None if name is None else pieces.get(name)
+
+    return {
+        "model": request.model,
+        "stream": request.stream,
+        **{part: piece(getattr(request, part)) for part in _PARTS},
+        "contents": [piece(name) for name in request.contents],
+    }
+
+
+def request_differences(
+    expected: dict[str, Any], actual: dict[str, Any], *, with_content: bool = True
+) -> list[FieldDifference]:
+    """The fields in which two requests differ.
+
+    Without `with_content`, what was told to the model does not count, in system
+    instruction and contents: a live tool gave another result, and agents tell of results in many
+    ways.
+    """
+    if not with_content:
+        kept = ("model", "stream", "tools", "config")
+        expected, actual = ({name: each[name] for name in kept} for each in (expected, actual))
+    return differences(expected, actual)
+
+
+def without_results(value: Any) -> Any:
+    """The value without what function responses say."""
+    if isinstance(value, list):
+        return [without_results(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    told = {name: without_results(each) for name, each in value.items()}
+    if isinstance(told.get("functionResponse"), dict):
+        told["functionResponse"] = {**told["functionResponse"], "response": None}
+    return told
+
+
+_Source = tuple[str, str | None]
+"""Author and branch."""
+
+
+def as_made(recording: Recording) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The events with their places as the code made them: before people changed or dropped them."""
+    edits = [edit for edit in recording.edits if edit.gate == "before_commit"]
+    for place in range(len(recording.events) + 1):
+        here = [edit for edit in edits if edit.place == place]
+        yield from ((place, edit.held) for edit in here if edit.action == "drop")
+        if place < len(recording.events):
+            changed = next((edit.held for edit in here if edit.action == "edit"), None)
+            yield place, changed or recording.events[place]
+
+
+class Expected:
+    """What is to come, in order: events one after the other, fragments source by source."""
+
+    def __init__(self, recording: Recording, ids: Ids, *, live_tools: bool) -> None:
+        self._events = recording.events
+        self._ids = ids
+        self._live_tools = live_tools
+        self._places: defaultdict[_Source, deque[int]] = defaultdict(deque)
+        for place, event in as_made(recording):
+            self._places[_source(event)].append(place)
+        self._cut = {
+            (call.agent, call.branch)
+            for call in recording.calls
+            if call.type == "model" and call.event is None
+        }
+        """Sources with an answer that no event came of."""
+        self._fragments: defaultdict[_Source, deque[dict[str, Any]]] = defaultdict(deque)
+        for fragment in recording.fragments:
+            self._fragments[_source(fragment)].append(fragment)
+
+    def place_of_next(self, author: str, branch: str | None) -> int | None:
+        """Where in the stream the source's next event is; None if it is to make no more.
+
+        Each call is for one event more.
+        """
+        places = self._places[author, self._ids.recorded(branch)]
+        return places.popleft() if places else None
+
+    def place_ahead(self, author: str, branch: str | None) -> int:
+        """Where the source's next event is, behind all events if there is none; it stays there.
+
+        `branch` is the recorded one.
+        """
+        places = self._places[author, branch]
+        return places[0] if places else len(self._events)
+
+    def event(self, place: int, actual: dict[str, Any]) -> list[FieldDifference]:
+        """How an event differs from the recorded one at this place."""
+        expected = self._events[place]
+        self._ids.learn(actual, expected)
+        return self.differences(expected, actual)
+
+    def fragment(
+        self, actual: dict[str, Any]
+    ) -> tuple[dict[str, Any] | None, list[FieldDifference]]:
+        """The recorded fragment that this one is to be, None without one; how it differs."""
+        author, branch = _source(actual)
+        left = self._fragments[author, self._ids.recorded(branch)]
+        if not left:
+            return None, []
+        expected = left.popleft()
+        self._ids.learn(actual, expected)
+        return expected, self.differences(expected, actual)
+
+    def streams(self, call: RecordedCall) -> bool:
+        """Whether a fragment is left for a call of a model that no event came of."""
+        source = (call.agent, call.branch)
+        return source not in self._cut or call.event is not None or bool(self._fragments[source])
+
+    def fragments_left(self) -> list[dict[str, Any]]:
+        """Fragments that did not come; how far a stream comes that others break off is chance."""
+        left = (left for source, left in self._fragments.items() if source not in self._cut)
+        return [each for fragments in left for each in fragments]
+
+    def differences(
+        self, expected: dict[str, Any], actual: dict[str, Any]
+    ) -> list[FieldDifference]:
+        """How an event differs from a recorded one, ids aside that are known by now."""
+        expected = comparable(_without_marks(expected))
+        actual = comparable(self._ids.recorded_in(actual))
+        if self._live_tools:
+            expected, actual = _loosely(expected), _loosely(actual)
+        return differences(expected, actual)
+
+
+def by_hand(event: dict[str, Any]) -> str:
+    """The end of a sentence about an event that a person has changed; "" of any other."""
+    edited = (event.get("customMetadata") or {}).get(EDITED)
+    return " The recorded event was edited by hand." if edited else ""
+
+
+def _without_marks(event: dict[str, Any]) -> dict[str, Any]:
+    """An event without the marks of what people did: a replay does the same, and says no more."""
+    labels = event.get("customMetadata") or {}
+    if EDITED not in labels:
+        return event
+    kept = {name: value for name, value in labels.items() if name != EDITED}
+    return {**event, "customMetadata": kept or None}
+
+
+def _source(event: dict[str, Any]) -> _Source:
+    return str(event.get("author", "")), event.get("branch")
+
+
+def _loosely(event: dict[str, Any]) -> dict[str, Any]:
+    """An event without what a live tool may do otherwise than the recorded one, and without who
+    has answered in its place."""
+    parts = (event.get("content") or {}).get("parts") or []
+    if not any(part.get("functionResponse") for part in parts):
+        return event
+    actions = {**(event.get("actions") or {}), "stateDelta": None, "artifactDelta": None}
+    labels = event.get("customMetadata") or {}
+    kept = {name: value for name, value in labels.items() if name != EDITED} or None
+    told: dict[str, Any] = without_results({**event, "actions": actions, "customMetadata": kept})
+    return told

@@ -1,0 +1,261 @@
+"""Executes a recording without server, journal and network: what a test does with it."""
+
+import json
+import uuid
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from google.genai import types
+
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.sessions.state import State
+from devui.wire.framing import codecs
+from devui.wire.gates import Verdict
+from devui.wire.recordings import DIVERGED, Recording, ReplayVerdict
+from devui.worker.engines.choice import kit_of
+from devui.worker.engines.kit import (
+    App,
+    BaseNode,
+    Event,
+    InMemorySessionService,
+    Kit,
+    Session,
+)
+from devui.worker.errors import agent_error
+from devui.worker.gates import revise_event
+from devui.worker.json_text import as_json
+from devui.worker.output import current_run
+from devui.worker.replay.interventions import Hands, HandsAfter, HandsBefore
+from devui.worker.replay.plugin import Replayer
+from devui.worker.replay.replay import RecordingEnds, Replay
+from devui.worker.tools import Effects
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What a replay without a server gave."""
+
+    verdict: ReplayVerdict
+    events: list[Event] = field(default_factory=list)
+    """What it committed, the user's message first; ids and times are new."""
+    state: dict[str, Any] = field(default_factory=dict)
+    """The session's state at the end, with prefixes."""
+    error: str | None = None
+    """What it failed with, as `Type: message`; the end of what was recorded is no failure."""
+
+
+def read_recording(path: Path) -> Recording:
+    """A recording from its file. Raises OSError, and ValueError for a file that is none."""
+    try:
+        recording: Recording = codecs().RECORDING.load(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path} is not a devui recording: {error}") from error
+    return recording
+
+
+async def replay_headless(
+    exported: App | BaseNode,
+    recording: Recording,
+    *,
+    live_tools: bool = False,
+    tolerant: bool = False,
+) -> Replayed:
+    """Execute a recording on an app or a root agent.
+
+    A difference is no exception: the verdict tells it, and the events are those before it. If it is
+    tolerant it goes on after one, as long as there are recorded answers.
+    """
+    run, kit = uuid.uuid4().hex, kit_of(exported)
+    replay = Replay(recording, recording.session, kit, live_tools=live_tools, tolerant=tolerant)
+    replayer, headless = Replayer(kit), Headless(exported, recording, replay, kit)
+    replayer.begin(run, replay)
+    try:
+        outcome, error = await headless.execute(run, [replayer], replay.hands)
+    finally:
+        replayer.forget(run)
+    session = await headless.session()
+    events = session.events[len(recording.history) :]
+    verdict = replay.verdict(outcome, error)
+    if isinstance(replay.ended, RecordingEnds):
+        error = None
+    elif replay.ended is not None:
+        error = f"{DIVERGED}: {replay.ended}"
+    return Replayed(verdict, events, session.state, error)
+
+
+class Hearing(Protocol):
+    """Hears of a run's events, as JSON text, and may end the run by raising."""
+
+    def fragment(self, text: str) -> None:
+        """A partial event is shown."""
+
+    def event(self, text: str) -> Verdict | None:
+        """An event is to be committed; returned is what comes first, and is to be done to it."""
+
+    def committed(self) -> None:
+        """It is committed."""
+
+
+class Headless:
+    """What a recorded run was asked, in a session in memory; executed once."""
+
+    def __init__(
+        self, exported: App | BaseNode, recording: Recording, hearing: Hearing, kit: Kit
+    ) -> None:
+        """The run is to be on this app or root agent."""
+        self._recording = recording
+        self._hearing = hearing
+        self._effects = Effects()
+        self._kit = kit
+        sessions = kit.derive(_Sessions, kit.in_memory_session_service)
+        self._sessions = sessions(recording.session, hearing, self._effects, kit)
+        self._runner = kit.runner(
+            exported,
+            app_name=recording.app,
+            session_service=self._sessions,
+            artifact_service=kit.in_memory_artifact_service(),
+        )
+
+    async def execute(
+        self, run: str, inner: Sequence[BasePlugin], hands: Hands
+    ) -> tuple[str, str | None]:
+        """Execute it as the run of this id, with these plugins inside of the app's own.
+
+        `hands` does what people did.
+
+        Returns outcome and error, as of a Recording.
+        """
+        runner = self._runner
+        before = [self._effects, HandsAfter(lambda: hands, self._kit)]
+        after = [HandsBefore(lambda: hands, self._kit)]
+        self._kit.chain(runner, before, after, inner)
+        await self._set_up()
+        token = current_run.set(run)
+        try:
+            await self._run()
+        # Agent code may raise anything, sys.exit() included; the verdict tells it.
+        except BaseException as raised:
+            if not isinstance(raised, Exception | SystemExit | BaseExceptionGroup):
+                raise
+            told = agent_error(raised, Path.cwd())
+            return "failed", f"{told.type}: {told.message}"
+        finally:
+            current_run.reset(token)
+            await runner.close()
+        return "done", None
+
+    async def session(self) -> Session:
+        """The session as it is now."""
+        return await self._sessions.the_one(self._recording)
+
+    async def file(self, name: str, version: int) -> dict[str, Any] | None:
+        """A version of a file in wire form; None if it is not there."""
+        artifacts = self._runner.artifact_service
+        part = artifacts and await artifacts.load_artifact(
+            **_where(self._recording), filename=name, version=version
+        )
+        return json.loads(as_json(part)) if part else None
+
+    async def _set_up(self) -> None:
+        """The session as it was before the run."""
+        recording, sessions = self._recording, self._sessions
+        where = _where(recording)
+        await sessions.create_session(**where, state=recording.state)
+        stored = sessions.sessions[recording.app][recording.user][recording.session]
+        # Their changes are in the state already.
+        stored.events = [self._kit.read_event(json.dumps(each)) for each in recording.history]
+        saved = {
+            item
+            for event in recording.history
+            for item in ((event.get("actions") or {}).get("artifactDelta") or {}).items()
+        }
+        artifacts = self._runner.artifact_service
+        for file in recording.files:
+            if artifacts is not None and (file.name, file.version) in saved:
+                part = types.Part.model_validate_json(json.dumps(file.part))
+                await artifacts.save_artifact(**where, filename=file.name, artifact=part)
+
+    async def _run(self) -> None:
+        recording = self._recording
+        message = recording.message and json.dumps(recording.message)
+        events = self._runner.run_async(
+            user_id=recording.user,
+            session_id=recording.session,
+            invocation_id=recording.invocation,
+            new_message=types.Content.model_validate_json(message) if message else None,
+            state_delta=recording.state_delta,
+            run_config=self._kit.run_config(
+                streaming=recording.streaming,
+                custom_metadata=recording.custom_metadata,
+                service_tier=recording.service_tier,
+            ),
+        )
+        async with aclosing(events):
+            async for event in events:
+                if event.partial:
+                    self._hearing.fragment(event.model_dump_json(by_alias=True, exclude_none=True))
+
+
+class _Sessions(InMemorySessionService):
+    """Tells what is committed to the session of this id."""
+
+    def __init__(self, session: str, hearing: Hearing, effects: Effects, kit: Kit) -> None:
+        super().__init__()
+        self._kit = kit
+        self._session = session
+        self._hearing = hearing
+        self._effects = effects
+
+    async def append_event(self, session: Session, event: Event) -> Event:
+        if event.partial or session.id != self._session:
+            return await super().append_event(session, event)
+        self._effects.note(event)
+        while verdict := self._hearing.event(_as_committed(event)):
+            delta = set(event.actions.state_delta)
+            if verdict.action == "drop":
+                self._undo(session, delta)
+                return event
+            revise_event(self._kit, event, verdict)
+            self._undo(session, delta - set(event.actions.state_delta))
+        committed = await super().append_event(session, event)
+        self._hearing.committed()
+        return committed
+
+    def _undo(self, session: Session, keys: set[str]) -> None:
+        """Let the live state have what is committed under these keys."""
+        stored = self.sessions[session.app_name][session.user_id][session.id]
+        for key in keys:
+            if key in stored.state:
+                session.state[key] = stored.state[key]
+            else:
+                session.state.pop(key, None)
+
+    async def the_one(self, recording: Recording) -> Session:
+        session = await self.get_session(
+            app_name=recording.app, user_id=recording.user, session_id=recording.session
+        )
+        if session is None:
+            raise RuntimeError(f"the replayed code deleted the session {recording.session!r}")
+        return session
+
+
+def _where(recording: Recording) -> dict[str, Any]:
+    return {
+        "app_name": recording.app,
+        "user_id": recording.user,
+        "session_id": recording.session,
+    }
+
+
+def _as_committed(event: Event) -> str:
+    """The event as the journal keeps it: without `temp:` state."""
+    delta = event.actions.state_delta
+    kept = {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
+    if len(kept) < len(delta):
+        event = event.model_copy(
+            update={"actions": event.actions.model_copy(update={"state_delta": kept})}
+        )
+    return event.model_dump_json(by_alias=True, exclude_none=True)

@@ -1,0 +1,429 @@
+"""Records a run anew on the agent's code as it is now, without server and journal.
+
+Calls that were recorded are answered, and those that were not are made for real. Which recorded
+call one is, is told by what it asks, wherever it comes: each is handed out once. So nothing that a
+tool did to the world is done a second time. What is as before keeps its old ids, times and names.
+"""
+
+import json
+import uuid
+from collections import defaultdict, deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any
+
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.wire.framing import codecs
+from devui.wire.gates import Verdict
+from devui.wire.messages import ToServer
+from devui.wire.pieces import piece_name
+from devui.wire.recordings import ModelRequest, RecordedCall, RecordedFile, Recording
+from devui.wire.spans import Prompt, SpanBegan, SpanEnded
+from devui.worker.engines.choice import kit_of
+from devui.worker.engines.kit import (
+    App,
+    BaseAgent,
+    BaseNode,
+    BaseTool,
+    Context,
+    Event,
+    InvocationContext,
+    Kit,
+    LlmRequest,
+    LlmResponse,
+)
+from devui.worker.json_text import as_json
+from devui.worker.recorder import Recorder
+from devui.worker.replay.comparison import (
+    Ids,
+    SentNow,
+    comparable,
+    differences,
+    request_differences,
+    request_in_full,
+)
+from devui.worker.replay.headless import Headless
+from devui.worker.replay.plugin import ordered
+from devui.worker.replay.replay import Replay
+
+_CANCELLED = "cancelled"
+
+
+class Tape:
+    """Hears what the recorder tells, and what is committed and streamed."""
+
+    def __init__(self, run: str, kit: Kit) -> None:
+        self._kit = kit
+        self.recorder = Recorder(self._hear, kit)
+        self.recorder.begin(run, 0)
+        self.pieces: dict[str, Any] = {}
+        self.events: list[dict[str, Any]] = []
+        """As they are committed, in wire form."""
+        self.fragments: list[dict[str, Any]] = []
+        self._run = run
+        self._begun: list[SpanBegan] = []
+        self._ended: dict[int, SpanEnded] = {}
+        self._places: dict[int, int] = {}
+        """By span: the place of the event that came of it."""
+
+    def event(self, text: str) -> dict[str, Any]:
+        """An event, as JSON text, is to be committed."""
+        told: dict[str, Any] = json.loads(text)
+        for span in self.recorder.causes(self._run, self._kit.read_event(text)):
+            self._places[span] = len(self.events)
+        self.events.append(told)
+        return told
+
+    def fragment(self, text: str) -> None:
+        """A partial event, as JSON text, is shown."""
+        self.fragments.append(json.loads(text))
+
+    def calls(self) -> list[RecordedCall]:
+        """All calls, in the order in which they began."""
+        return [self._call(span, self._ended.get(span.span)) for span in self._begun]
+
+    def _hear(self, message: ToServer) -> None:
+        if isinstance(message, SpanBegan):
+            self._begun.append(message)
+            pieces = message.prompt.pieces if message.prompt else {}
+            self.pieces |= {name: json.loads(text) for name, text in pieces.items()}
+        elif isinstance(message, SpanEnded):
+            self._ended[message.span] = message  # the second time it has more
+
+    def _call(self, span: SpanBegan, end: SpanEnded | None) -> RecordedCall:
+        error = end.error if end else None
+        result = json.loads(end.result) if end and end.result else None
+        is_model, is_tool = span.type == "model", span.type == "tool"
+        return RecordedCall(
+            number=span.span,
+            parent=span.parent,
+            type=span.type,
+            name=span.name,
+            agent=span.agent,
+            branch=span.branch,
+            call=span.call,
+            event=self._places.get(span.span),
+            request=_request_of(span.prompt) if span.prompt else None,
+            args=json.loads(span.args) if is_tool and span.args else None,
+            responses=[(seconds, answer) for seconds, answer in result or []] if is_model else [],
+            result=result if is_tool else None,
+            effects=json.loads(end.effects) if end and end.effects else {},
+            error=None if error == _CANCELLED else error,
+            open=end is None or error == _CANCELLED,
+        )
+
+
+def _request_of(prompt: Prompt) -> ModelRequest:
+    return ModelRequest(
+        model=prompt.model,
+        stream=prompt.stream,
+        system=prompt.system,
+        tools=prompt.tools,
+        config=prompt.config,
+        contents=prompt.contents,
+    )
+
+
+def steadied(fresh: Recording, old: Recording, ids: Ids) -> Recording:
+    """The new recording; `ids` has learned which new id stands for which old one."""
+    named = _with_old_names(_with_old_ids(fresh, ids), old, ids)
+    return replace(
+        named,
+        calls=_calls(named, old),
+        fragments=_fragments(named.fragments, old.fragments),
+        events=[
+            old.events[place] if _is_event(old, place, event) else event
+            for place, event in enumerate(named.events)
+        ],
+    )
+
+
+def _with_old_ids(fresh: Recording, ids: Ids) -> Recording:
+    text = codecs().RECORDING.dump(replace(fresh, pieces={}, history=[])).decode()
+    told: Recording = codecs().RECORDING.load(ids.recorded_surely(text).encode())
+    return replace(told, pieces=fresh.pieces, history=fresh.history)
+
+
+def _with_old_names(fresh: Recording, old: Recording, ids: Ids) -> Recording:
+    """Pieces of requests that say the same are the same piece."""
+    known = {_text(value): name for name, value in old.pieces.items()}
+    names, pieces = {}, {}
+    for name, value in fresh.pieces.items():
+        before = _text(value)
+        text = ids.recorded_surely(before)
+        names[name] = known.get(text) or (name if text == before else piece_name(text))
+        pieces[names[name]] = json.loads(text)
+    calls = [replace(call, request=_renamed(call.request, names)) for call in fresh.calls]
+    return replace(fresh, calls=calls, pieces=dict(sorted(pieces.items())))
+
+
+def _renamed(request: ModelRequest | None, names: dict[str, str]) -> ModelRequest | None:
+    if request is None:
+        return None
+    return replace(
+        request,
+        system=request.system and names[request.system],
+        tools=request.tools and names[request.tools],
+        config=request.config and names[request.config],
+        contents=[names[name] for name in request.contents],
+    )
+
+
+def _calls(fresh: Recording, old: Recording) -> list[RecordedCall]:
+    """Those that asked the same and were answered the same took as long as before."""
+    left = list(old.calls)
+
+    def steady(call: RecordedCall) -> RecordedCall:
+        known = next((other for other in left if _is_same(call, fresh, other, old)), None)
+        if known is None:
+            return call
+        left.remove(known)
+        # Pieces are named by what was really sent, which may have been a secret.
+        return replace(call, responses=known.responses, request=known.request)
+
+    return [steady(call) for call in fresh.calls]
+
+
+def _is_same(new: RecordedCall, fresh: Recording, old_call: RecordedCall, old: Recording) -> bool:
+    def content(call: RecordedCall) -> Any:
+        answers = [answer for _, answer in call.responses]
+        return call.type, call.name, call.agent, call.args, answers, call.result
+
+    def request(call: RecordedCall, recording: Recording) -> Any:
+        return call.request and request_in_full(call.request, recording.pieces)
+
+    if content(new) != content(old_call):
+        return False
+    return new.request == old_call.request or request(new, fresh) == request(old_call, old)
+
+
+def _fragments(fresh: list[dict[str, Any]], old: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of each event in their order; among events as before, which counts for nothing."""
+    left: dict[Any, deque[dict[str, Any]]] = defaultdict(deque)
+    for fragment in fresh:
+        left[fragment.get("id")].append(fragment)
+    told = []
+    for known in old:
+        if own := left[known.get("id")]:
+            new = own.popleft()
+            told.append(known if comparable(new) == comparable(known) else new)
+    return [*told, *(fragment for own in left.values() for fragment in own)]
+
+
+def _is_event(old: Recording, place: int, event: dict[str, Any]) -> bool:
+    return place < len(old.events) and comparable(event) == comparable(old.events[place])
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class Reuse(BasePlugin):
+    """The plugin of one run, innermost."""
+
+    def __init__(self, recording: Recording, kit: Kit) -> None:
+        super().__init__("devui_reuse")
+        self._kit = kit
+        self.replay = Replay(recording, recording.session, kit, tolerant=True, busy=self._is_busy)
+        """Keeps the recorded order as long as the run is like it."""
+        self.live: list[str] = []
+        """What was called for real, in words."""
+        self._remaining = [call for call in recording.calls if not call.open]
+        self._going = 0
+
+    def around_agent(
+        self,
+        *,
+        agent: BaseAgent,
+        invocation_context: InvocationContext,
+        proceed: Callable[[], AsyncGenerator[Event, None]],
+    ) -> AsyncGenerator[Event, None]:
+        """Its events in the recorded order."""
+        return ordered(self.replay, agent, invocation_context, proceed)
+
+    async def around_model_call(
+        self,
+        *,
+        callback_context: Context,
+        llm_request: LlmRequest,
+        stream: bool,
+        proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """The recorded responses to the same request; else the model's."""
+        self.replay.turns.moved()
+        agent = callback_context.agent_name
+        call = self._model(agent, SentNow(llm_request, stream=stream))
+        if call is None:
+            self.live.append(f"the model of {agent}")
+        answers = (
+            self._answers(proceed(llm_request)) if call is None else self.replay.responses(call)
+        )
+        async with aclosing(answers) as told:
+            async for answer in told:
+                yield answer
+
+    async def around_tool_call(
+        self,
+        *,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        proceed: Callable[[], Awaitable[Any]],
+    ) -> Any:
+        """The recorded result of the same arguments; else the tool's."""
+        self.replay.turns.moved()
+        if self._kit.steers(tool):
+            return await proceed()
+        args = json.loads(as_json(tool_args))
+        call = self._tool(tool.name, tool_context.agent_name, args)
+        if call is not None:
+            return await self.replay.answer(call, tool_context)
+        self.live.append(f"{tool.name}({', '.join(f'{k}={as_json(v)}' for k, v in args.items())})")
+        self._going += 1
+        try:
+            return await proceed()
+        finally:
+            self._going -= 1
+
+    async def around_summary(
+        self, *, events: list[Event], proceed: Callable[[], Awaitable[Event | None]]
+    ) -> Event | None:
+        """The recorded summary of old events, as long as all is as recorded."""
+        return await proceed() if self.live else self.replay.summary(events)
+
+    async def _answers(
+        self, answers: AsyncGenerator[LlmResponse, None]
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """A model's answers; it is busy only while one is awaited."""
+        async with aclosing(answers):
+            while True:
+                self._going += 1
+                try:
+                    answer = await anext(answers, None)
+                finally:
+                    self._going -= 1
+                if answer is None:
+                    return
+                yield answer
+
+    def _is_busy(self) -> bool:
+        return self._going > 0
+
+    def _model(self, agent: str, request: SentNow) -> RecordedCall | None:
+        actual = request.in_full(self.replay.ids)
+        pieces = self.replay.recording.pieces
+
+        def is_it(call: RecordedCall) -> bool:
+            if call.type != "model" or call.agent != agent or call.request is None:
+                return False
+            known = call.request
+            full = request_in_full(known, pieces)
+            return known == request.request or not request_differences(full, actual)
+
+        return self._take(is_it)
+
+    def _tool(self, name: str, agent: str, args: Any) -> RecordedCall | None:
+        about = ("tool", name, agent)
+        return self._take(
+            lambda call: (
+                (call.type, call.name, call.agent) == about and not differences(call.args, args)
+            )
+        )
+
+    def _take(self, is_it: Callable[[RecordedCall], bool]) -> RecordedCall | None:
+        call = next((each for each in self._remaining if is_it(each)), None)
+        if call is not None:
+            self._remaining.remove(call)
+        return call
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """A recording, made anew."""
+
+    recording: Recording
+    live: list[str]
+    """What was called for real, in words; all else was answered as before."""
+
+
+async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Refreshed:
+    """Execute a recorded run again; a call that was not recorded so is made for real."""
+    run, kit = uuid.uuid4().hex, kit_of(exported)
+    reuse, tape = Reuse(recording, kit), Tape(run, kit)
+    headless = Headless(exported, recording, _Taped(reuse, tape), kit)
+    outcome, error = await headless.execute(run, [tape.recorder, reuse], reuse.replay.hands)
+    made = replace(
+        recording,
+        outcome=outcome,
+        error=error,
+        files=await _files(headless, recording, tape.events),
+        pieces=tape.pieces,
+        calls=tape.calls(),
+        edits=reuse.replay.hands.edits,
+        fragments=tape.fragments,
+        events=tape.events,
+    )
+    return Refreshed(steadied(made, recording, reuse.replay.ids), reuse.live)
+
+
+class _Taped:
+    """What is committed and streamed, on its way to the comparison."""
+
+    def __init__(self, reuse: Reuse, tape: Tape) -> None:
+        self._replay = reuse.replay
+        self._tape = tape
+
+    def fragment(self, text: str) -> None:
+        self._tape.fragment(text)
+        self._replay.fragment(text)
+
+    def event(self, text: str) -> Verdict | None:
+        passed = self._replay.turns.passed
+        if verdict := self._replay.hands.of_event(passed, json.loads(text)):
+            return verdict
+        place, told = len(self._tape.events), self._tape.event(text)
+        self._replay.event(text)
+        recorded = self._replay.recording.events
+        if place >= len(recorded) or _shape(told) != _shape(recorded[place]):
+            self._replay.turns.open()  # who comes next is not told by the recording any more
+        return None
+
+    def committed(self) -> None:
+        self._replay.committed()
+
+
+def _shape(event: dict[str, Any]) -> tuple[Any, ...]:
+    """Who says something, and what is called or answered in it."""
+    parts = (event.get("content") or {}).get("parts") or []
+    names = [
+        (kind, part[kind].get("name"))
+        for part in parts
+        for kind in ("functionCall", "functionResponse")
+        if part.get(kind)
+    ]
+    return event.get("author"), tuple(names)
+
+
+async def _files(
+    headless: Headless, recording: Recording, events: Iterable[dict[str, Any]]
+) -> list[RecordedFile]:
+    """The files from before the run, and those that its events tell of."""
+    known = {(file.name, file.version): file for file in recording.files}
+    before, now = _saved(recording.history), _saved(events)
+    files = {place: known[place] for place in before if place in known}
+    for name, version in now - before:
+        part = await headless.file(name, version)
+        if part is not None:
+            made = RecordedFile(name=name, version=version, part=part)
+            old = known.get((name, version))
+            files[name, version] = old if old is not None and old == made else made
+    return [files[place] for place in sorted(files)]
+
+
+def _saved(events: Iterable[dict[str, Any]]) -> set[tuple[str, int]]:
+    return {
+        item
+        for event in events
+        for item in ((event.get("actions") or {}).get("artifactDelta") or {}).items()
+    }

@@ -1,0 +1,476 @@
+"""Says where the code of a run stands: its tasks, what each waits for, the calls under way.
+
+All of it is read off the interpreter when somebody asks, in the thread of the link; so it can be
+told while agent code holds the event loop.
+"""
+
+import asyncio
+import concurrent.futures
+import contextvars
+import gc
+import logging
+import sys
+import threading
+import time
+import traceback
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from devui.runtime import plain_threads
+from devui.runtime.calling import thread_of
+from devui.runtime.jsonable import with_reprs
+from devui.runtime.plain_threads import PlainThreads
+from devui.wire.messages import Blocked
+from devui.wire.standing import CallStanding, Look, LookAnswer, TaskStanding, Waiting
+from devui.worker.calls import Call, Calls
+from devui.worker.engines.kit import Standing
+from devui.worker.errors import innermost, places_of, sendable
+from devui.worker.gates import Gates
+from devui.worker.link import Link
+from devui.worker.output import current_run
+from devui.worker.sessions import WireSessionService
+from devui.worker.tools import result_schema_of
+
+_LONGEST = 1000
+"""Links of a chain after which it is given up: code may await itself in a circle."""
+_LINKS: Final = (types.CoroutineType, types.AsyncGeneratorType, types.GeneratorType)
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """How a task stands."""
+
+    frames: tuple[types.FrameType, ...]
+    """The outermost first."""
+    end: object
+    """The future, task or other thing at the end of the chain; None for a task that is running."""
+    running: bool
+
+
+def awaited(task: asyncio.Task[Any], loop_frame: types.FrameType | None) -> Awaited:
+    """Follow the chain of a task; `loop_frame` is where the loop's thread is, if in this task."""
+    if loop_frame is not None:
+        frames = _outermost_first(loop_frame)
+        return Awaited(_after(frames, _is_of_loop), None, running=True)
+    links = list(_links(task))
+    frames = [frame for link in links if (frame := _frame(link)) is not None]
+    return Awaited(tuple(frames), links[-1], running=False)
+
+
+def run_of(task: asyncio.Task[Any], variable: contextvars.ContextVar[str | None]) -> str | None:
+    """The value of a variable in the context of a task; None if it is not set."""
+    for held in gc.get_referents(task):  # Python 3.11 has no Task.get_context
+        if isinstance(held, contextvars.Context):
+            return held.get(variable)
+    return None
+
+
+def thread_frames(end: object) -> tuple[types.FrameType, ...]:
+    """The frames of the plain function in a thread that a future is the end of, if it is one."""
+    if not isinstance(end, asyncio.Future):
+        return ()
+    tops = sys._current_frames()
+    thread = thread_of(end)
+    if thread is not None:
+        return _after(_outermost_first(tops[thread]), _is_of_pool) if thread in tops else ()
+    source = _source(end)
+    if source is None:
+        return ()
+    stacks = (_after(_outermost_first(top), partial(_works_for, source)) for top in tops.values())
+    return next((stack for stack in stacks if stack), ())
+
+
+def has_entered(task: asyncio.Task[Any], lock: object, *, waits: bool) -> bool:
+    """Whether the task is inside an `async with` of the lock; `waits`: it stands before one."""
+    # The way out of an `async with` is kept ready in the frame, from before the lock is had.
+    kept = sum(_leaves(held, lock) for link in _links(task) for held in gc.get_referents(link))
+    return kept > waits
+
+
+def _links(task: asyncio.Task[Any]) -> Iterator[object]:
+    """What awaits what, from the task's coroutine to what is no coroutine."""
+    link: object = task.get_coro()
+    for _ in range(_LONGEST):
+        yield link
+        following = _following(link)
+        if following is None:
+            return
+        link = following
+
+
+def _frame(link: object) -> types.FrameType | None:
+    for name in ("cr_frame", "ag_frame", "gi_frame"):
+        frame = getattr(link, name, None)
+        if isinstance(frame, types.FrameType):
+            return frame
+    return None
+
+
+def _following(link: object) -> object:
+    if isinstance(link, types.CoroutineType):
+        return link.cr_await
+    if isinstance(link, types.AsyncGeneratorType):
+        return link.ag_await
+    if isinstance(link, types.GeneratorType):
+        return link.gi_yieldfrom
+    return None if asyncio.isfuture(link) else next(filter(_is_link, gc.get_referents(link)), None)
+
+
+def _is_link(value: object) -> bool:
+    return isinstance(value, _LINKS) or asyncio.isfuture(value)
+
+
+def _leaves(value: object, lock: object) -> bool:
+    if not isinstance(value, types.MethodType):
+        return False
+    return value.__name__ == "__aexit__" and value.__self__ is lock
+
+
+def _outermost_first(top: types.FrameType) -> list[types.FrameType]:
+    frames: list[types.FrameType] = []
+    frame: types.FrameType | None = top
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames[::-1]
+
+
+def _after(
+    frames: list[types.FrameType], is_last: Callable[[types.FrameType], bool]
+) -> tuple[types.FrameType, ...]:
+    """The frames after the last one that is so; none if none is."""
+    for number in range(len(frames) - 1, -1, -1):
+        if is_last(frames[number]):
+            return tuple(frames[number + 1 :])
+    return ()
+
+
+def _is_of_loop(frame: types.FrameType) -> bool:
+    return frame.f_code.co_filename.endswith("asyncio/events.py")
+
+
+def _is_of_pool(frame: types.FrameType) -> bool:
+    return frame.f_code.co_filename == plain_threads.__file__
+
+
+def _works_for(source: object, frame: types.FrameType) -> bool:
+    """Whether the frame of an executor's thread calls what is the future's."""
+    code = frame.f_code
+    if code.co_qualname != "_WorkItem.run" or not code.co_filename.endswith("futures/thread.py"):
+        return False
+    return frame.f_locals["self"].future is source
+
+
+def _source(end: asyncio.Future[Any]) -> object:
+    """The future of an executor that an asyncio future was made of, as by `asyncio.to_thread`."""
+    # What carries the one's cancellation to the other holds both.
+    chained = (each for each, _ in end._callbacks or () if isinstance(each, types.FunctionType))
+    for callback in chained:
+        for cell in callback.__closure__ or ():
+            if isinstance(cell.cell_contents, concurrent.futures.Future):
+                return cell.cell_contents
+    return None
+
+
+logger = logging.getLogger("devui.worker")
+
+_TASKS: Final = 100
+_CHARACTERS: Final = 300
+
+_DEVUI: Final[Mapping[CodeType, Waiting]] = {
+    Gates.pass_by.__code__: "gate",
+    WireSessionService.append_event.__code__: "commit",
+    Link.request.__code__: "server",
+    PlainThreads.run.__code__: "thread",
+}
+_ASYNCIO: Final[Mapping[str, Waiting]] = {
+    "Lock.acquire": "lock",
+    "Semaphore.acquire": "lock",
+    "BoundedSemaphore.acquire": "lock",
+    "Queue.get": "queue",
+    "Queue.put": "queue",
+    "Queue.join": "queue",
+    "Event.wait": "signal",
+    "Condition.wait": "signal",
+    "Barrier.wait": "signal",
+    "sleep": "time",
+    "wait": "tasks",
+    "wait_for": "tasks",
+    "TaskGroup.__aexit__": "tasks",
+}
+
+
+class Lookout:
+    """Sees the tasks of a loop from beside it; to be made in the thread the loop runs in."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, calls: Calls, standing: Standing, agents: Path
+    ) -> None:
+        self._loop = loop
+        self._calls = calls
+        self._runtime = standing
+        self._agents = agents
+        self._thread = threading.get_ident()
+
+    def answer(self, message: Look, *, blocked: float) -> LookAnswer | None:
+        """Answer the server; `blocked` is for how many seconds the loop has not turned.
+
+        None if it cannot be told.
+        """
+        try:
+            return self._answer(message, blocked)
+        # What is walked belongs to others and goes on meanwhile; the thread that hears the server
+        # must not end of it.
+        except Exception:
+            logger.exception("cannot determine where run %s stands", message.run)
+            return None
+
+    def blocked(self, seconds: float) -> Blocked:
+        """Who holds the loop."""
+        unknown = Blocked(seconds=seconds, stack="")
+        try:
+            return self._holder(unknown)
+        except Exception:  # as above, for the watchdog's thread
+            logger.exception("cannot determine what blocks the event loop")
+            return unknown
+
+    def _answer(self, message: Look, blocked: float) -> LookAnswer:
+        view = _View(self._standing(message.run), self._runtime, self._agents)
+        calls = [told for call in self._calls.of_run(message.run) if (told := view.call(call))]
+        return LookAnswer(
+            look=message.look,
+            run=message.run,
+            blocked=blocked,
+            calls=sorted(calls, key=lambda call: call.id),
+            tasks=view.tasks(),
+        )
+
+    def _holder(self, unknown: Blocked) -> Blocked:
+        task = asyncio.current_task(self._loop)
+        run = run_of(task, current_run) if task else None
+        stood = self._standing(run).get(task) if task and run else None
+        if run is None or stood is None:
+            return unknown
+        tools = [call.name for call in self._calls.of_run(run) if call.task is task and call.name]
+        return replace(
+            unknown,
+            run=run,
+            tool=next(iter(tools), ""),
+            place=innermost(places_of(stood.frames, self._agents)),
+        )
+
+    def _standing(self, run: str | None) -> "dict[asyncio.Task[Any], Awaited]":
+        """How the tasks of a run stand, its own first."""
+        tasks = [task for task in asyncio.all_tasks(self._loop) if run_of(task, current_run) == run]
+        tasks.sort(key=lambda task: (task.get_name() != run, len(task.get_name()), task.get_name()))
+        current = asyncio.current_task(self._loop)
+        top = sys._current_frames().get(self._thread)
+        return {task: awaited(task, top if task is current else None) for task in tasks[:_TASKS]}
+
+
+class _View:
+    """The tasks of one run at one moment."""
+
+    def __init__(
+        self, standing: "dict[asyncio.Task[Any], Awaited]", runtime: Standing, agents: Path
+    ) -> None:
+        self._standing = standing
+        self._runtime = runtime
+        self._waiting = {**_DEVUI, **runtime.waits}
+        self._agents = agents
+        self._ids = {task: number for number, task in enumerate(standing, 1)}
+        self._who: dict[asyncio.Task[Any], Call] = {}
+        """The calls of tasks that do nothing else."""
+
+    def call(self, call: Call) -> CallStanding | None:
+        """A call, unless its task has ended meanwhile."""
+        stood = self._standing.get(call.task) if call.task else None
+        if call.task is None or stood is None:
+            return None
+        self._who[call.task] = call
+        frames = [*stood.frames, *thread_frames(stood.end)]
+        inside = self._runtime.calls[call.kind]
+        begun = max((i for i, each in enumerate(frames) if each.f_code is inside), default=0)
+        own = [place for place in places_of(frames[begun:], self._agents) if place.own]
+        model = call.payload.model if call.kind == "model" else ""
+        return CallStanding(
+            id=call.number,
+            kind=call.kind,
+            name=call.name or str(model or "model"),
+            about=_about(call),
+            agent=call.context.agent_name,
+            branch=call.context.branch,
+            call=call.context.function_call_id,
+            since=call.since,
+            seconds=call.seconds,
+            task=self._ids[call.task],
+            place=own[-1] if own else None,
+            thread=self._waits_for_function(stood),
+            told=call.instead is not None,
+            schema=result_schema_of(call.tool),
+        )
+
+    def tasks(self) -> list[TaskStanding]:
+        """All of them; to be asked for after the calls."""
+        return [self._task(task, stood) for task, stood in self._standing.items()]
+
+    def _task(self, task: "asyncio.Task[Any]", stood: Awaited) -> TaskStanding:
+        beside = thread_frames(stood.end)
+        waits: Waiting = "thread" if beside else self._waits(stood)
+        agent, branch = self._at_work(task, stood)
+        before = self._before(stood, waits)
+        return TaskStanding(
+            id=self._ids[task],
+            name=task.get_name()[:_CHARACTERS],
+            agent=agent,
+            branch=branch,
+            waits=waits,
+            on="a free thread" if waits == "thread" and not beside else "",
+            awaits=self._ids.get(before) if before else None,
+            places=places_of((*stood.frames, *beside), self._agents),
+        )
+
+    def _at_work(self, task: "asyncio.Task[Any]", stood: Awaited) -> tuple[str, str | None]:
+        """The agent and the branch of a task."""
+        for frame in reversed(stood.frames):
+            known = self._runtime.agent_of(frame)
+            if known is not None:
+                return known
+        call = self._who.get(task)
+        return (call.context.agent_name, call.context.branch) if call else ("", None)
+
+    def _before(self, stood: Awaited, waits: Waiting) -> "asyncio.Task[Any] | None":
+        """The task that has to go on before this one can."""
+        if isinstance(stood.end, asyncio.Task):
+            return stood.end
+        if waits != "lock":
+            return None
+        lock = _locked(stood)
+        for task, other in self._standing.items():
+            if has_entered(task, lock, waits=_locked(other) is lock):
+                return task
+        return None
+
+    def _waits(self, stood: Awaited) -> Waiting:
+        if stood.running:
+            return "running"
+        kind: Waiting = "task" if isinstance(stood.end, asyncio.Task) else "other"
+        if type(stood.end).__name__ == "_GatheringFuture":  # of asyncio.gather
+            kind = "tasks"
+        for frame in reversed(stood.frames):
+            if not _is_asyncio(frame):
+                return self._of_devui(stood, frame) or kind
+            kind = _ASYNCIO.get(frame.f_code.co_qualname, kind)
+        # A task of asyncio's own, which somebody waits for as he would for the thing itself.
+        return "tasks" if self._runtime.folder else kind
+
+    def _of_devui(self, stood: Awaited, innermost: FrameType) -> Waiting | None:
+        """What the runtime or the worker waits for there; None where agent code does."""
+        codes = [frame.f_code for frame in stood.frames]
+        known = self._waiting.get(innermost.f_code)
+        if known == "server":  # for whom: the gate and the commit are further out
+            whose = [
+                self._waiting[code]
+                for code in codes
+                if code in self._waiting and self._waiting[code] != "server"
+            ]
+            return whose[-1] if whose else known
+        file = innermost.f_code.co_filename
+        if file == sys.modules[PlainThreads.__module__].__file__:
+            return "thread"
+        folder = self._runtime.folder
+        return "tasks" if known is None and folder and file.startswith(folder) else known
+
+    def _waits_for_function(self, stood: Awaited) -> bool:
+        return bool(thread_frames(stood.end)) or self._waits(stood) == "thread"
+
+
+def _locked(stood: Awaited) -> object:
+    """The lock that a task waits for."""
+    last = stood.frames[-1] if stood.frames else None
+    if last is None or _ASYNCIO.get(last.f_code.co_qualname) != "lock" or not _is_asyncio(last):
+        return None
+    return last.f_locals.get("self")
+
+
+def _is_asyncio(frame: FrameType) -> bool:
+    return Path(frame.f_code.co_filename).parent.name == "asyncio"
+
+
+def _about(call: Call) -> str:
+    """What a call was given, in one line."""
+    given = call.payload
+    if call.kind == "model":
+        count = len(given.contents)
+        return f"{count} message{'s' if count != 1 else ''}"
+    try:
+        text = to_json(with_reprs(given), inf_nan_mode="strings", serialize_unknown=True).decode()
+    except Exception:  # noqa: BLE001  arguments may be any object of anybody's, changing meanwhile
+        return ""
+    return sendable(text[:_CHARACTERS] + ("…" if len(text) > _CHARACTERS else ""))
+
+
+PATIENCE = 5.0
+"""Seconds without a turn of the loop after which it counts as blocked."""
+_BEAT = 0.5
+_ACCIDENT = 2.0
+"""Seconds that a busy machine may take for one turn."""
+
+
+class Watchdog:
+    """A thread that sees whether the loop still turns."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        send: Callable[[Blocked], None],
+        who: Callable[[float], Blocked],
+    ) -> None:
+        """`who` says whose code has held the loop for so many seconds."""
+        self._loop = loop
+        self._send = send
+        self._who = who
+        self._loop_thread = threading.get_ident()
+        self._last = time.monotonic()
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        """Watch until `stop`; call from the thread the loop runs in."""
+        threading.Thread(target=self._watch, name="devui-watchdog", daemon=True).start()
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._stopped.set()
+
+    @property
+    def silence(self) -> float:
+        """Seconds for which the loop has not turned, as far as that is no accident; else 0."""
+        silent = time.monotonic() - self._last
+        return silent if silent > _ACCIDENT else 0.0
+
+    def _beat(self) -> None:
+        self._last = time.monotonic()
+
+    def _watch(self) -> None:
+        told = False
+        while not self._stopped.wait(_BEAT):
+            silent = time.monotonic() - self._last
+            if silent >= PATIENCE and not told:
+                self._send(replace(self._who(silent), stack=self._stack()))
+                told = True
+            elif told and silent < PATIENCE:
+                self._send(Blocked(seconds=0.0, stack=""))
+                told = False
+            if not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._beat)
+
+    def _stack(self) -> str:
+        frame = sys._current_frames().get(self._loop_thread)
+        return "".join(traceback.format_stack(frame)[-12:]) if frame else ""

@@ -1,0 +1,66 @@
+// Breakpoints: the sheet that a row's gutter opens, and where the focus goes when a breakpoint is deleted.
+import { each } from "../shell/behaviours.js";
+import * as rows from "../timeline/rows.js";
+
+const GAP = 6;
+const DELETE = ":scope > form:last-child button";
+let opener = null;
+let focused = null;
+
+export function start() {
+  document.addEventListener("click", (event) => { opener = event.target.closest?.("[data-gutter]") ?? opener; });
+  document.addEventListener("focusin", ({ target }) => {
+    const item = target.closest(".break");
+    focused = item && { item, others: neighbours(item) };
+  });
+}
+
+export function connect(root) {
+  each(root, "[data-sheet]", show);
+  each(root, "#sheet", (sheet) => {
+    new MutationObserver(() => { if (!sheet.querySelector("[data-sheet]")) close(sheet); }).observe(sheet, { childList: true });
+    new ResizeObserver(() => { place(sheet); }).observe(sheet);
+  });
+  each(root, "[data-focus-fallback]", (list) => {
+    new MutationObserver(() => { keepFocus(list.dataset.focusFallback); }).observe(list, { childList: true, subtree: true });
+  });
+}
+
+// Opens the sheet of the row that has the focus, or else of the selected one.
+export function open() {
+  document.querySelector(`#g-${rows.current()} [data-gutter]`)?.click();
+}
+
+function show(form) {
+  const sheet = form.closest("[popover]");
+  sheet.showPopover();
+  place(sheet);
+  form.querySelector("input[type=checkbox]").focus();
+}
+
+// Beside the row, moved up as far as it takes to fit the window.
+function place(sheet) {
+  const row = opener?.getBoundingClientRect();
+  if (!row || !sheet.matches(":popover-open")) return;
+  sheet.style.left = `${row.right + GAP}px`;
+  sheet.style.top = `${Math.max(GAP, Math.min(row.top, innerHeight - sheet.offsetHeight - GAP))}px`;
+}
+
+function close(sheet) {
+  if (!sheet.matches(":popover-open")) return;
+  sheet.hidePopover();
+  opener?.focus({ preventScroll: true });
+}
+
+// The items below it, then those above, the nearest first.
+function neighbours(item) {
+  const all = [...item.parentElement.children], at = all.indexOf(item);
+  return [...all.slice(at + 1), ...all.slice(0, at).reverse()];
+}
+
+// The focused breakpoint may be deleted here or on another page: the nearest one that is left gets the focus.
+function keepFocus(otherwise) {
+  if (!focused || focused.item.isConnected || document.activeElement !== document.body) return;
+  const next = focused.others.find((item) => item.isConnected)?.querySelector(DELETE);
+  (next ?? document.querySelector(otherwise)).focus();
+}

@@ -1,0 +1,66 @@
+// The message field: Enter sends, Shift+Enter starts a new line. A sent message leaves the field; a refused one stays, and so
+// does what was typed before the answer arrived.
+import { each } from "../shell/behaviours.js";
+import { composing } from "../shell/keyboard.js";
+import * as lists from "../timeline/lists.js";
+import * as attachments from "./attachments.js";
+
+let focusedFor = ""; // the session whose field has had the focus
+let current = null; // the field that has it, also when another has just replaced it
+
+export function start() {
+  document.addEventListener("focusin", ({ target }) => { current = target.closest("[data-composer] textarea"); });
+  document.addEventListener("focusout", ({ target }) => {
+    setTimeout(() => { if (target === current && target.isConnected && document.activeElement !== target) current = null; });
+  });
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest?.("[data-composer] textarea");
+    if (!field || event.key !== "Enter" || event.shiftKey || composing(event)) return;
+    event.preventDefault();
+    const send = field.form.querySelector("#send, #queue-message"); // while a run is going on, the message waits for its end
+    if (send && !send.disabled && (field.value.trim() || attachments.of(field.form).length)) field.form.requestSubmit(send);
+  });
+  document.addEventListener("htmx:after:request", (event) => {
+    const form = event.target.closest?.("[data-composer]");
+    const { request, response } = event.detail.ctx;
+    const edited = event.target.closest?.("[data-closes]");
+    if (edited && response.status < 400) edited.closest("details").open = false;
+    if (!form || event.target !== form || request.method !== "POST" || response.status >= 400) return;
+    const field = form.querySelector("textarea");
+    if (field.value === request.body.get("text").replaceAll("\r\n", "\n")) field.value = "";
+    attachments.sent(form, request.body.getAll("files"));
+    lists.toEnds();
+    const pause = form.elements.pause;
+    if (pause) pause.checked = false; // it applies to one message
+    form.querySelector("[role=alert]").textContent = "";
+  });
+  document.addEventListener("change", (event) => {
+    const name = event.target.dataset?.remember;
+    if (name) localStorage.setItem(name, event.target.checked ? "on" : "off");
+  });
+}
+
+export function connect(root) {
+  each(root, "[data-composer] textarea", (field) => {
+    field.required = !attachments.of(field.form).length; // files need no words
+    field.setSelectionRange(field.value.length, field.value.length); // continue a restored text at its end
+    const idle = !document.querySelector(".msg, #run .running, #run .held, #run .stopping");
+    const replaces = current && !current.isConnected;
+    if (focusedFor === field.form.action && !replaces) return; // the reader has left the field
+    if (!idle || document.activeElement !== document.body) return;
+    field.focus();
+    focusedFor = field.form.action;
+  });
+  each(root, "[data-remember]", (box) => {
+    const stored = localStorage.getItem(box.dataset.remember);
+    if (stored) box.checked = stored === "on";
+  });
+}
+
+export function focus() {
+  document.querySelector("[data-composer] textarea")?.focus();
+}
+
+export function focused() {
+  return Boolean(document.activeElement?.closest("[data-composer]"));
+}

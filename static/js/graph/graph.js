@@ -1,0 +1,113 @@
+// The graph: a node's menu, zoom, and panning. Zoom changes the drawing's width within a box that scrolls, so wheel,
+// touch and arrow keys pan as everywhere. It stays when the graph is drawn anew.
+const STEP = 1.25;
+const LEAST = 0.72; // below, names are too small to be read: the drawing scrolls instead
+let zoom = null; // 0: fits the width; null: fits it as far as names stay legible
+
+export function start() {
+  document.addEventListener("click", (event) => {
+    const node = event.target.closest?.("[data-graph-menu]");
+    if (node) return openMenu(event, node);
+    const button = event.target.closest?.("[data-zoom]");
+    if (button) press(button.dataset.zoom);
+    const copy = event.target.closest?.("[data-copy-text]");
+    if (copy) navigator.clipboard?.writeText(copy.dataset.copyText);
+  });
+  document.addEventListener("submit", (event) => event.target.closest(".graph-menu")?.hidePopover());
+  document.addEventListener("wheel", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || !event.target.closest?.("[data-graph]")) return;
+    event.preventDefault();
+    scale(event.deltaY < 0 ? STEP : 1 / STEP, event);
+  }, { passive: false });
+  document.addEventListener("keydown", (event) => {
+    if (!event.target.closest?.("[data-graph]") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const way = { "+": "in", "=": "in", "-": "out", 0: "fit" }[event.key];
+    if (way) press(way);
+    else if (!event.key.startsWith("Arrow") || !walk(event)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, true);
+  document.addEventListener("pointerdown", drag);
+  document.addEventListener("htmx:after:swap", apply);
+}
+
+export function connect() {
+  for (const tools of document.querySelectorAll("[data-graph-tools]")) tools.hidden = false;
+  apply();
+}
+
+function openMenu(event, node) {
+  const menu = document.getElementById(node.dataset.graphMenu);
+  if (!menu?.showPopover || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  menu.showPopover();
+  const box = node.querySelector("rect").getBoundingClientRect();
+  menu.style.left = `${Math.max(8, Math.min(box.left, innerWidth - menu.offsetWidth - 8))}px`;
+  menu.style.top = `${Math.max(8, Math.min(box.bottom + 4, innerHeight - menu.offsetHeight - 8))}px`;
+  menu.querySelector("a, button")?.focus();
+}
+
+function press(way) {
+  if (way === "full") document.querySelector("[data-graph]")?.requestFullscreen?.();
+  else if (way !== "fit") return scale(way === "in" ? STEP : 1 / STEP);
+  zoom = 0;
+  apply();
+}
+
+function scale(factor, at) {
+  const view = document.querySelector("[data-graph]");
+  const svg = view?.querySelector("svg");
+  if (!svg) return;
+  const before = svg.getBoundingClientRect();
+  const x = at ? at.clientX : before.left + view.clientWidth / 2;
+  const y = at ? at.clientY : before.top + view.clientHeight / 2;
+  zoom = Math.min(4, Math.max(0.2, (before.width / natural(svg)) * factor));
+  apply();
+  const ratio = svg.getBoundingClientRect().width / before.width;
+  view.scrollLeft += (x - before.left) * (ratio - 1);
+  view.scrollTop += (y - before.top) * (ratio - 1);
+}
+
+const natural = (svg) => svg.viewBox.baseVal.width;
+
+function apply() {
+  const view = document.querySelector("[data-graph]");
+  const svg = view?.querySelector("svg");
+  if (!svg) return;
+  const small = zoom === null && view.clientWidth < natural(svg) * LEAST;
+  const factor = small ? LEAST : zoom;
+  view.classList.toggle("zoomed", factor > 0);
+  svg.style.width = factor ? `${natural(svg) * factor}px` : "";
+}
+
+// The nearest node in the direction of the arrow; from the box itself, the arrows scroll.
+function walk({ key, target }) {
+  const here = target.closest(".node")?.querySelector("rect").getBoundingClientRect();
+  if (!here) return false;
+  const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
+  let best = null, least = Infinity;
+  for (const node of target.closest("svg").querySelectorAll(".node[href]")) {
+    const box = node.querySelector("rect").getBoundingClientRect();
+    const x = box.left - here.left, y = box.top - here.top;
+    const along = x * dx + y * dy, off = Math.abs(x * dy) + Math.abs(y * dx);
+    if (along > 1 && along + 2 * off < least) [best, least] = [node, along + 2 * off];
+  }
+  best?.focus();
+  return true;
+}
+
+function drag(down) {
+  const view = down.target.closest?.("[data-graph]");
+  if (!view || down.button !== 0 || down.target.closest(".node[href]:not(.frame)")) return;
+  const { scrollLeft, scrollTop } = view;
+  const move = (event) => {
+    view.classList.add("dragging");
+    view.scrollLeft = scrollLeft - event.clientX + down.clientX;
+    view.scrollTop = scrollTop - event.clientY + down.clientY;
+  };
+  document.addEventListener("pointermove", move);
+  document.addEventListener("pointerup", () => {
+    document.removeEventListener("pointermove", move);
+    view.classList.remove("dragging");
+  }, { once: true });
+}

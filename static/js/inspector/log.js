@@ -1,0 +1,36 @@
+// The log grows by the lines printed while the page listens. Lines missed while the stream was interrupted leave a gap in
+// their numbers: then the log is fetched again.
+import { each } from "../shell/behaviours.js";
+
+const number = (line) => Number(line?.id.slice(2)) || 0;
+let newest = { run: "", line: 0 };
+let answered = "";
+
+export function start() {
+  document.addEventListener("htmx:sse:after:connection", () => { answered = ""; ask(); });
+}
+
+export function connect(root) {
+  each(root, "#log-live", (box) => {
+    new MutationObserver(() => check(box)).observe(box, { childList: true });
+    check(box);
+  });
+}
+
+// An answer rendered before a line that was already here lacks it.
+function check(box) {
+  const lines = box.children, last = number(lines[lines.length - 1]);
+  const whole = !lines.length || last - number(lines[0]) + 1 === lines.length;
+  const lost = box.dataset.run === newest.run && last < newest.line;
+  newest = { run: box.dataset.run, line: lost ? newest.line : last };
+  if (!whole || lost) ask();
+}
+
+// Not again if the last answer was the same.
+function ask() {
+  const box = document.getElementById("log-live");
+  const shown = box && [box.dataset.run, box.firstElementChild?.id, box.lastElementChild?.id, box.children.length, newest.line].join();
+  if (!box || shown === answered) return;
+  answered = shown;
+  window.htmx.trigger("#log-ask", "missed");
+}

@@ -1,0 +1,66 @@
+// The order of the inspector's requests. A selection takes a moment to arrive: actions on the selected event wait for it, and
+// a selection by key waits for requests of the inspector that are still underway, because it builds on their answers.
+const underway = new Set();
+const waiting = [];
+const refreshes = new WeakMap();
+let selection = null;
+let timer = 0;
+
+export function start() {
+  document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+    if (ctx.target?.id === "inspector") underway.add(ctx);
+  });
+  document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+    if (underway.delete(ctx)) proceed();
+  });
+  document.addEventListener("click", wait, true);
+  document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
+    const fields = ctx.sourceElement.matches("[id$='-ask']") && ctx.sourceElement.getAttribute("hx-include");
+    if (fields) refreshes.set(ctx, { fields, shown: shown(fields) });
+  });
+  // A panel that refreshes itself sends what it shows. If that has changed before the answer arrives, by a click on another
+  // event, the answer is outdated.
+  document.addEventListener("htmx:before:swap", (event) => {
+    const refresh = refreshes.get(event.detail.ctx);
+    if (refresh && refresh.shown !== shown(refresh.fields)) event.preventDefault();
+  });
+}
+
+// A tab's link belongs to the event that was selected when it was rendered: wait for the new selection's link.
+function wait(event) {
+  const link = event.target.closest?.("#inspector [data-tab]");
+  const elsewhere = event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  if (!link || elsewhere || !(selection || underway.size)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  afterwards(() => document.getElementById(link.id)?.click());
+}
+
+// Selects by `choose` once no key was pressed for `rest` milliseconds.
+export function soon(choose, rest) {
+  clearTimeout(timer);
+  selection = choose;
+  timer = setTimeout(() => { timer = 0; proceed(); }, rest);
+}
+
+export function afterwards(act) {
+  waiting.push(act);
+  proceed();
+}
+
+function proceed() {
+  if (timer) return;
+  if (selection && ![...underway].some(({ sourceElement }) => !sourceElement?.closest("#rows"))) select();
+  while (waiting.length && !selection && !underway.size) waiting.shift()();
+}
+
+function select() {
+  const pending = selection;
+  selection = null;
+  pending();
+}
+
+function shown(fields) {
+  const element = document.querySelector(fields);
+  return element && [...(element.elements ?? [element])].map((field) => `${field.name}=${field.value}`).join("&");
+}

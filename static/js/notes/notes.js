@@ -1,0 +1,34 @@
+// `x` stars the selected event, `N` writes a note; both are in its detail, which is shown first if another tab is open.
+// Ctrl+Enter (Cmd+Enter on a Mac) saves the note.
+import { composing } from "../shell/keyboard.js";
+
+const click = (selector) => document.querySelector(selector)?.click();
+
+export function star() {
+  const button = document.getElementById("do-star");
+  if (button) button.click();
+  else inDetail(star);
+}
+
+export function write() {
+  const box = document.getElementById("note-edit");
+  if (!box) return inDetail(write);
+  box.open = true;
+  box.querySelector("textarea").focus();
+}
+
+export function start() {
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest?.(".note textarea");
+    if (!field || event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || composing(event)) return;
+    event.preventDefault();
+    field.form.requestSubmit();
+  });
+}
+
+function inDetail(then) {
+  const tab = document.querySelector('[data-tab="1"]');
+  if (!tab || tab.getAttribute("aria-current")) return;
+  document.addEventListener("htmx:after:swap", () => { if (document.getElementById("do-star")) then(); }, { once: true });
+  click('[data-tab="1"]');
+}

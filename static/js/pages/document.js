@@ -1,0 +1,16 @@
+// Pages that read like a document: the apps, one app, errors.
+import * as selection from "../compare/selection.js";
+import * as progress from "../jobs/progress.js";
+import * as keys from "../palette/commands.js";
+import * as palette from "../palette/palette.js";
+import { start } from "../shell/behaviours.js";
+import * as connection from "../shell/connection.js";
+import * as forms from "../shell/forms.js";
+import * as notices from "../shell/notices.js";
+import * as popups from "../shell/popups.js";
+import * as secrets from "../shell/secrets.js";
+import * as stream from "../shell/stream.js";
+import * as theme from "../shell/theme.js";
+import * as times from "../shell/times.js";
+
+start([forms, connection, progress, popups, keys, palette, selection, notices, stream, secrets, theme, times]);

@@ -1,0 +1,77 @@
+// A session exported as one HTML file: the address names the event shown; keys work as on the session page.
+const rows = [...document.querySelectorAll("#rows > .row[data-event]")];
+const field = document.getElementById("filter");
+const shown = () => rows.filter((row) => !row.hidden);
+const current = () => rows.find((row) => location.hash === `#d-${row.dataset.event}`);
+
+function mark() {
+  const row = current();
+  for (const each of rows) each.setAttribute("aria-selected", each === row ? "true" : "false");
+  row?.scrollIntoView({ block: "nearest" });
+  document.getElementById(`m-${row?.dataset.event}`)?.scrollIntoView({ block: "nearest" });
+  document.querySelector(".inspector").scrollTop = 0;
+}
+
+function step(count) {
+  const here = shown();
+  const at = here.indexOf(current());
+  const next = at < 0 ? (count > 0 ? 0 : here.length - 1) : Math.min(Math.max(at + count, 0), here.length - 1);
+  if (here[next]) location.hash = `d-${here[next].dataset.event}`;
+}
+
+function filter() {
+  const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+  document.getElementById("nothing").hidden = !rows.length || shown().length > 0;
+}
+
+function theme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : root.dataset.theme === "dark";
+  root.dataset.theme = dark ? "light" : "dark";
+}
+
+const KEYS = { j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1), "/": () => field.focus(), t: theme };
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target === field) {
+    if (event.key === "Escape") field.blur();
+    return;
+  }
+  const action = KEYS[event.key];
+  if (!action || (event.key.startsWith("Arrow") && !event.target.closest("#rows, body:focus"))) return;
+  event.preventDefault();
+  action();
+});
+document.getElementById("theme").addEventListener("click", theme);
+field.addEventListener("input", filter);
+addEventListener("hashchange", mark);
+mark();
+
+// The JSON of an event gets its colours when it is unfolded, up to as many characters as on the session page.
+const TOKEN = /("(?:[^"\\]|\\.)*"?)|(-?\d[\d.eE+-]*)|(true|false)|(null)/g;
+const KINDS = ["string", "number", "boolean", "null"];
+const COLOURED = 65536;
+
+function colour(pre) {
+  const text = pre.textContent;
+  const pieces = document.createDocumentFragment();
+  let end = 0;
+  for (const match of text.slice(0, COLOURED).matchAll(TOKEN)) {
+    const span = document.createElement("span");
+    span.textContent = match[0];
+    pieces.append(text.slice(end, match.index), span);
+    end = match.index + match[0].length;
+    const kind = KINDS[match.slice(1).findIndex(Boolean)];
+    span.className = `j-${kind === "string" && text[end] === ":" ? "key" : kind}`;
+  }
+  pieces.append(text.slice(end));
+  pre.replaceChildren(pieces);
+}
+
+document.addEventListener("toggle", (event) => {
+  if (!event.target.matches(".raw-fold") || event.target.dataset.coloured) return;
+  event.target.dataset.coloured = "yes";
+  for (const pre of event.target.querySelectorAll("pre.json-text")) colour(pre);
+}, true);

@@ -1,0 +1,42 @@
+// The session page. Popups come before keys: an Escape closes one thing.
+import * as sheet from "../breakpoints/sheet.js";
+import * as attachments from "../chat/attachments.js";
+import * as composer from "../chat/composer.js";
+import * as graph from "../graph/graph.js";
+import * as drafts from "../hold/drafts.js";
+import * as log from "../inspector/log.js";
+import * as requests from "../inspector/requests.js";
+import * as progress from "../jobs/progress.js";
+import * as notes from "../notes/notes.js";
+import * as palette from "../palette/palette.js";
+import * as fork from "../recovery/fork.js";
+import * as chunks from "../request/chunks.js";
+import * as announcements from "../session/announcements.js";
+import * as clipboard from "../session/clipboard.js";
+import * as keys from "../session/keys.js";
+import * as navigation from "../session/navigation.js";
+import * as panes from "../session/panes.js";
+import * as tabName from "../session/tab-name.js";
+import { start } from "../shell/behaviours.js";
+import * as connection from "../shell/connection.js";
+import * as forms from "../shell/forms.js";
+import * as notices from "../shell/notices.js";
+import * as popups from "../shell/popups.js";
+import * as secrets from "../shell/secrets.js";
+import * as stream from "../shell/stream.js";
+import * as theme from "../shell/theme.js";
+import * as times from "../shell/times.js";
+import * as keyHistory from "../state/key-history.js";
+import * as filter from "../timeline/filter.js";
+import * as gaps from "../timeline/gaps.js";
+import * as lists from "../timeline/lists.js";
+import * as player from "../timeline/player.js";
+import * as rows from "../timeline/rows.js";
+import * as scrubber from "../timeline/scrubber.js";
+import * as spans from "../trace/spans.js";
+
+start([
+  announcements, requests, attachments, composer, forms, connection, popups, palette, drafts, filter, fork, sheet, keyHistory,
+  log, keys, notes, navigation, panes, player, lists, gaps, notices, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
+  theme, times, spans, graph, progress,
+]);

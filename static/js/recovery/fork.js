@@ -1,0 +1,17 @@
+// The form for a fork: `f` opens it for the focused row and moves the focus to its first field.
+import { each } from "../shell/behaviours.js";
+import * as rows from "../timeline/rows.js";
+
+export function open() {
+  const number = rows.current();
+  document.querySelector(`#e-${number} .fork-here`)?.click();
+}
+
+export function connect(root) {
+  each(root, "[data-fork-form]", (form) => {
+    form.querySelector("input:checked").focus({ preventScroll: true });
+    const show = () => form.scrollIntoView({ block: "nearest" });
+    form.addEventListener("change", show);
+    show();
+  });
+}

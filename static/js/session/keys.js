@@ -1,0 +1,129 @@
+// Keyboard shortcuts of the session page, by section, and which key presses they take.
+// Actions on the selected event (`after`) run once a selection that is still loading has arrived.
+import * as breakpoints from "../breakpoints/sheet.js";
+import * as composer from "../chat/composer.js";
+import { afterwards } from "../inspector/requests.js";
+import * as notes from "../notes/notes.js";
+import { EVERYWHERE } from "../palette/commands.js";
+import * as fork from "../recovery/fork.js";
+import * as chunks from "../request/chunks.js";
+import { keyboard, typing } from "../shell/keyboard.js";
+import * as filter from "../timeline/filter.js";
+import * as player from "../timeline/player.js";
+import * as rows from "../timeline/rows.js";
+import * as scrubber from "../timeline/scrubber.js";
+import * as clipboard from "./clipboard.js";
+import * as panes from "./panes.js";
+
+const click = (selector) => document.querySelector(selector)?.click();
+
+const focusedRow = () => document.activeElement?.closest?.("#rows > *");
+const TABS = ["Event", "State", "Raw", "Log", "Breaks", "Run", "Request", "Trace", "Graph", "Files"];
+
+function foldHere(close) {
+  const row = focusedRow();
+  if (row) rows.fold(row.dataset.group ?? row.id, close);
+}
+
+function live() {
+  if (rows.selected()) click("#go-live");
+  document.querySelectorAll("[data-tail]").forEach((box) => { box.scrollTop = box.scrollHeight; });
+}
+
+// The focused row, which the inspector may not show yet.
+function breakHere(button) {
+  const form = document.getElementById("break");
+  const number = rows.current();
+  if (!number) return;
+  form.elements.event.value = number;
+  form.requestSubmit(document.getElementById(button));
+}
+
+// The button is in the event's detail; if another tab is open, this shows the detail first.
+function runToLike() {
+  const button = document.querySelector(".like-this button[name=like]");
+  if (button) button.click();
+  else click(`[data-tab="1"]`);
+}
+
+function escape() {
+  if (panes.close()) return;
+  if (composer.focused()) rows.focus();
+}
+
+const SECTIONS = {
+  Events: [
+    { keys: ["j", "ArrowDown"], does: "next event", run: () => rows.step(1) },
+    { keys: ["k", "ArrowUp"], does: "previous event", run: () => rows.step(-1) },
+    { keys: ["Enter"], does: "open the focused event" },
+    { keys: ["g g"], does: "first event", run: () => rows.first() },
+    { keys: ["G"], does: "follow the newest event", after: true, run: live },
+    { keys: ["/"], does: "filter the events", run: () => filter.focus() },
+    { keys: ["ArrowLeft"], does: "fold the invocation", when: focusedRow, run: () => foldHere(true) },
+    { keys: ["ArrowRight"], does: "unfold the invocation", when: focusedRow, run: () => foldHere(false) },
+    { keys: ["x"], does: "star or unstar the selected event", after: true, when: rows.current, run: () => notes.star() },
+    { keys: ["N"], does: "write a note on the selected event", after: true, when: rows.current, run: () => notes.write() },
+    { keys: ["[", "]"], does: "previous chunk, next chunk of a streamed answer", each: ["previous chunk of the streamed answer", "next chunk of the streamed answer"], when: () => document.querySelector("[data-chunks]"), run: (key) => chunks.step(key === "]" ? 1 : -1) },
+    { keys: ["y"], does: "copy a link to this view", after: true, run: () => clipboard.copyLink() },
+    { keys: ["Y"], does: "copy the selected message as Markdown", after: true, run: () => clipboard.copyMessage() },
+  ],
+  Time: [
+    { keys: [",", "."], does: "back one event, forward one event", each: ["back one event in time", "forward one event in time"], after: true, run: (key) => scrubber.step(key === "," ? -1 : 1) },
+    { keys: ["<", ">"], does: "previous state change, next state change", each: ["previous state change", "next state change"], after: true, run: (key) => scrubber.leap("change", key === "<" ? -1 : 1) },
+    { keys: ["{", "}"], does: "previous write, next write of the pinned state key", each: ["previous write of the pinned state key", "next write of the pinned state key"], when: () => document.getElementById("pin")?.value, after: true, run: (key) => scrubber.leap("write", key === "{" ? -1 : 1) },
+    { keys: [" "], does: "watch events one by one from here, or stop", run: () => player.toggle() },
+    { keys: ["d"], does: "mark this state to compare other events with it", press: "#tab-state:not([aria-current]), #mark-state, #unmark-state" },
+  ],
+  Running: [
+    { keys: ["p"], does: "pause at the next event", press: "#do-pause" },
+    { keys: ["c", "F8"], does: "continue", press: "#do-continue" },
+    { keys: ["n", "F10"], does: "step over the next commit", press: "#do-step_event" },
+    { keys: ["m"], does: "half step: yield, commit, or resume", press: "#do-step_half" },
+    { keys: ["i"], does: "step into the next model, tool, or agent", press: "#do-step_into" },
+    { keys: ["o"], does: "step out", press: "#do-step_out" },
+    { keys: ["g n"], does: "run to next similar event", after: true, when: rows.current, run: runToLike },
+    { keys: ["s"], does: "stop after the next event", press: "#do-stop_after_event" },
+    { keys: ["S"], does: "stop at once", press: "#stop" },
+    { keys: ["h"], does: "show what the run is waiting for", press: "#why, #tab-run" },
+  ],
+  Breakpoints: [
+    { keys: ["b"], does: "break on events like this; again to remove", after: true, when: rows.current, run: () => breakHere("do-break") },
+    { keys: ["l"], does: "log events like this; again to remove", after: true, when: rows.current, run: () => breakHere("do-log") },
+    { keys: ["B"], does: "choose traits to break on", after: true, when: rows.current, run: () => breakpoints.open() },
+    { keys: ["Shift+F8"], does: "previous breakpoint hit", after: true, press: "#hit-back" },
+    { keys: ["Shift+F9"], does: "next breakpoint hit", after: true, press: "#hit-on[href]" },
+  ],
+  Session: [
+    { keys: ["C"], does: "new session of this app", press: "#new-session" },
+    { keys: ["f"], does: "fork at the selected event", after: true, when: rows.current, run: () => fork.open() },
+    { keys: ["M"], does: "save the session as a test", press: "#make-test" },
+    { keys: [], does: "export the session", press: "#export" },
+    { keys: [], does: "compare with another session", press: "#compare-with" },
+    { keys: [], does: "rename the session", run: () => document.querySelector(".title-form input").select() },
+    { keys: [], does: "delete the session", press: "#delete-session" },
+    { keys: [], does: "about this app", press: "#about-app" },
+  ],
+  Page: [
+    { keys: [..."1234567890"], does: `a tab: ${TABS.join(", ")}`, each: TABS.map((name) => `tab ${name}`), after: true, run: (key) => click(`[data-tab="${key}"]`) },
+    ...EVERYWHERE,
+    { keys: ["Escape"], does: "close, or leave the message", when: () => false, run: escape },
+  ],
+  Message: [
+    { keys: ["r"], does: "write a message", run: () => composer.focus() },
+    { keys: ["Enter", "Ctrl+Enter"], does: "send the message, or queue it while a run is going on", field: true },
+    { keys: ["Shift+Enter"], does: "new line in the message", field: true },
+    { keys: ["Ctrl+Enter"], does: "save the note", field: true },
+  ],
+};
+
+// Letters belong to the field that is being typed in, function keys to none; arrows to the pane that is being read,
+// and Escape to the title while it is being changed.
+function handles({ target, key }) {
+  if (key === "Escape") return !target.closest?.("[data-title]");
+  if (/^F\d+$/.test(key)) return true;
+  if (typing(target)) return false;
+  if (key === " ") return !target.closest?.("button, summary, [role=button]"); // presses them
+  return !key.startsWith("Arrow") || target === document.body || Boolean(target.closest?.("#rows"));
+}
+
+export const { start, connect } = keyboard(SECTIONS, handles, afterwards);

@@ -1,0 +1,54 @@
+// Back, forward, and links. Going back or forward to another event or tab of the same moment fetches the inspector alone, so
+// that the rest of the page keeps what was typed there. A selection that the filter leaves out needs another page; so does a
+// link that leads out of the session.
+const SELECTION = ["event", "tab", "hits", "with", "key", "path", "since", "fork"];
+let shown = location.href;
+let deferred = false;
+
+export function start() {
+  document.addEventListener("click", leave, true);
+  document.addEventListener("htmx:after:history:update", check);
+  document.addEventListener("change", (event) => {
+    if (event.target.matches?.("[data-scrub]") && deferred) check();
+  });
+  document.addEventListener("htmx:after:history:update", () => { shown = location.href; });
+  document.addEventListener("htmx:before:history:restore", (event) => {
+    const same = place(shown) === place(location.href) && document.getElementById("inspector");
+    shown = location.href;
+    if (!same) return;
+    event.preventDefault();
+    const path = event.detail.path;
+    window.htmx.ajax("GET", path, { source: "#inspector", target: "#inspector", swap: "innerMorph", replace: path });
+  });
+  // An answer that arrives after the next step would replace the current address by its own.
+  document.addEventListener("htmx:before:swap", (event) => {
+    const { sourceElement, replace } = event.detail.ctx;
+    if (sourceElement?.id === "inspector" && replace && whole(replace) !== whole(location.href)) event.preventDefault();
+  });
+}
+
+function whole(address) {
+  const url = new URL(address, location.href);
+  return url.pathname + url.search;
+}
+
+function place(address) {
+  const url = new URL(address);
+  SELECTION.forEach((name) => url.searchParams.delete(name));
+  return url.pathname + url.search;
+}
+
+// The browser follows such a link, before htmx would load the other page into a pane of this one.
+function leave(event) {
+  const link = event.target.closest?.("#main a[href], #transport a[href], .topbar a[href]");
+  const session = `/sessions/${document.getElementById("main")?.dataset.session}`;
+  if (!link || link.origin !== location.origin) return;
+  if (link.pathname !== session && !link.pathname.startsWith(`${session}/`)) event.stopPropagation();
+}
+
+function check() {
+  const number = new URLSearchParams(location.search).get("event");
+  const outside = number && document.querySelector("[data-filter-text]") && !document.getElementById(`e-${number}`);
+  deferred = Boolean(outside) && document.querySelector("[data-scrub]")?.matches(":active");
+  if (outside && !deferred) location.reload();
+}

@@ -1,0 +1,106 @@
+// The panes: separators resize them; on narrow pages the inspector takes the place of the chat while it is open, and on phones one pane is shown at a time.
+// Clicking the current tab fetches nothing, which would discard what was typed there.
+import { each } from "../shell/behaviours.js";
+
+const LEAST = 240;
+const STEP = 24;
+const narrow = matchMedia("(min-width: 700.02px) and (max-width: 1100px)");
+const phone = matchMedia("(max-width: 700px)");
+
+export function start() {
+  document.addEventListener("click", stay, true);
+  document.addEventListener("click", (event) => {
+    const tab = event.target.closest("[data-pane-tab]");
+    if (tab) { event.preventDefault(); show(tab.dataset.paneTab); }
+    if (event.target.closest("[data-drawer-close]")) close();
+    if (event.target.closest("[data-drawer-open]")) { drawer("open"); document.getElementById("panel").focus(); }
+  });
+  document.addEventListener("htmx:after:swap", (event) => {
+    const { target } = event.detail.ctx;
+    const query = new URLSearchParams(location.search);
+    if (target?.id === "inspector" && (query.has("event") || query.has("tab"))) reveal();
+  });
+}
+
+function stay(event) {
+  const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  if (elsewhere || !event.target.closest?.("#inspector [data-tab][aria-current]")) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  reveal();
+}
+
+function reveal() {
+  drawer("open");
+  if (phone.matches) show("inspector");
+}
+
+export function connect(root) {
+  each(root, "[data-splitter]", splitter);
+  each(root, ".pane-tabs", () => show(document.documentElement.dataset.pane ?? "chat"));
+}
+
+export function close() {
+  const open = document.querySelector('.panes[data-drawer="open"]') && narrow.matches;
+  drawer("closed");
+  return Boolean(open);
+}
+
+function drawer(state) {
+  const panes = document.querySelector(".panes");
+  if (panes) panes.dataset.drawer = state;
+}
+
+function show(pane) {
+  document.documentElement.dataset.pane = pane;
+  sessionStorage.setItem("pane", pane);
+  for (const tab of document.querySelectorAll("[data-pane-tab]")) {
+    if (tab.dataset.paneTab === pane) tab.setAttribute("aria-current", "true");
+    else tab.removeAttribute("aria-current");
+  }
+}
+
+// A separator is dragged or moved by arrow keys, and its position is remembered; a double click resets it.
+function splitter(bar) {
+  const pane = document.getElementById(bar.dataset.splitter);
+  const sign = bar.dataset.splitter === "chat" ? 1 : -1;
+  const most = () => Math.round(window.innerWidth * 0.6);
+  const describe = () => {
+    bar.setAttribute("aria-valuemin", LEAST);
+    bar.setAttribute("aria-valuemax", most());
+    bar.setAttribute("aria-valuenow", Math.round(pane.offsetWidth));
+  };
+  const resize = (width) => {
+    setSize(bar.dataset.splitter, `${Math.min(Math.max(width, LEAST), most())}px`);
+    describe();
+  };
+  bar.addEventListener("pointerdown", (event) => {
+    const from = event.clientX;
+    const width = pane.offsetWidth;
+    bar.setPointerCapture(event.pointerId);
+    bar.dataset.dragging = "";
+    const move = (now) => resize(width + sign * (now.clientX - from));
+    bar.addEventListener("pointermove", move);
+    bar.addEventListener("lostpointercapture", () => {
+      bar.removeEventListener("pointermove", move);
+      delete bar.dataset.dragging;
+    }, { once: true });
+  });
+  bar.addEventListener("keydown", (event) => {
+    const widths = {
+      ArrowLeft: pane.offsetWidth - sign * STEP, ArrowRight: pane.offsetWidth + sign * STEP,
+      Home: LEAST, End: most(),
+    };
+    if (!(event.key in widths)) return;
+    event.preventDefault();
+    resize(widths[event.key]);
+  });
+  bar.addEventListener("dblclick", () => { setSize(bar.dataset.splitter, null); describe(); });
+  describe();
+}
+
+function setSize(pane, size) {
+  document.documentElement.style.setProperty(`--${pane}`, size ?? "");
+  if (size) localStorage.setItem(`size:${pane}`, size);
+  else localStorage.removeItem(`size:${pane}`);
+}

@@ -1,0 +1,124 @@
+// The commands of a page, from one table by section: runs them by their keys, fills the dialog that lists the keys, and
+// gives the palette what it offers.
+//
+// A command is `{ keys, does, run }`. `press` names an element that is clicked instead of `run`. `each` describes what each
+// of several keys does if they differ; `keys` may be empty. `when` says whether the command applies now; a command with
+// `press` applies if its element can be used. Commands marked `after` wait for a selection that is still loading.
+import { each } from "./behaviours.js";
+
+const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", " ": "Space" };
+const MAC = /^Mac/.test(navigator.platform);
+let page = { sections: {}, afterwards: (act) => act() };
+
+// The behaviour for the sections of a page. `handles` says whether the page takes a key event; `afterwards` may delay
+// commands marked `after`.
+export function keyboard(sections, handles, afterwards = (act) => act()) {
+  page = { sections, afterwards };
+  const table = Object.values(sections).flat();
+  let before = "";
+
+  function start() {
+    document.addEventListener("keydown", (event) => {
+      if (event.defaultPrevented || event.altKey) return;
+      const key = pressed(event);
+      if (!key || document.querySelector("dialog[open], :popover-open")) return;
+      if (!key.startsWith("Ctrl+") && !handles(event)) return;
+      const bound = (keys) => table.find((entry) => (entry.run ?? entry.press) && entry.keys.includes(keys));
+      const command = bound(`${before} ${key}`) ?? bound(key);
+      before = command ? "" : key;
+      if (!command) return;
+      event.preventDefault();
+      perform(command, event.key);
+    });
+  }
+
+  function connect(root) {
+    each(root, "dialog#keys", (dialog) => {
+      const search = dialog.querySelector("[data-keys-search]");
+      dialog.addEventListener("fill", () => {
+        const lists = Object.entries(sections).map(([name, entries]) => section(name, entries));
+        dialog.querySelector("[data-keys]").replaceChildren(...lists);
+        search.value = "";
+        narrow(dialog, "");
+      });
+      search.addEventListener("input", () => narrow(dialog, search.value.trim().toLowerCase()));
+    });
+  }
+
+  return { start, connect };
+}
+
+// Whether the target takes letters as text.
+export function typing(target) {
+  return Boolean(target.closest?.("input:not([type=range]), textarea, select, [contenteditable], [role=separator]"));
+}
+
+// What the page offers at this moment: `{ name, keys, run, section }`, in the order of the table.
+export function commands() {
+  return Object.entries(page.sections).flatMap(([section, entries]) => entries.filter(applies).flatMap(separate).map(({ does, keys, entry }) => ({
+    section,
+    name: does[0].toUpperCase() + does.slice(1),
+    keys: keys.map(shown),
+    run: () => perform(entry, keys[0]),
+  })));
+}
+
+function separate(entry) {
+  return entry.each?.map((does, place) => ({ does, keys: [entry.keys[place]], entry })) ?? [{ does: entry.does, keys: entry.keys, entry }];
+}
+
+function perform(entry, key) {
+  const act = () => (entry.run ? entry.run(key) : usable(entry.press)?.click());
+  if (entry.after) page.afterwards(act);
+  else act();
+}
+
+function applies(entry) {
+  if (entry.when) return Boolean(entry.when());
+  return Boolean(entry.press ? usable(entry.press) : entry.run);
+}
+
+function usable(selector) {
+  return [...document.querySelectorAll(selector)].find((element) => !element.matches(":disabled, [aria-disabled=true]") && !element.closest("[hidden]"));
+}
+
+// The name of a key with what is held, "" for a combination that belongs to the browser.
+function pressed(event) {
+  if (MAC ? event.metaKey : event.ctrlKey) return event.shiftKey ? "" : `Ctrl+${event.key.toUpperCase()}`;
+  if (event.ctrlKey || event.metaKey) return "";
+  return event.shiftKey && /^F\d+$/.test(event.key) ? `Shift+${event.key}` : event.key;
+}
+
+function shown(key) {
+  if (MAC && key.startsWith("Ctrl+")) return key.replace("Ctrl+", "⌘");
+  return NAMES[key] ?? key;
+}
+
+function section(name, entries) {
+  const part = document.createElement("section");
+  part.appendChild(document.createElement("h3")).textContent = name;
+  const list = part.appendChild(document.createElement("dl"));
+  for (const entry of entries.filter(({ keys }) => keys.length)) {
+    const line = list.appendChild(document.createElement("div"));
+    const keys = line.appendChild(document.createElement("dt"));
+    const names = entry.keys.length > 2 ? [entry.keys[0], "–", entry.keys.at(-1)] : entry.keys;
+    for (const key of names) keys.appendChild(document.createElement(key === "–" ? "span" : "kbd")).textContent = shown(key);
+    line.appendChild(document.createElement("dd")).textContent = entry.does;
+  }
+  return part;
+}
+
+function narrow(dialog, words) {
+  for (const part of dialog.querySelectorAll("[data-keys] section")) {
+    const lines = [...part.querySelectorAll("dl div")];
+    for (const line of lines) line.hidden = !line.textContent.toLowerCase().includes(words);
+    part.hidden = lines.every((line) => line.hidden);
+  }
+  dialog.querySelector("[data-keys-none]").hidden = Boolean(dialog.querySelector("[data-keys] section:not([hidden])"));
+}
+
+// Whether a key belongs to an input method (Japanese, Chinese, Korean). Safari ends a composition before its last Enter,
+// which then arrives as key code 229 alone.
+export function composing(event) {
+  return event.isComposing || event.keyCode === 229;
+}

@@ -1,0 +1,127 @@
+// The filter of the timeline: Enter fetches the matching rows and leaves the rest of the page, such as a message being
+// written, as it is. The address always names the filter in force. Suggestions complete the word at the caret.
+import { each } from "../shell/behaviours.js";
+import { position } from "../shell/stream.js";
+
+const MOST = 14;
+let pending = false; // whether the rows for a new filter are on their way
+const field = () => document.getElementById("filter-field");
+const list = () => document.getElementById("filter-words");
+
+export function start() {
+  document.addEventListener("htmx:after:history:update", keepInAddress);
+  document.addEventListener("submit", (event) => {
+    if (event.target.matches("[data-filter]")) go(field().value.trim(), event);
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("#filter-clear, #filter-none")) go("", event);
+  });
+  document.addEventListener("click", (event) => {
+    const option = event.target.closest?.("#filter-words [role=option]");
+    if (option) take(option);
+  });
+  // The field keeps the focus while an option is clicked.
+  document.addEventListener("mousedown", (event) => {
+    if (event.target.closest?.("#filter-words")) event.preventDefault();
+  });
+  document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
+    if (ctx.target?.id === "filter-words" && document.activeElement === field() && !field().value) suggest();
+  });
+}
+
+export function connect(root) {
+  each(root, "#filter-field", (input) => {
+    if (!pending) return;
+    pending = false;
+    input.focus({ preventScroll: true });
+    input.setSelectionRange(input.value.length, input.value.length);
+  });
+  each(root, "[data-filter] [role=combobox]", (input) => {
+    for (const type of ["input", "click"]) input.addEventListener(type, suggest);
+    input.addEventListener("focus", () => { if (!input.value) suggest(); });
+    input.addEventListener("blur", () => expand(false));
+    input.addEventListener("keydown", keydown);
+  });
+}
+
+function keydown(event) {
+  const shown = list().hidden ? [] : [...list().querySelectorAll("[role=option]:not([hidden])")];
+  const at = shown.findIndex((option) => option.getAttribute("aria-selected") === "true");
+  if (event.key === "Escape") {
+    event.preventDefault();
+    if (list().hidden) event.target.blur();
+    expand(false);
+  } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    event.preventDefault();
+    if (list().hidden) suggest();
+    else choose(shown, event.key === "ArrowDown" ? at + 1 : at - 1);
+  } else if ((event.key === "Enter" || event.key === "Tab") && at >= 0) {
+    event.preventDefault();
+    take(shown[at]);
+  }
+}
+
+// The word that ends at the caret, without its minus.
+function word() {
+  const { value, selectionStart: end } = field();
+  const from = value.slice(0, end).search(/\S*$/);
+  const start = value[from] === "-" ? from + 1 : from;
+  return { start, end, text: value.slice(start, end).toLowerCase() };
+}
+
+function suggest() {
+  const { text } = word();
+  let count = 0;
+  for (const option of list().querySelectorAll("[role=option]")) {
+    const suggestion = option.dataset.word.toLowerCase();
+    option.hidden = suggestion === text || !suggestion.includes(text) || ++count > MOST;
+    option.setAttribute("aria-selected", "false");
+  }
+  expand(count > 0);
+}
+
+function choose(shown, at) {
+  const current = shown.at(Math.max(at, -1) % shown.length);
+  for (const option of shown) option.setAttribute("aria-selected", String(option === current));
+  current.scrollIntoView({ block: "nearest" });
+  field().setAttribute("aria-activedescendant", current.id);
+}
+
+function take(option) {
+  const { start, end } = word();
+  const text = option.dataset.word;
+  field().setRangeText(text.endsWith(">") ? text : `${text} `, start, end, "end");
+  field().focus();
+  expand(false);
+}
+
+function expand(open) {
+  list().hidden = !open;
+  field().setAttribute("aria-expanded", String(open));
+  field().removeAttribute("aria-activedescendant");
+}
+
+export function focus() {
+  field().focus();
+  field().select();
+}
+
+// A selection in another pane may lead to an address without the filter.
+function keepInAddress() {
+  const applied = document.querySelector("[data-filter-text]")?.value;
+  const url = new URL(location);
+  if (pending || !applied || url.searchParams.has("filter")) return;
+  url.searchParams.set("filter", applied);
+  window.history.replaceState(window.history.state, "", url);
+}
+
+function go(text, event) {
+  event.preventDefault();
+  const url = new URL(location);
+  if (text) url.searchParams.set("filter", text);
+  else url.searchParams.delete("filter");
+  const request = new URL(url);
+  request.searchParams.set("seen", position());
+  pending = true;
+  window.htmx.ajax("GET", request.pathname + request.search, { source: "#timeline", push: url.pathname + url.search });
+}

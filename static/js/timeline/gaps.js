@@ -1,0 +1,165 @@
+// Events that the page leaves out. A gap takes the room of its events; where it comes near what the reader sees, it is
+// replaced by those that belong there, and rows and messages far from what the reader sees become a gap again. So the
+// lists scroll from the first event to the last, and stay short.
+import { each } from "../shell/behaviours.js";
+
+const NEAR = 500, FAR = 900; // pixels beyond what is seen: what is nearer is fetched, what is farther is dropped
+const LEAST = 30, MOST = 160; // events of one request
+const CROWD = 12; // items that are dropped together
+const REST = 60; // milliseconds
+const pending = new WeakMap(); // the list's request
+const targets = new WeakMap(); // the event that a list is to show
+
+export function start() {
+  const anchors = new WeakMap();
+  document.addEventListener("htmx:before:swap", ({ detail: { ctx } }) => {
+    const list = ctx.sourceElement?.matches?.("[data-gap]") && ctx.sourceElement.parentElement;
+    if (list) anchors.set(ctx, anchor(list));
+  });
+  document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
+    if (!anchors.has(ctx)) return;
+    ctx.sourceElement.remove();
+    anchors.get(ctx)();
+  });
+}
+
+export function connect(root) {
+  each(root, "[data-gaps]", (list) => {
+    const look = throttled(() => { fill(list); trim(list); });
+    list.closest(".scroller").addEventListener("scroll", look, { passive: true });
+    new MutationObserver(look).observe(list, { childList: true });
+    look();
+  });
+  each(root, "[data-gap]", size);
+}
+
+// Scrolls a list to an event that is in one of its gaps; whether there is such a gap.
+export function reveal(list, number) {
+  const gap = [...list.querySelectorAll(":scope > [data-gap]")].find(({ dataset: { first, last } }) => first <= number && number <= last);
+  if (!gap) return false;
+  const box = list.closest(".scroller"), place = gap.getBoundingClientRect();
+  const part = (number - gap.dataset.first + .5) / (gap.dataset.last - gap.dataset.first + 1);
+  targets.set(list, number);
+  box.scrollTop += place.top + place.height * part - box.getBoundingClientRect().top - box.clientHeight / 2;
+  fill(list);
+  return true;
+}
+
+function throttled(act) {
+  let timer = null;
+  return () => { timer ??= setTimeout(() => { timer = null; act(); }, REST); };
+}
+
+function size(gap) {
+  gap.style.setProperty("--count", gap.dataset.count);
+}
+
+function fill(list) {
+  if (pending.has(list) || document.documentElement.hasAttribute("data-offline")) return;
+  const view = list.closest(".scroller").getBoundingClientRect();
+  const top = view.top - NEAR, bottom = view.bottom + NEAR;
+  const places = [...list.querySelectorAll(":scope > [data-gap]")].map((gap) => [gap, gap.getBoundingClientRect()]);
+  const near = places.filter(([, place]) => place.bottom >= top && place.top <= bottom);
+  if (!near.length || !view.height) return;
+  // What is seen comes first.
+  const [gap, place] = near.find(([, each]) => each.bottom > view.top && each.top < view.bottom) ?? near[0];
+  const count = Number(gap.dataset.count), each = place.height / count || 1;
+  const from = Math.max(0, top - place.top), to = Math.min(place.height, bottom - place.top);
+  const limit = Math.min(MOST, Math.max(LEAST, Math.ceil((to - from) / each)));
+  const skip = from <= 0 ? 0 : Math.floor(from / each);
+  fetchPart(list, gap, to >= place.height && from > 0 ? Math.max(0, count - limit) : skip, limit);
+}
+
+async function fetchPart(list, gap, skip, limit) {
+  const { first, last } = gap.dataset;
+  const url = new URL(list.dataset.gaps, location);
+  for (const [name, value] of Object.entries({ first, last, skip, limit })) url.searchParams.set(name, value);
+  const request = window.htmx.ajax("GET", url.pathname + url.search, { source: gap, target: gap, swap: "beforebegin", sync: "this" });
+  pending.set(list, request);
+  try {
+    await request;
+  } finally {
+    pending.delete(list);
+  }
+  if (gap.isConnected) return; // the server did not answer; scrolling asks again
+  const target = document.getElementById(`${list.id === "rows" ? "e" : "m"}-${targets.get(list)}`);
+  target?.scrollIntoView({ block: "center" });
+  targets.delete(list);
+  fill(list);
+}
+
+// Keeps what the reader sees where it is, while something above it changes.
+function anchor(list) {
+  const box = list.closest(".scroller"), top = box.getBoundingClientRect().top;
+  const seen = [...list.children].find((item) => !item.matches("[data-gap]") && item.getBoundingClientRect().bottom > top + 60);
+  const before = seen?.getBoundingClientRect().top;
+  return () => {
+    if (seen?.isConnected) box.scrollTop += seen.getBoundingClientRect().top - before;
+  };
+}
+
+// The items that belong together: a header with its first row, a row or message with what follows from it.
+function blocks(list) {
+  const all = [];
+  let open = false; // whether the last block still waits for its row
+  for (const item of list.children) {
+    const numbered = item.matches("[data-event], [data-gap]"), header = item.matches(".inv");
+    if (!all.length || header || (numbered && !open)) all.push([]);
+    all.at(-1).push(item);
+    open = header || (open && !numbered);
+  }
+  return all;
+}
+
+function trim(list) {
+  const view = list.closest(".scroller").getBoundingClientRect();
+  if (!view.height || list.children.length < CROWD) return;
+  const runs = [[]];
+  const all = blocks(list);
+  let end = list.getBoundingClientRect().top;
+  for (const block of all) {
+    const places = block.filter((item) => !item.hidden).map((item) => item.getBoundingClientRect());
+    const start = places.length ? places[0].top : end;
+    end = places.length ? places.at(-1).bottom : end;
+    const far = end < view.top - FAR || start > view.bottom + FAR;
+    if (far && block !== all.at(-1) && !isKept(block)) runs.at(-1).push(...block);
+    else if (runs.at(-1).length) runs.push([]);
+  }
+  const long = runs.filter((run) => run.length >= CROWD || (run.length > 1 && run.some((item) => item.matches("[data-gap]"))));
+  if (!long.length) return;
+  const keep = anchor(list);
+  long.forEach((run) => drop(list, run));
+  keep();
+}
+
+// What has the focus, is selected, or takes input stays.
+function isKept(block) {
+  return block.some((item) => item.matches(':focus-within, [aria-selected="true"], :has(form)'));
+}
+
+function drop(list, items) {
+  const numbers = items.filter((item) => item.matches("[data-event], [data-gap]"));
+  const height = items.at(-1).getBoundingClientRect().bottom - items[0].getBoundingClientRect().top;
+  const first = firstOf(numbers[0]), last = firstOf(next(items.at(-1))) - 1;
+  const isRow = list.id === "rows";
+  const rows = numbers.reduce((sum, item) => sum + Number(item.dataset.count ?? 1), 0);
+  const gap = document.createElement("div");
+  const count = isRow ? rows : last - first + 1;
+  gap.className = "gap";
+  Object.assign(gap.dataset, { gap: "", first, last, count });
+  gap.style.height = `${height}px`;
+  const label = document.createElement("span");
+  label.textContent = `${count} more events`;
+  if (isRow) { gap.setAttribute("role", "row"); label.setAttribute("role", "gridcell"); }
+  gap.append(label);
+  list.insertBefore(gap, items[0]);
+  items.forEach((item) => item.remove());
+}
+
+const firstOf = (item) => Number(item.dataset.first ?? item.dataset.event);
+
+function next(item) {
+  let after = item.nextElementSibling;
+  while (!after.matches("[data-event], [data-gap]")) after = after.nextElementSibling;
+  return after;
+}

@@ -1,0 +1,118 @@
+// The growing lists, rows and messages. A list stays at its end while the reader is there; otherwise a button counts what is
+// new. Items that arrive twice are shown once, and a rewind marks what it covers.
+import { each } from "../shell/behaviours.js";
+
+const NEAR = 24;
+const atEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
+const selected = () => ["event", "at"].some((name) => new URLSearchParams(location.search).has(name));
+const following = new WeakMap();
+const follows = (box) => following.get(box) && !selected();
+const ends = new WeakMap();
+const catchUps = new WeakMap(); // what takes a list to its end, and keeps it there
+// What shows an event, in the order of the marks that a rewind brings: how the ids of its slot and of the mark begin.
+const PLACES = [["e", "tb"], ["m", "tm"], ["taken", "td"]];
+
+function toEnd(box) {
+  box.scrollTop = box.scrollHeight;
+  ends.set(box, { top: box.scrollTop, height: box.scrollHeight });
+}
+
+// A reader's scrolling is reported with the next frame; what arrives before must not scroll back. A box that has become
+// shorter scrolls by itself.
+function left(box) {
+  const end = ends.get(box);
+  return end && box.scrollTop < end.top - NEAR && box.scrollHeight >= end.height;
+}
+
+// Going live from a selection leads to the end.
+export function start() {
+  let before = selected();
+  document.addEventListener("htmx:after:history:update", () => {
+    const now = selected();
+    if (before && !now) toEnds();
+    before = now;
+  });
+}
+
+// Shows the end of every list, as after one's own message.
+export function toEnds() {
+  if (selected()) return;
+  document.querySelectorAll("[data-tail]").forEach((box) => catchUps.get(box)());
+}
+
+export function connect(root) {
+  each(root, "#rows, #messages", removeDuplicates);
+  each(root, "#rewind-news > [data-first]", markRewound);
+  each(root, "[data-tail]", follow);
+}
+
+function follow(box) {
+  const button = box.parentElement.querySelector("[data-newer]");
+  let fresh = 0;
+  const setFollowing = (is) => {
+    following.set(box, is);
+    if (is) { fresh = 0; button.hidden = true; }
+  };
+  const stay = () => {
+    if (follows(box) && left(box)) setFollowing(false);
+    if (follows(box)) toEnd(box);
+  };
+  const settle = () => {
+    stay();
+    if (follows(box) || atEnd(box)) fresh = 0;
+    button.hidden = fresh === 0;
+    button.textContent = `${fresh} new ↓`;
+  };
+  setFollowing(!selected());
+  box.addEventListener("scroll", () => setFollowing(atEnd(box)), { passive: true });
+  catchUps.set(box, () => { toEnd(box); setFollowing(true); });
+  button.addEventListener("click", catchUps.get(box));
+  new MutationObserver((changes) => {
+    for (const change of changes) change.addedNodes.forEach((node) => { fresh += counts(node) ? 1 : 0; });
+    settle();
+  }).observe(box, { childList: true, subtree: true, characterData: true });
+  new ResizeObserver(stay).observe(box);
+}
+
+// Something new at the end of its list: not older events, and not what is still streaming.
+function counts(node) {
+  return node.nodeType === 1 && node.matches(".row[data-event], .msg[id]") && !node.nextElementSibling;
+}
+
+// A row may arrive again after a reconnection, the header of an invocation with its earlier events: the first place counts.
+function removeDuplicates(list) {
+  new MutationObserver((changes) => {
+    for (const change of changes) change.addedNodes.forEach((node) => node.id && keepFirst(list, node));
+  }).observe(list, { childList: true });
+}
+
+function keepFirst(list, node) {
+  const [, ...others] = list.querySelectorAll(`:scope > #${CSS.escape(node.id)}`);
+  others.forEach((element) => element.remove());
+}
+
+// A rewind marks any number of events as rewound, or an undone rewind unmarks them.
+function markRewound(news) {
+  const { first, last } = news.dataset, marks = news.querySelectorAll("template");
+  PLACES.forEach(([slot, name], place) => {
+    for (const [element, number] of shown(slot)) {
+      if (number < Number(first) || number > Number(last)) continue;
+      document.getElementById(`${name}-${number}`)?.remove();
+      if (marks.length) put(marks[place], element, `${name}-${number}`);
+    }
+  });
+}
+
+function* shown(slot) {
+  for (const element of document.querySelectorAll(`[id^="${slot}-"]`)) {
+    const number = element.id.slice(slot.length + 1);
+    if (/^\d+$/.test(number)) yield [element, Number(number)];
+  }
+}
+
+function put(template, element, id) {
+  const mark = template.content.firstElementChild.cloneNode(true);
+  mark.id = id;
+  element.prepend(mark);
+  window.htmx.process(mark);
+}

@@ -1,0 +1,148 @@
+// Rows of the timeline: the selected one, marked in the chat, too, and moved by keys, with one tab stop for all rows; and
+// invocations that fold to their header, which rows that arrive later join.
+import { soon } from "../inspector/requests.js";
+import { each } from "../shell/behaviours.js";
+import { reveal } from "./gaps.js";
+
+const REST = 90;
+const folded = new Set();
+
+export function start() {
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-fold]");
+    if (!button) return;
+    const header = button.closest(".inv");
+    fold(header.id, !folded.has(header.id));
+  });
+  document.addEventListener("htmx:after:history:update", () => { mark(); show(); });
+  document.addEventListener("focusin", (event) => {
+    const link = event.target.closest?.("#rows .seq a");
+    if (link) stop(link);
+  });
+  document.addEventListener("click", ({ target }) => {
+    if (target.closest?.("#rows .row :is(.flag, .dt)")) target.closest(".row").querySelector(".seq a").click();
+  });
+  document.addEventListener("pointerover", (event) => pair(event.target.closest?.("[data-event]")?.dataset.event));
+  document.documentElement.addEventListener("pointerleave", () => pair());
+}
+
+export function connect(root) {
+  each(root, "#rows", (list) => {
+    new MutationObserver(() => folded.forEach((group) => showGroup(group))).observe(list, { childList: true });
+  });
+  if (folded.size) folded.forEach((group) => showGroup(group));
+  each(root, "#rows .row[data-event]", (row) => { row.querySelector(".seq a").tabIndex = -1; });
+  if (root.querySelector?.("#rows") || root.closest?.("#rows")) mark();
+}
+
+export function selected() {
+  const query = new URLSearchParams(location.search);
+  return Number(query.get("event") ?? query.get("at")) || null;
+}
+
+export function current() {
+  return Number(document.activeElement?.closest("#rows > .row[data-event]")?.dataset.event) || selected();
+}
+
+// Moves by `count` rows; the inspector follows when the key rests.
+export function step(count) {
+  const rows = visible();
+  const here = rows.findIndex((row) => row.contains(document.activeElement));
+  const from = here >= 0 ? here : rows.findIndex((row) => Number(row.dataset.event) === selected());
+  const start = from >= 0 ? from : count > 0 ? -1 : rows.length;
+  if (start + count === rows.length && from >= 0) document.querySelector("#next[href]")?.click();
+  const row = rows[Math.min(Math.max(start + count, 0), rows.length - 1)];
+  if (from < 0 || !gapBetween(rows[from], count)) go(row);
+}
+
+// Whether the next row of that direction is still to be fetched.
+function gapBetween(row, count) {
+  let item = row;
+  do item = count > 0 ? item.nextElementSibling : item.previousElementSibling;
+  while (item && !item.matches("[data-event], [data-gap]"));
+  return Boolean(item?.matches("[data-gap]"));
+}
+
+export function focus() {
+  document.activeElement?.blur();
+  document.querySelector('#rows .seq a[tabindex="0"]')?.focus({ preventScroll: true });
+}
+
+export function first() {
+  const gap = document.querySelector("#rows > [data-gap]");
+  if (!gap || gap.previousElementSibling?.closest("[data-event]")) return go(visible()[0]);
+  const url = new URL(document.querySelector("[data-scrub]").form.getAttribute("action"), location);
+  const shown = new URLSearchParams(location.search);
+  for (const name of ["at", "filter"]) if (shown.has(name)) url.searchParams.set(name, shown.get(name));
+  url.searchParams.set("event", 1);
+  location.assign(url);
+}
+
+function visible() {
+  return [...document.querySelectorAll("#rows > .row[data-event]:not([hidden])")];
+}
+
+function go(row) {
+  if (!row) return;
+  const link = row.querySelector(".seq a");
+  link.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest" });
+  soon(() => link.click(), REST);
+}
+
+function mark() {
+  const number = selected();
+  for (const row of document.querySelectorAll('#rows > .row[data-event][aria-selected="true"]')) {
+    row.setAttribute("aria-selected", "false");
+  }
+  document.querySelectorAll("#messages .selected").forEach((shown) => shown.classList.remove("selected"));
+  const row = number && document.getElementById(`e-${number}`);
+  const rows = visible();
+  const link = (row || rows.at(-1))?.querySelector(".seq a");
+  if (link && !document.activeElement?.closest("#rows")) stop(link);
+  if (!row) return;
+  message(number)?.classList.add("selected");
+  row.setAttribute("aria-selected", "true");
+}
+
+// The selected row and its message come into sight when they are chosen, not with each row that arrives.
+function show() {
+  const number = selected();
+  if (!number) return;
+  for (const list of document.querySelectorAll("[data-gaps]")) reveal(list, number);
+  const messages = [...document.querySelectorAll("#messages > [data-event]")];
+  const last = messages.findLast((each) => each.dataset.event <= number);
+  (message(number) ?? last)?.scrollIntoView({ block: "nearest" });
+  document.getElementById(`e-${number}`)?.scrollIntoView({ block: "nearest" });
+}
+
+// What the chat shows of an event: its message, or the outcome in the card of the call that it answers.
+function message(number) {
+  return document.getElementById(`m-${number}`) ?? document.querySelector(`#messages .outcome[data-event="${number}"]`);
+}
+
+function stop(link) {
+  document.querySelectorAll('#rows .seq a[tabindex="0"]').forEach((other) => { other.tabIndex = -1; });
+  link.tabIndex = 0;
+}
+
+// A row and its message are highlighted together while the pointer is over one of them; either may be gone by now.
+function pair(number) {
+  document.querySelectorAll(".paired").forEach((element) => { if (element.dataset.event !== number) element.classList.remove("paired"); });
+  if (!number) return;
+  for (const shown of [document.getElementById(`e-${number}`), message(number)]) shown?.classList.add("paired");
+}
+
+export function fold(group, close) {
+  if (close) folded.add(group);
+  else folded.delete(group);
+  showGroup(group);
+}
+
+function showGroup(group) {
+  const open = !folded.has(group);
+  const header = document.getElementById(group);
+  if (!header) return;
+  header.setAttribute("aria-expanded", String(open));
+  for (const row of document.querySelectorAll(`#rows > [data-group="${CSS.escape(group)}"]`)) row.hidden = !open;
+}

@@ -1,0 +1,121 @@
+// The scrubber: releasing it leads to that moment; its end moves along with the session, its value is spoken from the row it
+// points at, and the event under the pointer is described above it until the pointer leaves or Escape is pressed.
+import { each } from "../shell/behaviours.js";
+
+const REST = 100, THUMB = 14;
+// Where the page is on its way to: a number, or an address that leads there. Keys are quicker than pages: one pressed before
+// the page has arrived counts from where it goes.
+let going = null;
+let timer = null, tipped = null;
+
+// One event back (-1) or on (1).
+export function step(way) {
+  const slider = document.querySelector("[data-scrub]");
+  const link = document.querySelector(way < 0 ? "#cursor-back[href]" : "#cursor-on[href]");
+  if (going instanceof URL) return proceed(way < 0 ? "earlier" : "later");
+  if (going) going = Math.min(Math.max(going + way, 1), Number(slider.max));
+  else if (link) going = Number(new URL(link.href).searchParams.get("at"));
+  else return;
+  slider.value = going;
+  slider.form.requestSubmit();
+}
+
+// To the write before (-1) or after (1): of the state (`change`), or of the pinned key (`write`).
+export function leap(kind, way) {
+  const ends = way < 0 ? ["back", "on"] : ["on", "back"];
+  const [link, other] = ends.map((end) => document.querySelector(`#${kind}-${end}[href]`));
+  const direction = way < 0 ? "previous" : "next";
+  if (going?.kind === kind) return proceed(direction);
+  if (!link && !(going && other)) return;
+  const url = new URL((link ?? other).href);
+  url.pathname = url.pathname.replace(/\w+$/, direction);
+  if (Number(going)) url.searchParams.set("at", going);
+  going = Object.assign(url, { kind });
+  location.assign(going);
+}
+
+function proceed(way) {
+  going.searchParams.append("then", way);
+  location.assign(going);
+}
+
+export function start() {
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
+  document.addEventListener("htmx:after:swap", ({ target }) => {
+    const tip = document.getElementById("tip");
+    if (tip && target === tip) tip.hidden = tipped === null || !tip.textContent.trim();
+  });
+  addEventListener("pageshow", () => { going = null; });
+  document.addEventListener("input", (event) => {
+    if (event.target.matches?.("[data-scrub]")) speak(event.target);
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.matches?.("[data-scrub]")) event.target.form.requestSubmit();
+  });
+  document.addEventListener("keydown", (event) => {
+    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!way || !event.shiftKey || !event.target.matches?.("[data-scrub]")) return;
+    event.preventDefault();
+    leap("change", way);
+  });
+}
+
+export function connect(root) {
+  each(root, "[data-scrub]", (slider) => {
+    slider.addEventListener("pointermove", (event) => { if (!slider.disabled) pointAt(slider, event.clientX); });
+    slider.addEventListener("pointerleave", hideTip);
+  });
+  each(root, "#ticks", (picture) => {
+    new MutationObserver(() => extend(picture)).observe(picture, { attributes: true, childList: true, subtree: true });
+    extend(picture);
+  });
+}
+
+function extend(picture) {
+  const slider = document.querySelector("[data-scrub]");
+  const count = Number(picture.querySelector("svg")?.dataset.count);
+  if (!slider || !count) return;
+  slider.disabled = false;
+  slider.max = count;
+  document.querySelectorAll("span[data-count]").forEach((span) => { span.textContent = count; });
+  if (["event", "at"].some((name) => new URLSearchParams(location.search).has(name))) return;
+  slider.value = count;
+  for (const [id, name] of [["previous", "event"], ["cursor-back", "at"]]) {
+    const link = document.getElementById(id);
+    link.href = `${slider.form.getAttribute("action")}?${name}=${count}`;
+    link.removeAttribute("aria-disabled");
+  }
+}
+
+function speak(slider) {
+  const row = document.getElementById(`e-${slider.value}`);
+  const words = [".kind", ".who", ".what", ".back"].map((cell) => row?.querySelector(cell)?.textContent.trim());
+  slider.setAttribute("aria-valuetext", `event ${slider.value} of ${slider.max}, ${words.filter(Boolean).join(", ")}`);
+}
+
+function pointAt(slider, x) {
+  const box = slider.getBoundingClientRect(), last = Number(slider.max) - 1, wide = box.width - THUMB;
+  const part = Math.min(Math.max((x - box.left - THUMB / 2) / wide, 0), 1);
+  const number = 1 + Math.round(part * last);
+  if (number === tipped) return;
+  clearTimeout(timer);
+  tipped = number;
+  timer = setTimeout(fetchTip, REST, slider, THUMB / 2 + (last ? wide * (number - 1) / last : 0));
+}
+
+function fetchTip(slider, x) {
+  const tip = document.getElementById("tip");
+  if (!tip || document.documentElement.hasAttribute("data-offline")) return;
+  const room = window.innerWidth - slider.getBoundingClientRect().left;
+  tip.style.setProperty("--x", `${x}px`);
+  tip.style.setProperty("--room", `${room}px`);
+  const path = `${slider.form.getAttribute("action")}/events/${tipped}/tip`;
+  window.htmx.ajax("GET", path, { source: tip, target: tip, swap: "innerMorph" });
+}
+
+function hideTip() {
+  clearTimeout(timer);
+  tipped = null;
+  const tip = document.getElementById("tip");
+  if (tip) tip.hidden = true;
+}

@@ -1,0 +1,178 @@
+"""Folders that an ADK user has: nested, named oddly, with files beside the agent (adk-web 2.2)."""
+
+import html
+import json
+import re
+
+import pytest
+
+from tests.kit.server import get_session, make_session, run, running, write_app
+
+AGENT = """
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+root_agent = Agent(
+    name="root", model=ScriptedLlm(rules=[Rule(then=Say("from " + __name__))])
+)
+"""
+PAGE = {"Accept": "text/html"}
+
+
+@pytest.fixture
+def agents(tmp_path):
+    folder = tmp_path / "agents"
+    write_app(folder, "hello", AGENT)
+    return folder
+
+
+@pytest.fixture
+def client(agents, tmp_path):
+    with running(agents, tmp_path / "data") as server, server.client() as opened:
+        yield opened
+
+
+def page(client, path: str = "/") -> str:
+    """The words of a page."""
+    text = re.sub(r"<[^>]+>", " ", client.get(path, headers=PAGE).text)
+    return " ".join(html.unescape(text).split())
+
+
+@pytest.mark.parametrize("name", ["team.alpha", "team.beta", "ünï", "a.b.c.d.e", "日本"])
+def test_an_app_of_any_importable_name_and_depth_is_listed_and_runs(agents, client, name):
+    write_app(agents, name.replace(".", "/"), AGENT)
+    (agents / "team").mkdir(exist_ok=True)
+    assert client.get("/list-apps").json() == sorted(["hello", name])
+    assert name in page(client)
+    session = make_session(client, name)
+    [answer] = run(client, name, session["id"], "Hi")
+    assert answer["content"]["parts"][0]["text"] == f"from {name}.agent"
+    assert name in page(client, f"/apps/{name}")
+    assert client.get("/sessions/1", headers=PAGE).status_code == 200
+
+
+def test_agents_of_a_package_share_its_modules(agents, client):
+    (agents / "team").mkdir()
+    (agents / "team" / "__init__.py").write_text("")
+    (agents / "team" / "words.py").write_text("WORD = 'shared'\n")
+    code = "from ..words import WORD\nfrom team.words import WORD as again\n"
+    write_app(agents, "team/alpha", code + AGENT.replace('"from " + __name__', "WORD + again"))
+    session = make_session(client, "team.alpha")
+    [answer] = run(client, "team.alpha", session["id"], "Hi")
+    assert answer["content"]["parts"][0]["text"] == "sharedshared"
+
+
+LEFT_OUT = {
+    "my agent/agent.py": "my agent Python can't import a folder with this name. Rename it, for"
+    " example to my_agent.",
+    "1st/agent.py": "1st Python can't import a folder with this name. Rename it, for example to"
+    " agent_1st.",
+    "team/x.y/agent.py": "team/x.y Python can't import a folder with this name.",
+    ".hidden/agent.py": ".hidden Hidden folders are skipped.",
+    "tmp/agent.py": "tmp Folders named tmp are skipped.",
+    "a/b/c/d/e/f/agent.py": "a/b/c/d/e Apps can be up to 5 folders deep.",
+    "yaml/root_agent.yml": "yaml Rename root_agent.yml to root_agent.yaml.",
+    "main/main.py": "main It has no agent.py, but main.py defines `root_agent`.",
+    "loose.py": "loose.py Apps are folders. Move this file to loose/agent.py.",
+}
+
+
+@pytest.mark.parametrize("path", LEFT_OUT)
+def test_what_looks_like_an_agent_and_is_not_listed_is_named_with_the_reason(agents, client, path):
+    file = agents / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("root_agent = None\n")
+    assert client.get("/list-apps").json() == ["hello"]
+    assert f"Not listed {LEFT_OUT[path]}" in page(client)
+
+
+def test_a_link_out_of_the_folder_is_named(agents, client, tmp_path):
+    (agents / "link").symlink_to(write_app(tmp_path, "outside", AGENT).parent)
+    assert "link It is a link to another folder." in page(client)
+
+
+def test_services_of_the_agents_folder_are_named(agents, client):
+    assert "Partly supported files" not in page(client)
+    (agents / "services.yaml").write_text("services: []")
+    assert "Partly supported files services.yaml Memory services registered here" in page(client)
+
+
+def test_what_is_no_agent_is_not_named(agents, client):
+    for path in ("notes/notes.md", "lib/util.py", "hello/sub/agent.py", ".venv/x.py", "hello/b.py"):
+        (agents / path).parent.mkdir(parents=True, exist_ok=True)
+        (agents / path).write_text("agents = 3\n")
+    environment = agents / "env" / "lib" / "package"
+    environment.mkdir(parents=True)
+    (environment / "agent.py").write_text("root_agent = 1\n")
+    (agents / "env" / "pyvenv.cfg").write_text("")
+    assert client.get("/list-apps").json() == ["hello"]
+    assert "Not listed" not in page(client)
+
+
+@pytest.mark.parametrize(("name", "apps"), [("hello", ["hello"]), ("my agent", [])])
+def test_a_folder_opened_from_inside_is_the_app_or_says_why_not(tmp_path, name, apps):
+    folder = write_app(tmp_path / "agents", name, AGENT).parent
+    with running(folder, tmp_path / "data") as server, server.client() as client:
+        assert client.get("/list-apps").json() == apps
+        assert ("my agent Python can't import" in page(client)) is not bool(apps)
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("agent.py", "hello"),
+        ("root_agent.yaml", "hello"),
+        ("agent/__init__.py", "hello"),
+        ("agent/agent.py", "agent"),
+    ],
+)
+def test_a_file_of_an_app_opens_that_app(tmp_path, file, name):
+    write_app(tmp_path / "agents", "other", AGENT)
+    path = tmp_path / "agents" / "hello" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(AGENT if path.suffix == ".py" else "name: hello\n")
+    with running(path, tmp_path / "data") as server, server.client() as client:
+        assert client.get("/list-apps").json() == [name]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "words"),
+    [
+        ("plugins.yaml", "a: 1", "Pass other plugins to an App in agent.py"),
+        ("services.yml", "services: []", "Session and artifact services aren't"),
+        ("services.py", "from google.adk.cli.service_registry import x", "services aren't"),
+        ("initial_state.json", "[1]", "New sessions start without it: initial_state.json is not"),
+        ("initial_state.json", '{"a": NaN}', "NaN is not a valid JSON number"),
+        ("root_agent.yaml", "name: x", "agent.py takes precedence."),
+    ],
+)
+def test_a_file_that_is_not_fully_used_is_named_on_the_apps_page(agents, client, path, text, words):
+    assert "Partly supported files" not in page(client, "/apps/hello")
+    (agents / "hello" / path).write_text(text)
+    assert words in page(client, "/apps/hello")
+
+
+def test_an_app_of_a_configuration_alone_says_what_is_missing(agents, client):
+    (agents / "configured").mkdir()
+    (agents / "configured" / "root_agent.yaml").write_text("name: x\n")
+    assert client.get("/list-apps").json() == ["configured", "hello"]
+    session = make_session(client, "configured")
+    (agents / "configured" / "root_agent.yaml").write_text("name: x\ninstructions: help\n")
+    said = run(client, "configured", session["id"], "Hi")[-1]["error"]
+    assert "root_agent.yaml, instructions: LlmAgent has no such setting" in said
+    assert "Did you mean instruction?" in said
+
+
+def test_a_new_session_begins_with_the_initial_state(agents, client):
+    file = agents / "hello" / "initial_state.json"
+    file.write_text(json.dumps({"seed": 1, "user:lang": "de"}))
+    assert make_session(client, "hello")["state"] == {"seed": 1, "user:lang": "de"}
+    own = make_session(client, "hello", state={"seed": 2, "more": 3})
+    assert own["state"] == {"seed": 2, "user:lang": "de", "more": 3}
+    named = client.post("/apps/hello/users/u/sessions/named", json={}).json()
+    assert named["state"] == {"seed": 1, "user:lang": "de"}
+    origin = {"Origin": str(client.base_url).rstrip("/"), "Sec-Fetch-Site": "same-origin"}
+    client.post("/apps/hello/sessions", data={"id": "form"}, headers={**PAGE, **origin})
+    assert get_session(client, "hello", "form", user="user")["state"]["seed"] == 1
+    file.write_text("{broken")  # and the next session is made all the same
+    assert make_session(client, "hello")["state"] == {"user:lang": "de"}

@@ -1,0 +1,186 @@
+"""What an event says by other means than text: each is shown in chat, row and inspector."""
+
+import base64
+import html
+import json
+import re
+
+import pytest
+
+from tests.kit.server import make_session, running, write_app
+
+AGENT = """
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models import Rule, Say, ScriptedLlm
+
+root_agent = LlmAgent(name="teller", model=ScriptedLlm(rules=[Rule(then=Say("Hi."))]))
+"""
+PAGE = {"Accept": "text/html"}
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+PICTURE = {"inlineData": {"mimeType": "image/png", "data": base64.b64encode(PIXEL).decode()}}
+
+
+def said(*parts, **fields):
+    """An event of the agent."""
+    content = {"content": {"role": "model", "parts": list(parts)}} if parts else {}
+    return {"author": "teller", "invocationId": "e-1", **content, **fields}
+
+
+def result(value, *parts):
+    response = {"id": "c", "name": "look", "response": value, "parts": list(parts)}
+    return said({"functionResponse": response})
+
+
+GROUNDED = said(
+    {"text": "grounded"},
+    groundingMetadata={
+        "webSearchQueries": ["cats & dogs"],
+        "groundingChunks": [
+            {"web": {"uri": "https://cats.example/a", "title": "Cats"}},
+            {"retrievedContext": {"uri": "gs://bucket/b", "title": "Our own notes"}},
+            {"web": {"uri": "javascript:alert(1)", "title": "Bad"}},
+        ],
+    },
+    citationMetadata={
+        "citations": [{"uri": "https://c.example/c"}, {"uri": "https://c.example/c"}]
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("faces")
+    write_app(folder / "agents", "teller", AGENT)
+    with running(folder / "agents", folder / "data") as server, server.client() as opened:
+        yield opened
+
+
+def opened(client, *events):
+    """The key of a session with these events."""
+    made = make_session(client, "teller", events=list(events))["id"]
+    query = {"app": "teller", "user": "u", "id": made}
+    return client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
+
+
+def words(client, path):
+    text = client.get(path, headers=PAGE).text
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split()), text
+
+
+def places(client, key, number=1):
+    """The page of the session, which has the chat, the row and the event's detail."""
+    return words(client, f"/sessions/{key}?event={number}")
+
+
+def test_sources_are_numbered_links_and_nothing_but_web_addresses_is_one(client):
+    shown, page = places(client, opened(client, GROUNDED))
+    assert shown.count("Searched for cats & dogs") == 2  # in the chat, and in the event's detail
+    for title in ("Cats", "Our own notes", "Bad", "https://c.example/c"):
+        assert title in shown
+    links = re.findall(r'<a href="([^"]*)" target="_blank" rel="noopener noreferrer"', page)
+    assert set(links) == {"https://cats.example/a", "https://c.example/c"}
+    assert page.count('<ol aria-label="Sources">') == 2
+    assert 'href="javascript:' not in page
+
+
+@pytest.mark.parametrize(
+    ("field", "word"), [("inputTranscription", "Heard"), ("outputTranscription", "Spoken")]
+)
+def test_what_was_said_aloud_is_read(client, field, word):
+    shown, _ = places(
+        client, opened(client, said(**{field: {"text": "by voice", "finished": True}}))
+    )
+    assert shown.count(f"{word} by voice") == 2
+    assert f"{word.lower()}: by voice" in shown, "the row"
+
+
+@pytest.mark.parametrize("value", [{}, {"result": "ok"}])
+def test_a_picture_in_a_tool_result_is_named_and_opens(client, value):
+    call = said({"functionCall": {"id": "c", "name": "look", "args": {}}})
+    key = opened(client, call, result(value, PICTURE))
+    shown, page = places(client, key, 2)
+    assert "[image/png]" in shown, "the row"
+    links = set(re.findall(r'(?:href|src)="(/sessions/\d+/events/2/file[^"]*)"', page))
+    [link] = map(html.unescape, links)
+    answer = client.get(link)
+    assert (answer.content, answer.headers["Content-Type"]) == (PIXEL, "image/png")
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+    whole = client.get(f"/api/sessions/{key}/export?format=html").text
+    data = base64.b64encode(PIXEL).decode()
+    assert f'<img src="data:image/png;base64,{data}"' in whole
+    assert 'src="/' not in whole
+
+
+def test_what_a_browser_could_run_is_only_saved(client):
+    data = base64.urlsafe_b64encode(b"<script>\xff\xfe~?</script>").decode()
+    part = {"inlineData": {"mimeType": "text/html", "displayName": "a b.html", "data": data}}
+    key = opened(client, said(part))
+    link = f"/sessions/{key}/events/1/file?path=content.parts[0].inlineData"
+    answer = client.get(link)
+    assert answer.content == b"<script>\xff\xfe~?</script>"
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+    assert answer.headers["Content-Disposition"].startswith("attachment")
+    for path, status in (("content", 404), ("content.parts[7].inlineData", 404), ("[", 400)):
+        wrong = client.get(f"/sessions/{key}/events/1/file", params={"path": path})
+        assert wrong.status_code == status, path
+    assert client.get(f"/sessions/{key}/events/9/file?path=content").status_code == 404
+
+
+def test_json_in_a_text_is_unfolded(client):
+    text = json.dumps({"greeting": "你好", "list": [1, {"deep": "x"}]})
+    mcp = {"content": [{"type": "text", "text": text}]}
+    for value in ({"result": text}, mcp):
+        shown, _ = places(client, opened(client, result(value)))
+        assert re.search(r'greeting : "你好"', shown), shown
+        assert re.search(r'deep : "x"', shown)
+        assert "JSON in text, 2 keys" in shown or "result" in value
+
+
+@pytest.mark.parametrize("text", ["{not json}", "[]", "{}", "[" * 5000 + "]" * 5000, '"text"'])
+def test_other_texts_stay_texts(client, text):
+    _, page = places(client, opened(client, result({"value": text})))
+    assert "JSON in text" not in page
+
+
+@pytest.mark.parametrize("reason", ["MAX_TOKENS", "SAFETY", "OTHER"])
+def test_an_answer_that_was_cut_off_says_so(client, reason):
+    _, page = places(client, opened(client, said({"text": "It beg"}, finishReason=reason)))
+    assert page.count('class="cut-off"') == 2
+    assert re.search(rf'class="flag cut"[^>]*>[^<]*(<svg.*?</svg>)?[^<]*{reason}', page, re.DOTALL)
+
+
+def test_an_answer_that_ended_says_nothing(client):
+    _, page = places(client, opened(client, said({"text": "All."}, finishReason="STOP")))
+    assert "cut-off" not in page
+    assert "flag cut" not in page
+
+
+@pytest.mark.parametrize(
+    ("event", "final"),
+    [
+        (said({"text": "An answer."}), True),
+        (said({"functionCall": {"id": "c", "name": "look", "args": {}}}), False),
+        (result({"a": 1}), False),
+        (result({"a": 1}) | {"actions": {"skipSummarization": True}}, True),
+        (said({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}), False),
+        (said({"text": "not yet"}, partial=True), False),
+        (said(errorCode="BAD", errorMessage="no"), True),
+    ],
+)
+def test_whether_a_given_event_is_a_final_response_is_found_out(client, event, final):
+    key = opened(client, event)
+    [row] = client.get(f"/api/sessions/{key}/events").json()["events"]
+    assert row["final"] is final
+
+
+def test_an_answer_that_is_json_unfolds_as_a_tree(client):
+    whole = said({"text": '{"city": "Rome", "nights": [2, 3]}'})
+    fenced = said({"text": '```json\n[{"city": "Oslo"}]\n```'})
+    others = said({"text": "{not json}"}), said({"text": "{}"}), said({"text": 'So: {"a": 1}'})
+    key = opened(client, whole, fenced, *others)
+    text, page = words(client, f"/sessions/{key}")
+    chat = page[page.index('id="messages"') : page.index('id="live-chat"')]
+    assert chat.count("Show as a tree") == 2
+    assert text.count("Oslo") > 1

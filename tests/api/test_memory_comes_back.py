@@ -1,0 +1,47 @@
+"""A server that has served large answers ends about as small as it was (Linux, with glibc)."""
+
+import platform
+import time
+
+import httpx2
+import psutil
+import pytest
+
+from tests.kit.patience import PATIENCE
+from tests.kit.server import SAMPLES, make_session, running
+
+PATHS = ("/sessions/{key}", "/api/sessions/{key}/export", "/apps/summary/users/u/sessions/{id}")
+MOST = 20_000_000
+"""Bytes by which the server may have grown in the end."""
+STATE = {f"key {n}": ["some words " * 900] * 10 for n in range(150)}
+"""Of 15 MB."""
+
+
+def made(client: httpx2.Client, name: str, state: dict[str, object]) -> dict[str, object]:
+    make_session(client, "summary", sessionId=name, state=state)
+    query = {"app": "summary", "user": "u", "id": name}
+    [row] = client.get("/api/sessions", params=query).json()["sessions"]
+    return {"id": name, "key": row["key"]}
+
+
+def read(client: httpx2.Client, session: dict[str, object]) -> None:
+    for path in PATHS:
+        with client.stream("GET", path.format(**session), headers={"Accept": "text/html"}) as got:
+            assert got.status_code == 200
+            for _ in got.iter_raw():
+                pass
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="no other library gives back")
+def test_the_memory_of_large_exports_and_pages_comes_back(tmp_path) -> None:
+    with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
+        process = psutil.Process(server.pid)
+        read(client, made(client, "small", {"a": 1}))
+        before = process.memory_info().rss
+        large = made(client, "large", STATE)
+        for _ in range(3):
+            read(client, large)
+        until = time.monotonic() + PATIENCE
+        while (grown := process.memory_info().rss - before) > MOST and time.monotonic() < until:
+            time.sleep(0.2)
+        assert grown <= MOST, f"it is {grown:,} bytes larger than before"

@@ -1,0 +1,115 @@
+"""Pages of other origins, where the user lets them in (`--allow-origins`)."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.kit.server import ROOT, SAMPLES, TOKEN, running
+
+FRIEND, PATTERN = "http://localhost:3000", "https://app-7.example.com"
+CROSS = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors", "sec-fetch-dest": "empty"}
+BEARER = {"authorization": f"Bearer {TOKEN}"}
+OPTIONS = ["--allow-origins", FRIEND, "--allow_origins", r"regex:https://app-\d+\.example\.com"]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    data = tmp_path_factory.mktemp("origins") / "data"
+    with running(SAMPLES, data, *OPTIONS) as server, server.client() as opened:
+        del opened.headers["authorization"]
+        yield opened
+
+
+@pytest.mark.parametrize("origin", [FRIEND, PATTERN])
+@pytest.mark.parametrize("path", ["/list-apps", "/api/sessions", "/run_sse"])
+def test_a_preflight_of_an_allowed_origin_is_answered_without_the_token(client, origin, path):
+    asked = {
+        **CROSS,
+        "origin": origin,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type",
+    }
+    answer = client.options(path, headers=asked)
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert answer.headers["access-control-allow-origin"] == origin
+    assert "POST" in answer.headers["access-control-allow-methods"]
+    assert answer.headers["access-control-allow-headers"] == "authorization,content-type"
+    assert answer.headers["access-control-allow-credentials"] == "true"
+    assert answer.headers["vary"] == "Origin"
+
+
+@pytest.mark.parametrize("origin", [FRIEND, PATTERN])
+def test_an_allowed_origin_reads_and_writes_with_the_token_alone(client, origin):
+    asked = {**CROSS, "origin": origin}
+    refused = client.get("/list-apps", headers=asked)
+    assert refused.status_code == 401
+    assert refused.headers["access-control-allow-origin"] == origin
+    asked |= BEARER
+    answer = client.get("/list-apps", headers=asked)
+    assert (answer.status_code, "summary" in answer.json()) == (200, True)
+    assert answer.headers["access-control-allow-origin"] == origin
+    made = client.post("/apps/summary/users/u/sessions", json={}, headers=asked)
+    assert made.status_code == 200
+    form = client.post("/apps/summary/sessions", data={"title": "x"}, headers=asked)
+    assert form.status_code == 415
+
+
+def test_the_cookie_of_a_signed_in_browser_is_not_that_of_another_origin(client):
+    headers = {"origin": str(client.base_url).rstrip("/")}
+    signed = client.post("/login", data={"token": TOKEN}, headers=headers)
+    cookie = {"cookie": signed.headers["set-cookie"].partition(";")[0]}
+    site = {**CROSS, "sec-fetch-site": "same-site"}
+    assert client.get("/list-apps", headers=cookie).status_code == 200
+    refused = client.get("/list-apps", headers={**site, **cookie, "origin": FRIEND})
+    assert refused.status_code == 401
+
+
+def test_an_allowed_origin_is_never_the_browser_that_may_see_secrets(client):
+    headers = {"origin": str(client.base_url).rstrip("/")}
+    signed = client.post("/login", data={"token": TOKEN}, headers=headers)
+    cookie = {"cookie": signed.headers["set-cookie"].partition(";")[0]}
+    asked = {**CROSS, "sec-fetch-site": "same-site", **cookie, **BEARER, "origin": FRIEND}
+    form = {"hx-request": "true", "content-type": "application/x-www-form-urlencoded"}
+    answer = client.post("/secrets", content="show=yes", headers={**asked, **form})
+    assert answer.status_code == 403
+    assert 'data-secrets="shown"' not in client.get("/", headers=cookie).text
+
+
+@pytest.mark.parametrize("more", [["*"], ["regex:.*"]])
+def test_everybodys_pages_are_not_let_in_where_nobody_signs_in(tmp_path, more):
+    options = ["--no-auth", "--no-browser", "--port", "0", "--allow-origins", *more]
+    command = [sys.executable, "-m", "devui", str(SAMPLES), "--data-dir", str(tmp_path), *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "would let any web page run agents" in done.stderr
+
+
+@pytest.mark.parametrize("origin", ["http://a:99999", "localhost:3000", "regex:("])
+def test_what_is_no_origin_is_refused_at_the_start(tmp_path, origin):
+    options = ["--no-browser", "--port", "0", "--allow-origins", origin]
+    command = [sys.executable, "-m", "devui", str(SAMPLES), "--data-dir", str(tmp_path), *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "is not a" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("null", "http://localhost:3001", "https://localhost:3000", "http://evil.example"),
+        *("https://app-7.example.com.evil.example", "https://app-x.example.com"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+def test_every_other_origin_is_refused_as_without_the_option(client, origin, method):
+    answer = client.request(method, "/list-apps", headers={**CROSS, **BEARER, "origin": origin})
+    assert answer.status_code == 403
+    assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
+def test_a_proxy_with_an_allowed_origin_reaches_the_pages_by_its_own_name(client):
+    asked = {"host": "localhost:3000", "origin": FRIEND, "sec-fetch-site": "same-origin"}
+    answer = client.get("/list-apps", headers={**asked, **BEARER})
+    assert answer.status_code == 200
+    assert "access-control-allow-origin" not in answer.headers

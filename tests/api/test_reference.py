@@ -1,0 +1,54 @@
+"""The API as it describes itself: `/openapi.json` and `/docs`."""
+
+import re
+
+import httpx2
+import pytest
+
+from devui.web.routes import apis
+from tests.api.test_openapi import references
+
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture(scope="module")
+def described(server):
+    with server.client() as client:
+        return client.get("/openapi.json").json()
+
+
+def test_every_route_of_the_apis_is_described(described):
+    served = {
+        (route.path_format, method.lower()) for route in apis for method in route.methods - {"HEAD"}
+    }
+    told = {(path, method) for path, methods in described["paths"].items() for method in methods}
+    assert told == served
+
+
+def test_every_operation_says_what_it_does_and_names_its_path(described):
+    ids = []
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            assert operation["summary"], (method, path)
+            named = {each["name"] for each in operation["parameters"] if each["in"] == "path"}
+            assert named == set(re.findall(r"\{(\w+)\}", path)), path
+            ids.append(operation.get("operationId", (method, path)))
+    assert len(ids) == len(set(ids))
+
+
+def test_bodies_have_schemas_and_every_reference_leads_to_one(described):
+    schemas = described["components"]["schemas"]
+    assert {each.rpartition("/")[2] for each in references(described)} <= schemas.keys()
+    assert {"appName", "newMessage", "customMetadata"} <= schemas["RunBody"]["properties"].keys()
+
+
+def test_the_page_lists_every_operation(client, described):
+    page = client.get("/docs", headers=HTML).text
+    for path, methods in described["paths"].items():
+        for method in methods:
+            assert f"<b>{method.upper()}</b> {path}</code>" in page
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs"])
+def test_they_are_behind_the_sign_in(server, path):
+    assert httpx2.get(server.url + path, verify=False).status_code == 401

@@ -1,0 +1,123 @@
+"""Search over all sessions: what it finds, in the language of the timeline's filter."""
+
+import re
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+SECRET = "sk-live-0123456789abcdef"
+APP = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def look_up(word: str, tool_context) -> dict:
+    tool_context.state["user:page"] = word
+    return {"error": "no such page"} if word == "bad" else {"page": "x " * 300 + "a far needle"}
+
+
+rules = [
+    Rule(after="look_up", then=Say("Seen <b>it</b> with sk-live-0123456789abcdef")),
+    Rule(user="bad", then=Call("look_up", word="bad")),
+    Rule(then=Call("look_up", word="good")),
+]
+root_agent = Agent(name="reader", model=ScriptedLlm(rules=rules), tools=[look_up])
+"""
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("search")
+    write_app(folder / "agents", "reader", APP)
+    (folder / "agents" / "reader" / ".env").write_text(f"API_KEY={SECRET}\n")
+    with running(folder / "agents", folder / "data") as server, server.client() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def sessions(client):
+    made = []
+    for message in ("a bad day in Zürich", "good morning"):
+        session = Debugged(client, "reader")
+        session.start(message, pause=False).settled()
+        made.append(session)
+    client.patch(f"/api/sessions/{made[0].key}/notes/4", json={"starred": True})
+    return made
+
+
+def found(client, text, **query):
+    answer = client.get("/api/search", params={"q": text, **query})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["indexed"] == 100
+    return {
+        each["key"]: [hit["number"] for hit in each["hits"]] for each in answer.json()["sessions"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "second"),
+    [
+        ("zürich", [1], None),
+        ("need", None, [3]),  # the beginning of a word, deep in a result
+        ('"far needle"', None, [3]),
+        ("tool:look_*", [3, 2], [3, 2]),
+        ("tool:look_up -is:error", [2], [3, 2]),
+        ("is:error", [3], None),
+        ("key:user:page", [3], [3]),
+        ("is:starred", [4], None),
+        ("kind:user,call good", None, [2, 1]),
+        ("tool:look_up (args.word == 'bad')", [2], None),
+        ("author:reader -kind:result", [4, 2], [4, 2]),
+        ("reader", [4, 3, 2], [4, 3, 2]),
+        ("nothing-of-the-kind", None, None),
+    ],
+)
+def test_a_search_finds_what_a_filter_lets_through(client, sessions, text, first, second):
+    wanted = {sessions[0].key: first, sessions[1].key: second}
+    assert found(client, text) == {key: value for key, value in wanted.items() if value}
+
+
+def test_the_page_shows_the_place_and_links_to_the_event(client, sessions):
+    page = client.get("/search", params={"q": "needle"}).text
+    assert re.search(
+        rf'href="/sessions/{sessions[1].key}\?event=3">.*a far <mark>needle</mark>', page
+    )
+    escaped = client.get("/search", params={"q": "seen"}).text
+    assert "<mark>Seen</mark> &lt;b&gt;it" in escaped
+    assert "unknown field nothing:" in client.get("/search", params={"q": "nothing:x"}).text
+    assert client.get("/api/search", params={"q": "nothing:x"}).status_code == 400
+
+
+def test_no_secret_leaves_with_a_result(client, sessions):
+    for text in ("seen", "sk-live", SECRET, SECRET[:12]):
+        for path in ("/search", "/api/search"):
+            answer = client.get(path, params={"q": text}).text
+            assert SECRET[10:] not in answer
+
+
+def test_the_palette_finds_sessions_events_keys_and_apps(client, sessions):
+    key = sessions[1].key
+    same = {"Origin": str(client.base_url).rstrip("/")}
+    named = client.post(f"/sessions/{key}/title", data={"title": "Morning reader"}, headers=same)
+    assert named.status_code < 400
+    shown = client.get("/palette", params={"q": "reader", "session": key}).text
+    assert re.findall(r'role="group" aria-label="([^"]*)"', shown) == [
+        "Sessions", "Events", "Apps", "Search"
+    ]  # fmt: skip
+    assert f'href="/sessions/{key}"' in shown
+    assert f'href="/sessions/{key}?event=4"' in shown
+    assert (
+        'aria-label="State keys"'
+        in client.get("/palette", params={"q": "page", "session": key}).text
+    )
+
+
+def test_a_deleted_session_is_found_no_more(client):
+    session = Debugged(client, "reader")
+    session.start("an unrepeatable word", pause=False).settled()
+    assert found(client, "unrepeatable") == {session.key: [1]}
+    gone = client.delete(f"/apps/reader/users/u/sessions/{session.session}")
+    assert gone.status_code == 200
+    assert found(client, "unrepeatable") == {}

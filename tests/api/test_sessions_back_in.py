@@ -1,0 +1,182 @@
+"""What GET gives, POST takes: any session that an agent can make, over ADK's API and as a file."""
+
+import json
+import uuid
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.kit.server import SAMPLES, running
+from tests.kit.terminal import devui
+from tests.kit.thorough import rounds
+
+JSON = {"content-type": "application/json"}
+BASE = "/apps/summary/users"
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20) | st.just("k" * 400)
+NAME = TEXT.map(lambda text: text.replace("\0", ""))
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**40), 10**40) | FLOATS | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def deep(levels):
+    value = "bottom"
+    for _ in range(levels):
+        value = {"in": value}
+    return value
+
+
+RESULT = st.dictionaries(TEXT, VALUE | st.integers(1, 240).map(deep), max_size=3)
+DELTA = st.dictionaries(NAME.filter(lambda key: ":" not in key), VALUE, max_size=3)
+EVENT = st.tuples(RESULT, DELTA, TEXT)
+
+
+def event(number, result, delta, text):
+    call = {"id": f"c{number}", "name": "look_up"}
+    parts = [{"text": text}, {"functionResponse": {**call, "response": result}}]
+    return {
+        "id": f"e{number}",
+        "invocationId": "i",
+        "author": "summary",
+        "timestamp": 1_750_000_000.25 + number,
+        "content": {"role": "user", "parts": parts},
+        "actions": {"stateDelta": delta, "artifactDelta": {}},
+    }
+
+
+def posted(client, user, body):
+    return client.post(f"{BASE}/{user}/sessions", content=json.dumps(body), headers=JSON)
+
+
+@settings(
+    max_examples=rounds(12, 40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(state=DELTA, events=st.lists(EVENT, max_size=3))
+def test_what_get_gives_post_and_import_take(client, state, events) -> None:
+    first = [event(number, *each) for number, each in enumerate(events)]
+    name = uuid.uuid4().hex
+    answer = posted(client, "first", {"sessionId": name, "state": state, "events": first})
+    assert answer.status_code == 200, answer.text
+    given = client.get(f"{BASE}/first/sessions/{name}").json()
+    assert [each["content"] for each in given["events"]] == [each["content"] for each in first]
+    body = {"sessionId": name, "state": given["state"], "events": given["events"]}
+    assert posted(client, "again", body).status_code == 200
+    file = {**given, "userId": "file"}
+    taken = client.post("/api/sessions/import", content=json.dumps(file), headers=JSON)
+    assert taken.status_code == 201, taken.text
+    bundle = client.get(f"/api/sessions/{taken.json()['key']}/export?secrets=keep")
+    assert client.post("/api/sessions/import", content=bundle.content, headers=JSON).is_success
+    for user in ("again", "file"):
+        back = client.get(f"{BASE}/{user}/sessions/{name}").json()
+        assert (back["events"], back["state"]) == (given["events"], given["state"])
+    assert client.get(f"/sessions/{taken.json()['key']}").status_code == 200
+
+
+def test_a_result_of_13_mb_goes_out_and_in(client) -> None:
+    large = event(1, {"rows": "x" * 13_000_000}, {}, "")
+    name = uuid.uuid4().hex
+    two = [large, {**large, "id": "e2"}]
+    assert posted(client, "large", {"sessionId": name, "events": two}).status_code == 200
+    given = client.get(f"{BASE}/large/sessions/{name}").json()
+    assert posted(client, "larger", {"sessionId": name, "events": given["events"]}).is_success
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"state": {"a": ["\ud800"]}}, ["body", "state", "a", 0]),
+        ({"events": [event(1, {"r": "\udfff"}, {}, "")]}, None),
+    ],
+)
+def test_a_lone_surrogate_is_refused_with_its_place(client, body, place) -> None:
+    answer = posted(client, "halves", body)
+    assert answer.status_code == 422
+    [problem] = answer.json()["detail"]
+    expected = ["body", "events", 0, "content", "parts", 1, "functionResponse", "response", "r"]
+    assert problem["loc"] == (place or expected)
+    assert client.get(f"{BASE}/halves/sessions").json() == []
+
+
+EXPORTED = {
+    "id": "x1",
+    "appName": "summary",
+    "userId": "ann",
+    "state": {"a": 1},
+    "events": [event(1, {"ok": True}, {"b": 2}, "hi")],
+    "lastUpdateTime": 1_750_000_000,
+}
+"""As `adk web` writes a file of a session."""
+
+
+def test_a_session_that_adk_web_exported_is_imported_and_goes_on(tmp_path) -> None:
+    (tmp_path / "session.json").write_text(json.dumps(EXPORTED, indent=2))
+    here = ("--data-dir", str(tmp_path / "data"), "--agents", str(SAMPLES))
+    done = devui("import", "session.json", *here, cwd=tmp_path)
+    assert "session 1 of summary, 1 event\n" in done.stdout, done.stderr
+    with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
+        path = "/apps/summary/users/ann/sessions/x1"
+        taken = client.get(path).json()
+        assert (taken["state"], taken["id"]) == ({"a": 1, "b": 2}, "x1")
+        assert [each["timestamp"] for each in taken["events"]] == [1_750_000_001.25]
+        assert client.patch(path, json={"stateDelta": {"c": 3}}).status_code == 200
+        again = {"file": ("session.json", json.dumps(EXPORTED), "application/json")}
+        assert (
+            client.post("/import", files=again, headers={"Origin": server.url}).status_code == 409
+        )
+        ben = {"file": ("s.json", json.dumps({**EXPORTED, "userId": "ben"}), "application/json")}
+        assert client.post("/import", files=ben, headers={"Origin": server.url}).status_code == 303
+        broken = {"file": ("s.json", json.dumps({**EXPORTED, "events": [7]}), "application/json")}
+        refused = client.post("/import", files=broken, headers={"Origin": server.url})
+        assert (refused.status_code, "s.json: events.0" in refused.text) == (422, True)
+
+
+MISFITS = [
+    ({"text": 7}, "text"),
+    ({"newKind": {"a": 1}}, "newKind"),
+    ({"text": "x", "foo": 1}, "foo"),
+    ({"inlineData": {"data": "%%%", "mimeType": "a/b"}}, "inlineData.data"),
+    ({"inlineData": {"data": "aGk=", "size": 2}}, "inlineData.size"),
+    ({"fileData": {"fileUri": 7}}, "fileData.fileUri"),
+    ({"executableCode": {"code": [1]}}, "executableCode.code"),
+    ({"codeExecutionResult": "done"}, "codeExecutionResult"),
+    ({"functionCall": {"name": "f", "args": 7}}, "functionCall.args"),
+    ({"functionCall": {"name": "f", "arguments": {}}}, "functionCall.arguments"),
+    ({"functionResponse": {"parts": [{"blob": {}}]}}, "functionResponse.parts.0.blob"),
+    ({"videoMetadata": {"fps": "fast"}}, "videoMetadata.fps"),
+    ({"thoughtSignature": "%"}, "thoughtSignature"),
+    (7, ""),
+]
+
+
+@pytest.mark.parametrize(("part", "place"), MISFITS)
+def test_a_part_that_no_runtime_reads_is_refused_before_anything_is_written(
+    client, part, place
+) -> None:
+    whole = event(1, {}, {}, "")
+    broken = {**whole, "id": "e2", "content": {"role": "model", "parts": [{"text": "x"}, part]}}
+    steps = [int(each) if each.isdecimal() else each for each in place.split(".") if each]
+    where = ["content", "parts", 1, *steps]
+    name = uuid.uuid4().hex
+    answer = posted(client, name, {"sessionId": name, "events": [whole, broken]})
+    assert answer.status_code == 422, answer.text
+    assert [each["loc"] for each in answer.json()["detail"]] == [["body", "events", 1, *where]]
+    made = posted(client, name, {"sessionId": name, "events": [whole]})
+    assert made.status_code == 200, made.text
+    [row] = client.get("/api/sessions", params={"app": "summary", "user": name}).json()["sessions"]
+    file = {"id": "other", "appName": "summary", "userId": name, "events": [broken]}
+    for path, body in [
+        ("/api/sessions/import", file),
+        (f"/api/sessions/{row['key']}/forks", {"number": 1, "event": broken}),
+    ]:
+        refused = client.post(path, content=json.dumps(body), headers=JSON)
+        assert refused.status_code == 422, (path, refused.text)
+        detail = refused.json()["detail"]
+        told = detail if isinstance(detail, str) else ".".join(map(str, detail[0]["loc"]))
+        assert ".".join(map(str, where)) in told, path
+    assert [each["id"] for each in client.get(f"{BASE}/{name}/sessions").json()] == [name]

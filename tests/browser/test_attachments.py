@@ -1,0 +1,145 @@
+"""Files in messages: attached, dropped and pasted by a person, and shown whoever sends them."""
+
+import base64
+import struct
+import zlib
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import Visit
+from tests.kit.server import running
+
+pytestmark = pytest.mark.browser
+
+AGENT = '''
+from google.genai import types
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models import BaseLlm, LlmResponse
+
+class Mirror(BaseLlm):
+    """Says what it got, and returns the files."""
+    async def generate_content_async(self, request, stream=False):
+        parts = [part.inline_data for part in request.contents[-1].parts if part.inline_data]
+        said = ", ".join(f"{blob.mime_type} of {len(blob.data)} bytes" for blob in parts)
+        files = [types.Part(inline_data=blob) for blob in parts]
+        text = types.Part(text=f"Got {said or 'no files'}")
+        yield LlmResponse(content=types.Content(role="model", parts=[text, *files]))
+
+root_agent = LlmAgent(name="mirror", model=Mirror(model="mirror"))
+'''
+
+
+def png() -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+
+    head = struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)
+    rows = zlib.compress((b"\0" + b"\xb4\x5a\x28" * 8) * 8)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def wav() -> bytes:
+    """Half a second of silence."""
+    rate, samples = 8000, b"\0\0" * 4000
+    head = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16)
+    body = b"WAVE" + head + struct.pack("<4sI", b"data", len(samples)) + samples
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+HANDED = """([selector, kind, files]) => {
+  const data = new DataTransfer();
+  for (const [name, type, content] of files) {
+    const bytes = Uint8Array.from(atob(content), (c) => c.charCodeAt(0));
+    data.items.add(new File([bytes], name, { type }));
+  }
+  const init = { bubbles: true, cancelable: true };
+  document.querySelector(selector).dispatchEvent(kind === "paste"
+    ? new ClipboardEvent("paste", { ...init, clipboardData: data })
+    : new DragEvent("drop", { ...init, dataTransfer: data }));
+}"""
+"""Hands files to an element as a browser does."""
+
+
+@pytest.fixture(scope="module")
+def mirror(tmp_path_factory):
+    root = tmp_path_factory.mktemp("mirror")
+    (root / "agents" / "mirror").mkdir(parents=True)
+    (root / "agents" / "mirror" / "agent.py").write_text(AGENT)
+    with running(root / "agents", root / "data", "--no-auth") as started:
+        yield started
+
+
+@pytest.fixture
+def session(browser, mirror):
+    with Visit(browser.new_context(viewport=DESKTOP), mirror) as begun:
+        yield begun.session("mirror")
+
+
+def hand(session, kind: str, selector: str, *files: tuple[str, str, bytes]) -> None:
+    coded = [[name, mime, base64.b64encode(data).decode()] for name, mime, data in files]
+    session.page.evaluate(HANDED, [selector, kind, coded])
+
+
+def test_files_are_chosen_dropped_pasted_removed_and_sent(session):
+    chips = session.page.locator("[data-attached] > li")
+    session.page.locator("[data-files]").set_input_files(
+        [
+            {"name": "a.csv", "mimeType": "text/csv", "buffer": b"city,nights\nRome,2\n"},
+            {"name": "left.txt", "mimeType": "text/plain", "buffer": b"left"},
+        ]
+    )
+    hand(session, "drop", "#messages", ("b.json", "application/json", b'{"deep": {"answer": 42}}'))
+    hand(session, "paste", "#composer-text", ("image.png", "image/png", png()))
+    expect(chips).to_have_text(
+        ["a.csv 19 B", "left.txt 4 B", "b.json 24 B", f"image.png {len(png())} B"]
+    )
+    expect(chips.last.locator("img")).to_be_visible()
+    session.page.get_by_role("button", name="Remove left.txt").click()
+    expect(chips).to_have_count(3)
+
+    session.say("")
+    expect(chips).to_have_count(0)
+    sent, answer = session.messages.first, session.messages.last
+    expect(answer).to_contain_text(
+        f"Got text/csv of 19 bytes, application/json of 24 bytes, image/png of {len(png())} bytes"
+    )
+    for picture in (message.locator(".picture img") for message in (sent, answer)):
+        expect(picture).to_have_js_property("naturalWidth", 8)
+    table, tree = answer.locator(".preview").all()
+    table.locator("summary").first.click()
+    expect(table.locator("tr")).to_have_text(["citynights", "Rome2"])
+    tree.locator("summary").first.click()
+    expect(tree.locator(".j-number")).to_have_text("42")
+
+
+def test_files_that_are_too_large_are_named_and_not_attached(session):
+    large = {"name": "film.mp4", "mimeType": "video/mp4", "buffer": b"\0" * 15_000_001}
+    session.page.locator("[data-files]").set_input_files([large])
+    problem = "film.mp4 not attached: a message takes 15 MB"
+    expect(session.page.locator("#composer-error")).to_contain_text(problem)
+    expect(session.page.locator("[data-attached] > li")).to_have_count(0)
+    session.say("only words")
+    expect(session.messages.last).to_contain_text("Got no files")
+
+
+@pytest.mark.req("R24")
+def test_sounds_play_and_markup_in_a_file_is_text(session):
+    script = b"<script>window.pwned = 1</script>"
+    hand(
+        session,
+        "drop",
+        "#messages",
+        ("beep.wav", "audio/wav", wav()),
+        ("page.html", "text/html", script),
+        ("fake.wav", "audio/wav", script),
+    )
+    session.say("listen")
+    answer = session.messages.last
+    expect(answer.locator("audio").first).to_have_js_property("readyState", 4)
+    expect(answer.locator("audio").first).to_have_js_property("duration", 0.5)
+    answer.locator(".preview summary").click()
+    expect(answer.locator(".preview pre")).to_have_text(script.decode())
+    assert session.page.evaluate("window.pwned") is None

@@ -1,0 +1,104 @@
+"""The graph of an app with what has run of it, as a person sees and uses it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_standing import press
+from tests.kit.browser import Visit
+from tests.kit.server import running, write_app
+
+pytestmark = pytest.mark.browser
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+PIPELINE = """
+from devui.runtime.agents import Agent, LoopAgent, ParallelAgent, SequentialAgent
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools.agent_tool import AgentTool
+
+
+def lookup(city: str) -> str:
+    return city
+
+
+def say(name, text, **more):
+    return Agent(name=name, model=ScriptedLlm(rules=[Rule(then=Say(text))]), **more)
+
+
+rules = [Rule(after="lookup", then=Say("done")), Rule(then=Call("lookup", city="Oslo"))]
+planner = Agent(
+    name="planner",
+    model=ScriptedLlm(rules=rules),
+    tools=[lookup, AgentTool(agent=say("helper", "hm"))],
+)
+gather = ParallelAgent(name="gather", sub_agents=[say("web", "w"), say("papers", "p")])
+pair = [say("critic", "c"), say("writer", "w")]
+polish = LoopAgent(name="polish", max_iterations=2, sub_agents=pair)
+root_agent = SequentialAgent(name="pipeline", sub_agents=[planner, gather, polish])
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graph")
+    write_app(folder / "agents", "pipeline", PIPELINE)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser, server):
+    context = browser.new_context()
+    with Visit(context, server) as visit:
+        visit.context.new_page().goto(server.link)
+        return context.storage_state()
+
+
+def node(page, name):
+    return page.locator(".graph .node").filter(has=page.locator(f"text.name:text-is('{name}')"))
+
+
+def test_the_graph_follows_the_run_and_leads_to_its_events(visit):
+    session = visit.session("pipeline")
+    page = session.page
+    press(session, "9")
+    session.send("go")
+    session.ends()
+    expect(page.locator("#graph .node")).to_have_count(11)
+    expect(node(page, "planner")).to_have_class(re.compile("s-done"))
+    expect(node(page, "lookup")).to_have_attribute("aria-label", re.compile("has run, 1"))
+    expect(node(page, "critic").locator(".detail")).to_contain_text(f"2{TIMES}")
+    expect(node(page, "helper").first).to_have_class(re.compile("s-idle"))
+    expect(page.locator(".graph .line.back.taken")).to_have_count(1)
+
+    node(page, "lookup").click()
+    menu = page.locator(".graph-menu:popover-open")
+    expect(menu.locator("code")).to_have_text("pipeline/agent.py:7")
+    with page.expect_response(re.compile("/breakpoints")):
+        menu.get_by_role("button", name="Break on it").click()
+    expect(menu).to_have_count(0)
+
+    page.get_by_role("button", name="Zoom in").click()
+    expect(page.locator(".graph-view")).to_have_class(re.compile("zoomed"))
+    session.send("again")
+    expect(node(page, "lookup")).to_have_class(re.compile("s-held"))
+    page.locator("#do-continue").click()
+    session.ends()
+    expect(node(page, "lookup").locator(".detail")).to_have_text(f"2{TIMES}")
+
+    page.goto(f"{page.url.partition('?')[0]}?event=1&tab=graph")
+    expect(page.locator("#graph h2")).to_have_text("As of #1")
+    expect(node(page, "critic")).to_have_class(re.compile("s-idle"))
+
+    node(page, "critic").focus()
+    page.keyboard.press("ArrowDown")
+    expect(node(page, "writer")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.locator(".graph-menu:popover-open").get_by_role("link", name="Filter").click()
+    expect(page).to_have_url(re.compile("filter=author%3Awriter"))
+    expect(page.locator("#rows .row")).to_have_count(4)
+    address = page.url.partition("?")[0].replace("/sessions/", "/api/sessions/")
+    exported = page.request.get(f"{address}/export?format=html").text()
+    assert 'class="node card k-agent s-done"' in exported
+    assert "graph-menu" not in exported.partition('<details class="graph-fold">')[2]

@@ -1,0 +1,112 @@
+"""The command palette: one list of what a page can do, opened with Ctrl+K on every page."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"width": 390, "height": 780}
+
+
+def options(page: Page, text: str = ""):
+    return page.locator("#palette [role=option]", has_text=text)
+
+
+def chosen(page: Page):
+    return page.locator("#palette [role=option][aria-selected=true]")
+
+
+def test_the_palette_runs_what_is_chosen_and_returns_the_focus(visit):
+    session = visit.session("travel")
+    session.say("Book a flight to London next Tuesday")
+    page, field = session.page, session.page.get_by_role("combobox", name="Find a command")
+    session.composer.focus()
+    page.keyboard.press("Control+K")
+    expect(field).to_be_focused()
+    expect(options(page, "Stop at once")).to_have_count(0)  # nothing runs
+    expect(page.get_by_role("group", name="Apps").get_by_role("option")).not_to_have_count(0)
+    page.keyboard.press("ArrowUp")
+    expect(chosen(page)).to_have_text("travelapp")
+    expect(chosen(page)).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(session.composer).to_be_focused()
+
+    page.keyboard.press("Control+K")
+    page.keyboard.type("theme")
+    expect(chosen(page)).to_have_text("Switch themet")
+    expect(field).to_have_attribute("aria-activedescendant", chosen(page).get_attribute("id"))
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(session.composer).to_be_focused()
+
+    page.keyboard.press("Control+K")
+    page.keyboard.type("#3")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"event=3\b"))
+    page.keyboard.press("Control+K")
+    expect(page.get_by_role("group", name="Recent").get_by_role("option")).to_have_text(
+        ["Switch themet"]
+    )
+    page.keyboard.type("tab raw")
+    page.keyboard.press("Enter")
+    expect(page.locator("#tab-raw")).to_have_attribute("aria-current", "true")
+
+
+def test_the_palette_finds_sessions_and_events_and_leads_to_the_search(visit):
+    session = visit.session("travel", title="Spring in London")
+    session.say("Book a flight to London next Tuesday")
+    page = session.page
+    page.keyboard.press("Control+K")
+    page.keyboard.type('"a flight to lon"')
+    events = page.get_by_role("group", name="Events", exact=True).get_by_role("option")
+    expect(events.first).to_contain_text("#1 Book a flight to London next Tuesday")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("spring in")
+    expect(chosen(page)).to_contain_text("Spring in London")
+    page.keyboard.press("ArrowUp")
+    expect(chosen(page)).to_have_text("Search all sessions for “spring in”")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("no such thing at all")
+    expect(options(page)).to_have_text(["Search all sessions for “no such thing at all”"])
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No events match")).to_be_visible()
+    page.get_by_role("searchbox").fill("kind:user london")
+    page.keyboard.press("Enter")
+    result = page.locator(".searched", has_text="Spring in London").locator("li a").first
+    expect(result.locator("mark").first).to_have_text("London")
+    result.click()
+    expect(page).to_have_url(re.compile(r"/sessions/\d+\?event=\d+$"))
+
+
+def test_the_palette_opens_at_once_and_lists_what_the_help_sheet_lists(visit):
+    page = visit.session("travel").page
+    opened = page.evaluate("""() => {
+        document.body.dispatchEvent(
+            new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true }));
+        return [document.querySelector("#palette").open, document.activeElement.role];
+    }""")
+    assert opened == [True, "combobox"]
+    listed = set(options(page).locator("kbd").all_text_contents())
+    page.keyboard.press("Escape")
+    page.locator("main").click()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("?")
+    sheet = set(page.locator("#keys kbd").all_text_contents())
+    assert listed <= sheet | set("1234567890")
+    assert {"C", "t", "?", "/", "1"} <= listed & sheet
+
+
+def test_a_button_opens_the_palette_on_every_page_of_a_phone(visit):
+    page = visit.context.new_page()
+    page.set_viewport_size(PHONE)
+    for path in ("/", "/apps/travel", "/docs"):
+        page.goto(visit.server.url + path)
+        page.get_by_role("button", name="Commands and search").click()
+        expect(options(page, "Switch theme")).to_be_in_viewport()
+        box = page.locator("#palette").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE["width"]
+        page.keyboard.press("Escape")
+        expect(page.locator("#palette")).to_be_hidden()

@@ -1,0 +1,43 @@
+"""A state value edited in the page: by its type or as JSON, and never over a newer one."""
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_value_is_edited_by_a_click_and_a_newer_one_is_not_overwritten(visit, server):
+    state = '{"city": "Oslo", "days": 3, "plan": {"steps": [1]}, "app:rate": 1.5}'
+    session = visit.session("summary", state=state)
+    panel, page = session.panel, session.page
+
+    def value(key: str):
+        return panel.locator(".var").filter(has=page.locator(f"dt span:text-is('{key}')"))
+
+    session.tab("state")
+    value("city").get_by_role("link", name="Edit city").click()
+    panel.get_by_role("textbox", name="Edit city").fill("Rome")
+    panel.get_by_role("button", name="Save", exact=True).click()
+    expect(value("city")).to_contain_text("Rome")
+    expect(session.row(1)).to_contain_text("Rome")
+    value("plan").get_by_role("link", name="Edit plan").click()
+    panel.get_by_label("Value, as JSON").fill('{"steps": [1, 2]}')
+    panel.get_by_role("button", name="Save", exact=True).click()
+    expect(session.row(2)).to_contain_text("plan")
+    panel.get_by_role("link", name="Set a new key").click()
+    panel.get_by_role("textbox", name="Key").fill("user:name")
+    panel.get_by_label("Value, as JSON").fill('"Ann"')
+    panel.get_by_role("button", name="Save", exact=True).click()
+    expect(value("name")).to_contain_text("Ann")
+
+    value("rate").get_by_role("link", name="Edit rate").click()
+    field = panel.get_by_role("spinbutton", name="Edit app:rate")
+    expect(field).to_have_value("1.5")
+    with server.client() as client:
+        elsewhere = client.post("/apps/summary/users/other/sessions", json={}).json()["id"]
+        path = f"/apps/summary/users/other/sessions/{elsewhere}"
+        assert client.patch(path, json={"stateDelta": {"app:rate": 2}}).status_code == 200
+    visit.allow("409")
+    field.fill("9")
+    panel.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#notice")).to_contain_text("has changed since you opened it")

@@ -1,0 +1,62 @@
+"""`devui` and its commands: which one is meant, what help says, what is loaded."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.kit.server import ROOT, running, write_app
+from tests.kit.terminal import devui
+
+HELLO = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Rule, Say, ScriptedLlm
+root_agent = Agent(name="hello", model=ScriptedLlm(rules=[Rule(then=Say("hi"))]))
+"""
+
+
+def test_help_shows_how_to_open_the_ui_and_the_commands(tmp_path):
+    said = devui("--help", cwd=tmp_path).stdout
+    assert "[OPTIONS] [AGENTS_DIR]" in said
+    assert "--no-browser" in said
+    for name in ("web", "resume", "compare", "dbg"):
+        assert f"\n  {name} " in said
+
+
+@pytest.mark.parametrize("arguments", [["nowhere"], ["web", "nowhere"], ["api_server", "nowhere"]])
+def test_the_ui_opens_with_and_without_its_name(tmp_path, arguments):
+    done = devui(*arguments, "--no-browser", cwd=tmp_path)
+    assert (done.returncode, "nowhere is not a folder" in done.stderr) == (2, True)
+
+
+def test_options_alone_belong_to_the_ui(tmp_path):
+    assert "99999" in devui("--port", "99999", cwd=tmp_path).stderr
+
+
+def test_a_folder_that_is_called_like_a_command_is_reached_by_its_path(tmp_path):
+    write_app(tmp_path / "resume", "hello", HELLO)
+    for index, name in enumerate(("./resume", str(tmp_path / "resume"))):
+        with running(name, tmp_path / f"data{index}") as server, server.client() as client:
+            assert client.get("/list-apps").json() == ["hello"]
+
+
+def test_the_terminal_loads_nothing_of_the_server():
+    heavy = ("starlette", "uvicorn", "aiosqlite", "jinja2", "pydantic", "devui.debugger")
+    code = (
+        "import sys, devui.cli.dbg.command, devui.cli.resume\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_the_ui_loads_nothing_of_the_terminal():
+    names = "[name for name in sys.modules if name.startswith('devui.cli.')]"
+    code = f"import sys, devui.cli.web\nprint(sorted({names}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    own = ("commands", "options", "web")
+    assert done.stdout == f"{[f'devui.cli.{name}' for name in own]}\n"

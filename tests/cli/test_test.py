@@ -1,0 +1,221 @@
+"""A session becomes a test, which plays without a server and fails when the agent goes astray."""
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import Server, running, write_app
+from tests.kit.terminal import Terminal, devui
+
+TRIP = '''
+import os
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+LIVE = "LOG"
+INSTRUCTION = "Book a trip."
+
+
+def book(city: str, tool_context) -> dict:
+    """Book a flight."""
+    with open(LIVE, "a") as log:
+        log.write(city + chr(10))
+    tool_context.state["city"] = city
+    tool_context.state["temp:seat"] = 12
+    return {"booked": city, "secret": os.environ.get("BOOKING_TOKEN", "")}
+
+
+def polite(callback_context, llm_response):
+    """What is changed in the tests."""
+
+
+model = ScriptedLlm(
+    rules=[
+        Rule(after="book", then=Say("Booked:\\n- \\u201cOslo\\u201d\\n- \\u202eseat 12", chunks=3)),
+        Rule(user=r"to (?P<city>\\w+)", then=Call("book", city="{city}")),
+        Rule(then=Say("Where to?")),
+    ]
+)
+root_agent = Agent(
+    name="trip", model=model, tools=[book], instruction=INSTRUCTION, after_model_callback=polite
+)
+'''
+CHANGED = '"""What is changed in the tests."""'
+EXPECTED = """\
+def test_i_want_to_oslo() -> None:
+    # The user says: "I want to Oslo"
+    result = play(AGENT, HERE / "test_trip.recordings/2.json")
+
+    assert result.error is None
+    assert result.agents == ["trip"]
+    assert result.tools == [("book", {"city": "Oslo"})]
+    assert result.text == "Booked:\\n- “Oslo”\\n- \\u202eseat 12"
+    assert result.state["city"] == "Oslo"
+    assert result.as_recorded, result.difference
+"""
+SECRET = "booking-token-2f8a91"
+
+
+class Stage:
+    """A server with a session of two runs, and what its tool did."""
+
+    def __init__(self, folder: Path, server: Server, client: Any) -> None:
+        self.folder, self.server = folder, server
+        self.terminal = Terminal(server)
+        self.agent = folder / "agents" / "trip" / "agent.py"
+        self.session = Debugged(client, "trip").start("Hello!", pause=False)
+        self.session.settled()
+        self.session.start("I want to Oslo", pause=False).settled()
+
+    @property
+    def live(self) -> list[str]:
+        return (self.folder / "live.log").read_text().split()
+
+    def play(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """`devui test` in the folder, without a cache or a data folder of anybody."""
+        cache = ("-p", "no:cacheprovider")
+        return devui("test", *arguments, "--", *cache, cwd=self.folder, **env)
+
+    def change(self, old: str, new: str, *more: tuple[str, str]) -> None:
+        text = source(self.folder)
+        for before, after in ((old, new), *more):
+            text = text.replace(before, after)
+        self.agent.write_text(text)
+
+
+def source(folder: Path) -> str:
+    return TRIP.replace("LOG", str(folder / "live.log"))
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    folder = tmp_path_factory.mktemp("kept")
+    write_app(folder / "agents", "trip", source(folder))
+    (folder / "agents" / ".env").write_text(f"BOOKING_TOKEN={SECRET}\n")
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield Stage(folder, server, client)
+
+
+@pytest.fixture(autouse=True)
+def unchanged(stage: Stage) -> Iterator[None]:
+    """Each test begins with the agent that was recorded, and with what it had done."""
+    stage.change("", "")
+    yield
+    stage.change("", "")
+    (stage.folder / "live.log").write_text("Oslo\n")
+
+
+def test_a_session_becomes_a_test_that_plays_without_a_server(stage: Stage, tmp_path) -> None:
+    made = stage.terminal("make-test", str(stage.session.key), "-o", "tests/test_trip.py")
+    assert (made.returncode, made.stderr) == (0, "")
+    assert made.stdout.splitlines() == [
+        "wrote tests/test_trip.py and 2 recordings beside it",
+        "left out: a value of .env, 3 times",
+        "run it with: devui test tests/test_trip.py",
+    ]
+    files = [path for path in (stage.folder / "tests").rglob("*") if path.is_file()]
+    texts = [path.read_text() for path in files]
+    assert not [text for text in texts if SECRET in text]
+    told = (stage.folder / "tests" / "test_trip.py").read_text()
+    assert told[told.index("def test_i") :] == EXPECTED
+    before, report = stage.live, tmp_path / "report.xml"
+    played = stage.play("tests", "--junit", str(report))
+    assert played.returncode == 0, played.stdout + played.stderr
+    assert stage.live == before == ["Oslo"]
+    suite = ET.parse(report).getroot().find("testsuite")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "0", "0")
+
+
+def test_an_agent_that_goes_astray_is_told_with_its_reason(stage: Stage) -> None:
+    kept = ("make-test", str(stage.session.key), "-o", "astray/test_trip.py")
+    assert stage.terminal(*kept).returncode == 0
+    lenient = (*kept[:3], "astray/test_texts.py", "--check", "text", "--check", "state")
+    assert stage.terminal(*lenient).returncode == 0
+
+    stage.change("Book a trip.", "Book two trips.")
+    played = stage.play("astray")
+    assert played.returncode == 1
+    assert "trip sent its model a different request than recorded: system differs." in played.stdout
+    assert '+ "Book two trips.' in played.stdout
+    assert "2 failed, 2 passed" in played.stdout
+
+    stage.change(CHANGED, 'llm_response.content.parts[0].text = "No."')
+    played = stage.play("astray/test_texts.py")
+    assert played.returncode == 1
+    assert "assert 'No.' == 'Where to?'" in played.stdout
+
+    stage.change(CHANGED, "import socket; socket.create_connection(('127.0.0.1', 9), 1)")
+    played = stage.play("astray/test_texts.py")
+    assert played.returncode == 1
+    assert "replays make no live calls" in played.stdout
+    assert stage.live == ["Oslo"]
+
+
+def test_what_changed_is_recorded_anew_and_told(stage: Stage) -> None:
+    key = str(stage.session.key)
+    assert stage.terminal("make-test", key, "-o", "anew/test_trip.py").returncode == 0
+    files = sorted((stage.folder / "anew").rglob("*.json"))
+    kept = [file.read_bytes() for file in files]
+
+    # Only what is asked otherwise is asked for real: the model once more, and not the tool.
+    stage.change('"Book a trip."', '"Book a trip.{city?}"')
+    changed = stage.play("anew", "--refresh")
+    assert changed.returncode == 0, changed.stdout + changed.stderr
+    assert changed.stdout.splitlines()[-4:] == [
+        "anew/test_trip.recordings/2.json: recorded again",
+        "  reason: trip sent its model a different request than recorded: system differs.",
+        "  live calls: the model of trip",
+        "  same outcome: agents, tools, text and state",
+    ]
+    assert stage.live == ["Oslo"]
+    same = [file.read_bytes() == before for file, before in zip(files, kept, strict=True)]
+    assert same == [True, False]
+    assert stage.play("anew").returncode == 0
+
+    # What a run comes to is for a person to judge; one that fails now is not taken.
+    bergen = ('Call("book", city="{city}")', 'Call("book", city="Bergen")')
+    stage.change("Book a trip.", "Book to Bergen.", bergen)
+    other = stage.play("anew/test_trip.py", "--refresh")
+    assert other.returncode == 1
+    assert '  tools: book(city="Oslo") → book(city="Bergen")' in other.stdout
+    assert "if a check fails on a new recording, edit it" in other.stdout
+    assert stage.live == ["Oslo", "Bergen"]
+    assert not [file for file in files if SECRET in file.read_text()]
+    kept = [file.read_bytes() for file in files]
+    stage.change(CHANGED, "raise OSError('the line is down')")
+    failed = stage.play("anew/test_trip.py", "--refresh")
+    assert (failed.returncode, "it fails now: OSError: the line is" in failed.stdout) == (1, True)
+    assert [file.read_bytes() for file in files] == kept
+
+
+def test_what_cannot_be_made_or_run_is_said(stage: Stage) -> None:
+    key = str(stage.session.key)
+    listed = stage.terminal("make-test", key, "--list")
+    assert '[x] state:city   Final state city: "Oslo"' in listed.stdout
+    unknown = stage.terminal("make-test", key, "--check", "colour")
+    assert (unknown.returncode, "'colour'; run with --list" in unknown.stderr) == (2, True)
+    assert stage.terminal("make-test", key, "--run", "none").returncode == 5
+    first = stage.terminal("make-test", key, "-o", "twice/test_trip.py", "--check", "text")
+    again = stage.terminal("make-test", key, "-o", "twice/test_trip.py")
+    assert (first.returncode, again.returncode) == (0, 2)
+    assert "use --force to overwrite it" in again.stderr
+    assert "result.tools" not in (stage.folder / "twice" / "test_trip.py").read_text()
+    spoken = stage.folder / "agents" / "test_spoken.py"
+    spoken.write_text('TEXT = "import devui.testing"\n')
+    nothing = stage.play("agents")
+    assert (nothing.returncode, "devui make-test" in nothing.stderr) == (2, True)
+    (stage.folder / "bare").mkdir()
+    (stage.folder / "bare" / "sitecustomize.py").write_text(
+        "import sys; sys.modules['pytest'] = None"
+    )
+    bare = stage.play("twice", PYTHONPATH=str(stage.folder / "bare"))
+    assert (bare.returncode, f"{sys.executable} -m pip install pytest" in bare.stderr) == (2, True)
+    (stage.folder / "twice" / "test_trip.py").write_text("import devui.testing\nthis is none\n")
+    assert stage.play("twice").returncode == 2

@@ -1,0 +1,81 @@
+"""A timeline is the same however its history arrives: at once, in windows, or one by one."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devui.debugger.timeline import Changes, Entry, Heading, Item, Line, News, Timeline, fold
+from devui.store.rows import EditRow, EventRow, NewEdit
+
+
+def row(number: int, invocation: str) -> EventRow:
+    return EventRow(
+        number, number, 1, "r", f"e{number}", invocation, "A", None, 1.0, "text", False, "{}", 0, 2
+    )
+
+
+DROP = EditRow(
+    1, 1, NewEdit("r", "before_commit", "A", None, None, "e", "drop", "ada", 1.0, "{}", "null")
+)
+
+histories = st.lists(
+    st.tuples(st.sampled_from("ab"), st.booleans(), st.booleans()), max_size=30
+).map(
+    lambda each: [
+        DROP if dropped else Entry(row(number, invocation), shown)
+        for number, (invocation, shown, dropped) in enumerate(each, 1)
+    ]
+)
+
+
+def grown(page: list[Item], changes: Changes) -> list[Item]:
+    """A page after changes, as a browser makes them."""
+    if changes.heading is not None:
+        place = max(n for n, item in enumerate(page) if isinstance(item, Heading))
+        page = [*page[:place], changes.heading, *page[place + 1 :]]
+    return [*page, *changes.items]
+
+
+@given(histories, st.lists(st.integers(0, 30)))
+def test_pieces_of_a_history_make_the_same_page_as_the_whole(
+    news: Sequence[News], cuts: list[int]
+) -> None:
+    whole, changes = fold(Timeline(), news)
+    timeline, page = Timeline(), list[Item]()
+    bounds = [0, *sorted(cuts), len(news)]
+    for first, end in pairwise(bounds):
+        timeline, more = fold(timeline, news[first:end])
+        page = grown(page, more)
+    assert page == [*changes.items]
+    assert timeline == whole
+
+
+@given(histories)
+def test_each_shown_event_is_under_a_heading_that_covers_it(news: Sequence[News]) -> None:
+    _, changes = fold(Timeline(), news)
+    shown = [item.row for item in news if isinstance(item, Entry) and item.is_shown]
+    assert [item.row for item in changes.items if isinstance(item, Line)] == shown
+    heading = None
+    for item in changes.items:
+        heading = item if isinstance(item, Heading) else heading
+        assert not isinstance(item, Line) or (heading and item.row in heading.rows)
+
+
+def test_a_window_that_begins_inside_an_invocation_says_so() -> None:
+    _, changes = fold(Timeline(row(1, "a")), [Entry(row(2, "a")), Entry(row(3, "b"))])
+    headings = [item for item in changes.items if isinstance(item, Heading)]
+    assert [(each.continued, len(each.rows)) for each in headings] == [(True, 1), (False, 1)]
+
+
+def test_an_event_that_is_not_counted_is_covered_only_where_it_is_shown() -> None:
+    hidden, match = (
+        Entry(row(1, "a"), is_shown=False, counted=False),
+        Entry(row(2, "a"), counted=False),
+    )
+    covered = [Entry(row(8, "a"), is_shown=False), Entry(row(9, "a"))]
+    _, changes = fold(Timeline(), [hidden, match, *covered])
+    headings = [item for item in changes.items if isinstance(item, Heading)]
+    assert [[each.number for each in heading.rows] for heading in headings] == [[2], [8, 9]]
+    assert all(heading.continued for heading in headings)

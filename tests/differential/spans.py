@@ -1,0 +1,430 @@
+"""Plays turns under OpenTelemetry on one runtime and writes what was exported as JSON.
+
+python -m tests.differential.spans google.adk
+"""
+
+import asyncio
+import json
+import logging
+import os
+import re
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from google.genai import types
+from opentelemetry import _logs, metrics, trace
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+try:
+    from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter
+except ImportError:
+    from opentelemetry.sdk._logs.export import InMemoryLogExporter as InMemoryLogRecordExporter
+
+from tests.differential.script import Boom, Raise, Raw, Say, call, transfer
+from tests.differential.stage import Stage
+
+SETTINGS: dict[str, dict[str, str]] = {
+    "as it comes": {},
+    "content in spans": {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "span_and_event"},
+    "content in logs": {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"},
+    "schema 1": {"ADK_TELEMETRY_SCHEMA_VERSION_OPT_IN": "1"},
+    "schema 1 without content": {
+        "ADK_TELEMETRY_SCHEMA_VERSION_OPT_IN": "1",
+        "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS": "false",
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true",
+    },
+    "schema 1 with the latest conventions": {
+        "ADK_TELEMETRY_SCHEMA_VERSION_OPT_IN": "1",
+        "OTEL_SEMCONV_STABILITY_OPT_IN": "gen_ai_latest_experimental",
+    },
+}
+
+_ID = re.compile(r"(?:adk-|e-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_TIMES = {"gen_ai.compaction.start_timestamp", "gen_ai.compaction.end_timestamp"}
+_EVENT = "gcp.vertex.agent.event_id"
+_LEFT_OUT = {
+    "gen_ai.compaction.prompt_chars_saved",  # which devui does not tell
+    "gen_ai.tool.description",  # of tools that come with the runtime, in its own words
+}
+_OWN_WORDS = re.compile(r"You are an agent|BEGIN_QUOTED|^For (context|your info)|no tool|name:\n")
+"""What the two runtimes tell models, each in its own words."""
+
+Play = Callable[[Stage], Awaitable[Any]]
+
+
+def counted(text: str, **more: Any) -> Raw:
+    """An answer with token counts."""
+    usage = types.GenerateContentResponseUsageMetadata(
+        prompt_token_count=11,
+        candidates_token_count=5,
+        thoughts_token_count=2,
+        cached_content_token_count=3,
+    )
+    content = types.Content(role="model", parts=[types.Part(text=text)])
+    fields = {"content": content, "finish_reason": types.FinishReason.STOP} | more
+    return Raw({"usage_metadata": usage, **fields})
+
+
+async def text(stage: Stage) -> None:
+    """One answer, with a count of tokens and settings of the request."""
+    config = types.GenerateContentConfig(top_p=0.5, max_output_tokens=64)
+    about = {
+        "instruction": "Be short.",
+        "description": "Answers.",
+        "generate_content_config": config,
+    }
+    agent = stage.agent("agent", counted("Hello.", model_version="scripted-001"), **about)
+    await stage.open(agent)
+    await stage.say("hi")
+
+
+async def streamed(stage: Stage) -> None:
+    """An answer in fragments."""
+    await stage.open(stage.agent("agent", Say("Hello there.", chunks=3)))
+    await stage.stream("hi")
+
+
+def _city(city: str) -> dict[str, Any]:
+    """Say what the weather is."""
+    return {"city": city, "weather": "fine"}
+
+
+def _slow(city: str) -> str:
+    """Say something else."""
+    return f"{city}?"
+
+
+async def tool(stage: Stage) -> None:
+    """A tool, and the answer after it."""
+    agent = stage.agent("agent", call("_city", city="Rome"), counted("Fine."), tools=[_city])
+    await stage.open(agent)
+    await stage.say("weather?")
+
+
+async def tools_at_once(stage: Stage) -> None:
+    """Two tools in one answer."""
+    answers = [[call("_city", city="Rome"), call("_slow", city="Oslo")], "Fine."]
+    await stage.open(stage.agent("agent", *answers, tools=[_city, _slow]))
+    await stage.say("weather?")
+
+
+async def failing_tool(stage: Stage) -> None:
+    """A tool that raises ends the run."""
+
+    def breaks(city: str) -> str:
+        """Break."""
+        raise Boom(city)
+
+    await stage.open(stage.agent("agent", call("breaks", city="Rome"), tools=[breaks]))
+    await stage.say("weather?")
+
+
+async def failing_model(stage: Stage) -> None:
+    """So does a model."""
+    await stage.open(stage.agent("agent", Raise("no model")))
+    await stage.say("weather?")
+
+
+async def recovered_model(stage: Stage) -> None:
+    """A callback answers in place of the model's error."""
+
+    async def recover(callback_context, llm_request, error):
+        content = types.Content(role="model", parts=[types.Part(text="Sorry.")])
+        return stage.ns.LlmResponse(content=content)
+
+    await stage.open(stage.agent("agent", Raise("no model"), on_model_error_callback=recover))
+    await stage.say("weather?")
+
+
+async def answering_callback(stage: Stage) -> None:
+    """A callback answers before the model is asked."""
+
+    def before(callback_context, llm_request):
+        content = types.Content(role="model", parts=[types.Part(text="Never mind.")])
+        return stage.ns.LlmResponse(content=content)
+
+    await stage.open(stage.agent("agent", "unused", before_model_callback=before))
+    await stage.say("weather?")
+
+
+async def unknown_tool(stage: Stage) -> None:
+    """The model calls a tool that there is not."""
+    await stage.open(stage.agent("agent", call("nothing"), "Well.", tools=[_city]))
+    await stage.say("weather?")
+
+
+async def transferred(stage: Stage) -> None:
+    """One agent hands over to another."""
+    second = stage.agent("second", "I am the second.", description="The other.")
+    await stage.open(stage.agent("first", transfer("second"), sub_agents=[second]))
+    await stage.say("go")
+
+
+async def sequence(stage: Stage) -> None:
+    """Agents one after the other."""
+    agents = [stage.agent(name, f"{name} speaks") for name in ("one", "two")]
+    await stage.open(stage.ns.SequentialAgent(name="root", sub_agents=agents))
+    await stage.say("go")
+
+
+async def parallel(stage: Stage) -> None:
+    """Agents beside each other."""
+    agents = [stage.agent(name, f"{name} speaks") for name in ("one", "two")]
+    await stage.open(stage.ns.ParallelAgent(name="root", sub_agents=agents))
+    await stage.say("go")
+
+
+async def agent_as_tool(stage: Stage) -> None:
+    """A model calls an agent."""
+    expert = stage.agent("expert", "Yes.", description="Knows.")
+    tools = [stage.ns.AgentTool(agent=expert)]
+    await stage.open(stage.agent("agent", call("expert", request="so?"), "Yes.", tools=tools))
+    await stage.say("go")
+
+
+async def graph(stage: Stage) -> None:
+    """A workflow of functions, an agent and a workflow within."""
+    ns = stage.ns
+
+    def first(node_input: Any) -> str:
+        return "one"
+
+    def inner(node_input: Any) -> str:
+        return "two"
+
+    below = ns.Workflow(name="below", edges=[(ns.START, inner)])
+    last = stage.agent("last", "Done.")
+    await stage.open(ns.Workflow(name="graph", edges=[(ns.START, first, below, last)]))
+    await stage.say("go")
+
+
+async def failing_graph(stage: Stage) -> None:
+    """A node that raises."""
+    ns = stage.ns
+
+    def breaks(node_input: Any) -> str:
+        raise Boom("node")
+
+    await stage.open(ns.Workflow(name="graph", edges=[(ns.START, breaks)]))
+    await stage.say("go")
+
+
+async def left_early(stage: Stage) -> None:
+    """The caller leaves after the first event."""
+    agents = [stage.agent(name, f"{name} speaks") for name in ("one", "two")]
+    await stage.open(stage.ns.SequentialAgent(name="root", sub_agents=agents))
+    await stage.say("go", leave=1)
+
+
+async def own_spans(stage: Stage) -> None:
+    """Spans of the author's own code lie where they are opened."""
+    tracer = trace.get_tracer("mine")
+
+    def measured(city: str) -> str:
+        """Say something, in a span."""
+        with tracer.start_as_current_span("mine in a tool"):
+            return city
+
+    async def body(ctx):
+        with tracer.start_as_current_span("mine in an agent"):
+            yield stage.ns.event("custom", "one", invocation_id=ctx.invocation_id)
+            with tracer.start_as_current_span("mine behind a yield"):
+                pass
+
+    asks = stage.agent("asks", call("measured", city="Rome"), "Fine.", tools=[measured])
+    agents = [stage.custom("custom", body), asks]
+    await stage.open(stage.ns.SequentialAgent(name="root", sub_agents=agents))
+    with tracer.start_as_current_span("mine around all"):
+        await stage.say("go")
+
+
+async def compacted(stage: Stage) -> None:
+    """Old events are summed up."""
+    agent = stage.agent("agent", "one", "two")
+    summarizer = stage.ns.LlmEventSummarizer(llm=stage.model("In short."))
+    given = {"compaction_interval": 1, "overlap_size": 0, "summarizer": summarizer}
+    await stage.open(agent, compaction=given)
+    await stage.say("go " * 200)
+
+
+PLAYS: tuple[Play, ...] = (
+    text,
+    streamed,
+    tool,
+    tools_at_once,
+    failing_tool,
+    failing_model,
+    recovered_model,
+    answering_callback,
+    unknown_tool,
+    transferred,
+    sequence,
+    parallel,
+    agent_as_tool,
+    graph,
+    failing_graph,
+    left_early,
+    own_spans,
+    compacted,
+)
+
+
+class Exported:
+    """All that reaches exporters in this process."""
+
+    def __init__(self) -> None:
+        self.spans = InMemorySpanExporter()
+        self.logs = InMemoryLogRecordExporter()
+        self.reader = InMemoryMetricReader()
+        tracing, logging_ = TracerProvider(), LoggerProvider()
+        tracing.add_span_processor(SimpleSpanProcessor(self.spans))
+        logging_.add_log_record_processor(SimpleLogRecordProcessor(self.logs))
+        trace.set_tracer_provider(tracing)
+        metrics.set_meter_provider(MeterProvider([self.reader]))
+        _logs.set_logger_provider(logging_)
+        self._counts: dict[str, Any] = {}
+
+    def take(self, events: Iterable[Any]) -> dict[str, Any]:
+        """What came since the last time, with ids and times made alike."""
+        name = _names(events)
+        spans = sorted(self.spans.get_finished_spans(), key=lambda span: span.start_time)
+        logs = [_log(each.log_record, name) for each in self.logs.get_finished_logs()]
+        self.spans.clear()
+        self.logs.clear()
+        return {"spans": _tree(spans, name), "logs": logs, "metrics": self._metrics()}
+
+    def _metrics(self) -> list[Any]:
+        """Each metric, how often it was recorded since, and what it counts where that is no time.
+
+        What google-adk calls experimental is off by default, and devui has none of it.
+        """
+        data = self.reader.get_metrics_data()
+        found = []
+        for scope in data.resource_metrics[0].scope_metrics if data else ():
+            for metric in scope.metrics:
+                for point in metric.data.data_points:
+                    about = dict(sorted(point.attributes.items()))
+                    key = json.dumps([metric.name, about])
+                    count, total = self._counts.get(key, (0, 0))
+                    self._counts[key] = (point.count, point.sum)
+                    if point.count == count or metric.name.startswith("adk.experimental"):
+                        continue
+                    grown = None if metric.unit == "s" else point.sum - total
+                    how = [scope.scope.name, metric.unit, metric.description]
+                    bounds = [round(each, 3) for each in point.explicit_bounds]
+                    found.append([metric.name, about, point.count - count, grown, *how, bounds])
+        return sorted(found, key=json.dumps)
+
+
+def _names(events: Iterable[Any]) -> Callable[[Any], Any]:
+    """What puts the place of an event in place of its id, and counts all other ids."""
+    stored = list(events)
+    known = {event.id: f"event {n}" for n, event in enumerate(stored)}
+    calls = [call.id for event in stored for call in event.get_function_calls()]
+    known |= {call: f"call {n}" for n, call in enumerate(calls)}
+
+    def name(value: Any) -> Any:
+        if isinstance(value, str):
+            return _ID.sub(lambda m: known.setdefault(m[0], f"id {len(known)}"), value)
+        if isinstance(value, dict):
+            return {key: name(each) for key, each in value.items()}
+        return [name(each) for each in value] if isinstance(value, list | tuple) else value
+
+    return name
+
+
+def _tree(spans: list[ReadableSpan], name: Callable[[Any], Any]) -> list[Any]:
+    ids = {span.context.span_id for span in spans}
+
+    def below(parent: int | None) -> list[Any]:
+        return [
+            _span(span, name) | {"below": below(span.context.span_id)}
+            for span in spans
+            if (span.parent.span_id if span.parent and span.parent.span_id in ids else None)
+            == parent
+        ]
+
+    return below(None)
+
+
+def _span(span: ReadableSpan, name: Callable[[Any], Any]) -> dict[str, Any]:
+    attributes = {
+        key: "time" if key in _TIMES else name(_text(value))
+        for key, value in sorted(span.attributes.items())
+        if key not in _LEFT_OUT
+    }
+    if any(merged in span.name for merged in ("_city", "_slow")):
+        attributes.pop(
+            _EVENT, None
+        )  # with several calls google-adk's is of no event of the session
+    scope = span.instrumentation_scope
+    raised = {  # google-adk records what a tool raises twice
+        (event.name, event.attributes["exception.type"], event.attributes["exception.message"])
+        for event in span.events
+    }
+    return {
+        "name": span.name,
+        "kind": span.kind.name,
+        "scope": [scope.name, scope.version, scope.schema_url],
+        "status": [span.status.status_code.name, span.status.description],
+        "raised": sorted(raised),
+        "attributes": attributes,
+    }
+
+
+def _text(value: Any) -> Any:
+    """JSON in texts as values, whose members have no order."""
+    if isinstance(value, str) and value[:1] in {"{", "["}:
+        return _settled(json.loads(value))
+    return value
+
+
+def _settled(value: Any) -> Any:
+    """Without nulls, which depend on the version of google-genai, and without own words."""
+    if isinstance(value, dict):
+        kept = {key: each for key, each in value.items() if each is not None}
+        return {key: _settled(each) for key, each in kept.items() if key != "description"}
+    if isinstance(value, str) and _OWN_WORDS.search(value):
+        return "own words"
+    return [_settled(each) for each in value] if isinstance(value, list) else value
+
+
+def _log(record: Any, name: Callable[[Any], Any]) -> Any:
+    plain = json.loads(json.dumps([record.body, dict(record.attributes or {})], default=str))
+    return [record.event_name, *name(_settled(plain)), bool(record.span_id)]
+
+
+async def played(root: str, exported: Exported, play: Play) -> Any:
+    """What a turn exports."""
+    stage = Stage(root)
+    async with asyncio.timeout(60):
+        await play(stage)
+    where = {"app_name": "app", "user_id": "u", "session_id": "s"}
+    session = await stage.runner.session_service.get_session(**where)
+    return exported.take(session.events)
+
+
+def main() -> None:
+    """Play all turns under all settings."""
+    logging.disable()
+    root, exported = sys.argv[1], Exported()
+    told: dict[str, Any] = {}
+    for setting, variables in SETTINGS.items():
+        for name in {name for each in SETTINGS.values() for name in each}:
+            os.environ.pop(name, None)
+        os.environ.update(variables)
+        for play in PLAYS:
+            case = f"{play.__name__.replace('_', ' ')}, {setting}"
+            told[case] = asyncio.run(played(root, exported, play))
+    json.dump(told, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

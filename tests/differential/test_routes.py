@@ -1,0 +1,84 @@
+"""`adk web` and devui, asked the same about the same agents, route by route (adk-web 1)."""
+
+import re
+
+import pytest
+
+from devui.web.openapi import document
+from tests.differential.routes import APPS, DIFFERENT, ON_OUR_ENGINE, RECORDED, REQUESTS, answers
+from tests.kit.adk_web import adk_web
+from tests.kit.oracle import adk_python, needs_adk
+from tests.kit.server import running, write_app
+
+pytestmark = [needs_adk, pytest.mark.xdist_group("routes")]
+
+
+def write_apps(folder):
+    for name, code in APPS.items():
+        file = write_app(folder / "agents", name, code)
+        file.with_name("__init__.py").write_text("from . import agent\n", encoding="utf-8")
+    tests = folder / "agents" / "toolbox" / "tests"
+    tests.mkdir()
+    (tests / "one.json").write_text(RECORDED, encoding="utf-8")
+    return folder / "agents"
+
+
+@pytest.fixture(scope="module")
+def their_client(tmp_path_factory):
+    with adk_web(write_apps(tmp_path_factory.mktemp("adk"))) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def theirs(their_client):
+    return answers(their_client)
+
+
+@pytest.fixture(scope="module", params=["google-adk", "devui"])
+def engine(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def ours(engine, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("devui")
+    options = ["--engine", engine, "--python", str(adk_python())]
+    with (
+        running(write_apps(folder), folder / "data", *options) as server,
+        server.client() as client,
+    ):
+        return answers(client)
+
+
+@pytest.mark.parametrize("name", [asked.name for asked in REQUESTS])
+def test_the_answers_are_alike(name, theirs, ours, engine):
+    reason = DIFFERENT.get(name) or (engine == "devui" and ON_OUR_ENGINE.get(name))
+    if reason:
+        assert ours[name] != theirs[name], f"they are alike now: {reason}"
+    else:
+        assert ours[name] == theirs[name]
+
+
+def test_every_name_is_that_of_one_request():
+    names = [asked.name for asked in REQUESTS]
+    assert len(set(names)) == len(names)
+    assert {*DIFFERENT, *ON_OUR_ENGINE} <= set(names)
+
+
+def test_their_description_has_no_route_that_ours_lacks(their_client):
+    """Names in paths aside, and `/`, which is a page."""
+    described = document()["paths"]
+    ours = [
+        (re.compile(re.sub(r"\{\w+\}", "[^/]+", path)), methods)
+        for path, methods in described.items()
+    ]
+    theirs = their_client.get("/openapi.json").json()["paths"]
+    assert len(theirs) > 50
+    lacking = [
+        f"{method} {path}"
+        for path, methods in theirs.items()
+        for method in methods
+        if path != "/"
+        and not any(each.fullmatch(path) and method in served for each, served in ours)
+    ]
+    assert lacking == []

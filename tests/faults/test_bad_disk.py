@@ -1,0 +1,148 @@
+"""The disk fails in other ways than by being full (R42, R43)."""
+
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.faults.zoo import AGENTS
+from tests.kit.badreads import COMPILER, BadReads
+from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
+from tests.kit.server import Server, get_session, run, write_app
+
+HTMX = {"HX-Request": "true"}
+PAGE = 4096
+
+
+@pytest.fixture
+def server(tmp_path):
+    write_app(tmp_path / "agents", "fine", AGENTS["fine"])
+    made = Server(tmp_path / "agents", tmp_path / "data")
+    yield made
+    made.stop()
+
+
+def empty_the_log(data: Path) -> None:
+    """Move everything into the file; then nobody has a page of it in memory."""
+    with closing(sqlite3.connect(data / "journal.db")) as other:
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+@contextmanager
+def reads_fail(disk: BadReads) -> Iterator[None]:
+    """The system says EIO."""
+    disk.begin()
+    yield
+    disk.end()
+
+
+@contextmanager
+def overwritten(file: Path) -> Iterator[None]:
+    """All pages but the first hold nonsense."""
+    whole = file.read_bytes()
+    file.write_bytes(whole[:PAGE] + b"\xff" * (len(whole) - PAGE))
+    yield
+    file.write_bytes(whole)
+
+
+def over(client, run_id: str) -> dict:
+    """Wait for the end of a run, whatever else the journal answers meanwhile."""
+    patience = time.monotonic() + PATIENCE
+    while True:
+        answer = client.get(f"/api/runs/{run_id}")
+        if answer.status_code == 200 and answer.json()["ended"] is not None:
+            return answer.json()
+        assert time.monotonic() < patience, answer.text
+        time.sleep(0.05)
+
+
+@pytest.mark.req("R42")
+@pytest.mark.req("R50")
+@pytest.mark.parametrize(
+    "disk",
+    [
+        "overwritten",
+        pytest.param("EIO", marks=pytest.mark.skipif(not COMPILER, reason="needs a C compiler")),
+    ],
+)
+def test_a_run_ends_whatever_the_disk_answers(server, tmp_path, disk):
+    bad = BadReads(tmp_path) if disk == "EIO" else None
+    server.environment = bad.environment if bad else {}
+    server.start()
+    with server.client() as client:
+        debugged = Debugged(client, "fine").start()
+        debugged.settled()
+        empty_the_log(server.data)
+        fault = reads_fail(bad) if bad else overwritten(server.data / "journal.db")
+        with fault:
+            debugged.post("continue", key="on", position=debugged.position["position"])
+            time.sleep(2)
+            stopped = client.post(f"/runs/{debugged.run}/stop", headers=HTMX)
+            assert stopped.status_code == 204, stopped.text
+        assert over(client, debugged.run)["status"] in {"failed", "stopped"}
+        assert client.post(f"/runs/{debugged.run}/stop", headers=HTMX).status_code == 204
+        told = run(client, "fine", debugged.session, "again")
+        assert [each["content"]["parts"][0]["text"] for each in told] == ["begun", "after"]
+        kept = get_session(client, "fine", debugged.session)
+        assert kept["state"]["after"] is True
+        path = f"/apps/fine/users/u/sessions/{debugged.session}"
+        assert client.delete(path).status_code == 200
+
+
+@contextmanager
+def read_only_disk(folder: Path) -> Iterator[None]:
+    """The folder is a file system of its own, which takes no writes."""
+    try:
+        subprocess.run(["mount", "--bind", folder, folder], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("needs the right to mount")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", folder], check=True)
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+@pytest.mark.req("R42")
+@pytest.mark.parametrize("ended", ["in order", "by a kill"])
+@pytest.mark.parametrize("lock", ["kept", "deleted"])
+def test_a_read_only_disk_serves_what_is_there(server, ended, lock):
+    server.start()
+    with server.client() as client:
+        debugged = Debugged(client, "fine").start(pause=False)
+        debugged.settled()
+        kept = debugged.kept()["events"]
+        cut_off = Debugged(client, "fine").start()
+        cut_off.settled()
+    _ = server.stop() if ended == "in order" else server.kill()
+    if lock == "deleted":
+        (server.data / "journal.lock").unlink()
+    (server.data / "server.json").unlink(missing_ok=True)
+    before = {file: file.read_bytes() for file in server.data.iterdir()}
+    path = f"/sessions/{debugged.key}"
+    with read_only_disk(server.data):
+        server.start()
+        with server.client() as client:
+            debugged.client = client
+            assert debugged.kept()["events"] == kept
+            for page in ("/", path):
+                told = client.get(page, headers={"Accept": "text/html"})
+                assert told.status_code == 200, page
+                assert "Can&#39;t write to the journal" in told.text, page
+            assert client.get(f"/api{path}/export").status_code == 200
+            refused = client.post("/apps/fine/users/u/sessions", json={})
+            assert refused.status_code == 503
+            assert "check the disk" in refused.json()["detail"]
+        assert server.stop() == 0
+        assert {file: file.read_bytes() for file in server.data.iterdir()} == before
+    server.start()
+    with server.client() as client:
+        debugged.client = cut_off.client = client
+        assert debugged.kept()["events"] == kept
+        assert cut_off.settled()["status"] == "interrupted"
+        assert run(client, "fine", debugged.session, "again")

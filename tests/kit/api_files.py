@@ -1,0 +1,110 @@
+"""The files about the HTTP API that are generated from its routes: `scripts/describe` writes them.
+
+docs/guide/openapi.json is the document that the server answers at /openapi.json; in
+docs/guide/api.md, the tables of endpoints are generated.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from devui.web.openapi import Endpoint, document, endpoints
+from tests.source import ROOT
+
+DOCUMENT = ROOT / "docs" / "guide" / "openapi.json"
+PAGE = ROOT / "docs" / "guide" / "api.md"
+TABLE = re.compile(r"(<!-- scripts/describe writes this table: (.+?) -->\n).*?\n(?=\n)", re.DOTALL)
+"""Its first line names the families of endpoints in it."""
+COMMON = frozenset({400, 404, 422})
+"""Statuses that the page explains once for all endpoints."""
+LISTS = 3
+"""Of so many lists in one answer, the table names the members of the items."""
+EXPLAINED = {"Position": "the run's position, see below"}
+"""Answers of many endpoints, which the page explains behind the table."""
+
+
+def files() -> dict[Path, str]:
+    """Each with what it is to hold."""
+    page = PAGE.read_text(encoding="utf-8")
+    return {
+        DOCUMENT: json.dumps(document(), indent=1, ensure_ascii=False) + "\n",
+        PAGE: TABLE.sub(lambda found: found[1] + table(found[2].split(", ")), page),
+    }
+
+
+def table(families: list[str]) -> str:
+    """The endpoints of some families as Markdown."""
+    rows = [row(each) for each in endpoints() if each.family in families]
+    assert rows, families
+    return "\n".join(["| request | what |", "|---|---|", *rows, ""])
+
+
+def row(endpoint: Endpoint) -> str:
+    """One endpoint: what it does, what it takes, what it answers."""
+    description = " ".join(endpoint.description.split())
+    parts = [f"{endpoint.summary}.", description, *details(endpoint)]
+    request = f"`{endpoint.method.upper()} {endpoint.path}`"
+    return f"| {request} | {' '.join(part for part in parts if part)} |"
+
+
+def details(endpoint: Endpoint) -> Iterator[str]:
+    described = document()["paths"][endpoint.path][endpoint.method]
+    queries = [
+        f"`{name}`" + (f" ({uncapitalized(each.description)})" if each.description else "")
+        for name, each in endpoint.operation.query.items()
+    ]
+    if queries:
+        yield f"Query: {', '.join(queries)}."
+    if body := described.get("requestBody"):
+        yield f"Body: {shape(body['content'])}."
+    status = endpoint.operation.status
+    if status is None:  # The summary says why it is refused.
+        return
+    content = described["responses"][str(status)].get("content")
+    if content:
+        yield f"Answer{'' if status == 200 else f' ({status})'}: {shape(content)}."
+    for each in endpoint.refusals:
+        if each.status not in COMMON:
+            yield f"{each.status}: {each.description}."
+
+
+def uncapitalized(text: str) -> str:
+    return text[0].lower() + text[1:]
+
+
+def shape(content: dict[str, Any]) -> str:
+    """The members of a body, or what it is."""
+    [media] = content.values()
+    schema = media["schema"]
+    name = schema.get("$ref", "").rpartition("/")[2]
+    if name in EXPLAINED:
+        return EXPLAINED[name]
+    if not name:
+        return str(schema.get("description", "one of the messages below")).rstrip(".")
+    return f"`{{{', '.join(members(resolved(schema), is_outer=True))}}}`"
+
+
+def members(schema: dict[str, Any], *, is_outer: bool) -> Iterator[str]:
+    """The names of an object's members; where few of them are lists, also those of their items."""
+    listed = {
+        name: items
+        for name, each in schema["properties"].items()
+        if "properties" in (items := resolved(each.get("items", {})))
+    }
+    for name in schema["properties"]:
+        if is_outer and name in listed and len(listed) <= LISTS:
+            yield f'"{name}": [{{{", ".join(members(listed[name], is_outer=False))}}}]'
+        else:
+            yield f'"{name}"'
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    return document()["components"]["schemas"][name] if name else schema
+
+
+if __name__ == "__main__":
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")

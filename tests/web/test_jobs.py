@@ -1,0 +1,426 @@
+"""Long work shows how far it is where it was started, and Stop leaves nothing of it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from devui.debugger.adk_imports.sqlite import MAGIC
+from devui.debugger.background.jobs import Jobs, JobStopped
+from devui.debugger.bundles.landing import Lander
+from devui.debugger.bundles.reading import check
+from devui.debugger.bundles.writing import Cleaning
+from devui.debugger.events.news import RunChanged
+from devui.debugger.replays import recordings
+from devui.debugger.runs.commit import event_of
+from devui.debugger.runs.request import RunRequest
+from devui.debugger.saved_tests.cleaning import cleaned
+from devui.settings import Settings
+from devui.store.rows import SessionRow
+from devui.web import uploads
+from devui.web.panels.bundles import api, imports
+from devui.web.panels.bundles import html as exported
+from devui.web.panels.jobs import panel as shown
+from devui.web.program import application, opened
+from devui.web.render import Renderer
+from devui.web.security.access import Access
+from devui.web.services import Services
+from devui.wire.events import Event
+from tests.faults.zoo import AGENTS
+from tests.kit.patience import PATIENCE
+from tests.kit.server import write_app
+from tests.web.test_heavy import held
+
+JSON = {"Content-Type": "application/json"}
+SMALL = "x" * 10
+
+
+@pytest.fixture
+async def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Services]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shown, "UNSHOWN", 0)
+    write_app(tmp_path / "agents", "quick", AGENTS["fine"])
+    settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
+    async with opened(settings, Access(None)) as parts:
+        yield parts
+
+
+@pytest.fixture
+async def client(found: Services) -> AsyncIterator[httpx2.AsyncClient]:
+    base = f"http://127.0.0.1:{found.settings.port}"
+    transport = httpx2.ASGITransport(application(found, Access(None)))
+    async with httpx2.AsyncClient(
+        transport=transport, base_url=base, headers={"Accept": "text/html", "Origin": base}
+    ) as opened_client:
+        yield opened_client
+
+
+async def session_of(found: Services, text: str) -> SessionRow:
+    session = await found.journal.sessions.create("quick", "u", None, {}, title="Trip")
+    for number in range(3):
+        content = {"role": "model", "parts": [{"text": text}]}
+        event = {"id": f"e{number}", "author": "A", "timestamp": 1.0, "content": content}
+        new = event_of(Event.of(event), final=True)
+        await found.journal.events.append(session.key, new, None)
+    return session
+
+
+async def run_session(found: Services) -> SessionRow:
+    session = await found.journal.sessions.create("quick", "u", None, {})
+    message = {"role": "user", "parts": [{"text": "go"}]}
+    with found.bus.subscribe(session.key) as reader:
+        await found.runs.start(session, RunRequest(message=message))
+        while not any(isinstance(n, RunChanged) and n.run.ended for n in await reader.batch()):
+            pass
+    return session
+
+
+async def stopped_while_held(
+    client: httpx2.AsyncClient, function: Callable[..., Any], request: Callable[[], Any]
+) -> Any:
+    """The answer to a request that is stopped while it is inside the function."""
+    with held(function) as stop:
+        asked = asyncio.create_task(request())
+        assert await stop.is_reached_by(asked)
+        (job,) = [
+            each
+            for each in (await client.get("/api/jobs")).json()["jobs"]
+            if each["status"] == "running"
+        ]
+        list_of_page = "/jobs" if job["session"] is None else f"/jobs?session={job['session']}"
+        page = (await client.get(list_of_page)).text
+        assert "<progress" in page
+        assert "data-active" in page
+        answer = await client.post(f"/jobs/{job['job']}/stop", headers={"HX-Request": "true"})
+        assert "Stopping" in answer.text
+    answer = await asked
+    stopped = (await client.get(f"/api/jobs/{job['job']}")).json()
+    assert stopped["status"] == "stopped"
+    page = (await client.get(list_of_page)).text
+    assert "Nothing was saved" in page
+    assert "data-active" not in page
+    return answer
+
+
+async def everything(found: Services, tmp_path: Path) -> tuple[int, list[str]]:
+    rows = await found.journal.sessions.recent(100)
+    return len(rows), await asyncio.to_thread(files_in, tmp_path)
+
+
+def files_in(folder: Path) -> list[str]:
+    """Those outside of the data folder."""
+    files = (each for each in folder.rglob("*") if "data" not in each.parts)
+    return sorted(str(each) for each in files if each.is_file())
+
+
+@pytest.mark.parametrize("as_page", [True, False])
+async def test_a_stopped_import_leaves_nothing(
+    found: Services, client: httpx2.AsyncClient, tmp_path: Path, as_page: bool
+) -> None:
+    session = await session_of(found, SMALL)
+    bundle = (await client.get(f"/api/sessions/{session.key}/export")).content
+    before = await everything(found, tmp_path)
+
+    def request() -> Any:
+        if as_page:
+            return client.post("/import", files={"file": ("trip.json", bundle)})
+        return client.post("/api/sessions/import", content=bundle, headers=JSON)
+
+    answer = await stopped_while_held(client, check, request)
+    if as_page:
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    else:
+        assert answer.status_code == 409
+    assert await everything(found, tmp_path) == before
+    assert (await request()).status_code in {201, 303}
+
+
+async def test_an_import_counts_the_bytes_that_come_and_is_stopped_among_them(
+    found: Services, client: httpx2.AsyncClient, tmp_path: Path
+) -> None:
+    session = await session_of(found, SMALL)
+    bundle = (await client.get(f"/api/sessions/{session.key}/export")).content
+    before = await everything(found, tmp_path)
+    half, name = asyncio.Event(), "0123456789abcdef" * 2
+
+    async def body() -> AsyncIterator[bytes]:
+        yield bundle[: len(bundle) // 2]
+        await half.wait()
+        yield bundle[len(bundle) // 2 :]
+
+    headers = {**JSON, "Content-Length": str(len(bundle)), "X-Devui-Job": name}
+    # httpx's own transport reads a body whole before it sends it: this speaks to the application.
+    asked = asyncio.create_task(spoken(found, "POST", "/api/sessions/import", body(), headers))
+    while not (told := (await client.get(f"/api/jobs/{name}")).json()).get("done"):
+        assert not asked.done(), asked.result()
+    assert (told["done"], told["total"]) == (len(bundle) // 2, 3 * len(bundle))
+    assert (await client.post(f"/api/jobs/{name}/stop")).json()["status"] == "stopping"
+    half.set()
+    assert (await asked)[0]["status"] == 409
+    assert await everything(found, tmp_path) == before
+
+
+async def spoken(
+    found: Services,
+    method: str,
+    path: str,
+    body: AsyncIterator[bytes],
+    headers: dict[str, str],
+    closed: asyncio.Event | None = None,
+    reading: Callable[[], Awaitable[object]] | None = None,
+) -> list[Any]:
+    """What the application answers, message by message, to a client until it has `closed`."""
+    path, _, query = path.partition("?")
+    base = f"127.0.0.1:{found.settings.port}"
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", found.settings.port),
+        "root_path": "",
+        "headers": [(k.lower().encode(), v.encode()) for k, v in {"Host": base, **headers}.items()],
+    }
+    messages: list[Any] = []
+    ended = asyncio.Event()
+
+    async def receive() -> dict[str, Any]:
+        async for chunk in body:
+            return {"type": "http.request", "body": chunk, "more_body": True}
+        if ended.is_set():
+            await (closed or asyncio.Event()).wait()
+            return {"type": "http.disconnect"}
+        ended.set()
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        messages.append(message)
+        if reading is not None and message["type"] == "http.response.body":
+            await reading()
+
+    await application(found, Access(None))(scope, receive, send)
+    return messages
+
+
+async def nothing() -> AsyncIterator[bytes]:
+    for each in ():
+        yield each
+
+
+@pytest.mark.parametrize(
+    ("query", "function"), [("", Cleaning.record), ("?format=html", Renderer.part)]
+)
+async def test_a_stopped_export_breaks_off(
+    found: Services, client: httpx2.AsyncClient, query: str, function: Callable[..., Any]
+) -> None:
+    session = await session_of(found, "large text " * 20_000)
+    path = f"/api/sessions/{session.key}/export{query}"
+    messages = await stopped_while_held(
+        client, function, lambda: spoken(found, "GET", path, nothing(), {})
+    )
+    assert messages[0]["status"] == 200
+    assert all(each.get("more_body") for each in messages[1:])  # so the connection is cut
+
+
+@pytest.mark.parametrize(
+    ("query", "function"), [("", Cleaning.record), ("?format=html", Renderer.part)]
+)
+async def test_an_export_stops_when_its_tab_is_closed(
+    found: Services, client: httpx2.AsyncClient, query: str, function: Callable[..., Any]
+) -> None:
+    session = await session_of(found, "large text " * 20_000)
+    path, closed = f"/api/sessions/{session.key}/export{query}", asyncio.Event()
+    with held(function) as stop:
+        asked = asyncio.create_task(spoken(found, "GET", path, nothing(), {}, closed))
+        assert await stop.is_reached_by(asked)
+        closed.set()
+        for _ in range(5):
+            await asyncio.sleep(0)  # the loop turns until the disconnect has been heard
+        assert (await client.get("/api/jobs")).json()["jobs"][0]["status"] == "stopping"
+    messages = await asked
+    assert all(each.get("more_body") for each in messages[1:])
+    (job,) = (await client.get("/api/jobs")).json()["jobs"]
+    assert job["status"] == "stopped"
+    assert job["done"] < job["total"]
+
+
+async def test_a_stopped_test_leaves_no_file(
+    found: Services, client: httpx2.AsyncClient, tmp_path: Path
+) -> None:
+    session = await run_session(found)
+    before = await everything(found, tmp_path)
+
+    def request() -> Any:
+        return client.post(f"/sessions/{session.key}/test", data={"file": "tests/test_it.py"})
+
+    answer = await stopped_while_held(client, cleaned, request)
+    assert (answer.status_code, answer.headers["location"]) == (
+        303,
+        f"/sessions/{session.key}/test",
+    )
+    assert await everything(found, tmp_path) == before
+    assert (await request()).status_code == 200
+    assert len((await everything(found, tmp_path))[1]) == len(before[1]) + 2
+
+
+@pytest.mark.parametrize("api", [True, False])
+async def test_a_replay_shows_its_preparation_and_a_stopped_one_makes_no_fork(
+    found: Services, client: httpx2.AsyncClient, tmp_path: Path, *, api: bool
+) -> None:
+    session = await run_session(found)
+    before = await everything(found, tmp_path)
+    path = f"/api/sessions/{session.key}/replays" if api else f"/sessions/{session.key}/replays"
+
+    def request() -> Any:
+        return client.post(path, json={}) if api else client.post(path, data={})
+
+    answer = await stopped_while_held(client, recordings._counted, request)
+    assert answer.status_code == (409 if api else 303)
+    assert await everything(found, tmp_path) == before
+    again = await request()
+    assert again.status_code == (201 if api else 303), again.text
+    last = (await client.get("/api/jobs")).json()["jobs"][-1]
+    assert (last["kind"], last["status"], last["done"]) == ("replay", "done", last["total"])
+    assert await everything(found, tmp_path) != before
+
+
+def test_what_takes_less_than_a_moment_is_not_shown() -> None:
+    jobs = Jobs()
+    with jobs.begin("export", "Trip", session=7) as job:
+        listed = shown.job_list(jobs, 7)
+        assert (listed.jobs, listed.active) == ((), True)
+        job.started -= 1
+        job.begin(200)
+        job.advance(50)
+        (item,) = shown.job_list(jobs, 7).jobs
+        assert (item.text, item.percent) == ("Exporting Trip", 25)
+        job.advance(1_000)
+        assert shown.job_list(jobs, 7).jobs[0].percent == 100
+        assert shown.job_list(jobs, 8).jobs == ()
+    assert shown.job_list(jobs, 7) == shown.JobList("/jobs?session=7")
+
+
+def test_a_job_that_is_over_cannot_be_stopped_and_ids_are_not_given_twice() -> None:
+    jobs = Jobs()
+    with jobs.begin("export", "Trip", job_id="a" * 32) as first:
+        pass
+    first.stop()
+    assert first.status == "done"
+    with jobs.begin("export", "Trip", job_id="a" * 32) as second:
+        assert second.id != first.id
+        second.stop()
+        with pytest.raises(JobStopped):
+            second.advance()
+
+
+async def test_an_html_export_stops_while_its_copy_is_made(
+    found: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await session_of(found, SMALL)
+    written: list[object] = []
+    monkeypatch.setattr(exported, "_Writer", lambda *values, **_: written.append(values))
+    path = f"/api/sessions/{session.key}/export?format=html"
+    await stopped_while_held(client, Lander.land, lambda: spoken(found, "GET", path, nothing(), {}))
+    assert not written
+
+
+async def forever() -> AsyncIterator[bytes]:
+    yield b"{"
+    await asyncio.Event().wait()
+
+
+async def test_an_import_of_unknown_size_shows_no_percentage_and_ends_when_nothing_comes(
+    found: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "STALLED", 0.5)
+    name = "0123456789abcdef" * 2
+    headers = {**JSON, "X-Devui-Job": name}
+    asked = asyncio.create_task(spoken(found, "POST", "/api/sessions/import", forever(), headers))
+    while not (told := (await client.get(f"/api/jobs/{name}")).json()).get("done"):
+        assert not asked.done(), asked.result()
+    assert (told["done"], told["total"]) == (1, 0)
+    assert (await asyncio.wait_for(asked, PATIENCE))[0]["status"] == 409
+    assert (await client.get(f"/api/jobs/{name}")).json()["status"] == "stopped"
+
+
+@pytest.mark.parametrize("query", ["", "?format=html"])
+async def test_a_download_that_takes_nothing_ends(
+    found: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    monkeypatch.setattr(api, "STALLED", 0.1)
+    session = await session_of(found, SMALL)
+    path = f"/api/sessions/{session.key}/export{query}"
+    paused = asyncio.Event()
+    asked = spoken(found, "GET", path, nothing(), {}, reading=paused.wait)
+    messages = await asyncio.wait_for(asked, PATIENCE)
+    assert all(each.get("more_body") for each in messages[1:])
+    (job,) = (await client.get("/api/jobs")).json()["jobs"]
+    assert job["status"] == "stopped"
+
+
+async def test_a_database_that_is_stopped_says_how_many_sessions_came_in(
+    found: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await session_of(found, SMALL)
+
+    class Stored:
+        def __init__(self, *_: object, **__: object) -> None:
+            """Of nothing."""
+
+        def heads(self) -> list[None]:
+            return [None] * 3
+
+        def close(self) -> None:
+            """Nothing is open."""
+
+    async def taken(services: Services, _: object, __: object, *rest: Any, **___: object) -> None:
+        arrivals, job = rest
+        job.advance()
+        arrivals.new.append(session)
+        if len(arrivals.new) == 2:
+            job.stop()
+
+    monkeypatch.setattr(imports, "SqliteTables", Stored)
+    monkeypatch.setattr(imports, "Database", Stored)
+    monkeypatch.setattr(imports, "_take_one", taken)
+    answer = await client.post("/import", files={"file": ("all.db", MAGIC)})
+    assert "The import was stopped" in answer.text
+    (job,) = (await client.get("/api/jobs")).json()["jobs"]
+    assert job["status"] == "stopped"
+    assert "The import of all.db was stopped after 2 sessions." in (await client.get("/jobs")).text
+
+
+@pytest.mark.parametrize("first_is_damaged", [False, True])
+async def test_a_damaged_state_does_not_break_off_the_list_of_sessions(
+    found: Services,
+    client: httpx2.AsyncClient,
+    monkeypatch: pytest.MonkeyPatch,
+    first_is_damaged: bool,
+) -> None:
+    for name in ("a", "b"):
+        await found.journal.sessions.create("quick", "u", name, {"x": 1})
+    whole = (await client.get("/apps/quick/users/u/sessions")).json()
+    at = type(found.journal.state).at
+
+    async def values(state: Any, key: int, *rest: Any) -> Any:
+        read = await at(state, key, *rest)
+        row = await found.journal.sessions.get(key)
+        is_first = row is not None and row.id == whole[0]["id"]
+        return [replace(v, value="{") if is_first == first_is_damaged else v for v in read]
+
+    monkeypatch.setattr(type(found.journal.state), "at", values)
+    answer = await client.get("/apps/quick/users/u/sessions")
+    if first_is_damaged:
+        assert answer.status_code >= 500
+    else:
+        first, second = answer.json()
+        assert first == whole[0]
+        assert second["state"]["x"].startswith("[damaged in the journal]")
