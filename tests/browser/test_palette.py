@@ -64,7 +64,9 @@ def test_the_palette_finds_sessions_and_events_and_leads_to_the_search(visit):
     expect(events.first).to_contain_text("#1 Book a flight to London next Tuesday")
     page.keyboard.press("Control+A")
     page.keyboard.type("spring in")
-    expect(chosen(page)).to_contain_text("Spring in London")
+    expect(options(page)).to_have_text(
+        ["Spring in Londontravel · 8 events", "Search all sessions for “spring in”"]
+    )
     page.keyboard.press("ArrowUp")
     expect(chosen(page)).to_have_text("Search all sessions for “spring in”")
     page.keyboard.press("Control+A")
@@ -78,6 +80,27 @@ def test_the_palette_finds_sessions_and_events_and_leads_to_the_search(visit):
     expect(result.locator("mark").first).to_have_text("London")
     result.click()
     expect(page).to_have_url(re.compile(r"/sessions/\d+\?event=\d+$"))
+
+
+def test_the_answer_of_the_server_leaves_the_choice_where_the_person_moved_it(visit):
+    session = visit.session("travel")
+    session.say("Book a flight to London next Tuesday")
+    page = session.page
+    event = page.get_by_role("group", name="Events", exact=True).get_by_role("option").first
+    page.keyboard.press("Control+K")
+    page.keyboard.type("lon")
+    expect(event).to_contain_text("London")
+    href = event.get_attribute("href")
+    late = session.held_back(re.compile(r"/palette\?.*q=london"))
+    page.keyboard.type("don")
+    answer = late.next()
+    while chosen(page).get_attribute("href") != href:
+        page.keyboard.press("ArrowDown")
+    listed = page.locator("#palette-found [role=group]")
+    listed.evaluate_all("(all) => all.forEach((each) => each.classList.add('old'))")
+    answer.continue_()
+    expect(page.locator("#palette-found .old")).to_have_count(0)
+    expect(chosen(page)).to_have_attribute("href", href)
 
 
 def test_the_palette_opens_at_once_and_lists_what_the_help_sheet_lists(visit):

@@ -8,6 +8,7 @@ import * as recent from "./recent.js";
 const MOST = 12; // commands that match a text
 const AGAIN = 500; // milliseconds, while events are being indexed
 let offered = [];
+let moved = ""; // the address of the option that the person moved to, where it has one: it stays chosen in the server's answer
 
 export function connect(root) {
   each(root, "dialog#palette", (dialog) => {
@@ -22,7 +23,7 @@ export function connect(root) {
     });
     field.addEventListener("input", () => show(dialog));
     dialog.addEventListener("htmx:after:swap", () => {
-      settle(dialog, chosen(dialog));
+      settle(dialog, chosen(dialog) ?? options(dialog).find((each) => moved && each.getAttribute("href") === moved));
       dialog.querySelector("[data-palette-none]").hidden = options(dialog).length > 0;
       if (dialog.querySelector("[data-palette-again]")) setTimeout(() => dialog.open && window.htmx.trigger(field, "ask"), AGAIN);
     });
@@ -34,7 +35,7 @@ export function connect(root) {
     // The pointer moves the choice only when it is moved itself, not when the list moves below it.
     dialog.addEventListener("pointermove", ({ target }) => {
       const option = target.closest("[role=option]");
-      if (option) mark(dialog, option);
+      if (option) move(dialog, option);
     });
   });
 }
@@ -45,6 +46,7 @@ function show(dialog) {
   dialog.querySelector("[data-palette-commands]").replaceChildren(...groups.filter(([, entries]) => entries.length).map(group));
   narrow(dialog, text.toLowerCase());
   dialog.querySelector("[data-palette-none]").hidden = true;
+  moved = "";
   settle(dialog);
 }
 
@@ -128,6 +130,11 @@ function mark(dialog, option) {
   else field.removeAttribute("aria-activedescendant");
 }
 
+function move(dialog, option) {
+  moved = option.getAttribute("href") ?? "";
+  mark(dialog, option);
+}
+
 function press(dialog, event) {
   if (composing(event)) return;
   const all = options(dialog);
@@ -138,7 +145,7 @@ function press(dialog, event) {
   if (isToggle) dialog.close();
   else if (event.key === "Enter" && all[here]) all[here].dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, ctrlKey: event.ctrlKey, metaKey: event.metaKey }));
   else if (event.key in goals && all.length) {
-    mark(dialog, all[goals[event.key]]);
+    move(dialog, all[goals[event.key]]);
     all[goals[event.key]].scrollIntoView({ block: "nearest" });
   } else return;
   event.preventDefault();
