@@ -11,9 +11,12 @@ from tests.api.test_sessions_back_in import DELTA, JSON, RESULT, TEXT, deep
 from tests.kit.server import get_session, make_session
 from tests.kit.thorough import rounds
 
+USER = "odd"
+"""Nobody else writes this user's state."""
+
 
 def ask(client, session: str, message: object, path: str = "/run", **more: object):
-    names = {"appName": "summary", "userId": "u", "sessionId": session}
+    names = {"appName": "summary", "userId": USER, "sessionId": session}
     body = json.dumps({**names, "newMessage": message, **more})
     return client.post(path, content=body, headers=JSON)
 
@@ -25,30 +28,31 @@ def ask(client, session: str, message: object, path: str = "/run", **more: objec
 )
 @given(text=TEXT, result=RESULT, state=DELTA, labels=RESULT, name=TEXT, answers=st.booleans())
 def test_a_run_takes_every_value(client, text, result, state, labels, name, answers) -> None:
-    made = make_session(client, "summary")["id"]
+    made = make_session(client, "summary", USER)["id"]
     said = {"functionResponse": {"name": name, "response": result}}
     parts = [said if answers else {"text": text}, {"partMetadata": result}]
     message = {"role": "user", "parts": parts}
     answer = ask(client, made, message, stateDelta=state, customMetadata=labels)
     assert answer.status_code == 200, answer.text
-    session = get_session(client, "summary", made)
+    session = get_session(client, "summary", made, USER)
     first = session["events"][0]
     assert (first["content"], first.get("customMetadata", {})) == (message, labels)
     assert (first["actions"]["stateDelta"], session["state"]) == (state, state)
     copy = {"sessionId": str(uuid.uuid4()), "events": session["events"]}
-    posted = client.post("/apps/summary/users/u/sessions", content=json.dumps(copy), headers=JSON)
+    sessions = f"/apps/summary/users/{USER}/sessions"
+    posted = client.post(sessions, content=json.dumps(copy), headers=JSON)
     assert posted.json()["events"] == session["events"]
 
 
 @pytest.mark.parametrize(("field", "most"), [("response", 251), ("state", 254), ("labels", 255)])
 @pytest.mark.parametrize("more", [0, 1, 5, 400])
 def test_a_value_is_as_deep_as_an_event_or_refused(client, field, most, more) -> None:
-    made = make_session(client, "summary")["id"]
+    made = make_session(client, "summary", USER)["id"]
     given = {"response": {}, "state": {}, "labels": {}, field: deep(most + more)}
     message = {"role": "user"}
     message["parts"] = [{"functionResponse": {"name": "f", "response": given["response"]}}]
     answer = ask(client, made, message, stateDelta=given["state"], customMetadata=given["labels"])
-    session = get_session(client, "summary", made)
+    session = get_session(client, "summary", made, USER)
     if more:
         assert (answer.status_code, session["events"]) == (422, [])
         [problem] = answer.json()["detail"]
@@ -75,22 +79,22 @@ def test_a_value_is_as_deep_as_an_event_or_refused(client, field, most, more) ->
 )
 @pytest.mark.parametrize("path", ["/run", "/run_sse"])
 def test_what_cannot_be_kept_is_refused_with_its_place(client, path, more, place) -> None:
-    made = make_session(client, "summary")["id"]
-    body = {"appName": "summary", "userId": "u", "sessionId": made}
+    made = make_session(client, "summary", USER)["id"]
+    body = {"appName": "summary", "userId": USER, "sessionId": made}
     body |= {"newMessage": {"parts": [{"text": "hello"}]}}
     text = f"{json.dumps(body)[:-1]},{more}}}"
     answer = client.post(path, content=text, headers=JSON)
     assert answer.status_code == 422, answer.text
     assert [each["loc"] for each in answer.json()["detail"]] == [["body", *place]]
-    assert get_session(client, "summary", made)["events"] == []
+    assert get_session(client, "summary", made, USER)["events"] == []
 
 
 @pytest.mark.parametrize("role", ["robot", "model", "é" * 100])
 def test_another_role_is_the_users_and_is_named(client, role) -> None:
-    made = make_session(client, "summary")["id"]
+    made = make_session(client, "summary", USER)["id"]
     answer = ask(client, made, {"role": role, "parts": [{"text": "hello"}]})
     assert answer.headers["X-Devui-Warning"].startswith("ignored newMessage.role '")
-    assert get_session(client, "summary", made)["events"][0]["content"]["role"] == "user"
+    assert get_session(client, "summary", made, USER)["events"][0]["content"]["role"] == "user"
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,8 @@ def test_a_page_of_short_turns_is_small(visit, server):
     session.panel.get_by_role("link", name="Earlier writes").click()
     expect(writes).to_have_count(50)
     expect(writes.last).to_contain_text("#199")
+    expect(session.row(199)).to_be_in_viewport()
+    expect(session.page.locator("#m-200")).to_be_visible()
 
 
 def test_the_menu_of_a_message_is_fetched_when_it_is_opened(session, visit):

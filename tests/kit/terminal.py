@@ -7,7 +7,7 @@ import sys
 import threading
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
 from tests.kit.patience import PATIENCE
 from tests.kit.server import Server
@@ -69,18 +69,30 @@ class Opened:
         with self._process:
             self._process.kill()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended by itself."""
+        return self._process.poll() is not None
+
     def until(self, words: str) -> str:
         """Read lines until one has these words; that line."""
+        return self._until(words, self._process.stdout, self.lines)
+
+    def complaint(self, words: str) -> str:
+        """Read lines of the error stream until one has these words; that line."""
+        return self._until(words, self._process.stderr, [])
+
+    def _until(self, words: str, stream: IO[str], lines: list[str]) -> str:
         patience = threading.Timer(PATIENCE, self._process.kill)
         patience.start()
         try:
-            while line := self._process.stdout.readline():
-                self.lines.append(line.rstrip("\n"))
+            while line := stream.readline():
+                lines.append(line.rstrip("\n"))
                 if words in line:
-                    return self.lines[-1]
+                    return lines[-1]
         finally:
             patience.cancel()
-        raise AssertionError(f"{words!r} was not printed: {self.lines}")
+        raise AssertionError(f"{words!r} was not printed: {lines}")
 
     def interrupt(self) -> tuple[int, str]:
         """Press Ctrl-C; the exit status and what was said about it."""

@@ -31,7 +31,7 @@ export function start() {
   document.addEventListener("htmx:after:swap", apply);
 }
 
-export function connect() {
+export function update() {
   for (const tools of document.querySelectorAll("[data-graph-tools]")) tools.hidden = false;
   apply();
 }

@@ -7,7 +7,7 @@ export function start() {
   document.addEventListener("submit", ({ target }) => { if (target.matches("[data-job]")) ask(UNSHOWN); });
 }
 
-export function connect() {
+export function update() {
   if (document.querySelector("#jobs[data-active]")) ask(AGAIN);
 }
 
@@ -18,6 +18,6 @@ function ask(after) {
     if (!jobs) return;
     jobs.dispatchEvent(new Event("ask"));
     // A form's own request may not have reached the server yet, and a morph connects nothing anew.
-    setTimeout(connect, AGAIN);
+    setTimeout(update, AGAIN);
   }, after);
 }

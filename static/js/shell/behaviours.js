@@ -1,9 +1,16 @@
-// Starts behaviours, and connects those that belong to elements again whenever htmx brings new ones.
+// Starts behaviours, and connects those that belong to elements again whenever htmx brings new ones. What a behaviour does for
+// the page as a whole, in `update`, follows once, however many elements came together.
 const connected = new WeakMap();
 
 export function start(behaviours) {
   for (const behaviour of behaviours) behaviour.start?.();
-  const connect = (root) => behaviours.forEach((behaviour) => behaviour.connect?.(root));
+  let due = false;
+  const update = () => { due = false; behaviours.forEach((behaviour) => behaviour.update?.()); };
+  const connect = (root) => {
+    behaviours.forEach((behaviour) => behaviour.connect?.(root));
+    if (!due) queueMicrotask(update);
+    due = true;
+  };
   connect(document);
   document.addEventListener("htmx:after:process", (event) => connect(event.target));
 }

@@ -52,7 +52,7 @@ function switches() {
 }
 
 function turn(form) {
-  const button = form.matches("form") && form.querySelector("[role=switch]");
+  const button = form.matches?.("form") && form.querySelector("[role=switch]");
   if (!button) return;
   const { enabled } = form.elements;
   button.setAttribute("aria-checked", String(enabled.value === "yes"));

@@ -6,6 +6,7 @@ import { each } from "./behaviours.js";
 
 const SLOTS = ["devui stream 1", "devui stream 2", "devui stream 3", "devui stream 4"];
 const TURN = 1000;
+const WORK = 30, PAUSE = 16; // milliseconds: a stream with a backlog leaves the page time to draw and to answer the person
 let seen = "";
 let over = false;
 let release = null;
@@ -21,6 +22,14 @@ export function start() {
   document.addEventListener("htmx:sse:after:message", (event) => {
     if (ours(event)) seen = event.detail.message.id || seen;
   });
+  let begun = 0, worked = 0;
+  document.addEventListener("htmx:sse:before:message", ({ detail }) => {
+    if (worked > WORK) {
+      worked = 0;
+      detail.waitUntil(new Promise((resume) => { setTimeout(() => { begun = performance.now(); resume(); }, PAUSE); }));
+    } else begun = performance.now();
+  });
+  document.addEventListener("htmx:sse:after:message", () => { worked += performance.now() - begun; });
   document.addEventListener("htmx:sse:before:connection", (event) => {
     if (ours(event) && navigator.locks && !release) event.preventDefault();
   });

@@ -147,6 +147,7 @@ function drop(list, items) {
   const count = isRow ? rows : last - first + 1;
   gap.className = "gap";
   Object.assign(gap.dataset, { gap: "", first, last, count });
+  gap.setAttribute("hx-include", "this"); // the list's address says it all; the inspector may be as of another event
   gap.style.height = `${height}px`;
   const label = document.createElement("span");
   label.textContent = `${count} more events`;

@@ -48,7 +48,7 @@ export function connect(root) {
 
 function follow(box) {
   const button = box.parentElement.querySelector("[data-newer]");
-  let fresh = 0;
+  let fresh = 0, frame = 0;
   const setFollowing = (is) => {
     following.set(box, is);
     if (is) { fresh = 0; button.hidden = true; }
@@ -58,18 +58,20 @@ function follow(box) {
     if (follows(box)) toEnd(box);
   };
   const settle = () => {
+    frame = 0;
     stay();
     if (follows(box) || atEnd(box)) fresh = 0;
     button.hidden = fresh === 0;
     button.textContent = `${fresh} new ↓`;
   };
   setFollowing(!selected());
-  box.addEventListener("scroll", () => setFollowing(atEnd(box)), { passive: true });
+  // Rows may have come since the scrolling that is reported here.
+  box.addEventListener("scroll", () => setFollowing(atEnd(box) || (follows(box) && !left(box))), { passive: true });
   catchUps.set(box, () => { toEnd(box); setFollowing(true); });
   button.addEventListener("click", catchUps.get(box));
   new MutationObserver((changes) => {
     for (const change of changes) change.addedNodes.forEach((node) => { fresh += counts(node) ? 1 : 0; });
-    settle();
+    frame ||= requestAnimationFrame(settle); // with the layout that the frame makes anyway
   }).observe(box, { childList: true, subtree: true, characterData: true });
   new ResizeObserver(stay).observe(box);
 }
@@ -87,8 +89,8 @@ function removeDuplicates(list) {
 }
 
 function keepFirst(list, node) {
-  const [, ...others] = list.querySelectorAll(`:scope > #${CSS.escape(node.id)}`);
-  others.forEach((element) => element.remove());
+  const [, ...others] = document.querySelectorAll(`#${CSS.escape(node.id)}`); // browsers find these by the id alone
+  others.forEach((element) => { if (element.parentElement === list) element.remove(); });
 }
 
 // A rewind marks any number of events as rewound, or an undone rewind unmarks them.

@@ -24,8 +24,9 @@ export function start() {
 
 export function connect(root) {
   each(root, "#play", () => { if (playing()) go(); });
-  draw();
 }
+
+export const update = draw;
 
 export function toggle() {
   if (playing()) stop();

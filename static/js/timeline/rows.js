@@ -30,9 +30,12 @@ export function connect(root) {
   each(root, "#rows", (list) => {
     new MutationObserver(() => folded.forEach((group) => showGroup(group))).observe(list, { childList: true });
   });
-  if (folded.size) folded.forEach((group) => showGroup(group));
   each(root, "#rows .row[data-event]", (row) => { row.querySelector(".seq a").tabIndex = -1; });
-  if (root.querySelector?.("#rows") || root.closest?.("#rows")) mark();
+}
+
+export function update() {
+  folded.forEach((group) => showGroup(group));
+  mark();
 }
 
 export function selected() {
