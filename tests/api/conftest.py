@@ -2,12 +2,14 @@
 
 import pytest
 
+from devui.runtime.models.scripted_llm import SPEED_VARIABLE
 from tests.kit.server import SAMPLES, running
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    with running(SAMPLES, tmp_path_factory.mktemp("api") / "data") as started:
+    data = tmp_path_factory.mktemp("api") / "data"
+    with running(SAMPLES, data, **{SPEED_VARIABLE: "10"}) as started:
         yield started
 
 

@@ -122,9 +122,11 @@ class Server:
 
 
 @contextmanager
-def running(agents: Path, data: Path, *options: str) -> Iterator[Server]:
+def running(agents: Path, data: Path, *options: str, **environment: str) -> Iterator[Server]:
     """A server that is stopped at the end, whatever happened to it."""
-    server = Server(agents, data, *options).start()
+    server = Server(agents, data, *options)
+    server.environment = environment
+    server.start()
     try:
         yield server
     finally:

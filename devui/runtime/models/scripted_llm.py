@@ -15,6 +15,8 @@ matches every request, so it goes last.
 
 import asyncio
 import json
+import math
+import os
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
@@ -124,6 +126,8 @@ def _results(content: types.Content) -> dict[str, Any]:
 
 
 REQUESTS_KEPT = 100
+SPEED_VARIABLE = "DEVUI_SCRIPT_SPEED"
+"""The environment variable that lets every script play so many times as fast."""
 _CHARACTERS_PER_TOKEN = 4
 
 
@@ -255,17 +259,18 @@ class ScriptedLlm(BaseLlm):
         """Answer by the first rule that matches.
 
         Raises:
-            ScriptError: no rule matches.
+            ScriptError: no rule matches, or DEVUI_SCRIPT_SPEED is no number above 0.
             BaseException: whatever a matching `Fail(raises=...)` holds.
         """
         self._record(llm_request)
         rule, values = self._find_rule(Turn.read(newest_first(llm_request.contents)))
         said: list[types.Part] = []
+        speed = _speed()
         for step in rule.steps:
             if isinstance(step, Say):
                 text = str(fill(step.text, values, embedded=True))
                 for piece in _pieces(text, step.chunks):
-                    await asyncio.sleep(step.delay)
+                    await asyncio.sleep(step.delay / speed)
                     if stream:
                         yield _fragment(self.model, piece, step.thought)
                 said.append(_text_part(text, step.thought))
@@ -294,6 +299,17 @@ class ScriptedLlm(BaseLlm):
             + (f" and tools answered: {', '.join(turn.results)}" if turn.results else "")
             + ". Add a rule for it, or a last one without conditions: Rule(then=Say(...))."
         )
+
+
+def _speed() -> float:
+    text = os.environ.get(SPEED_VARIABLE) or "1"
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = math.nan
+    if not speed > 0:
+        raise ScriptError(f"{SPEED_VARIABLE} is {text!r}; it must be a number above 0, such as 10.")
+    return speed
 
 
 def _pieces(text: str, chunks: int) -> Iterator[str]:
