@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from devui.runtime.models.scripted_llm import SPEED_VARIABLE
 from tests.kit.browser import Visit, chosen, cookies
 from tests.kit.lingering import write_lingering
 from tests.kit.server import SAMPLES, running
@@ -26,7 +27,8 @@ def browser():
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory):
-    with running(SAMPLES, tmp_path_factory.mktemp("browser") / "data") as started:
+    data = tmp_path_factory.mktemp("browser") / "data"
+    with running(SAMPLES, data, **{SPEED_VARIABLE: "5"}) as started:
         yield started
 
 
