@@ -231,17 +231,51 @@ def test_no_modules_import_each_other_in_a_ring() -> None:
         pytest.fail("a ring of imports: " + " -> ".join(reversed(error.args[1])))
 
 
+WHAT_ACTS = (
+    "devui.debugger.runs.registry",
+    "devui.store.database",
+    "devui.store.journal",
+    "devui.web.render",
+    "devui.web.services",
+)
+"""What reads the journal, or orders something."""
+
+DRAWN_FROM_VALUES = (
+    "devui.web.panels.chat.content",
+    "devui.web.panels.hold.interventions",
+    "devui.web.panels.timeline.rows",
+)
+MOST_OF_ROWS = 35
+"""Modules that rows of the timeline are made with, beside the packages they are in."""
+
+
+def test_parts_and_what_draws_them_need_nothing_that_acts() -> None:
+    """A template's values, and rows and messages, are made from values alone."""
+    graph: dict[str, set[str]] = {module.name: set() for module in modules("devui")}
+    for found in all_imports():
+        graph[found.module.name] |= {found.target} & graph.keys()
+    parts = [name for name in graph if starts_with(name, ("devui.web.panels",))]
+    pure = [*DRAWN_FROM_VALUES, *(name for name in parts if name.endswith("parts"))]
+    needs = {name: reached(graph, name) for name in pure}
+    wrong = [f"{name} needs {each}" for name in pure for each in needs[name] & set(WHAT_ACTS)]
+    assert not wrong, "\n" + "\n".join(wrong)
+    assert len(needs["devui.web.panels.timeline.rows"]) <= MOST_OF_ROWS
+
+
+def reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    """All that a module imports, and what that imports."""
+    seen: set[str] = set()
+    waiting = [start]
+    while waiting:
+        fresh = graph[waiting.pop()] - seen
+        seen |= fresh
+        waiting.extend(fresh)
+    return seen
+
+
 def rings(graph: dict[str, set[str]]) -> list[set[str]]:
     """The sets of modules of which each leads to each other."""
-    reach: dict[str, set[str]] = {}
-    for start in graph:
-        reached: set[str] = set()
-        waiting = [start]
-        while waiting:
-            fresh = graph[waiting.pop()] - reached
-            reached |= fresh
-            waiting.extend(fresh)
-        reach[start] = reached
+    reach = {start: reached(graph, start) for start in graph}
     knots = [{each for each in reach[name] if name in reach[each]} for name in graph]
     return [knot for number, knot in enumerate(knots) if knot and knot not in knots[:number]]
 

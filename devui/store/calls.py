@@ -6,10 +6,10 @@ of very many events costs what one into a short one does.
 
 import json
 
-from devui.store.events import USER
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
 from devui.store.values import event_row
+from devui.wire.events import USER
 
 # One step of the recursion per author and branch: the next smaller pair, found by index.
 _LATEST = """

@@ -32,10 +32,7 @@ from devui.store.values import (
     measured,
     optional_text,
 )
-from devui.wire.events import Event
-
-USER = "user"
-"""The author of what a person says."""
+from devui.wire.events import USER, Event
 
 _END = 2**63 - 1
 _NO_LIMIT = -1

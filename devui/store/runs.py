@@ -18,11 +18,11 @@ from devui.store.errors import (
     RunTransition,
     StoreError,
 )
-from devui.store.events import USER
 from devui.store.queued import take
 from devui.store.rows import OutputLine, RunRow, RunStatus
 from devui.store.sessions import require_session, require_writable
 from devui.store.values import clean_text, optional_text, printable
+from devui.wire.events import USER
 
 # An agent's own code may give each partial event an id of its own: a later event of the author says
 # all of them. What was in flight is among the newest, so that a long past costs nothing.

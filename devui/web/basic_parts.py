@@ -1,7 +1,7 @@
 """Parts and values that many features show: themes, notices, moments, JSON, the status of a run."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 Theme = Literal["auto", "light", "dark"]
 
@@ -144,3 +144,15 @@ class RunStatus:
     """The run; empty if there was none."""
     quiet: Moment | None = None
     """Since when nothing has come of it, if that is long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A form field as it was posted, and what is wrong with it."""
+
+    value: str = ""
+    error: str = ""
+
+
+EMPTY: Final = Field()
+"""A field that nobody has filled in."""

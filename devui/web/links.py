@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 from devui.debugger.history.paths import Path, Pin, path_text
-from devui.web.sse import Cursor
+from devui.web.cursor import Cursor
 
 
 def apps_url() -> str:

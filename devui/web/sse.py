@@ -4,9 +4,6 @@ A stream tells its reader how to come back (`retry`), shows that it lives (a com
 seconds), ends as soon as the reader leaves, when a reader takes nothing for too long, or when
 the server goes. What it does not do is remember: each durable message carries its journal sequence
 as `id`, and whoever makes the source starts it after the cursor the reader sent.
-
-A seq says nothing to another journal. A page may outlive the data folder it was read from, and the
-new journal's numbers soon reach the old ones; so each cursor names the journal it belongs to.
 """
 
 import asyncio
@@ -15,44 +12,13 @@ import re
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from devui.web.errors import Unavailable
-from devui.web.text.numbers import whole_number
-
-
-class ForeignCursor(Exception):
-    """The cursor is not of this journal, or none at all: its reader has to read the page anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """A point of a journal."""
-
-    journal: str
-    seq: int
-
-    def __str__(self) -> str:
-        return f"{self.journal}.{self.seq}"
-
-    @classmethod
-    def read(cls, text: str | None, journal: str) -> Self:
-        """The point that an address or header names; without one, or for 0, the beginning.
-
-        Raises ForeignCursor for a point that is not of the journal with this id.
-        """
-        if not text or text == "0":
-            return cls(journal, 0)
-        named, _, number = text.rpartition(".")
-        seq = whole_number(number)
-        if named != journal or seq is None:
-            raise ForeignCursor
-        return cls(journal, seq)
-
 
 T = TypeVar("T")
 

@@ -17,6 +17,9 @@ Fields: TypeAlias = Mapping[str, Any]
 
 NOTHING: Final[Fields] = {}
 
+USER: Final = "user"
+"""The author of what a person says."""
+
 
 def fields_in(value: object) -> Fields:
     """The value if it is a JSON object, else an empty one."""

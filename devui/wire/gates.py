@@ -9,6 +9,10 @@ Action = Literal["edit", "mock", "skip", "reject", "drop"]
 value, with nothing, or with an error; let an event fall."""
 
 
+GUARD: Final = "guard"
+"""Under whose name the guard takes a recorded result in place of a call."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What a person decided about what is held; travels as JSON inside a `Reply`."""

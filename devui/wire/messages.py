@@ -19,6 +19,7 @@ from devui.wire.artifacts import (
 )
 from devui.wire.endings import CallEnded, EndCall
 from devui.wire.engines import EngineInfo
+from devui.wire.errors import AgentError
 from devui.wire.gates import Effect, WorkerGate
 from devui.wire.recordings import ReplayVerdict
 from devui.wire.spans import SpanBegan, SpanEnded
@@ -37,19 +38,6 @@ from devui.wire.trials import (
 from devui.wire.uncommitted import StateTouch, Touched, WatchState
 
 # --- what an agent folder turned out to be --------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentError:
-    """An exception of agent code, told so that its author can act on it."""
-
-    type: str
-    message: str
-    traceback: str
-    """The formatted traceback, the frames of the agent's own files included."""
-    file: str | None = None
-    """The innermost file of the agent's own code, where one is known, from the agents' folder."""
-    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Final
 
 from devui.runtime.mistakes import lines_of, message_of, raised_together
-from devui.wire.messages import AgentError
+from devui.wire.errors import AgentError
 from devui.wire.standing import Place
 
 _OUR_FILES = str(Path(__file__).parent.parent)

@@ -6,7 +6,8 @@ from typing import Literal
 
 from devui.runtime.calling import active_threads
 from devui.wire.endings import EndCall
-from devui.wire.messages import AgentError, ArmGates, RunEnded, StartRun
+from devui.wire.errors import AgentError
+from devui.wire.messages import ArmGates, RunEnded, StartRun
 from devui.wire.recordings import DIVERGED, ReplayVerdict
 from devui.worker.engine import Engine
 from devui.worker.errors import agent_error

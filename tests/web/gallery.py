@@ -17,9 +17,9 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from devui.web.assets import STATIC_PREFIX, Assets
-from devui.web.basic_parts import Notice
+from devui.web.basic_parts import Field, Notice
 from devui.web.openapi import Group, OperationRow, Parameter, ReferencePage
-from devui.web.panels.apps.parts import AppPage, AppsPage, Field, NewSession
+from devui.web.panels.apps.parts import AppPage, AppsPage, NewSession
 from devui.web.panels.breakpoints.from_event import breakpoint_sheet
 from devui.web.panels.bundles.parts import (
     ExportedPage,

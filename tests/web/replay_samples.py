@@ -1,10 +1,9 @@
 """Replays as the pages show them."""
 
 from devui.web import links
-from devui.web.panels.bundles.parts import MakeTestPage
 from devui.web.panels.jobs.panel import JobList
 from devui.web.panels.replays.parts import Replay, ReplayField, ReplayForm, ReplayRun
-from devui.web.panels.tests.preview import CheckChoice, RunChoice, TestPreview
+from devui.web.panels.tests.parts import CheckChoice, MakeTestPage, RunChoice, TestPreview
 
 KEY = 7
 

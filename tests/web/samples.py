@@ -12,6 +12,7 @@ from devui.debugger.history.rewinds import TakenBack
 from devui.store.rows import EventRow, OutputLine, Rewind, RunRow
 from devui.web import links
 from devui.web.basic_parts import Notice
+from devui.web.cursor import Cursor
 from devui.web.panels.breakpoints.gutter import Gutter, Marker
 from devui.web.panels.chat.chat import conversation
 from devui.web.panels.chat.content_parts import TextPart
@@ -25,8 +26,10 @@ from devui.web.panels.chat.parts import (
     Prompt,
     Welcome,
 )
+from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.hold.parts import Debugger, HeldRows
 from devui.web.panels.inspector.detail import event_detail
+from devui.web.panels.inspector.log import log_line
 from devui.web.panels.inspector.parts import (
     EventDetail,
     Inspector,
@@ -57,10 +60,9 @@ from devui.web.panels.timeline.gaps import gap
 from devui.web.panels.timeline.parts import LiveRow, LiveRows, Timeline, TimelineItem
 from devui.web.panels.timeline.rewound import with_rewind_marks
 from devui.web.panels.timeline.rows import Look
-from devui.web.panels.timeline.runs import log_line, run_end, run_note
+from devui.web.panels.timeline.runs import run_end
 from devui.web.panels.timeline.transport import ticks
 from devui.web.panels.usage.parts import Spending, SpendingLine
-from devui.web.sse import Cursor
 from devui.web.text.formats import UNKNOWN, compact
 from devui.web.text.jsontree import json_text
 from devui.wire.events import Event

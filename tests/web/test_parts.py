@@ -12,6 +12,7 @@ from devui.web.basic_parts import JsonNode
 from devui.web.panels.chat.chat import chat_message, conversation, tool_outcomes
 from devui.web.panels.chat.content_parts import TextPart
 from devui.web.panels.chat.parts import ChatMessage, ToolChip
+from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.inspector.detail import event_detail
 from devui.web.panels.inspector.parts import ArtifactLink
 from devui.web.panels.runs.status import run_status
@@ -20,7 +21,7 @@ from devui.web.panels.timeline.gaps import Gap, Stretch, gap
 from devui.web.panels.timeline.kinds import LOUDNESS, WORDS, shape
 from devui.web.panels.timeline.parts import EventRow, Flag, InvocationHeader
 from devui.web.panels.timeline.rows import event_row
-from devui.web.panels.timeline.runs import run_end, run_note
+from devui.web.panels.timeline.runs import run_end
 from devui.web.panels.timeline.transport import BINS, ticks
 from devui.web.text import jsontree
 from devui.web.text.formats import compact, plural, seconds

@@ -18,7 +18,7 @@ from devui.store.events import history
 from devui.store.journal import Journal
 from devui.web.page_query import PageQuery
 from devui.web.panels.session.page import session_page
-from devui.web.panels.session.parts import RunEnd
+from devui.web.panels.timeline.parts import RunEnd
 from devui.web.program import opened
 from devui.web.security.access import Access
 from devui.web.services import Services

@@ -7,8 +7,8 @@ Facts carry the journal's `seq` and were committed before they were published (L
 from dataclasses import dataclass
 
 from devui.store.rows import EditRow, EventRow, NoteRow, OutputLine, RunRow, SessionRow
+from devui.wire.errors import AgentError
 from devui.wire.events import Event
-from devui.wire.messages import AgentError
 
 APPS = "apps"
 """The topic of `AppChanged` and `BreakpointsChanged`; else the topic is the session's key."""

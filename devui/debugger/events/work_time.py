@@ -1,7 +1,7 @@
 """How long was worked for an event: the time since the one before, where somebody worked then."""
 
-from devui.store.events import USER
 from devui.store.rows import EventRow
+from devui.wire.events import USER
 
 
 def seconds_of_work(row: EventRow, before: EventRow | None) -> float | None:

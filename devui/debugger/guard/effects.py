@@ -20,9 +20,6 @@ Said = Literal["read_only", "idempotent", "effects"]
 SAID: Final[frozenset[str]] = frozenset(get_args(Said))
 Source = Literal["person", "code", "hint", "nobody"]
 
-GUARD: Final = "guard"
-"""Under whose name the guard takes a recorded result in place of a call."""
-
 FRAMEWORK_CALLS: Final = frozenset(
     {
         "transfer_to_agent",

@@ -13,10 +13,9 @@ from typing import Any, Final
 
 from devui.debugger.history.rewinds import NOTHING_TAKEN, taken_back
 from devui.debugger.questions.questions import HUMAN_CALLS
-from devui.store.events import USER
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
-from devui.wire.events import Content
+from devui.wire.events import USER, Content
 
 _LOOKED_AT: Final = 500
 """Events at a time that are searched for an answer."""

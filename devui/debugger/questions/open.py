@@ -6,11 +6,10 @@ from typing import Any, Final
 
 from devui.debugger.questions.askers import askers_in
 from devui.debugger.questions.questions import HUMAN_CALLS
-from devui.store.events import USER
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow
 from devui.store.summaries import CallSummary, Summary
-from devui.wire.events import Content
+from devui.wire.events import USER, Content
 
 _LOOKED_AT: Final = 500
 """The newest events of a session, among which its open questions are."""

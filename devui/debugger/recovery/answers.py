@@ -13,10 +13,9 @@ from devui.debugger.recovery.lastspans import FAILED_CALL
 from devui.debugger.recovery.unknown import UnknownCall
 from devui.debugger.runs.commit import event_of
 from devui.debugger.runs.request import Opening
-from devui.store.events import USER
 from devui.store.journal import Journal
 from devui.store.rows import NewEdit, NewEvent
-from devui.wire.events import Event
+from devui.wire.events import USER, Event
 from devui.wire.gates import EDITED
 
 Decision = Literal["run", "result", "recorded", "fail", "wait"]

@@ -11,10 +11,10 @@ from devui.debugger.events.news import ForksChanged, News
 from devui.debugger.events.shape import no_actions
 from devui.debugger.runs.commit import event_of
 from devui.store.errors import EventNotFound
-from devui.store.events import USER, history
+from devui.store.events import history
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent, NewFork, SessionRow
-from devui.wire.events import Event
+from devui.wire.events import USER, Event
 from devui.wire.gates import EDITED
 
 Reason = Literal["same", "message", "state", "event", "replay"]

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from devui.debugger.guard.effects import FRAMEWORK_CALLS, GUARD
+from devui.debugger.guard.effects import FRAMEWORK_CALLS
 from devui.debugger.guard.ground import effects_taken
 from devui.debugger.guard.recorded import kept_actions
 from devui.debugger.recovery.lastspans import LastSpan, lasting
@@ -24,7 +24,7 @@ from devui.store.calls import answered, latest_calls, spoke
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, ForkRow, NewEdit, RunRow
 from devui.wire.events import Event
-from devui.wire.gates import EFFECTS, SKIPPED, Effect
+from devui.wire.gates import EFFECTS, GUARD, SKIPPED, Effect
 
 Choice = Literal["run", "fail", "recorded", "wait"]
 _ANSWERS: Final = frozenset({"mock", "skip", "reject"})

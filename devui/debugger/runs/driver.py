@@ -37,9 +37,9 @@ from devui.settings import Limits
 from devui.store.errors import StoreError
 from devui.store.journal import Journal
 from devui.store.rows import RunStatus
+from devui.wire.errors import AgentError
 from devui.wire.framing import codecs
 from devui.wire.messages import (
-    AgentError,
     Append,
     Failure,
     Gate,

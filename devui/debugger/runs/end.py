@@ -15,7 +15,7 @@ from devui.debugger.runs.live import LiveRun
 from devui.store.errors import JournalClosed, RunNotFound, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import RunStatus
-from devui.wire.messages import AgentError
+from devui.wire.errors import AgentError
 
 _log = logging.getLogger("devui.runs")
 

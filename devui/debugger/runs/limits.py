@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Final
 
 from devui.debugger.events.bus import Bus
 from devui.debugger.events.news import News
@@ -11,10 +10,7 @@ from devui.debugger.runs.live import LiveRun
 from devui.debugger.runs.log_lines import note
 from devui.debugger.runs.meter import Meter
 from devui.settings import Limits
-from devui.wire.messages import AgentError
-
-LIMITED: Final = "RunLimited"
-"""The type of the error that a run has which came to a limit."""
+from devui.wire.errors import LIMITED, AgentError
 
 _BYTES = 1_000_000
 _SAID = {"calls": "tool calls", "seconds": "seconds"}

@@ -21,10 +21,10 @@ from devui.debugger.runs.recording import Recording
 from devui.debugger.runs.uncommitted import Touches
 from devui.debugger.stepping.stepper import Moved, Stepper
 from devui.debugger.workers.workers import Worker
-from devui.store.events import USER
 from devui.store.rows import OutputLine, RunRow, SessionRow
-from devui.wire.events import Event
-from devui.wire.messages import AgentError, Blocked, Output, ToServer
+from devui.wire.errors import AgentError
+from devui.wire.events import USER, Event
+from devui.wire.messages import Blocked, Output, ToServer
 from devui.wire.standing import LookAnswer
 
 CHUNK_BATCH = 64

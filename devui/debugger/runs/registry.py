@@ -44,8 +44,8 @@ from devui.store.errors import RunActive, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
 from devui.wire.endings import CallEnded
+from devui.wire.errors import AgentError
 from devui.wire.messages import (
-    AgentError,
     Append,
     Blocked,
     Failure,

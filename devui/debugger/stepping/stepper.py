@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from devui.debugger.guard.effects import GUARD
 from devui.debugger.guard.guard import Ruling
 from devui.debugger.guard.recorded import RecordedCall
 from devui.debugger.stepping.arrivals import (
@@ -31,7 +30,7 @@ from devui.debugger.stepping.commands import (
 )
 from devui.debugger.stepping.pauses import Pauses
 from devui.debugger.stepping.plans import PLANS, Lane, Plan, planned
-from devui.wire.gates import ORDERS, Action, WorkerGate, original
+from devui.wire.gates import GUARD, ORDERS, Action, WorkerGate, original
 from devui.wire.spans import SpanBegan
 
 Reason = Literal["pause", "step", "breakpoint", "guard", "behind", "stop", "problem"]

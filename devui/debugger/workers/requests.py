@@ -19,9 +19,9 @@ from devui.wire.artifacts import (
     LoadArtifact,
     SaveArtifact,
 )
+from devui.wire.errors import AgentError
 from devui.wire.framing import FrameTooLarge, WireError
 from devui.wire.messages import (
-    AgentError,
     Append,
     CreateSession,
     DeleteSession,

@@ -25,15 +25,8 @@ from devui.debugger.workers.interpreter import WrongPython
 from devui.debugger.workers.process import HASTY, WorkerProcess
 from devui.settings import WorkerLimits
 from devui.wire.engines import EngineChoice, EngineName, ReplayEngine
-from devui.wire.messages import (
-    AgentError,
-    AppFailed,
-    AppInfo,
-    AppLoaded,
-    Output,
-    ToServer,
-    ToWorker,
-)
+from devui.wire.errors import AgentError
+from devui.wire.messages import AppFailed, AppInfo, AppLoaded, Output, ToServer, ToWorker
 
 logger = logging.getLogger("devui.workers")
 

@@ -21,7 +21,8 @@ from devui.web.links import (
 )
 from devui.web.panels.apps.parts import AppCard, AppHead, Engine, Option, SessionItem, Unused
 from devui.web.panels.apps.parts import AppStatus as CardStatus
-from devui.web.panels.runs.status import agent_failure, newest_run
+from devui.web.panels.runs.failure import agent_failure
+from devui.web.panels.runs.status import newest_run
 from devui.web.services import Services
 from devui.web.text.formats import moment, plural
 from devui.web.text.visible import visible

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from devui.web.basic_parts import Failure, Moment, Notice, Status, Theme
+from devui.web.basic_parts import EMPTY, Failure, Field, Moment, Notice, Status, Theme
 from devui.web.panels.jobs.panel import NO_IMPORTS, JobList
 
 AppStatus = Literal["ready", "starting", "idle", "broken"]
@@ -100,22 +100,14 @@ class SessionItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A form field as it was posted, and what is wrong with it."""
-
-    value: str = ""
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class NewSession:
     template: ClassVar[str] = "apps/new_session.html"
     action: str
     disabled_reason: str = ""
-    title: Field = Field()
-    id: Field = Field()
-    user: Field = Field()
-    state: Field = Field()
+    title: Field = EMPTY
+    id: Field = EMPTY
+    user: Field = EMPTY
+    state: Field = EMPTY
     open: bool = False
     """Whether the optional fields are unfolded; so after an error in one of them."""
 

@@ -9,11 +9,12 @@ from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.apps.adk_files import begun_with, unread_files
 from devui.store.errors import BadValue, SessionExists
+from devui.web.basic_parts import Field
 from devui.web.errors import BadRequest, Unprocessable
 from devui.web.links import app_graph_url, app_url, create_session_url, session_url, tools_url
 from devui.web.lookup import actor_of, theme_of
 from devui.web.panels.apps.lists import app_head, session_items, unused_file
-from devui.web.panels.apps.parts import AppPage, Field, NewSession
+from devui.web.panels.apps.parts import AppPage, NewSession
 from devui.web.panels.jobs.panel import job_list
 from devui.web.panels.session.notices import server_notices
 from devui.web.security.intake import parse_typed, read_form

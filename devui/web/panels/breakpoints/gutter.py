@@ -3,21 +3,15 @@
 from dataclasses import dataclass
 from typing import Final, Self
 
-from markupsafe import Markup
-
+from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.breakpoint import Draft, marks
 from devui.debugger.events.prices import Prices
 from devui.debugger.predicates.facts import Facts
 from devui.store.rows import EventRow, SessionRow
 from devui.store.summaries import Summary
-from devui.web.htmx import fill
 from devui.web.links import break_sheet_url, session_url
-from devui.web.panels.breakpoints.panel import description, mark_shape
+from devui.web.panels.breakpoints.descriptions import description, mark_shape
 from devui.web.panels.breakpoints.parts import GutterMark, MarkShape
-from devui.web.services import Services
-
-_FOLLOWED: Final = 1000
-"""The newest events whose marks are renewed when breakpoints change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +45,10 @@ class Gutter:
     markers: tuple[Marker, ...] = ()
 
     @classmethod
-    def of(cls, services: Services, session: SessionRow) -> Self:
+    def of(cls, book: BreakpointBook, prices: Prices, session: SessionRow) -> Self:
         """The breakpoints as they are now."""
-        book = services.book
         return cls(
-            services.prices,
+            prices,
             tuple(
                 Marker(each.row.id, each.breakpoint.draft, book.is_on(each, session.user))
                 for each in book.of(session.app)
@@ -83,25 +76,3 @@ class Gutter:
             is_on=bool(here) and here[0].is_on,
             label="; ".join(map(str, here)),
         )
-
-
-class LiveGutter:
-    """The gutter of an open page, which changes when breakpoints do."""
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._last: Gutter | None = None
-
-    async def changes(self, session: SessionRow) -> Markup:
-        """HTML for the marks that changed since the last call; at first for all."""
-        before = self._last or Gutter(self._services.prices)
-        now = self._last = Gutter.of(self._services, session)
-        pieces = Markup("")
-        if before == now:
-            return pieces
-        for row in await self._services.journal.events.page(session.key, limit=_FOLLOWED):
-            summary = row.summary
-            mark = now.mark(row, summary)
-            if mark != before.mark(row, summary):
-                pieces += fill(f"#g-{row.number}", self._services.render.part(mark))
-        return pieces

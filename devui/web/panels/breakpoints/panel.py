@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 
-from devui.debugger.breakpoints.breakpoint import BreakpointError, Draft, StoredBreakpoint
+from devui.debugger.breakpoints.breakpoint import BreakpointError, StoredBreakpoint
 from devui.debugger.breakpoints.kinds import KINDS
 from devui.debugger.breakpoints.past import Past, past_hits
 from devui.debugger.breakpoints.past import PastHit as FoundHit
 from devui.store.rows import EventRow, SessionRow
+from devui.web.basic_parts import Field
 from devui.web.errors import NotFound
 from devui.web.links import (
     breakpoint_delete_url,
@@ -17,14 +18,13 @@ from devui.web.links import (
     session_url,
 )
 from devui.web.page_query import PageQuery
-from devui.web.panels.apps.parts import Field
+from devui.web.panels.breakpoints.descriptions import description
 from devui.web.panels.breakpoints.parts import (
     BreakpointForm,
     BreakpointItem,
     Breakpoints,
     BreakpointsPanel,
     Choice,
-    MarkShape,
     PastHit,
     PastHits,
     WrongPlace,
@@ -36,34 +36,6 @@ from devui.web.text.visible import visible
 _LISTED = 200
 TAB, SHEET = "b", "s"
 """Where a breakpoint is listed: in its tab, and in the sheet that the gutter opens."""
-
-
-def mark_shape(draft: Draft) -> MarkShape:
-    """As editors draw them: a dot stops, a diamond has a condition, an outline writes a line."""
-    if draft.log:
-        return "log"
-    return "conditional" if draft.condition or draft.hit else "break"
-
-
-def description(draft: Draft) -> str:
-    """What a breakpoint waits for, in words: `tool find_airports of TravelAgent`."""
-    name = "" if draft.name == "*" else draft.name
-    phrase = KINDS[draft.on].phrase
-    if draft.on == "event":
-        what = f"{name or 'any'} {phrase}"
-    else:
-        what = f"{phrase} {name}" if name else phrase.removesuffix(" to")
-    agent = "" if draft.agent == "*" else f" of {draft.agent}"
-    after = ", after" if draft.when == "after" else ""
-    return visible(f"{what}{agent}{after}")
-
-
-def full_description(draft: Draft) -> str:
-    """A breakpoint with its condition, hit count and log line, in one line."""
-    condition = f" if {draft.condition}" if draft.condition else ""
-    times = f", hits {draft.hit}" if draft.hit else ""
-    log = f", logs {draft.log}" if draft.log else ""
-    return visible(f"{description(draft)}{condition}{times}{log}")
 
 
 def breakpoints(

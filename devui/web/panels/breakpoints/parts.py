@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from devui.web.panels.apps.parts import Field
+from devui.web.basic_parts import Field
 
 
 @dataclass(frozen=True, slots=True)

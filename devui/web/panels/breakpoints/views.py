@@ -20,6 +20,7 @@ from devui.web.links import session_url
 from devui.web.lookup import event_of, existing_event, session_of, theme_of
 from devui.web.page_query import PageQuery
 from devui.web.panels.breakpoints.api import BreakpointBody
+from devui.web.panels.breakpoints.descriptions import description, full_description
 from devui.web.panels.breakpoints.from_event import LOG, breakpoint_sheet, draft_like, draft_with
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.breakpoints.panel import (
@@ -27,9 +28,7 @@ from devui.web.panels.breakpoints.panel import (
     TAB,
     breakpoint_form,
     breakpoint_item,
-    description,
     edit_form,
-    full_description,
     wrong_place,
 )
 from devui.web.panels.breakpoints.parts import BreakpointForm, BreakpointsHere
@@ -263,7 +262,8 @@ async def here(request: Request) -> Response:
 def _here(
     services: Services, session: SessionRow, row: EventRow, summary: Summary
 ) -> BreakpointsHere:
-    numbers = {marker.number for marker in Gutter.of(services, session).here(row, summary)}
+    gutter = Gutter.of(services.book, services.prices, session)
+    numbers = {marker.number for marker in gutter.here(row, summary)}
     known = (each for each in services.book.of(session.app) if each.row.id in numbers)
     return BreakpointsHere(
         tuple(breakpoint_item(services, each, session, place=SHEET) for each in known)

@@ -32,12 +32,11 @@ from devui.web.panels.bundles.parts import ExportedPage
 from devui.web.panels.chat.chat import markdown_texts
 from devui.web.panels.chat.content import inline_file
 from devui.web.panels.chat.content_parts import TextPart
-from devui.web.panels.chat.parts import ChatMessage
+from devui.web.panels.chat.parts import ChatMessage, RunNote
 from devui.web.panels.graph.panel import app_info, drawn
 from devui.web.panels.inspector.detail import event_detail
 from devui.web.panels.inspector.parts import EventDetail, StatePanel
 from devui.web.panels.notes.parts import note_form
-from devui.web.panels.session.parts import RunNote
 from devui.web.panels.state.keys import some_changes, some_state
 from devui.web.panels.state.panel import state_panel
 from devui.web.panels.state.uncommitted import event_notes

@@ -1,4 +1,4 @@
-"""Sessions as files: the pages of an export, an import, a test."""
+"""Sessions as files: the pages of an export and an import."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,6 @@ from devui.web.panels.graph.parts import GraphPanel
 from devui.web.panels.inspector.parts import StatePanel
 from devui.web.panels.jobs.panel import JobList
 from devui.web.panels.notes.parts import NoteForm
-from devui.web.panels.tests.preview import RunChoice, TestPreview
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +90,3 @@ class ExportedPage:
     state: StatePanel
     graph: GraphPanel
     """As it is in the end."""
-
-
-@dataclass(frozen=True, slots=True)
-class MakeTestPage:
-    """`/sessions/{key}/test`: what a test of the session checks, and where it is written."""
-
-    template: ClassVar[str] = "pages/test.html"
-    theme: Theme
-    name: str
-    session_href: str
-    action: str
-    base: str
-    """The folder below which it is written."""
-    runs: tuple[RunChoice, ...]
-    keep: bool
-    """Secrets stay in."""
-    preview: TestPreview
-    jobs: JobList

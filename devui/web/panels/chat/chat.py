@@ -19,7 +19,6 @@ from devui.debugger.events.nodes import answers, name_of
 from devui.debugger.questions.askers import Asker
 from devui.debugger.questions.questions import HUMAN_CALLS, answered_once, question_of
 from devui.debugger.recovery.forking import message_text
-from devui.store.events import USER
 from devui.store.summaries import CallSummary, ResponseSummary, Summary
 from devui.web.links import (
     answers_url,
@@ -41,15 +40,21 @@ from devui.web.panels.chat.content import (
     text_part,
 )
 from devui.web.panels.chat.content_parts import OutputPart, TextPart
-from devui.web.panels.chat.parts import ArtifactChip, ChatMessage, ChatPart, ToolChip, ToolOutcome
+from devui.web.panels.chat.parts import (
+    ArtifactChip,
+    ChatMessage,
+    ChatPart,
+    RunNote,
+    ToolChip,
+    ToolOutcome,
+)
 from devui.web.panels.hold.interventions import hint
 from devui.web.panels.questions.parts import Ask
 from devui.web.panels.questions.questions import CREDENTIAL, form_of, sign_in_link
 from devui.web.panels.recovery.parts import AgainMenu, SayAgain
-from devui.web.panels.session.parts import RunNote
 from devui.web.text.formats import clipped
 from devui.web.text.visible import readable, visible
-from devui.wire.events import Event, Part, fields_in
+from devui.wire.events import USER, Event, Part, fields_in
 
 _KINDS: Final = ("numberValue", "boolValue", "nullValue")
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
+from devui.web.basic_parts import Failure, Status
 from devui.web.panels.chat.attachments import MESSAGE_LIMIT
 from devui.web.panels.chat.content_parts import (
     AroundPart,
@@ -17,10 +18,38 @@ from devui.web.panels.inspector.mark_parts import RewindMark
 from devui.web.panels.questions.parts import Ask
 from devui.web.panels.queue.parts import QueuePanel
 from devui.web.panels.recovery.parts import Resume, SayAgain
-from devui.web.panels.session.parts import RunNote
 from devui.web.panels.timeline.gaps import Gap
 
 Outcome = Literal["running", "waiting", "done", "failed", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What an agent had streamed of an answer that the end of the run cut off."""
+
+    template: ClassVar[str] = "chat/unfinished.html"
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunNote:
+    """The same as a `RunEnd` of the timeline, as a message of the chat."""
+
+    template: ClassVar[str] = "chat/run_note.html"
+    run: str
+    status: Status
+    text: str
+    failure: Failure | None = None
+    user_parts: tuple[SpokenPart, ...] = ()
+    """The user's message, if the run ended before it became an event."""
+    answer_lost: bool = False
+    """It ended before an answer to an agent became one."""
+    again: str = ""
+    """Its text, for sending it once more; "" when it cannot be sent from the page."""
+    action: str = ""
+    """Where it is posted."""
+    unfinished: tuple[Unfinished, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from devui.debugger.guard.effects import GUARD
 from devui.store.rows import EditRow
 from devui.store.summaries import Summary
 from devui.web.panels.inspector.mark_parts import EditShown, EventEdits
@@ -13,7 +12,7 @@ from devui.web.text.formats import moment
 from devui.web.text.gates import CHANGED
 from devui.web.text.jsontree import json_text
 from devui.web.text.visible import visible
-from devui.wire.gates import original
+from devui.wire.gates import GUARD, original
 
 _WHAT: Final = {
     "before_commit": "the event",

@@ -18,7 +18,7 @@ from devui.store.rows import Change
 from devui.store.state import scoped
 from devui.store.summaries import Kind
 from devui.web.links import commands_url, session_url
-from devui.web.panels.breakpoints.panel import full_description, mark_shape
+from devui.web.panels.breakpoints.descriptions import full_description, mark_shape
 from devui.web.panels.hold.forms import held_edit
 from devui.web.panels.hold.parts import (
     CommandButton,
@@ -28,9 +28,10 @@ from devui.web.panels.hold.parts import (
     HeldRows,
     Stage,
 )
-from devui.web.panels.inspector.parts import PendingGroup, StateValue
+from devui.web.panels.inspector.parts import PendingGroup
 from devui.web.panels.runs.panel import beside
 from devui.web.panels.state.panel import changed_values
+from devui.web.panels.state.parts import StateValue
 from devui.web.panels.timeline.kinds import WORDS, shape
 from devui.web.text.formats import moment, plural
 from devui.web.text.gates import HOLDING, sentence

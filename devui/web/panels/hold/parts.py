@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 
 from devui.web.basic_parts import Beside, JsonText, Moment
 from devui.web.panels.breakpoints.parts import MarkShape
-from devui.web.panels.inspector.parts import StateValue
 from devui.web.panels.questions.parts import AskField
+from devui.web.panels.state.parts import StateValue
 
 Stage = Literal["produced", "committing", "committed", "working"]
 """Where on the rail a hold is: before the commit of an event, let go into it, after it, or at

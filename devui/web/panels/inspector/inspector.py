@@ -19,6 +19,7 @@ from devui.web.panels.graph.panel import graph_panel
 from devui.web.panels.hold.interventions import event_edits, mark_numbers
 from devui.web.panels.hold.panel import pending
 from devui.web.panels.inspector.detail import event_detail
+from devui.web.panels.inspector.log import log_line
 from devui.web.panels.inspector.parts import (
     EventDetail,
     Hint,
@@ -40,7 +41,6 @@ from devui.web.panels.state.keys import further_changes, some_changes, some_stat
 from devui.web.panels.state.panel import state_panel
 from devui.web.panels.state.uncommitted import event_notes, groups, of_run
 from devui.web.panels.timeline.rewound import rewind_mark
-from devui.web.panels.timeline.runs import log_line
 from devui.web.panels.trace.panel import trace_panel
 from devui.web.services import Services
 from devui.web.text.formats import plural

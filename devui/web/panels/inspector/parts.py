@@ -14,13 +14,12 @@ from devui.web.panels.recovery.parts import ForkForm
 from devui.web.panels.request.parts import RequestPanel, ToolCallsPanel
 from devui.web.panels.runs.parts import RunPanel
 from devui.web.panels.session.parts import Transport
-from devui.web.panels.state.parts import KeyHistory, PinBar, StateForm
+from devui.web.panels.state.parts import KeyHistory, Mark, PinBar, StateForm, StateValue
 from devui.web.panels.trace.parts import TracePanel
 
 TabKey = Literal[
     "event", "state", "raw", "log", "breaks", "run", "request", "trace", "graph", "artifacts"
 ]
-Mark = Literal["same", "new", "changed", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +45,6 @@ class Tab:
     shortcut: str
     count: str = ""
     """How many there are; "" for a tab that counts nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class StateValue:
-    """One key of the state.
-
-    `value` is None after a removal, `old` is None unless the selected event replaced it.
-    """
-
-    key: str
-    dom_id: str
-    mark: Mark
-    value: JsonTree | None
-    old: JsonTree | None
-    by: str
-    """Who wrote it: `#11`, `start`, `elsewhere`."""
-    href: str | None
-    """The event that wrote it."""
-    note: str = ""
-    """What else there is to say of the write."""
-    history: str = ""
-    """Who wrote it when; "" for what has no history."""
-    edit: str = ""
-    """The form for it; "" for what can't be edited."""
 
 
 @dataclass(frozen=True, slots=True)

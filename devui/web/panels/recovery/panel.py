@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from hashlib import sha1
 from typing import Any, Final
 
-from devui.debugger.guard.effects import GUARD
 from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, Standing, cutoff
 from devui.debugger.recovery.forking import message_text
 from devui.debugger.recovery.unknown import UnknownCall
@@ -13,15 +12,16 @@ from devui.debugger.runs.live import LiveRun
 from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.links import choose_url, close_url, forks_url, runs_url, session_url
 from devui.web.panels.apps.lists import forked_at, session_name
+from devui.web.panels.chat.run_notes import cut_off
 from devui.web.panels.recovery.actions import NO_CHECKPOINTS, goes_on
 from devui.web.panels.recovery.parts import ForkForm, ForkLink, Lineage, Resume, UnknownAsk
 from devui.web.panels.timeline.kinds import WORDS
-from devui.web.panels.timeline.runs import cut_off
 from devui.web.services import Services
 from devui.web.text.formats import clipped, plural
 from devui.web.text.jsontree import indented
 from devui.web.text.visible import visible
 from devui.wire.events import Event
+from devui.wire.gates import GUARD
 
 _TITLES: Final[Mapping[Standing, str]] = {
     "stopped": "Stopped",

@@ -13,7 +13,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import CallAnswer, Undecided
 from devui.debugger.recovery.forking import ForkRequest
-from devui.store.events import USER
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest, redirect, renew
 from devui.web.links import session_url
@@ -26,6 +25,7 @@ from devui.web.panels.recovery.panel import unknown_slot
 from devui.web.panels.session.page import AgainPage
 from devui.web.security.intake import parse_typed, read_form
 from devui.web.text.numbers import whole_number
+from devui.wire.events import USER
 
 _LIMIT = 20_000_000
 

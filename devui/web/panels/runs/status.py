@@ -1,17 +1,14 @@
 """A run's status in a word, and why it failed."""
 
-import json
-from dataclasses import asdict, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from devui.debugger.questions.open import answer_lost, open_questions
 from devui.store.rows import RunRow
-from devui.web.basic_parts import Failure, RunStatus, Status
+from devui.web.basic_parts import RunStatus, Status
 from devui.web.links import session_url, stop_url
 from devui.web.services import Services
-from devui.web.text.formats import clipped, moment
-from devui.web.text.visible import visible
-from devui.wire.messages import AgentError
+from devui.web.text.formats import moment
 
 WORDS: Final[dict[Status, str]] = {
     "idle": "not run yet",
@@ -68,28 +65,3 @@ async def run_of(services: Services, session: int, run: RunRow | None) -> RunSta
         return run_status(run)
     quiet = live.progressed.at if live.quiet else None
     return run_status(run, is_held=bool(live.stepper.holds), quiet=quiet)
-
-
-def run_failure(error: str | None) -> Failure | None:
-    """The error of a run: JSON text with `type`, `message`, `traceback`, `file`, `line`."""
-    if error is None:
-        return None
-    told = json.loads(error)
-    return failure(told) if isinstance(told, dict) else Failure(visible(str(told)))
-
-
-def agent_failure(error: AgentError) -> Failure:
-    """An exception of agent code, as a worker told it."""
-    return failure(asdict(error))
-
-
-def failure(error: dict[str, Any]) -> Failure:
-    """An exception of agent code; absent fields are left out."""
-    name, message = str(error.get("type") or ""), str(error.get("message") or "")
-    file, line = error.get("file"), error.get("line")
-    place = f"{file}:{line}" if file and line else str(file or "")
-    return Failure(
-        message=visible(clipped(": ".join(filter(None, (name, message))))),
-        place=visible(place),
-        traceback=visible(clipped(str(error.get("traceback") or ""))),
-    )

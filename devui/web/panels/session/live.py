@@ -45,6 +45,7 @@ from devui.debugger.events.news import (
 from devui.debugger.predicates.filters import Filter, Typed
 from devui.store.rows import SessionRow
 from devui.web.basic_parts import Notice
+from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import NotFound
 from devui.web.htmx import append, fill, replace, say
 from devui.web.links import (
@@ -57,11 +58,12 @@ from devui.web.links import (
 )
 from devui.web.lookup import session_of
 from devui.web.panels.apps.lists import app_card, app_head, session_name
-from devui.web.panels.breakpoints.gutter import LiveGutter
+from devui.web.panels.breakpoints.live import LiveGutter
 from devui.web.panels.breakpoints.panel import breakpoints, enabled_count
 from devui.web.panels.breakpoints.parts import RenewBreakpointsHere
 from devui.web.panels.hold.panel import debugger, held_rows, is_committing
 from devui.web.panels.inspector.inspector import state
+from devui.web.panels.inspector.log import log_line
 from devui.web.panels.inspector.parts import TabAsk
 from devui.web.panels.notes.live import LiveNotes
 from devui.web.panels.queue.panel import queue_panel
@@ -85,12 +87,11 @@ from devui.web.panels.state.parts import HistoryAsk
 from devui.web.panels.timeline.dirty_reads import LiveLost
 from devui.web.panels.timeline.filtering import search
 from devui.web.panels.timeline.live_history import LiveHistory
-from devui.web.panels.timeline.runs import log_line
 from devui.web.panels.timeline.transport import ticks
 from devui.web.panels.usage.usage import spending, totals
 from devui.web.render import Renderer
 from devui.web.services import Services, services_of
-from devui.web.sse import Cursor, ForeignCursor, Message, stream_response
+from devui.web.sse import Message, stream_response
 from devui.web.text.markdown import prepare
 
 _UNKEPT: Final[tuple[type[News], ...]] = (

@@ -11,6 +11,7 @@ from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.store.summaries import Kind
 from devui.web.basic_parts import Notice, Theme
+from devui.web.cursor import Cursor
 from devui.web.links import (
     app_url,
     choose_url,
@@ -38,8 +39,10 @@ from devui.web.panels.chat.parts import (
     LiveChat,
     LiveMessage,
     Prompt,
+    RunNote,
     Welcome,
 )
+from devui.web.panels.chat.run_notes import unsaid
 from devui.web.panels.hold.panel import debugger, held_rows
 from devui.web.panels.hold.parts import Debugger
 from devui.web.panels.inspector.inspector import inspector, tab_of
@@ -59,7 +62,6 @@ from devui.web.panels.session.parts import (
     EngineOfApp,
     MenuItem,
     PageStream,
-    RunNote,
     Title,
     TopBar,
     Transport,
@@ -81,7 +83,6 @@ from devui.web.panels.timeline.parts import (
     Timeline,
     TimelineItem,
 )
-from devui.web.panels.timeline.runs import unsaid
 from devui.web.panels.timeline.transport import transport
 from devui.web.panels.timeline.window import (
     SIZE,
@@ -95,7 +96,6 @@ from devui.web.panels.timeline.window import (
 from devui.web.panels.usage.usage import spending, totals, totals_at
 from devui.web.security.veil import View
 from devui.web.services import Services
-from devui.web.sse import Cursor
 from devui.web.text.formats import moment, plural
 from devui.web.text.gates import SENTENCES
 from devui.web.text.markdown import prepare
@@ -335,7 +335,7 @@ async def newest(
         query = await with_matches(services, session, typed, head=head)
         rows = await filtered_rows(services, session, None, query=query, after=after)
         return Newest(Filled(rows.items, rows.above), messages)
-    items = window.items(Gutter.of(services, session))
+    items = window.items(Gutter.of(services.book, services.prices, session))
     return Newest(Filled(items, gap(key, after + 1, before)), messages)
 
 
@@ -400,7 +400,8 @@ def _timeline(services: Services, stand: _Stand, row: EventRow | None) -> Timeli
     at = query.at.number if query.at else None
     above, below = (rows.above, rows.below) if rows else stand.gaps(in_grid=True)
     later = session.events - stand.count
-    items = window.items(Gutter.of(services, session), row.number if row else None)
+    gutter = Gutter.of(services.book, services.prices, session)
+    items = window.items(gutter, row.number if row else None)
     return Timeline(
         items=rows.items if rows else items,
         live=live_rows(live, services.view, query.typed.filter),

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from devui.web.basic_parts import Failure, Moment, RunStatus, Status
-from devui.web.panels.chat.content_parts import SpokenPart
+from devui.web.basic_parts import Moment, RunStatus
 from devui.web.panels.notes.parts import NoteForm
 from devui.web.panels.recovery.parts import Lineage
 from devui.web.panels.usage.parts import Spending
@@ -25,47 +24,6 @@ class PageStream:
 
     template: ClassVar[str] = "session/page_stream.html"
     href: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunEnd:
-    """How a run ended when it did not simply finish; a row of the timeline."""
-
-    template: ClassVar[str] = "session/run_end.html"
-    run: str
-    status: Status
-    text: str
-    moment: Moment
-    failure: Failure | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Unfinished:
-    """What an agent had streamed of an answer that the end of the run cut off."""
-
-    template: ClassVar[str] = "session/unfinished.html"
-    author: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class RunNote:
-    """The same as a message of the chat."""
-
-    template: ClassVar[str] = "session/run_note.html"
-    run: str
-    status: Status
-    text: str
-    failure: Failure | None = None
-    user_parts: tuple[SpokenPart, ...] = ()
-    """The user's message, if the run ended before it became an event."""
-    answer_lost: bool = False
-    """It ended before an answer to an agent became one."""
-    again: str = ""
-    """Its text, for sending it once more; "" when it cannot be sent from the page."""
-    action: str = ""
-    """Where it is posted."""
-    unfinished: tuple[Unfinished, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

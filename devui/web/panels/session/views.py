@@ -10,6 +10,7 @@ from devui.debugger.events.news import APPS, NoticesChanged, SessionChanged
 from devui.debugger.predicates.filters import Typed
 from devui.debugger.runs.standing import Standing
 from devui.store.rows import EventRow, SessionRow
+from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import Conflict, Forbidden
 from devui.web.htmx import HtmxRequest, refresh
 from devui.web.links import app_url, session_url
@@ -26,7 +27,6 @@ from devui.web.panels.timeline.filtering import search
 from devui.web.panels.timeline.transport import transport
 from devui.web.security.intake import read_form
 from devui.web.services import Services, services_of
-from devui.web.sse import Cursor, ForeignCursor
 from devui.web.text.numbers import whole_number
 
 

@@ -15,7 +15,8 @@ from devui.store.state import prefixed
 from devui.web.basic_parts import JsonTree
 from devui.web.links import session_url
 from devui.web.page_query import PageQuery
-from devui.web.panels.inspector.parts import ChangedKey, ChangedPlace, Mark, StateDiff, StateWith
+from devui.web.panels.inspector.parts import ChangedKey, ChangedPlace, StateDiff, StateWith
+from devui.web.panels.state.parts import Mark
 from devui.web.services import Services
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import json_tree

@@ -11,14 +11,9 @@ from devui.store.rows import Change, Scope, Value
 from devui.store.values import parsed
 from devui.web.basic_parts import JsonNode, JsonTree
 from devui.web.links import edit_state_url, session_url, state_value_url
-from devui.web.panels.inspector.parts import (
-    MoreLink,
-    PendingGroup,
-    StatePanel,
-    StateScope,
-    StateValue,
-)
+from devui.web.panels.inspector.parts import MoreLink, PendingGroup, StatePanel, StateScope
 from devui.web.panels.state.key_history import KeyLinks
+from devui.web.panels.state.parts import StateValue
 from devui.web.text.jsontree import PREVIEW, Link, Rest, Room, json_tree
 from devui.web.text.visible import visible
 

@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from devui.web.basic_parts import JsonTree
+
+Mark = Literal["same", "new", "changed", "removed"]
+
 
 @dataclass(frozen=True, slots=True)
 class Crumb:
@@ -149,3 +153,27 @@ class StateForm:
     json: str
     last_written: int
     """The seq of the write that the form was filled with; 0 for a new key."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateValue:
+    """One key of the state.
+
+    `value` is None after a removal, `old` is None unless the selected event replaced it.
+    """
+
+    key: str
+    dom_id: str
+    mark: Mark
+    value: JsonTree | None
+    old: JsonTree | None
+    by: str
+    """Who wrote it: `#11`, `start`, `elsewhere`."""
+    href: str | None
+    """The event that wrote it."""
+    note: str = ""
+    """What else there is to say of the write."""
+    history: str = ""
+    """Who wrote it when; "" for what has no history."""
+    edit: str = ""
+    """The form for it; "" for what can't be edited."""

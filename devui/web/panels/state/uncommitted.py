@@ -11,8 +11,9 @@ from devui.store.state import scoped
 from devui.store.summaries import Summary
 from devui.web.links import session_url
 from devui.web.panels.inspector.mark_parts import EventNotes, NoteShown
-from devui.web.panels.inspector.parts import PendingGroup, StateValue
+from devui.web.panels.inspector.parts import PendingGroup
 from devui.web.panels.state.panel import uncommitted_value
+from devui.web.panels.state.parts import StateValue
 from devui.web.services import Services
 from devui.web.text.formats import plural
 from devui.web.text.visible import visible

@@ -1,65 +1,13 @@
 """A test as it would be written, with the choices that make it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Final
 
 from devui.debugger.saved_tests.keeper import KeptFiles, Offer
 from devui.web.links import session_url
+from devui.web.panels.tests.parts import CheckChoice, RunChoice, TestPreview
 from devui.web.text.formats import plural
 from devui.web.text.visible import visible
-
-
-@dataclass(frozen=True, slots=True)
-class CheckChoice:
-    """Something that may be checked."""
-
-    value: str
-    """Of the form's field: run and check."""
-    label: str
-    chosen: bool
-    always: bool = False
-    """It is checked whatever is chosen."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunChoice:
-    """A run that may become a test."""
-
-    run: str
-    name: str
-    """The function that it becomes."""
-    first_href: str
-    first: str
-    """`#5`: its first event."""
-    chosen: bool
-    checks: tuple[CheckChoice, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TestPreview:
-    """What would be written, or has been. Goes into `#test-preview`."""
-
-    template: ClassVar[str] = "tests/test_preview.html"
-    file: str
-    """The path of the test file."""
-    code: str
-    recordings: str
-    """`2 recordings`."""
-    redacted: tuple[str, ...] = ()
-    """What is left out of them."""
-    error: str = ""
-    """Why nothing can be written."""
-    misplaced: bool = False
-    """It cannot be written there, whatever is chosen."""
-    there: bool = False
-    """The file is there already."""
-    overwrite: bool = False
-    paths: tuple[str, ...] = ()
-    """The files, once they are written."""
-    command: str = ""
-    """What plays the test."""
-
 
 FOLDER: Final = "tests"
 """Where a test lies if nobody says another place."""

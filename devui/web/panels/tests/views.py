@@ -19,10 +19,10 @@ from devui.web.htmx import HtmxRequest
 from devui.web.links import session_url, test_url
 from devui.web.lookup import session_of, theme_of
 from devui.web.panels.apps.lists import session_name
-from devui.web.panels.bundles.parts import MakeTestPage
 from devui.web.panels.jobs.panel import job_list
 from devui.web.panels.tests.api import KeepBody, keeper, make_test, wanted_of
-from devui.web.panels.tests.preview import FOLDER, TestPreview, preview, run_choices
+from devui.web.panels.tests.parts import MakeTestPage, TestPreview
+from devui.web.panels.tests.preview import FOLDER, preview, run_choices
 from devui.web.security.intake import read_form
 from devui.web.services import Services
 from devui.web.text.visible import visible

@@ -35,6 +35,7 @@ from devui.store.rows import EventRow, SessionRow, Value
 from devui.store.state import prefixed
 from devui.store.summaries import Kind
 from devui.web.adk.public_events import public_event
+from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import BadRequest, NotFound
 from devui.web.lookup import event_of, no_such_event, session_of
 from devui.web.operation import Query, operation
@@ -43,7 +44,7 @@ from devui.web.panels.runs.schemas import PositionJson
 from devui.web.panels.state.addresses import moment_of
 from devui.web.panels.state.history_api import DifferenceJson, change_told
 from devui.web.services import Services, services_of
-from devui.web.sse import Cursor, ForeignCursor, Message, stream_response
+from devui.web.sse import Message, stream_response
 from devui.web.text.numbers import whole_number
 
 _EVENTS = 200

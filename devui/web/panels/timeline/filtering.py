@@ -23,7 +23,6 @@ from devui.store.rows import SessionRow
 from devui.web.links import filter_words_url, moment_url, session_url
 from devui.web.page_query import PageQuery
 from devui.web.panels.breakpoints.gutter import Gutter
-from devui.web.panels.session.parts import RunEnd
 from devui.web.panels.timeline.dirty_reads import lost_reads, marked
 from devui.web.panels.timeline.gaps import Gap, Stretch, gap
 from devui.web.panels.timeline.parts import (
@@ -32,6 +31,7 @@ from devui.web.panels.timeline.parts import (
     FilterWord,
     FilterWords,
     LiveRow,
+    RunEnd,
     TimelineItem,
 )
 from devui.web.panels.timeline.rewound import with_rewind_marks
@@ -113,7 +113,7 @@ async def filtered_rows(
     news: list[tuple[int, News]] = [*((each.row.seq, each) for each in entries.values()), *ends]
     news.sort(key=lambda each: each[0])
     look = Look(
-        Gutter.of(services, session),
+        Gutter.of(services.book, services.prices, session),
         chosen,
         await journal.notes.of(session.key, numbers[0], numbers[-1]) if numbers else {},
         only=event_filter.text,

@@ -34,12 +34,13 @@ from devui.web.panels.chat.chat import (
     tool_outcomes,
 )
 from devui.web.panels.chat.parts import ChatMessage, ToolChip
+from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.session.page import newest
 from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, marked
 from devui.web.panels.timeline.filtering import filter_summary, of_run_end, with_matches
 from devui.web.panels.timeline.rewound import LiveRewinds, with_rewind_marks
 from devui.web.panels.timeline.rows import Look, invocation_header
-from devui.web.panels.timeline.runs import run_end, run_note
+from devui.web.panels.timeline.runs import run_end
 from devui.web.panels.timeline.window import SIZE, body, window_before
 from devui.web.services import Services
 from devui.web.text.markdown import prepare
@@ -162,7 +163,7 @@ class LiveHistory:
     async def _rows(self, batch: Batch) -> tuple[Markup, Markup]:
         """Rows to add, and what they change of the page."""
         services, render = self._services, self._services.render
-        gutter = Gutter.of(services, self._session)
+        gutter = Gutter.of(services.book, services.prices, self._session)
         self._timeline, changes = fold(self._timeline, [*self._news(batch, gutter)])
         items = Look(gutter, only=self._filter.text if self._filter else "").items(changes.items)
         added = (item.row for item in changes.items if isinstance(item, Line))

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
 
-from devui.web.basic_parts import JsonText, Moment
+from devui.web.basic_parts import Failure, JsonText, Moment, Status
 from devui.web.panels.breakpoints.parts import GutterMark
 from devui.web.panels.hold.parts import HeldRows
 from devui.web.panels.inspector.mark_parts import RewindMark
 from devui.web.panels.notes.parts import NO_NOTE, NoteMark
-from devui.web.panels.session.parts import RunEnd
 from devui.web.panels.timeline.gaps import Gap
 
 Item = TypeVar("Item")
@@ -140,6 +139,18 @@ class DroppedRow:
     """`Ada dropped an event of planner`."""
     moment: Moment
     original: JsonText
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended when it did not simply finish; a row of the timeline."""
+
+    template: ClassVar[str] = "timeline/run_end.html"
+    run: str
+    status: Status
+    text: str
+    moment: Moment
+    failure: Failure | None = None
 
 
 TimelineItem: TypeAlias = InvocationHeader | EventRow | RunEnd | DroppedRow

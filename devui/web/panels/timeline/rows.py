@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from itertools import pairwise
-from typing import Final
+from typing import Final, Protocol
 
 from devui.debugger.events.nodes import name_of
 from devui.debugger.events.work_time import seconds_of_work
@@ -14,7 +14,7 @@ from devui.store.rows import EditRow, NoteRow, RunRow
 from devui.store.rows import EventRow as StoredEvent
 from devui.store.summaries import Summary
 from devui.web.links import fork_here_url, session_url
-from devui.web.panels.breakpoints.gutter import Gutter
+from devui.web.panels.breakpoints.parts import GutterMark
 from devui.web.panels.hold import interventions
 from devui.web.panels.notes.parts import note_mark
 from devui.web.panels.timeline.kinds import CODE, WORDS, shape
@@ -31,6 +31,16 @@ from devui.web.text.jsontree import json_text
 from devui.web.text.visible import visible
 
 DEEPEST: Final = 4
+
+
+class Gutter(Protocol):
+    """What is known beside the events: breakpoints, and prices of answers."""
+
+    def cost(self, summary: Summary) -> float | None:
+        """Dollars for the model's answer; None if it is unknown, or there is none."""
+
+    def mark(self, row: StoredEvent, summary: Summary) -> GutterMark:
+        """The mark at the left edge of a row."""
 
 
 def group_id(invocation_id: str) -> str:

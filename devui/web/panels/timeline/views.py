@@ -61,7 +61,7 @@ async def _rows(request: Request) -> Response:
         return services.render.page(Filled(some.items, some.above, some.below))
     start, end = stretch.numbers
     window = await _window(services, session, stretch, number)
-    items = window.items(Gutter.of(services, session))
+    items = window.items(Gutter.of(services.book, services.prices, session))
     above = gap(key, stretch.first, start - 1, at=number)
     return services.render.page(Filled(items, above, gap(key, end + 1, stretch.last, at=number)))
 

@@ -17,13 +17,13 @@ from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
 from devui.store.summaries import Summary
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.chat.chat import Answered, conversation
-from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, ToolChip
-from devui.web.panels.session.parts import RunNote
+from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
+from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, marked
 from devui.web.panels.timeline.parts import TimelineItem
 from devui.web.panels.timeline.rewound import with_rewind_marks
 from devui.web.panels.timeline.rows import Look
-from devui.web.panels.timeline.runs import run_end, run_note
+from devui.web.panels.timeline.runs import run_end
 from devui.wire.events import Event
 
 SIZE = 80

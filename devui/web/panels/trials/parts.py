@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from devui.web.basic_parts import Fact, JsonText, JsonTree, Moment
-from devui.web.panels.inspector.parts import StateValue
 from devui.web.panels.questions.parts import AskField
 from devui.web.panels.request.parts import Difference
+from devui.web.panels.state.parts import StateValue
 
 
 @dataclass(frozen=True, slots=True)

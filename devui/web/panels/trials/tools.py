@@ -18,10 +18,10 @@ from devui.web.basic_parts import Fact
 from devui.web.errors import Unprocessable
 from devui.web.htmx import HtmxRequest, renew
 from devui.web.links import tool_effect_url, tool_url
-from devui.web.panels.inspector.parts import StateValue
 from devui.web.panels.questions.parts import AskField, AskFields
 from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, filled_again
 from devui.web.panels.state.panel import uncommitted_value
+from devui.web.panels.state.parts import StateValue
 from devui.web.panels.trials.parts import ToolForm, ToolItem, ToolTrial
 from devui.web.render import Renderer
 from devui.web.text import formats
