@@ -1,0 +1,97 @@
+"""axe-core finds no fault with any page, in light and dark, on wide and narrow windows."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from playwright.sync_api import Page
+
+from devui.runtime.models.scripted_llm import SPEED_VARIABLE
+from devui.web.panels.inspector.parts import TabKey
+from tests.kit.browser import Visit
+from tests.kit.server import SAMPLES, running
+
+pytestmark = pytest.mark.browser
+
+AXE = Path(os.environ.get("DEVUI_AXE") or "")
+NOT_ASKED = ["scrollable-region-focusable"]
+"""Rules that are left out: browsers take the focus to what scrolls by themselves (Chromium since
+130, Firefox always), and a tab stop for each block of code is a nuisance where nothing scrolls."""
+RUN = """
+(rules) => axe.run(document, {
+  resultTypes: ["violations"],
+  rules: Object.fromEntries(rules.map((rule) => [rule, { enabled: false }])),
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    if not AXE.is_file():
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("DEVUI_AXE names no axe.min.js")
+    folder = tmp_path_factory.mktemp("axe")
+    agents = shutil.copytree(SAMPLES, folder / "agents")
+    (agents / "broken").mkdir()
+    (agents / "broken" / "agent.py").write_text("root_agent = missing\n")
+    with running(agents, folder / "data", "--no-auth", **{SPEED_VARIABLE: "10"}) as started:
+        yield started
+
+
+def complaints(page: Page, state: str) -> list[str]:
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate(RUN, NOT_ASKED)["violations"]
+    return [
+        f"{state}: {each['id']} ({each['impact']}) {node['html'][:200]}\n  {node['failureSummary']}"
+        for each in found
+        for node in each["nodes"][:3]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1440, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"]
+)
+def test_axe_finds_nothing(browser, server, width, scheme):
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+    )
+    wrong: list[str] = []
+    with Visit(context, server) as visit:
+        visit.allow("/apps/broken|favicon")
+        for path in ("/", "/apps/travel", "/apps/broken", "/docs"):
+            wrong += complaints(visit.open(path), path)
+        session = visit.session("travel")
+        page = session.page
+        wrong += complaints(page, "empty session")
+        session.say("Book a flight to London next Tuesday")
+        wrong += complaints(page, "session")
+        page.keyboard.press("Control+K")
+        page.get_by_role("combobox", name="Find a command").wait_for()
+        wrong += complaints(page, "palette")
+        for tab in get_args(TabKey):
+            page.goto(f"{server.url}{session.path}?event=3&tab={tab}")
+            wrong += complaints(page, f"tab {tab}")
+        key = session.path.rpartition("/")[2]
+        for path in (
+            "/search?q=london",
+            f"/compare?left={key}&right={key}",
+            f"/sessions/{key}/test",
+            f"/sessions/{key}?at=2",
+        ):
+            wrong += complaints(visit.open(path), path)
+        asking = visit.session("refunds")
+        asking.page.get_by_role("button", name=re.compile("refund", re.IGNORECASE)).first.click()
+        asking.ends("waiting|done")
+        wrong += complaints(asking.page, "a question")
+        failed = visit.session("faulty")
+        failed.page.locator("#messages form button, .welcome button").first.click()
+        failed.ends("failed|done")
+        wrong += complaints(failed.page, "a failed run")
+        held = visit.session("travel")
+        held.page.get_by_label("pause first").check()
+        held.send("Book a flight to London next Tuesday")
+        held.page.locator("#run .held").wait_for()
+        wrong += complaints(held.page, "held")
+    assert not wrong, "\n".join(wrong)
