@@ -55,6 +55,14 @@ _ROWS_OF_INVOCATION = """
     SELECT * FROM event_rows WHERE session = ? AND invocation_id = ? AND seq < ?
     ORDER BY seq DESC LIMIT ?
 """
+_LAST_ANSWERS = """
+    SELECT (
+        SELECT number FROM events
+        WHERE session = ?1 AND invocation_id = invocations.value AND final AND kind <> ?4
+            AND seq < ?3
+        ORDER BY seq DESC LIMIT 1
+    ) FROM json_each(?2) AS invocations
+"""
 _ASKING = """
     SELECT event_rows.*, run IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM runs JOIN imports USING (session) WHERE runs.id = event_rows.run
@@ -223,6 +231,14 @@ class Events:
         values = (session_key, invocation, before, limit)
         rows = await self._database.fetch(_ROWS_OF_INVOCATION, *values)
         return [event_row(row) for row in reversed(rows)]
+
+    async def last_answers(
+        self, session_key: int, invocations: Iterable[str], *, before: int = _END
+    ) -> set[int]:
+        """Return the number of each invocation's last final response below the seq `before`."""
+        values = (session_key, json.dumps([*set(invocations)]), before, USER)
+        rows = await self._database.fetch(_LAST_ANSWERS, *values)
+        return {number for (number,) in rows if number is not None}
 
     async def json(
         self,
