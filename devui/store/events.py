@@ -21,6 +21,7 @@ from devui.store.errors import (
 from devui.store.rows import Appended, EventRow, NewEvent, Rewind
 from devui.store.sessions import History, require_session, require_writable
 from devui.store.state import Routed, Scopes, require_written, route_delta, write_state
+from devui.store.summaries import ANSWERS
 from devui.store.values import (
     believed,
     bounded,
@@ -58,8 +59,8 @@ _ROWS_OF_INVOCATION = """
 _LAST_ANSWERS = """
     SELECT (
         SELECT number FROM events
-        WHERE session = ?1 AND invocation_id = invocations.value AND final AND kind <> ?4
-            AND seq < ?3
+        WHERE session = ?1 AND invocation_id = invocations.value AND final AND seq < ?3
+            AND kind IN (SELECT value FROM json_each(?4))
         ORDER BY seq DESC LIMIT 1
     ) FROM json_each(?2) AS invocations
 """
@@ -235,8 +236,9 @@ class Events:
     async def last_answers(
         self, session_key: int, invocations: Iterable[str], *, before: int = _END
     ) -> set[int]:
-        """Return the number of each invocation's last final response below the seq `before`."""
-        values = (session_key, json.dumps([*set(invocations)]), before, USER)
+        """Return the number of each invocation's last answer below the seq `before`."""
+        names = json.dumps([*set(invocations)])
+        values = (session_key, names, before, json.dumps([*ANSWERS]))
         rows = await self._database.fetch(_LAST_ANSWERS, *values)
         return {number for (number,) in rows if number is not None}
 

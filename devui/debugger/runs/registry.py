@@ -315,8 +315,10 @@ class Runs:
 
     async def _name(self, session: SessionRow, request: RunRequest) -> None:
         """A session that nobody has named is called after its first message."""
-        if session.title is None and session.events == 0 and request.title:
-            row = await self._journal.sessions.rename(session.key, self.words_of(request.title))
+        if session.title is not None or session.events:
+            return
+        if title := request.title(self.words_of):
+            row = await self._journal.sessions.rename(session.key, title)
             self._bus.publish(session.key, SessionChanged(row))
 
     async def _drive(self, driver: Driver, request: RunRequest) -> None:

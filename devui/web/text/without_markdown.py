@@ -25,8 +25,10 @@ _SPECIAL: Final = re.compile(r"[*_`~#\[\]<>|\\&$+-]|\d[.)]")
 
 _LISTED: Final = re.compile(r"(?:^|[.:!?…]\**\s)([*+-]) (?=\S)")
 """The first bullet of a list whose lines are one: at the start, or after the end of a sentence."""
-_BLOCK: Final = re.compile(r"\s(?=#{2,6} \S)|\s-{3,}(?=\s)")
+_BLOCK: Final = re.compile(r"(?:^|\s)(?=#{2,6} \S|# [A-Z])|\s-{3,}(?=\s)")
 """Where a heading begins, or a line across."""
+_BULLET: Final = re.compile(r"\s([*+-]) (?=\S)")
+"""A bullet in a text with headings, after which lists begin without a sentence."""
 _RULED: Final = re.compile(r"\|(?:\s*:?-{2,}:?\s*\|)+\s*")
 """The rule under a table's head."""
 _CELL: Final = re.compile(r"\s*(?:\|\s*)+")
@@ -60,10 +62,10 @@ def _cached(text: str) -> str:
 
 def _in_lines(text: str) -> str:
     """The text with the lines that its lists, headings and tables had."""
-    text = _BLOCK.sub("\n\n", _LINK.sub(rf"\1{_CUT}", text))
+    text, headed = _BLOCK.subn("\n\n", _LINK.sub(rf"\1{_CUT}", text))
     if _RULED.search(text):
         text = _CELL.sub(_BETWEEN, _RULED.sub("|", text)).strip(_BETWEEN)
-    if (first := _LISTED.search(text)) is None:
+    if (first := (_BULLET if headed else _LISTED).search(text)) is None:
         return text
     head, bullet, rest = text[: first.start(1)], first[1], text[first.end() :]
     items = re.split(rf"\s{re.escape(bullet)} (?=\S)", rest)

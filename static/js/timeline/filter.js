@@ -36,7 +36,8 @@ export function connect(root) {
     if (!pending) return;
     const next = document.getElementById(pending) ?? input;
     pending = "";
-    next.focus({ preventScroll: next === input });
+    next.focus({ preventScroll: true });
+    next.scrollIntoView({ block: "nearest", inline: "nearest" });
     input.setSelectionRange(input.value.length, input.value.length);
   });
   each(root, "[data-filter] [role=combobox]", (input) => {

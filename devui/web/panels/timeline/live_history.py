@@ -19,7 +19,7 @@ from devui.debugger.predicates.filters import Filter, Typed
 from devui.debugger.questions.askers import askers_in
 from devui.debugger.timeline import Entry, Line, News, Timeline, fold
 from devui.store.rows import EventRow, RunRow, SessionRow
-from devui.store.summaries import Summary
+from devui.store.summaries import ANSWERS, Summary
 from devui.web.htmx import append, fill, remove, replace
 from devui.web.page_query import PageQuery
 from devui.web.panels.breakpoints.gutter import Gutter
@@ -199,7 +199,7 @@ class LiveHistory:
     async def _former_answers(self, batch: Batch) -> Markup:
         """Takes the mark from answers that are no longer the last of their invocation."""
         rows = [news.row for news in batch.news if isinstance(news, EventCommitted)]
-        final = [row for row in rows if row.final and row.summary.kind != "user"]
+        final = [row for row in rows if row.final and row.kind in ANSWERS]
         former = (
             await last_answers(self._services.journal, self._key, final, until=rows[0].seq)
             if final

@@ -70,7 +70,7 @@ def event_row(
 ) -> EventRow:
     """One row; `previous` is the event before, if there is one, `only` a filter that links keep.
 
-    `is_answer`: it is the last final response of its invocation.
+    `is_answer`: it is the last answer of its invocation.
     """
     summary = row.summary
     return EventRow(
@@ -131,7 +131,7 @@ class Look:
     only: str = ""
     """The filter in force; links keep it."""
     answers: Container[int] = frozenset()
-    """The last final response of each invocation, by its number."""
+    """The number of the last answer of each invocation."""
     matched: Container[int] | None = None
     """What the filter lets through; other rows say that they aren't."""
 

@@ -14,7 +14,7 @@ from devui.debugger.questions.askers import Asker, askers_in
 from devui.debugger.timeline import Entry, News, Timeline, fold
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
-from devui.store.summaries import Summary
+from devui.store.summaries import ANSWERS, Summary
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.chat.chat import Answered, conversation
 from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
@@ -67,7 +67,7 @@ class Window:
     """What of the session counts no more."""
 
     answers: frozenset[int] = frozenset()
-    """The last final response of each invocation, by its number."""
+    """The number of the last answer of each invocation."""
 
     def items(self, gutter: Gutter, selected: int | None = None) -> tuple[TimelineItem, ...]:
         """The rows of the timeline."""
@@ -148,9 +148,9 @@ async def _marked(journal: Journal, window: Window) -> Window:
 async def last_answers(
     journal: Journal, session: int, rows: Iterable[EventRow], *, until: int = END
 ) -> frozenset[int]:
-    """The last final responses before the journal's `until` of the invocations that have one among
-    the rows."""
-    invocations = {row.invocation_id for row in rows if row.final}
+    """The last answers, before the journal's `until`, of the invocations that have one among the
+    rows."""
+    invocations = {row.invocation_id for row in rows if row.final and row.kind in ANSWERS}
     if not invocations:
         return frozenset()
     return frozenset(await journal.events.last_answers(session, invocations, before=until))
