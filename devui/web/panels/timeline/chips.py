@@ -4,12 +4,12 @@ from collections import Counter
 from typing import Final
 
 from devui.debugger.predicates.filters import Filter, quoted, toggled
-from devui.store.events import USER
 from devui.store.journal import Journal
 from devui.store.summaries import KINDS, ROW_WORDS
 from devui.web.links import moment_url
 from devui.web.panels.timeline.parts import FilterChip, FilterChips
 from devui.web.text.visible import visible
+from devui.wire.events import USER
 
 _MOST: Final = 40
 """Authors that have a chip."""
