@@ -21,6 +21,7 @@ from devui.store.errors import (
 from devui.store.rows import Appended, EventRow, NewEvent, Rewind
 from devui.store.sessions import History, require_session, require_writable
 from devui.store.state import Routed, Scopes, require_written, route_delta, write_state
+from devui.store.summaries import ANSWERS
 from devui.store.values import (
     believed,
     bounded,
@@ -54,6 +55,14 @@ _OF_INVOCATION = """
 _ROWS_OF_INVOCATION = """
     SELECT * FROM event_rows WHERE session = ? AND invocation_id = ? AND seq < ?
     ORDER BY seq DESC LIMIT ?
+"""
+_LAST_ANSWERS = """
+    SELECT (
+        SELECT number FROM events
+        WHERE session = ?1 AND invocation_id = invocations.value AND final AND seq < ?3
+            AND kind IN (SELECT value FROM json_each(?4))
+        ORDER BY seq DESC LIMIT 1
+    ) FROM json_each(?2) AS invocations
 """
 _ASKING = """
     SELECT event_rows.*, run IS NOT NULL AND NOT EXISTS (
@@ -223,6 +232,15 @@ class Events:
         values = (session_key, invocation, before, limit)
         rows = await self._database.fetch(_ROWS_OF_INVOCATION, *values)
         return [event_row(row) for row in reversed(rows)]
+
+    async def last_answers(
+        self, session_key: int, invocations: Iterable[str], *, before: int = _END
+    ) -> set[int]:
+        """Return the number of each invocation's last answer below the seq `before`."""
+        names = json.dumps([*set(invocations)])
+        values = (session_key, names, before, json.dumps([*ANSWERS]))
+        rows = await self._database.fetch(_LAST_ANSWERS, *values)
+        return {number for (number,) in rows if number is not None}
 
     async def json(
         self,

@@ -26,6 +26,8 @@ Kind = Literal[
     "other",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+ANSWERS: Final[frozenset[Kind]] = frozenset({"text", "code", "call", "result", "human", "error"})
+"""Kinds of events that can be what an invocation says in the end; others only keep the books."""
 UNREADABLE: Final = "UNREADABLE_EVENT"
 """The `errorCode` of what stands in the place of an event that cannot be read."""
 

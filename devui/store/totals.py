@@ -30,7 +30,8 @@ _STEP: Final = 64
 """Answers from one sum that is kept to the next."""
 
 _EVENTS = """
-    SELECT seq, kind, iif(json_valid(summary), json_extract(summary, '$.tokens'), NULL), held, size
+    SELECT seq, kind, author,
+        iif(json_valid(summary), json_extract(summary, '$.tokens'), NULL), held, size
     FROM events
     WHERE session = ? AND number > ? ORDER BY number LIMIT ?
 """
@@ -67,6 +68,8 @@ class _Course:
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
         self.kinds: tuple[str, ...] = ()
+        self.authors: tuple[str, ...] = ()
+        self._names: dict[str, str] = {}
         self.seqs = array("q")
         self.tokens = array("q", [0])
         """By number of events, the tokens of so many of them."""
@@ -79,7 +82,7 @@ class _Course:
         self.paused = array("d", [0.0])
 
     def grow(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        for seq, _, tokens, held, size in rows:
+        for seq, _, _, tokens, held, size in rows:
             self.seqs.append(seq)
             self.bytes += size
             self.tokens.append(self.tokens[-1] + believed(tokens or 0))
@@ -87,6 +90,8 @@ class _Course:
             if tokens is not None and self.counted is None:
                 self.counted = len(self.seqs)
         self.kinds += tuple(kind for _, kind, *_ in rows)
+        # One text for each author, and not one for each event.
+        self.authors += tuple(self._names.setdefault(row[2], row[2]) for row in rows)
 
     def end(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for seq, worked, held in rows:
@@ -126,6 +131,10 @@ class Totals:
     async def kinds(self, session_key: int) -> tuple[str, ...]:
         """Return the kind of every event of the session, in order."""
         return (await self._events(session_key)).kinds
+
+    async def authors(self, session_key: int) -> tuple[str, ...]:
+        """Return the author of every event of the session, in order."""
+        return (await self._events(session_key)).authors
 
     async def size(self, session_key: int) -> int:
         """Return how many bytes the events of the session have."""

@@ -81,6 +81,7 @@ from devui.web.sse import AWAY, Streams
 Announce = Callable[[str], None]
 
 _log = logging.getLogger(__name__)
+_words_of = Later("devui.web.text.without_markdown").call("without_markdown")
 _DIGITS = 19
 """Of a number that may be the key of a session."""
 _SECONDS, _SELDOM = 1.0, 60.0
@@ -171,6 +172,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             settings.limits,
         ) as runs,
     ):
+        runs.words_of = _words_of
         queue = Queue(journal, bus, runs)
         veil = Veil(folder, partial(_app_of, journal))
         services = Services(

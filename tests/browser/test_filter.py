@@ -146,3 +146,45 @@ def test_a_thousand_events_are_filtered_and_fetched_in_windows(visit, server):
     assert sorted(scroll_through(session.page, "#rows")["passed"]) == list(range(1, EVENTS, 10))
     around = SessionPage(visit.open(f"{path}?filter=author:user&event=491"))
     expect(around.row(491)).to_be_in_viewport()
+
+
+def test_chips_filter_by_kinds_and_agents_and_follow_the_run(visit):
+    session = visit.session("travel")
+    page, chips = session.page, session.page.locator("#filter-chips a")
+    session.say("Book a **flight** to London")
+    expect(page.locator("#rows .what").first).to_have_text("Book a flight to London")
+    expect(page).to_have_title(re.compile("^Book a flight to London"))
+    expect(chips).to_have_text(["user 1", "text 1", "call 3", "result 3", "TravelAgent 7"])
+    top = page.locator("#rows").bounding_box()["y"]
+    call = page.get_by_role("link", name="call 3")
+    call.click()
+    said(session, 3, 5)
+    expect(call).to_have_attribute("aria-current", "true")
+    expect(call).to_be_focused()
+    page.get_by_role("link", name="text 1").click()
+    expect(page.locator("#filter-field")).to_have_value("kind:call,text")
+    expect(page).to_have_url(re.compile(r"filter=kind%3Acall%2Ctext$"))
+    session.say(HOME)
+    expect(chips.filter(has_text="call")).to_have_text("call 4")
+    said(session, 6, 6)
+    other = visit.again(session, "?at=8&filter=kind:call")
+    expect(other.page.locator("#filter-chips a").first).to_have_text("user 1")
+    assert other.page.locator("#rows").bounding_box()["y"] == top
+
+
+def test_only_the_last_answer_of_an_invocation_is_marked_as_final(visit):
+    session = visit.session("story_flow")
+    session.say("a cat")
+    final = session.page.locator("#rows .flag.final")
+    expect(final).to_have_count(1)
+    live = session.page.locator("#rows .row:has(.flag.final)").get_attribute("id")
+    again = visit.again(session)
+    expect(again.page.locator("#rows .row:has(.flag.final)")).to_have_attribute("id", live)
+
+
+def test_a_word_of_a_row_can_be_selected(visit):
+    session = visit.session("travel")
+    session.say(BOOK)
+    session.row(8).locator(".what").dblclick(position={"x": 30, "y": 8})
+    expect(session.row(8)).to_have_attribute("aria-selected", "true")
+    assert session.page.evaluate("() => getSelection().toString().trim()") == "found"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from devui.debugger.events.summary import summarise
 from devui.debugger.predicates.facts import FLAGS, Facts
-from devui.debugger.predicates.filters import FIELDS, FIGURES, Filter, FilterError
+from devui.debugger.predicates.filters import FIELDS, FIGURES, Filter, FilterError, toggled
 from devui.store.rows import EventRow, NoteRow
 from devui.wire.events import Event
 
@@ -135,3 +135,20 @@ def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
         at = error.at
     assert answer is not None
     assert 0 <= at <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "after"),
+    [
+        ("", "call", "kind:call"),
+        ("tokens>5 late", "call", "tokens>5 late kind:call"),
+        ("kind:text -late", "call", "kind:text,call -late"),
+        ("-late KIND:text,Call (size > 1)", "call", "-late kind:text (size > 1)"),
+        ("a kind:call b", "call", "a b"),
+        ("-kind:call", "call", "-kind:call kind:call"),
+        ('tool == "kind:call"', "call", '(tool == "kind:call") kind:call'),
+    ],
+)
+def test_a_name_is_added_to_a_filter_and_taken_out_of_it(text: str, name: str, after: str) -> None:
+    assert toggled(text, "kind", name) == after
+    assert Filter.read(after)

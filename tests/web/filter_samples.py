@@ -3,7 +3,14 @@
 from dataclasses import replace
 
 from devui.web import links
-from devui.web.panels.timeline.parts import FilterBar, FilterSummary, FilterWord, FilterWords
+from devui.web.panels.timeline.parts import (
+    FilterBar,
+    FilterChip,
+    FilterChips,
+    FilterSummary,
+    FilterWord,
+    FilterWords,
+)
 
 KEY = 7
 FILTER = FilterBar(
@@ -19,4 +26,31 @@ FILTER = FilterBar(
 UNFILTERED = replace(FILTER, text="", applied="", summary=FilterSummary(), other_fields=())
 WRONG = replace(FILTER, applied="", error="unknown field <b>:. Use kind:")
 WORDS = FilterWords((FilterWord("kind:call", "2 events"),))
-ALL = (WRONG, WORDS)
+CHIPS = FilterChips(
+    tuple(
+        FilterChip(
+            f"chip-kind-{n}",
+            kind,
+            f"kind:{kind}",
+            kind,
+            n + 1,
+            pressed=kind == "call",
+            filter=f"kind:{kind}",
+            href=links.moment_url(KEY, None, only=f"kind:{kind}"),
+        )
+        for n, kind in enumerate(("user", "call"))
+    ),
+    (
+        FilterChip(
+            "chip-author-0",
+            "<b>Agent",
+            'author:"<b>Agent"',
+            "",
+            2,
+            pressed=False,
+            filter='author:"<b>Agent"',
+            href=links.moment_url(KEY, None, only='author:"<b>Agent"'),
+        ),
+    ),
+)
+ALL = (WRONG, WORDS, CHIPS)

@@ -279,7 +279,8 @@ def timeline_items(
 ) -> tuple[TimelineItem, ...]:
     """The rows of a window of events."""
     _, changes = history.fold(history.Timeline(previous), map(history.Entry, rows))
-    return Look(MARGINS, selected).items(changes.items)
+    answers = {row.number for row in rows if row.final and row.kind == "text"}
+    return Look(MARGINS, selected, answers=answers).items(changes.items)
 
 
 def timeline(
@@ -298,6 +299,7 @@ def timeline(
     rewound = TakenBack((Rewind(5, 3),))
     return Timeline(
         filter=filter_samples.FILTER if selected else filter_samples.UNFILTERED,
+        chips=filter_samples.CHIPS,
         items=with_rewind_marks(
             timeline_items(rows, previous=before, selected=selected), rewound, KEY
         )

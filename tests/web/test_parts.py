@@ -67,7 +67,7 @@ def test_the_first_row_does_not_invent_a_time() -> None:
 def test_final_text_has_a_shape_of_its_own_and_chunks_are_counted() -> None:
     shown = event_row(PAIRS[4][0], None, gutter=samples.MARGINS)
     assert shown.shape == "final"
-    assert [flag.kind for flag in shown.flags] == ["chunks", "final"]
+    assert [flag.kind for flag in shown.flags] == ["chunks"]
 
 
 def test_rows_are_grouped_under_what_the_user_said() -> None:

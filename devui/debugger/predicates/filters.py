@@ -177,7 +177,42 @@ class Typed:
 NOTHING_TYPED: Final = Typed()
 
 
+def toggled(text: str, field: str, name: str) -> str:
+    """The filter with `field:name`, or without it if it has that; the names of a field are
+    alternatives, as in `kind:call,result`. Raises FilterError."""
+    if _expression(text, 0, {"==", "!="}) is not None:
+        text = f"({text.strip()})"
+    terms = [piece for _, piece in _pieces(text) if isinstance(piece, re.Match)]
+    same = [each for each in terms if not each[1] and (each[2] or "").lower() == field]
+    for term in same:
+        names = _values(term[4])
+        if name.lower() in (_unquoted(each).lower() for each in names):
+            rest = [each for each in names if _unquoted(each).lower() != name.lower()]
+            return _instead(text, term, f"{field}:{','.join(rest)}" if rest else "")
+    new = quoted(name)
+    if not same:
+        return f"{text.strip()} {field}:{new}".strip()
+    names = [] if '"' in same[0][4] + new else _values(same[0][4])  # quoted names stand alone
+    return _instead(text, same[0], f"{field}:{','.join([*names, new])}")
+
+
+def _instead(text: str, term: re.Match[str], new: str) -> str:
+    return " ".join(filter(None, (text[: term.start()].strip(), new, text[term.end() :].strip())))
+
+
 def _terms(text: str) -> Iterator[_Term]:
+    for place, piece in _pieces(text):
+        minus = text[place] == "-"
+        if isinstance(piece, _Term):
+            yield piece.negated() if minus else piece
+            continue
+        _, name, compare, value = piece.groups()
+        term = _term((name or "").lower(), compare or "", value, at=place)
+        yield term.negated() if minus else term
+
+
+def _pieces(text: str) -> Iterator[tuple[int, _Term | re.Match[str]]]:
+    """Where each term begins, and what it is: an expression in parentheses, or words."""
     place = 0
     while place < len(text):
         if text[place].isspace():
@@ -187,16 +222,14 @@ def _terms(text: str) -> Iterator[_Term]:
         if end := end_of_brackets(text, place + minus):
             term = _expression(text[place + minus : end], place + minus)
             if term is not None:
-                yield term.negated() if minus else term
+                yield place, term
                 place = end
                 continue
         match = _TOKEN.match(text, place)
         if match is None:
             raise AssertionError("every part of the pattern may be empty")
-        _, name, compare, value = match.groups()
+        yield place, match
         place = match.end()
-        term = _term((name or "").lower(), compare or "", value, at=match.start())
-        yield term.negated() if minus else term
 
 
 def _expression(
@@ -233,8 +266,7 @@ def _term(name: str, compare: str, value: str, *, at: int) -> _Term:
         raise FilterError(_unknown(name, compare[:1]), at)
     if compare != ":" or not value:
         raise FilterError(f"write {name}:NAME", at)
-    values = (value,) if value.startswith('"') else tuple(filter(None, value.split(",")))
-    patterns = tuple(_unquoted(each).lower() for each in values)
+    patterns = tuple(_unquoted(each).lower() for each in _values(value))
     known = FIELDS[name].words
     for each in patterns if known else ():
         if not any(like(one, each) for one in known):
@@ -242,6 +274,11 @@ def _term(name: str, compare: str, value: str, *, at: int) -> _Term:
             raise FilterError(f"unknown {noun} {each}. Use {', '.join(known)}", at)
     keys = patterns if name == "key" else ()
     return _Term(_named(FIELDS[name], patterns), keys=keys, words=WordTerm(name, patterns))
+
+
+def _values(value: str) -> list[str]:
+    """The names of `name:value`, as they are written."""
+    return [value] if value.startswith('"') else [*filter(None, value.split(","))]
 
 
 def _unknown(name: str, mark: str) -> str:

@@ -95,6 +95,8 @@ class Runs:
         self._of_session: dict[int, LiveRun] = {}
         self._promised: dict[int, RunRequest] = {}
         """By session: what its present run is to be followed by, before anything else."""
+        self.words_of: Callable[[str], str] = str
+        """The words that a message shows, without marks of Markdown."""
         self._viewers: Counter[int] = Counter()
         """How many look at a session, by its key."""
         self._tasks = Tasks()
@@ -313,8 +315,10 @@ class Runs:
 
     async def _name(self, session: SessionRow, request: RunRequest) -> None:
         """A session that nobody has named is called after its first message."""
-        if session.title is None and session.events == 0 and request.title:
-            row = await self._journal.sessions.rename(session.key, request.title)
+        if session.title is not None or session.events:
+            return
+        if title := request.title(self.words_of):
+            row = await self._journal.sessions.rename(session.key, title)
             self._bus.publish(session.key, SessionChanged(row))
 
     async def _drive(self, driver: Driver, request: RunRequest) -> None:

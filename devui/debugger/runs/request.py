@@ -68,11 +68,10 @@ class RunRequest:
             return f"resumed by {self.actor}{held}"
         return f"started by {self.actor}{held}" if held else ""
 
-    @property
-    def title(self) -> str:
-        """What a session without a name is called: the first text of the message, else the name of
-        its first file; "" without either."""
+    def title(self, words_of: Callable[[str], str] = str) -> str:
+        """What a session without a name is called: the words of the first text of the message, else
+        the name of its first file; "" without either."""
         parts = Content(self.message or {}).parts
         names = (str(part.inline_data.get("displayName") or "") for part in parts)
         texts = (part.text for part in parts)
-        return one_line(next(filter(None, (*texts, *names)), ""), _TITLE)
+        return one_line(words_of(next(filter(None, (*texts, *names)), "")), _TITLE)

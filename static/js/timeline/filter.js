@@ -4,7 +4,7 @@ import { each } from "../shell/behaviours.js";
 import { position } from "../shell/stream.js";
 
 const MOST = 14;
-let pending = false; // whether the rows for a new filter are on their way
+let pending = ""; // the id of what gets the focus when the rows for a new filter arrive
 const field = () => document.getElementById("filter-field");
 const list = () => document.getElementById("filter-words");
 
@@ -15,6 +15,8 @@ export function start() {
   });
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("#filter-clear, #filter-none")) go("", event);
+    const chip = event.target.closest?.("[data-filter-after]");
+    if (chip && !event.ctrlKey && !event.metaKey && !event.shiftKey) go(chip.dataset.filterAfter, event, chip.id);
   });
   document.addEventListener("click", (event) => {
     const option = event.target.closest?.("#filter-words [role=option]");
@@ -32,8 +34,10 @@ export function start() {
 export function connect(root) {
   each(root, "#filter-field", (input) => {
     if (!pending) return;
-    pending = false;
-    input.focus({ preventScroll: true });
+    const next = document.getElementById(pending) ?? input;
+    pending = "";
+    next.focus({ preventScroll: true });
+    next.scrollIntoView({ block: "nearest", inline: "nearest" });
     input.setSelectionRange(input.value.length, input.value.length);
   });
   each(root, "[data-filter] [role=combobox]", (input) => {
@@ -115,13 +119,13 @@ function keepInAddress() {
   window.history.replaceState(window.history.state, "", url);
 }
 
-function go(text, event) {
+function go(text, event, next = "filter-field") {
   event.preventDefault();
   const url = new URL(location);
   if (text) url.searchParams.set("filter", text);
   else url.searchParams.delete("filter");
   const request = new URL(url);
   request.searchParams.set("seen", position());
-  pending = true;
+  pending = next;
   window.htmx.ajax("GET", request.pathname + request.search, { source: "#timeline", push: url.pathname + url.search });
 }

@@ -19,8 +19,15 @@ export function start() {
     const link = event.target.closest?.("#rows .seq a");
     if (link) stop(link);
   });
-  document.addEventListener("click", ({ target }) => {
-    if (target.closest?.("#rows .row :is(.flag, .dt)")) target.closest(".row").querySelector(".seq a").click();
+  document.addEventListener("click", (event) => {
+    const row = event.target.closest?.("#rows > .row[data-event]");
+    const link = row?.querySelector(".seq a");
+    if (!link || event.target.closest("a, button, input") || !window.getSelection().isCollapsed) return;
+    if (event.ctrlKey || event.metaKey) window.open(link.href, "_blank", "noopener");
+    else {
+      link.focus({ preventScroll: true });
+      link.click();
+    }
   });
   document.addEventListener("pointerover", (event) => pair(event.target.closest?.("[data-event]")?.dataset.event));
   document.documentElement.addEventListener("pointerleave", () => pair());

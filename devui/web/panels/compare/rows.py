@@ -35,6 +35,7 @@ from devui.web.panels.compare.parts import (
 from devui.web.panels.request.parts import DiffBlock, PromptDiff
 from devui.web.panels.request.prompt_diff import around, prompt_diff
 from devui.web.panels.timeline.kinds import CODE, WORDS, shape
+from devui.web.panels.timeline.rows import row_text
 from devui.web.text.formats import plural, seconds
 from devui.web.text.jsontree import json_tree
 from devui.web.text.visible import visible
@@ -385,7 +386,7 @@ class _Cells:
             word=WORDS[summary.kind],
             shape=shape(summary.kind, final=row.final),
             author=visible(name_of(summary.node) or row.author),
-            text=visible(summary.text),
+            text=row_text(summary),
             code=summary.kind in CODE,
             elapsed=seconds(seconds_of_work(row, before)),
         )

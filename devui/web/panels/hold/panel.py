@@ -33,6 +33,7 @@ from devui.web.panels.runs.panel import beside
 from devui.web.panels.state.panel import changed_values
 from devui.web.panels.state.parts import StateValue
 from devui.web.panels.timeline.kinds import WORDS, shape
+from devui.web.panels.timeline.rows import row_text
 from devui.web.text.formats import moment, plural
 from devui.web.text.gates import HOLDING, sentence
 from devui.web.text.jsontree import json_text
@@ -173,7 +174,7 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
         shape=shape(kind, final=summary.final if summary else False),
         word=WORDS[kind] if summary else _WORDS.get(arrival.gate, WORDS[kind]),
         author=visible(arrival.agent),
-        text=visible(summary.text if summary else _about(hold)),
+        text=row_text(summary) if summary else visible(_about(hold)),
         instead=visible(_edited(hold)),
         sentence=sentence(hold.arrival.gate, hold.arrival.number),
         stage=_STAGES.get(arrival.gate, "working"),

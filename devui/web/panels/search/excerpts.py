@@ -10,6 +10,7 @@ from devui.debugger.predicates.filters import Filter
 from devui.debugger.search.hits import Hit
 from devui.debugger.secrets.redaction import Redactor
 from devui.web.panels.search.parts import Pieces
+from devui.web.panels.timeline.rows import row_text
 from devui.web.text.visible import visible
 
 _AROUND: Final = 10_000
@@ -24,7 +25,7 @@ def excerpt(hit: Hit, phrases: Sequence[str], redactor: Redactor) -> Pieces:
     """The first place with one of the phrases, without secrets; the event's own line if none is
     left of them."""
     pattern = re.compile("|".join(map(re.escape, phrases)) or r"(?!)", re.IGNORECASE)
-    line = redactor.text(hit.row.summary.text)
+    line = redactor.text(row_text(hit.row.summary))
     for text in _said(hit) if phrases else ():
         match = pattern.search(text)
         if match is None:

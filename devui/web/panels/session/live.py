@@ -84,6 +84,7 @@ from devui.web.panels.session.page import (
 )
 from devui.web.panels.session.parts import EngineLabel
 from devui.web.panels.state.parts import HistoryAsk
+from devui.web.panels.timeline.chips import filter_chips
 from devui.web.panels.timeline.dirty_reads import LiveLost
 from devui.web.panels.timeline.filtering import search
 from devui.web.panels.timeline.live_history import LiveHistory
@@ -135,6 +136,7 @@ class LivePage:
             ({EventCommitted, RunChanged, StateTouched}, self._lost_reads),
             ({EventCommitted, EventDropped, RunChanged}, self._history),
             ({EventCommitted, PositionChanged, RunChanged, StateTouched}, self._present),
+            ({EventCommitted}, self._chips),
             ({EventCommitted, RunChanged}, self._totals),
             ({EventCommitted, PartialArrived, RunChanged, PositionChanged}, self._in_flight),
             ({RunChanged, AppChanged, RunStuck}, self._status),
@@ -210,6 +212,10 @@ class LivePage:
         live, newest = services.runs.live(key), await services.journal.runs.newest(key)
         status = services.render.part(await run_of(services, key, newest))
         return fill("#run", status) + fill("#debugger", services.render.part(debugger(live)))
+
+    async def _chips(self, _: Batch) -> Markup:
+        chips = await filter_chips(self._services.journal, self._session.key, self._filter)
+        return fill("#filter-chips", self._services.render.part(chips))
 
     async def _totals(self, _: Batch) -> Markup:
         part, spent = self._services.render.part, await spending(self._services, self._session)

@@ -66,6 +66,7 @@ from devui.web.panels.session.parts import (
     TopBar,
     Transport,
 )
+from devui.web.panels.timeline.chips import filter_chips
 from devui.web.panels.timeline.filtering import (
     FilteredRows,
     filter_bar,
@@ -100,6 +101,7 @@ from devui.web.text.formats import moment, plural
 from devui.web.text.gates import SENTENCES
 from devui.web.text.markdown import prepare
 from devui.web.text.visible import visible
+from devui.web.text.without_markdown import without_markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +210,14 @@ def live_rows(live: LiveRun | None, view: View, event_filter: Filter | None = No
 
 def _live_row(answer: Streaming, view: View) -> LiveRow:
     kind: Kind = "call" if answer.calls else "text" if answer.text else "thought"
-    text = ", ".join(answer.calls) or view.growing(answer.text or answer.thought)
+    words = view.growing(answer.text or answer.thought)
+    text = ", ".join(answer.calls)[-_ROW_TEXT:] or without_markdown(words[-_ROW_TEXT:])
     return LiveRow(
         shape=shape(kind, final=False),
         kind=kind,
         word=WORDS[kind],
         author=visible(answer.author),
-        text=visible(text[-_ROW_TEXT:]),
+        text=visible(text),
         chunks=plural(answer.chunks, "chunk"),
     )
 
@@ -281,7 +284,7 @@ async def session_page(
         name=session_name(session),
         topbar=await _topbar(services, session, stand.run, at),
         chat=await _chat(services, stand, live, app),
-        timeline=_timeline(services, stand, row),
+        timeline=await _timeline(services, stand, row),
         inspector=await inspector(services, session, row, opened, query=query),
         transport=await transport(services, session, row, tab, query=query),
         debugger=debugger(live),
@@ -307,7 +310,7 @@ async def narrowed(
     stand = await _stand(services, session, row, query)
     session, query, opened = stand.session, stand.query, tab_of(tab, selected=bool(row))
     return Narrowed(
-        timeline=_timeline(services, stand, row),
+        timeline=await _timeline(services, stand, row),
         inspector=await inspector(services, session, row, opened, query=query),
         transport=await transport(services, session, row, tab, query=query),
         stream=_stream(services, stand, min(cursor.seq, stand.head) if cursor else stand.head),
@@ -393,7 +396,7 @@ def _stream(services: Services, stand: _Stand, after: int) -> PageStream:
     )
 
 
-def _timeline(services: Services, stand: _Stand, row: EventRow | None) -> Timeline:
+async def _timeline(services: Services, stand: _Stand, row: EventRow | None) -> Timeline:
     """The rows of the window, or those that a filter lets through."""
     session, query, window, rows = stand.session, stand.query, stand.window, stand.rows
     live = None if query.at else services.runs.live(session.key)
@@ -409,6 +412,7 @@ def _timeline(services: Services, stand: _Stand, row: EventRow | None) -> Timeli
         count=stand.count,
         filter=filter_bar(session, row, query),
         gaps_href=rows_url(session.key, only=query.filter, at=at),
+        chips=await filter_chips(services.journal, session.key, query.typed.filter, at=at),
         above=above,
         below=below,
         later=Later(session_url(session.key, only=query.filter), later) if later else None,

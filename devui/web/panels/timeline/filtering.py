@@ -37,7 +37,7 @@ from devui.web.panels.timeline.parts import (
 from devui.web.panels.timeline.rewound import with_rewind_marks
 from devui.web.panels.timeline.rows import Look
 from devui.web.panels.timeline.runs import run_end
-from devui.web.panels.timeline.window import END, SIZE
+from devui.web.panels.timeline.window import END, SIZE, last_answers
 from devui.web.services import Services
 from devui.web.text.formats import plural
 from devui.web.text.visible import visible
@@ -117,6 +117,9 @@ async def filtered_rows(
         chosen,
         await journal.notes.of(session.key, numbers[0], numbers[-1]) if numbers else {},
         only=event_filter.text,
+        answers=await last_answers(
+            journal, session.key, [entries[number].row for number in numbers], until=now
+        ),
         matched=frozenset(query.matches.numbers),
     )
     items = await asyncio.to_thread(_items, [item for _, item in news], look)

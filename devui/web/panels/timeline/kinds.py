@@ -14,6 +14,9 @@ WORDS: Final[Mapping[Kind, str]] = {kind: ROW_WORDS.get(kind, kind) for kind in 
 CODE: Final[frozenset[Kind]] = frozenset({"call", "result", "state", "code"})
 """Kinds whose summary is code or JSON."""
 
+PROSE: Final[frozenset[Kind]] = frozenset({"user", "text", "thought", "escalate"})
+"""Kinds whose summary is what somebody wrote, often in Markdown."""
+
 LOUDNESS: Final[dict[Kind, int]] = {
     "error": 22,
     "human": 20,

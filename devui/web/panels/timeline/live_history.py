@@ -19,7 +19,7 @@ from devui.debugger.predicates.filters import Filter, Typed
 from devui.debugger.questions.askers import askers_in
 from devui.debugger.timeline import Entry, Line, News, Timeline, fold
 from devui.store.rows import EventRow, RunRow, SessionRow
-from devui.store.summaries import Summary
+from devui.store.summaries import ANSWERS, Summary
 from devui.web.htmx import append, fill, remove, replace
 from devui.web.page_query import PageQuery
 from devui.web.panels.breakpoints.gutter import Gutter
@@ -41,7 +41,7 @@ from devui.web.panels.timeline.filtering import filter_summary, of_run_end, with
 from devui.web.panels.timeline.rewound import LiveRewinds, with_rewind_marks
 from devui.web.panels.timeline.rows import Look, invocation_header
 from devui.web.panels.timeline.runs import run_end
-from devui.web.panels.timeline.window import SIZE, body, window_before
+from devui.web.panels.timeline.window import SIZE, body, last_answers, window_before
 from devui.web.services import Services
 from devui.web.text.markdown import prepare
 
@@ -137,6 +137,7 @@ class LiveHistory:
         return (
             append("#rows", render.part(rows))
             + append("#messages", render.part(latest.messages))
+            + await self._former_answers(batch)
             + self._filter_summary()
         )
 
@@ -152,7 +153,7 @@ class LiveHistory:
             if run is not None:
                 note, outcomes = self._end(run, failed=failed)
                 messages, changed = messages + note, changed + outcomes
-        changed += self._filter_summary()
+        changed += await self._former_answers(batch) + self._filter_summary()
         changed += append("#rows", rows) if rows else ""
         return changed + (append("#messages", messages) if messages else "")
 
@@ -165,8 +166,10 @@ class LiveHistory:
         services, render = self._services, self._services.render
         gutter = Gutter.of(services.book, services.prices, self._session)
         self._timeline, changes = fold(self._timeline, [*self._news(batch, gutter)])
-        items = Look(gutter, only=self._filter.text if self._filter else "").items(changes.items)
-        added = (item.row for item in changes.items if isinstance(item, Line))
+        added = [item.row for item in changes.items if isinstance(item, Line)]
+        answers = await last_answers(services.journal, self._key, added, until=batch.seq + 1)
+        only = self._filter.text if self._filter else ""
+        items = Look(gutter, only=only, answers=answers).items(changes.items)
         lost = await lost_reads(services.journal, self._key, added)
         marks = marked(items, {**lost, **self._lost})
         rows = render.parts(with_rewind_marks(marks, self._rewinds.taken_back, self._key))
@@ -192,6 +195,17 @@ class LiveHistory:
                 end = run_end(item.run)
                 if end and (event_filter is None or event_filter.holds(of_run_end(end))):
                     yield item.run
+
+    async def _former_answers(self, batch: Batch) -> Markup:
+        """Takes the mark from answers that are no longer the last of their invocation."""
+        rows = [news.row for news in batch.news if isinstance(news, EventCommitted)]
+        final = [row for row in rows if row.final and row.kind in ANSWERS]
+        former = (
+            await last_answers(self._services.journal, self._key, final, until=rows[0].seq)
+            if final
+            else ()
+        )
+        return Markup("").join(remove(f"#f-{number} .flag.final") for number in former)
 
     def _filter_summary(self) -> Markup:
         """How many events are shown now, if there is a filter."""

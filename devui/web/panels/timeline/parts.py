@@ -201,6 +201,34 @@ class FilterWords:
 
 
 @dataclass(frozen=True, slots=True)
+class FilterChip:
+    """A link that filters by a kind or an author, or no longer does."""
+
+    id: str
+    text: str
+    term: str
+    """`kind:call`, `author:planner`."""
+    kind: str
+    """The kind that its icon and colour are of; "" for an author."""
+    count: int
+    """Events of the session."""
+    pressed: bool
+    """The filter has the term."""
+    filter: str
+    """The filter after a click."""
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChips:
+    """Goes into `#filter-chips`; empty for a session of a single kind."""
+
+    template: ClassVar[str] = "timeline/filter_chips.html"
+    kinds: tuple[FilterChip, ...] = ()
+    authors: tuple[FilterChip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Timeline:
     template: ClassVar[str] = "timeline/timeline.html"
     items: tuple[TimelineItem, ...]
@@ -211,6 +239,7 @@ class Timeline:
     filter: FilterBar
     gaps_href: str
     """Where the rows of gaps come from."""
+    chips: FilterChips = FilterChips()
     above: Gap | None = None
     below: Gap | None = None
     later: Later | None = None

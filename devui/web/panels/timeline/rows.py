@@ -17,7 +17,7 @@ from devui.web.links import fork_here_url, session_url
 from devui.web.panels.breakpoints.parts import GutterMark
 from devui.web.panels.hold import interventions
 from devui.web.panels.notes.parts import note_mark
-from devui.web.panels.timeline.kinds import CODE, WORDS, shape
+from devui.web.panels.timeline.kinds import CODE, PROSE, WORDS, shape
 from devui.web.panels.timeline.parts import (
     DroppedRow,
     EventRow,
@@ -29,6 +29,7 @@ from devui.web.panels.timeline.runs import run_end
 from devui.web.text.formats import compact, dollars, held_for, moment, money, plural, seconds
 from devui.web.text.jsontree import json_text
 from devui.web.text.visible import visible
+from devui.web.text.without_markdown import without_markdown
 
 DEEPEST: Final = 4
 
@@ -51,6 +52,12 @@ def group_id(invocation_id: str) -> str:
     )
 
 
+def row_text(summary: Summary) -> str:
+    """What a row says of an event: its summary, without marks of Markdown in what was written."""
+    is_prose = summary.kind in PROSE
+    return visible(without_markdown(summary.text) if is_prose else summary.text)
+
+
 def event_row(
     row: StoredEvent,
     previous: StoredEvent | None,
@@ -59,8 +66,12 @@ def event_row(
     selected: bool = False,
     note: NoteRow | None = None,
     only: str = "",
+    is_answer: bool = False,
 ) -> EventRow:
-    """One row; `previous` is the event before, if there is one, `only` a filter that links keep."""
+    """One row; `previous` is the event before, if there is one, `only` a filter that links keep.
+
+    `is_answer`: it is the last answer of its invocation.
+    """
     summary = row.summary
     return EventRow(
         number=row.number,
@@ -69,9 +80,9 @@ def event_row(
         shape=shape(summary.kind, final=row.final),
         author=visible(name_of(summary.node) or row.author),
         node=visible(summary.node),
-        text=visible(summary.text),
+        text=row_text(summary),
         code=summary.kind in CODE,
-        flags=tuple(_flags(row, summary)),
+        flags=tuple(_flags(row, summary, is_answer=is_answer)),
         elapsed=seconds(seconds_of_work(row, previous)),
         held_note=held_for(row.paused),
         tokens=compact(summary.tokens),
@@ -90,7 +101,7 @@ def event_row(
 def invocation_header(heading: Heading, gutter: Gutter) -> InvocationHeader:
     """The header above the events of one invocation."""
     rows = heading.rows
-    said = next((visible(row.summary.text) for row in rows if row.summary.kind == "user"), "")
+    said = next((row_text(row.summary) for row in rows if row.summary.kind == "user"), "")
     counted = [row.summary.tokens for row in rows if row.summary.tokens is not None]
     costs = [gutter.cost(row.summary) for row in rows if row.summary.usage is not None]
     known = [cost for cost in costs if cost is not None]
@@ -119,6 +130,8 @@ class Look:
     """What people say of events, by their numbers."""
     only: str = ""
     """The filter in force; links keep it."""
+    answers: Container[int] = frozenset()
+    """The number of the last answer of each invocation."""
     matched: Container[int] | None = None
     """What the filter lets through; other rows say that they aren't."""
 
@@ -141,6 +154,7 @@ class Look:
             selected=item.row.number == self.selected,
             note=self.notes.get(item.row.number),
             only=self.only,
+            is_answer=item.row.number in self.answers,
         )
         if self.matched is None or row.number in self.matched:
             return row
@@ -159,7 +173,7 @@ def dropped_row(row: EditRow) -> DroppedRow:
     )
 
 
-def _flags(row: StoredEvent, summary: Summary) -> Iterable[Flag]:
+def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[Flag]:
     if summary.edited:
         yield Flag("edited", interventions.word(summary), interventions.hint(summary), "pencil")
     yield from _noticed(summary)
@@ -179,7 +193,7 @@ def _flags(row: StoredEvent, summary: Summary) -> Iterable[Flag]:
         yield Flag("long", "long-running", "the tool keeps running after the run")
     if summary.cut and summary.kind != "error":
         yield Flag("cut", visible(summary.cut), "the model stopped early", "warning")
-    if row.final and summary.kind != "user":
+    if is_answer:
         yield Flag("final", "final", "is_final_response()")
 
 

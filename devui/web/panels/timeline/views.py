@@ -30,7 +30,8 @@ from devui.web.panels.timeline.filtering import filter_words, filtered_rows, sea
 from devui.web.panels.timeline.gaps import Stretch, gap
 from devui.web.panels.timeline.kinds import WORDS
 from devui.web.panels.timeline.parts import Filled
-from devui.web.panels.timeline.window import Window, unasked, window_between
+from devui.web.panels.timeline.rows import row_text
+from devui.web.panels.timeline.window import Window, last_answers, unasked, window_between
 from devui.web.services import Services, services_of
 from devui.web.text.markdown import prepare
 from devui.web.text.numbers import whole_number
@@ -60,7 +61,7 @@ async def _rows(request: Request) -> Response:
         some = await filtered_rows(services, session, None, query=query, stretch=stretch)
         return services.render.page(Filled(some.items, some.above, some.below))
     start, end = stretch.numbers
-    window = await _window(services, session, stretch, number)
+    window = await _window(services, session, stretch, at)
     items = window.items(Gutter.of(services.book, services.prices, session))
     above = gap(key, stretch.first, start - 1, at=number)
     return services.render.page(Filled(items, above, gap(key, end + 1, stretch.last, at=number)))
@@ -73,7 +74,7 @@ async def messages(request: Request) -> Response:
         services, session, stretch, at = await _gap_of(request)
         number, key = at.number if at else None, session.key
         start, end = stretch.numbers
-        window = await _window(services, session, stretch, number)
+        window = await _window(services, session, stretch, at)
         imported = await services.journal.imports.get(key) is not None
         items = unasked(window.messages()) if at or imported else window.messages()
         await prepare(markdown_texts(items))
@@ -99,14 +100,15 @@ async def _gap_of(
 
 
 async def _window(
-    services: Services, session: SessionRow, stretch: Stretch, at: int | None
+    services: Services, session: SessionRow, stretch: Stretch, at: EventRow | None
 ) -> Window:
     window = await window_between(services.journal, session.key, *stretch.numbers)
     if at is None:
         return window
-    taken = await taken_back(services.journal, session.key, until=at)
-    later = tuple(row for row in window.later if row.number <= at)
-    return replace(window, taken_back=taken, later=later)
+    taken = await taken_back(services.journal, session.key, until=at.number)
+    later = tuple(row for row in window.later if row.number <= at.number)
+    answers = await last_answers(services.journal, session.key, window.rows, until=at.seq + 1)
+    return replace(window, taken_back=taken, later=later, answers=answers)
 
 
 async def filter_terms(request: Request) -> Response:
@@ -153,7 +155,7 @@ def event_tip(row: EventRow, changes: Sequence[Change]) -> EventTip:
         kind=summary.kind,
         word=WORDS[summary.kind],
         author=visible(name_of(summary.node) or row.author),
-        text=visible(one_line(summary.text, _TIP_TEXT)),
+        text=one_line(row_text(summary), _TIP_TEXT),
         changes=tuple(
             (visible(prefixed(each.scope, each.key)), _value(each.old), _value(each.new))
             for each in changes[:_TIP_KEYS]

@@ -14,7 +14,7 @@ from devui.debugger.questions.askers import Asker, askers_in
 from devui.debugger.timeline import Entry, News, Timeline, fold
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
-from devui.store.summaries import Summary
+from devui.store.summaries import ANSWERS, Summary
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.chat.chat import Answered, conversation
 from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
@@ -66,10 +66,13 @@ class Window:
     taken_back: TakenBack = NOTHING_TAKEN
     """What of the session counts no more."""
 
+    answers: frozenset[int] = frozenset()
+    """The number of the last answer of each invocation."""
+
     def items(self, gutter: Gutter, selected: int | None = None) -> tuple[TimelineItem, ...]:
         """The rows of the timeline."""
         _, changes = fold(Timeline(self.previous), in_order(self.rows, self.drops, self.ends))
-        items = Look(gutter, selected, self.notes).items(changes.items)
+        items = Look(gutter, selected, self.notes, answers=self.answers).items(changes.items)
         return with_rewind_marks(marked(items, self.lost), self.taken_back, self.session)
 
     def messages(self) -> tuple[ChatMessage | RunNote, ...]:
@@ -135,10 +138,22 @@ async def window_around(
 
 
 async def _marked(journal: Journal, window: Window) -> Window:
-    """With the marks of what was read and then lost, and of what was taken back."""
+    """With the marks of what was read and then lost, of what was taken back, and of answers."""
     lost = await lost_reads(journal, window.session, window.rows)
     taken, cut = await taken_back(journal, window.session), await _cut(journal, window.session)
-    return replace(window, lost=lost, taken_back=taken, cut=cut)
+    answers = await last_answers(journal, window.session, window.rows)
+    return replace(window, lost=lost, taken_back=taken, cut=cut, answers=answers)
+
+
+async def last_answers(
+    journal: Journal, session: int, rows: Iterable[EventRow], *, until: int = END
+) -> frozenset[int]:
+    """The last answers, before the journal's `until`, of the invocations that have one among the
+    rows."""
+    invocations = {row.invocation_id for row in rows if row.final and row.kind in ANSWERS}
+    if not invocations:
+        return frozenset()
+    return frozenset(await journal.events.last_answers(session, invocations, before=until))
 
 
 async def _cut(journal: Journal, session: int) -> str | None:
@@ -246,7 +261,9 @@ async def window_at(journal: Journal, at: EventRow, row: EventRow | None = None)
     else:
         window = await window_around(journal, at.session, row, until=at.seq + 1)
     taken = await taken_back(journal, at.session, until=at.number)
-    return replace(window, running=at.run, invocation=at.invocation_id, taken_back=taken, later=())
+    answers = await last_answers(journal, at.session, window.rows, until=at.seq + 1)
+    window = replace(window, taken_back=taken, answers=answers, later=())
+    return replace(window, running=at.run, invocation=at.invocation_id)
 
 
 def unasked(messages: tuple[ChatMessage | RunNote, ...]) -> tuple[ChatMessage | RunNote, ...]:

@@ -1,0 +1,50 @@
+"""The chips above the timeline: a link for each kind and author, to filter by it or no longer."""
+
+from collections import Counter
+from typing import Final
+
+from devui.debugger.predicates.filters import Filter, quoted, toggled
+from devui.store.journal import Journal
+from devui.store.summaries import KINDS, ROW_WORDS
+from devui.web.links import moment_url
+from devui.web.panels.timeline.parts import FilterChip, FilterChips
+from devui.web.text.visible import visible
+from devui.wire.events import USER
+
+_MOST: Final = 40
+"""Authors that have a chip."""
+
+
+async def filter_chips(
+    journal: Journal, session: int, event_filter: Filter | None, *, at: int | None = None
+) -> FilterChips:
+    """Chips with how many of the events up to number `at` they let through."""
+    kinds = Counter((await journal.totals.kinds(session))[:at])
+    if len(kinds) < 2:
+        return FilterChips()
+    authors = Counter((await journal.totals.authors(session))[:at])
+    text = event_filter.text if event_filter else ""
+    chosen = {
+        (term.field, name)
+        for term in (event_filter.words if event_filter else ())
+        for name in term.patterns
+    }
+
+    def chip(place: int, field: str, name: str, count: int) -> FilterChip:
+        after = toggled(text, field, name)
+        return FilterChip(
+            id=f"chip-{field}-{place}",
+            text=ROW_WORDS.get(name, name) if field == "kind" else name,
+            term=f"{field}:{quoted(name)}",
+            kind=name if field == "kind" else "",
+            count=count,
+            pressed=(field, name.lower()) in chosen,
+            filter=after,
+            href=moment_url(session, at, only=after),
+        )
+
+    agents = [name for name in authors if name not in {"", USER} and name == visible(name)][:_MOST]
+    return FilterChips(
+        tuple(chip(n, "kind", kind, kinds[kind]) for n, kind in enumerate(KINDS) if kinds[kind]),
+        tuple(chip(n, "author", name, authors[name]) for n, name in enumerate(agents)),
+    )
