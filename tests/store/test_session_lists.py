@@ -7,7 +7,7 @@ from pathlib import Path
 
 from devui.debugger.events.prices import Prices
 from devui.store.journal import Journal
-from devui.store.rows import SessionRow
+from devui.store.rows import RunStatus, SessionRow
 from devui.store.session_lists import CHOICES, SORTS, Listing, Standing
 from devui.store.summaries import Usage
 from tests.store.kit import new_event
@@ -32,7 +32,8 @@ async def fill(journal: Journal, count: int) -> dict[int, str]:
             new = replace(new_event(f"e{number}-{event}"), usage=usage)
             await journal.events.append(key, new, f"r{number}")
         if statuses[key] not in {"running", "held"}:
-            await journal.runs.change(f"r{number}", "failed" if statuses[key] == "failed" else "done")
+            ended: RunStatus = "failed" if statuses[key] == "failed" else "done"
+            await journal.runs.change(f"r{number}", ended)
         if draw.random() < 0.3:
             await journal.notes.put(key, 0, text="", starred=True, actor="u")
     return statuses

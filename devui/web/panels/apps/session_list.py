@@ -23,6 +23,8 @@ Word = TypeVar("Word", bound=str)
 
 PAGE: Final = 50
 """Sessions on one page."""
+_FURTHEST: Final = 2**53
+"""Behind every list."""
 _COLUMNS: Final[tuple[tuple[str, Sort | None], ...]] = (
     ("Title", "title"),
     ("User", None),
@@ -87,7 +89,19 @@ class ListQuery:
         return words
 
 
-async def standing_of(services: Services, listing: Listing) -> Standing:
+async def listed(
+    services: Services, app: str, query: ListQuery
+) -> tuple[Sequence[SessionRow], int]:
+    """The sessions of the page, and how many there are on all pages."""
+    lists, listing = services.journal.session_lists, query.listing(app)
+    standing = await _standing(services, listing)
+    rows = await lists.page(
+        listing, standing, limit=PAGE, offset=min((query.page - 1) * PAGE, _FURTHEST)
+    )
+    return rows, await lists.count(listing, standing)
+
+
+async def _standing(services: Services, listing: Listing) -> Standing:
     """How runs of the app's sessions stand and what its models cost, if it matters."""
     lists = services.journal.session_lists
     waiting, rates = [], []
@@ -103,12 +117,11 @@ async def standing_of(services: Services, listing: Listing) -> Standing:
 
 async def session_list(services: Services, app: str, query: ListQuery) -> SessionList:
     """One page of the list; a page behind the last one is the last."""
-    lists, listing = services.journal.session_lists, query.listing(app)
-    standing = await standing_of(services, listing)
-    total = await lists.count(listing, standing)
-    query = replace(query, page=min(query.page, max(1, -(-total // PAGE))))
+    rows, total = await listed(services, app, query)
+    if not rows and total:
+        query = replace(query, page=-(-total // PAGE))
+        rows, total = await listed(services, app, query)
     first = (query.page - 1) * PAGE
-    rows = await lists.page(listing, standing, limit=PAGE, offset=first)
     last = first + len(rows)
     return SessionList(
         action=app_url(app),
@@ -117,7 +130,7 @@ async def session_list(services: Services, app: str, query: ListQuery) -> Sessio
         text=query.text,
         sort="" if query.sort == "updated" else query.sort,
         order=str(query.words.get("order", "")),
-        sessions=await _listed(services, rows),
+        sessions=await _items(services, rows),
         range=f"{first + 1:,}\u2013{last:,} of {total:,}" if rows else "",
         previous_href=_page_href(app, query, -1) if first else "",
         next_href=_page_href(app, query, 1) if last < total else "",
@@ -128,7 +141,7 @@ async def session_list(services: Services, app: str, query: ListQuery) -> Sessio
     )
 
 
-async def _listed(services: Services, rows: Sequence[SessionRow]) -> tuple[ListedSession, ...]:
+async def _items(services: Services, rows: Sequence[SessionRow]) -> tuple[ListedSession, ...]:
     usage = await services.journal.session_lists.usage(
         [row.key for row in rows], services.prices.limits
     )
