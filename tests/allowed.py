@@ -214,6 +214,7 @@ LITERAL_GETATTR = {
 }
 
 INFLATES = {
+    "devui/web/panels/bundles/archive.py": "it writes archives for download, and reads none",
     "devui/web/panels/trace/api.py": (
         "exporters of OpenTelemetry send gzip; 64 MB come of it at the most"
     ),
@@ -249,6 +250,9 @@ DYNAMIC_CODE = {
 }
 
 WRITES = {
+    "devui/web/panels/bundles/archive.py:_archive": (
+        "a member of the archive that is being sent; nothing of it is on disk"
+    ),
     "devui/debugger/saved_tests/placing.py:write_all": (
         "a test that a person places in the project, never among the agents"
     ),

@@ -31,6 +31,7 @@ from devui.store.replays import Replays
 from devui.store.runs import Runs
 from devui.store.schema import Migration, SetAside, inspect, load_migrations, migrate
 from devui.store.search import Search
+from devui.store.session_lists import SessionLists
 from devui.store.sessions import Sessions
 from devui.store.spans import Spans
 from devui.store.state import State
@@ -61,6 +62,7 @@ class Journal:
         """Tells its sequence numbers from those of another journal, a copy of it included."""
         self._aside = set_aside
         self.sessions = Sessions(database, clock)
+        self.session_lists = SessionLists(database)
         self.events = Events(database)
         self.state = State(database)
         self.histories = Histories(database)

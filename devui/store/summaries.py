@@ -28,6 +28,8 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ANSWERS: Final[frozenset[Kind]] = frozenset({"text", "code", "call", "result", "human", "error"})
 """Kinds of events that can be what an invocation says in the end; others only keep the books."""
+LONG_RUNNING: Final = '"long_running":true'
+"""What `Summary.to_json` writes of a long-running call, and of few others."""
 UNREADABLE: Final = "UNREADABLE_EVENT"
 """The `errorCode` of what stands in the place of an event that cannot be read."""
 
@@ -144,7 +146,7 @@ class Summary:
     @staticmethod
     def may_ask(text: str) -> bool:
         """Whether what `to_json` wrote has a long-running call in it; true of few others."""
-        return '"long_running":true' in text
+        return LONG_RUNNING in text
 
     @classmethod
     def from_json(cls, text: str) -> "Summary":

@@ -1,5 +1,6 @@
 """Every address of the pages, by name."""
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -31,6 +32,20 @@ def stop_job_url(job: str) -> str:
 
 def create_session_url(app: str) -> str:
     return f"{app_url(app)}/sessions"
+
+
+def sessions_url(app: str, words: Mapping[str, str | int]) -> str:
+    """The app with its list as the words of a query say."""
+    return _with(app_url(app), **words)
+
+
+def delete_sessions_url(app: str, words: Mapping[str, str | int]) -> str:
+    """Where several sessions are deleted; the words are those of the list to come back to."""
+    return _with(f"{app_url(app)}/sessions/delete", **words)
+
+
+def export_sessions_url(app: str) -> str:
+    return f"{app_url(app)}/sessions/export"
 
 
 def engine_url(app: str) -> str:

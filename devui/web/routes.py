@@ -7,6 +7,8 @@ from devui.web.panels.apps import start_views as apps
 from devui.web.routing import AdkRoute, Route
 
 app = Later("devui.web.panels.apps.views")
+selection = Later("devui.web.panels.apps.selection")
+archives = Later("devui.web.panels.bundles.archive")
 artifacts = Later("devui.web.panels.artifacts.views")
 palette = Later("devui.web.panels.palette.views")
 search = Later("devui.web.panels.search.views")
@@ -71,6 +73,8 @@ pages = [
     Route("/apps/{app}/tools/{tool}", trying.tool, methods=["GET", "POST"]),
     Route("/apps/{app}/tools/{tool}/effect", trying.effect, methods=["POST"]),
     Route("/apps/{app}/sessions", app.create_session, methods=["POST"]),
+    Route("/apps/{app}/sessions/delete", selection.delete, methods=["POST"]),
+    Route("/apps/{app}/sessions/export", archives.export, methods=["POST"]),
     Route("/compare", beside.show, methods=["GET"]),
     Route("/compare/events", beside.pair, methods=["GET"]),
     Route("/compare/rows", beside.stretch, methods=["GET"]),

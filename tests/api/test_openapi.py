@@ -169,6 +169,7 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
     yield from recorded(client, key)
     yield "/api/sessions/{key}/run", "get", client.get(f"/api/sessions/{key}/run").json()
     yield "/api/sessions", "get", client.get("/api/sessions").json()
+    yield "/api/sessions", "get", client.get("/api/sessions?app=travel&sort=cost").json()
     draft = client.post(f"/api/sessions/{key}/hits", json={"on": "state"}).json()
     yield "/api/sessions/{key}/hits", "post", draft
 

@@ -139,7 +139,7 @@ def test_the_newest_run_is_compared_with_the_one_before(visit, client):
 def test_two_sessions_of_a_list_are_picked(visit, client):
     keys = sorted(travelled(client, *said).key for said in ((BOOK,), ()))
     page = visit.open("/apps/travel")
-    button = page.locator("#compare button")
+    button = page.locator("#selection [data-compare]")
     expect(button).to_be_disabled()
     expect(button).to_contain_text("choose two")
     page.locator(f"#s-{keys[0]} .pick").check()

@@ -1,14 +1,19 @@
 """Realistic models of the pages about apps, and of their lists of sessions."""
 
+from typing import Any
+
 from devui.web import links
 from devui.web.basic_parts import Failure, Status
 from devui.web.panels.apps.parts import (
     AppCard,
     AppHead,
     AppStatus,
+    Column,
     Engine,
+    ListedSession,
     Option,
     SessionItem,
+    SessionList,
     Unused,
 )
 from devui.web.text.formats import moment
@@ -103,6 +108,38 @@ SESSIONS = (
     session_item(4, "رحلة إلى لندن", "stopped"),
     session_item(5, "Weekend in Rome", "interrupted"),
     session_item(6, "untouched", "idle"),
+)
+COLUMNS = (
+    Column("Title", "/apps/travel?sort=title"),
+    Column("User"),
+    Column("ID"),
+    Column("Events", "/apps/travel?sort=events"),
+    Column("Cost", "/apps/travel?sort=cost"),
+    Column("Status", "/apps/travel?sort=status"),
+    Column("Last activity", "/apps/travel?order=asc", "descending"),
+)
+
+
+def session_list(*sessions: SessionItem, **more: Any) -> SessionList:
+    return SessionList(
+        action="/apps/travel",
+        columns=COLUMNS,
+        statuses=(Option("", "Any status", selected=True), Option("done", "Done", selected=False)),
+        sessions=tuple(ListedSession(each, f"${each.key / 7:.2f}+") for each in sessions),
+        delete_action="/apps/travel/sessions/delete",
+        export_action="/apps/travel/sessions/export",
+        clear_href="/apps/travel",
+        **more,
+    )
+
+
+LISTED = session_list(
+    *SESSIONS,
+    sort="cost",
+    order="asc",
+    range="51 to 56 of 10,000",
+    previous_href="/apps/travel",
+    next_href="/apps/travel?page=3",
 )
 LEFT_OUT = (
     Unused(

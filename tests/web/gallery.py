@@ -19,7 +19,7 @@ from playwright.sync_api import Page, sync_playwright
 from devui.web.assets import STATIC_PREFIX, Assets
 from devui.web.basic_parts import Field, Notice
 from devui.web.openapi import Group, OperationRow, Parameter, ReferencePage
-from devui.web.panels.apps.parts import AppPage, AppsPage, NewSession
+from devui.web.panels.apps.parts import AppPage, AppsPage, DeletePage, NewSession
 from devui.web.panels.breakpoints.from_event import breakpoint_sheet
 from devui.web.panels.bundles.parts import (
     ExportedPage,
@@ -163,11 +163,26 @@ def app_pages() -> dict[str, Model]:
     return {
         "apps": AppsPage("auto", folder, app_samples.CARDS, recent, app_samples.LEFT_OUT),
         "apps-empty": AppsPage("auto", folder, (), ()),
-        "app": AppPage(
-            "auto", travel, app_samples.README, form, app_samples.SESSIONS, TOOLS, GRAPH
-        ),
+        "app": AppPage("auto", travel, app_samples.README, form, app_samples.LISTED, TOOLS, GRAPH),
         "app-error": AppPage(
-            "auto", faulty, "", wrong, (), TOOLS, GRAPH, unread=app_samples.UNREAD
+            "auto",
+            faulty,
+            "",
+            wrong,
+            app_samples.session_list(text="rome", narrowed=True),
+            TOOLS,
+            GRAPH,
+            unread=app_samples.UNREAD,
+        ),
+        "app-unused": AppPage("auto", faulty, "", form, app_samples.session_list(), TOOLS, GRAPH),
+        "delete-sessions": DeletePage(
+            "auto",
+            "travel",
+            "/apps/travel/sessions/delete",
+            "/apps/travel",
+            "2 sessions",
+            app_samples.SESSIONS[:2],
+            app_samples.SESSIONS[1:2],
         ),
     }
 

@@ -8,19 +8,22 @@ nothing (dev-uis 4.1, feature 7).
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
 from devui.store.rows import UsageSum
+from devui.store.session_lists import Rate
 from devui.store.summaries import Usage
 
 FILE = "prices.json"
 
 _SUFFIX = re.compile(r"(?:[-@](?:\d{3}|\d{8}|\d{4}-\d{2}-\d{2}|latest)|-preview(?:-[\d-]+)?)?")
 """What may follow a name without making it another model: a version, a date, `preview`."""
+
+_NO_LIMIT = 2**62
 
 
 class WrongPrices(ValueError):
@@ -121,6 +124,21 @@ class Prices:
             else:
                 known.append(cost)
         return Spent(math.fsum(known) if known else None, unpriced)
+
+    def rates(self, models: Iterable[str]) -> list[Rate]:
+        """The prices of the models for short prompts and, where they differ, for long ones."""
+        rates = []
+        for model in models:
+            price = self.find(model)
+            if price is None:
+                continue
+            bands = [(-1, _NO_LIMIT)]
+            if price.above is not None and price.long is not None:
+                bands = [(-1, price.above), (price.above, _NO_LIMIT)]
+            for low, high in bands:
+                paid = price.for_prompt(low + 1)
+                rates.append(Rate(model, low, high, paid.input, paid.cached, paid.output))
+        return rates
 
     def _named(self, name: str) -> Price | None:
         fits = [

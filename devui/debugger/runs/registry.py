@@ -136,6 +136,14 @@ class Runs:
         live = self._of_session.get(session)
         return None if live is None or live.ended.is_set() else live
 
+    def held(self) -> frozenset[int]:
+        """The keys of the sessions whose runs are held."""
+        return frozenset(
+            key
+            for key, live in self._of_session.items()
+            if live.stepper.holds and not live.ended.is_set()
+        )
+
     def under_way(self, run: str) -> LiveRun | None:
         """The run of this id, if it is not over."""
         driver = self._drivers.get(run)

@@ -1,5 +1,5 @@
 // Pages that read like a document: the apps, one app, errors.
-import * as selection from "../compare/selection.js";
+import * as selection from "../apps/selection.js";
 import * as progress from "../jobs/progress.js";
 import * as keys from "../palette/commands.js";
 import * as palette from "../palette/palette.js";

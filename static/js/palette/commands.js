@@ -14,12 +14,16 @@ export const EVERYWHERE = [
   { keys: [], does: "HTTP API reference", run: () => location.assign("/docs") },
 ];
 
+const sessionFilter = () => document.querySelector(".session-filter input");
+
 const SECTIONS = {
   Page: [
     { keys: ["C"], does: "new session of this app", press: ".new-session .go button" },
     { keys: [], does: "reload the app", press: ".app-head form button" },
-    { keys: [], does: "starred sessions only", press: ".list-head a[href='?starred=yes']" },
-    { keys: [], does: "compare the chosen sessions", press: "#compare button" },
+    { keys: [], does: "filter sessions", run: () => sessionFilter().focus(), when: () => sessionFilter() },
+    { keys: [], does: "starred sessions only", run: () => location.assign("?status=starred"), when: () => sessionFilter() },
+    { keys: [], does: "compare the selected sessions", press: "#selection [data-compare]" },
+    { keys: [], does: "export the selected sessions", press: "#selection button[data-needs-selection]" },
     { keys: [], does: "import sessions from a file", press: ".import:not([open]) > summary" },
     ...EVERYWHERE,
   ],

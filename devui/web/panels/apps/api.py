@@ -7,15 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from devui.debugger.events.news import SessionChanged
-from devui.store.errors import RunActive
 from devui.store.rows import SessionRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.operation import operation
+from devui.web.panels.apps.selection import delete_unused
 from devui.web.panels.runs.api import answer
 from devui.web.security.intake import read_json
-from devui.web.services import Services, services_of
+from devui.web.services import services_of
 
 _DAY: Final = 86_400
 
@@ -61,7 +60,7 @@ async def prune(request: Request) -> Response:
     body = parse(PruneBody, await read_json(request))
     rows = list(await services.journal.sessions.unused(body.days * _DAY, body.app))
     if body.sure:
-        rows = [row for row in rows if await _deleted(services, row)]
+        rows = [row for row in rows if await delete_unused(services, row)]
     return answer({"sessions": [_session_json(row) for row in rows], "deleted": body.sure})
 
 
@@ -75,12 +74,3 @@ def _session_json(row: SessionRow) -> PrunedSessionJson:
         "events": row.events,
         "updated": row.updated,
     }
-
-
-async def _deleted(services: Services, row: SessionRow) -> bool:
-    try:
-        await services.journal.sessions.delete(row.key)
-    except RunActive:  # it is used again
-        return False
-    services.bus.publish(row.key, SessionChanged(None))
-    return True

@@ -30,9 +30,9 @@ from devui.wire.engines import EngineChoice, EngineInfo
 
 
 async def session_items(
-    services: Services, rows: Sequence[SessionRow], *, show_app: bool = False, pick: bool = False
+    services: Services, rows: Sequence[SessionRow], *, show_app: bool = False
 ) -> tuple[SessionItem, ...]:
-    """The sessions in the same order; `pick`: to be compared."""
+    """The sessions in the same order."""
     journal, keys = services.journal, [row.key for row in rows]
     forks, notes = await journal.forks.among(keys), await journal.notes.of_sessions(keys)
     imported = await journal.imports.among(keys)
@@ -47,7 +47,6 @@ async def session_items(
                 note=notes.get(row.key),
                 imported=row.key in imported,
                 show_app=show_app,
-                pick=pick,
             )
         )
     return tuple(items)
@@ -160,9 +159,8 @@ def session_item(
     note: NoteRow | None = None,
     imported: bool = False,
     show_app: bool = False,
-    pick: bool = False,
 ) -> SessionItem:
-    """A session in a list, with the status that its own page has; `pick`: to be compared."""
+    """A session in a list, with the status that its own page has."""
     return SessionItem(
         key=row.key,
         href=session_url(row.key),
@@ -177,7 +175,6 @@ def session_item(
         rename_action=rename_url(row.key),
         delete_action=delete_url(row.key),
         show_app=show_app,
-        pick=pick,
         forked=_forked(fork) if fork else "",
         starred=bool(note and note.starred),
         note=visible(note.text) if note else "",

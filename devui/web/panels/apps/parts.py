@@ -91,12 +91,71 @@ class SessionItem:
     show_app: bool = False
     forked: str = ""
     """`fork at #12`, for a fork."""
-    pick: bool = False
-    """It can be picked to be compared."""
     starred: bool = False
     note: str = ""
     imported: bool = False
     """It is read only."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSession:
+    """A row of an app's list."""
+
+    template: ClassVar[str] = "apps/listed_session.html"
+    session: SessionItem
+    cost: str
+    """`$0.42`; with a `+` if some of it is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    label: str
+    href: str = ""
+    """The list sorted by it, or in the other order if it is; "" if nobody can sort by it."""
+    order: Literal["ascending", "descending", "none"] = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionList:
+    """An app's sessions: a page of those that match, in an order."""
+
+    template: ClassVar[str] = "apps/session_list.html"
+    action: str
+    """Where the filter is sent."""
+    columns: tuple[Column, ...]
+    statuses: tuple[Option, ...]
+    sessions: tuple[ListedSession, ...]
+    delete_action: str
+    export_action: str
+    clear_href: str
+    """The list without a filter."""
+    text: str = ""
+    """Of the filter."""
+    sort: str = ""
+    order: str = ""
+    """How it is sorted, unless as usual."""
+    range: str = ""
+    """`1-50 of 10,000`, with an en dash; "" for none."""
+    previous_href: str = ""
+    next_href: str = ""
+    narrowed: bool = False
+    """It has a filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletePage:
+    """Asks once before several sessions are deleted."""
+
+    template: ClassVar[str] = "pages/delete_sessions.html"
+    theme: Theme
+    app: str
+    action: str
+    back_href: str
+    count: str
+    """`3 sessions`."""
+    sessions: tuple[SessionItem, ...]
+    running: tuple[SessionItem, ...]
+    """Those that stay, since a run is in progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +207,10 @@ class AppPage:
     readme: str
     """The app's README as markdown; "" if it has none."""
     form: NewSession
-    sessions: tuple[SessionItem, ...]
+    sessions: SessionList
     tools_href: str
     graph_href: str
     """Where its tools are told."""
-    older_href: str | None = None
-    starred: bool = False
-    """Only sessions with a star are listed."""
     unread: tuple[Unused, ...] = ()
     """Files of its folder that do less here than with google-adk."""
     import_action: str = "/import"

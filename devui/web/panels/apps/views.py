@@ -13,16 +13,15 @@ from devui.web.basic_parts import Field
 from devui.web.errors import BadRequest, Unprocessable
 from devui.web.links import app_graph_url, app_url, create_session_url, session_url, tools_url
 from devui.web.lookup import actor_of, theme_of
-from devui.web.panels.apps.lists import app_head, session_items, unused_file
+from devui.web.panels.apps.lists import app_head, unused_file
 from devui.web.panels.apps.parts import AppPage, NewSession
+from devui.web.panels.apps.session_list import ListQuery, session_list
 from devui.web.panels.jobs.panel import job_list
 from devui.web.panels.session.notices import server_notices
 from devui.web.security.intake import parse_typed, read_form
 from devui.web.services import services_of
-from devui.web.text.numbers import whole_number
 from devui.wire.engines import EngineChoice
 
-_PAGE = 50
 DEFAULT_USER = "user"
 """Who the developer is unless they say otherwise, as in ADK's UI."""
 
@@ -79,13 +78,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
     services = services_of(request)
     name = request.path_params["app"]
     services.workers.warm(name)
-    asked = request.query_params.get("before")
-    before = whole_number(asked)
-    if asked and before is None:
-        raise BadRequest("`before` must be a number: the seq of the last session shown")
-    starred = bool(request.query_params.get("starred"))
-    listed = services.journal.sessions.starred if starred else services.journal.sessions.list
-    rows = await listed(name, limit=_PAGE, before=before)
+    query = ListQuery.read(request.query_params)
     unread = await asyncio.to_thread(unread_files, services.apps.require(name))
     page = AppPage(
         theme=theme_of(request),
@@ -98,11 +91,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         tools_href=tools_url(name),
         graph_href=app_graph_url(name),
         form=form,
-        sessions=await session_items(services, rows, pick=len(rows) > 1),
-        older_href=f"{app_url(name)}?{'starred=yes&' if starred else ''}before={rows[-1].seq}"
-        if len(rows) == _PAGE
-        else None,
-        starred=starred,
+        sessions=await session_list(services, name, query),
         unread=tuple(unused_file(each) for each in unread),
         journal=server_notices(services),
         jobs=job_list(services.jobs, None),

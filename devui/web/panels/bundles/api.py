@@ -135,7 +135,7 @@ async def export(request: Request) -> Response:
     def pieces(progress: Progress) -> AsyncIterator[str]:
         return _pieces(services, session.key, wish, wanted, progress)
 
-    return _Export(job, pieces, media_type=_FORMATS[wanted], headers=headers)
+    return Download(job, pieces, media_type=_FORMATS[wanted], headers=headers)
 
 
 @operation(PreviewJson, query=_WISHES, refusals=(400,))
@@ -218,13 +218,18 @@ def goes_on(request: Request) -> bool:
 
 def disposition(session: SessionRow, title: str, ending: str) -> str:
     """The name that a browser gives the file: of the session, and of plain characters."""
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in title)
-    name = f"{session.app}-{plain.strip('.-') or session.key}"[:_NAMED]
+    name = file_name(session, title)
     latin = "".join(c if c.isascii() else "-" for c in name)
     return f"attachment; filename=\"{latin}.{ending}\"; filename*=UTF-8''{quote(name)}.{ending}"
 
 
-class _Export(StreamingResponse):
+def file_name(session: SessionRow, title: str) -> str:
+    """The same without an ending; an app's name may have letters of any language."""
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in title)
+    return f"{session.app}-{plain.strip('.-') or session.key}"[:_NAMED]
+
+
+class Download(StreamingResponse):
     """A file that is written while it is sent.
 
     It breaks off if its job is stopped, or if the client takes nothing for `STALLED` seconds: so
@@ -235,7 +240,7 @@ class _Export(StreamingResponse):
     def __init__(
         self,
         job: AbstractContextManager[Job],
-        pieces: Callable[[Progress], AsyncIterator[str]],
+        pieces: Callable[[Progress], AsyncIterator[str] | AsyncIterator[bytes]],
         *,
         media_type: str,
         headers: Mapping[str, str],

@@ -30,11 +30,13 @@ from devui.debugger.stepping.commands import (
     Misused,
 )
 from devui.store.rows import EditRow, SessionRow
+from devui.store.session_lists import Choice, Sort
 from devui.web.adk.bodies import AnswerBody, parse
 from devui.web.adk.contents import Delta, Message, Strict
 from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.lookup import session_of
 from devui.web.operation import Query, Refusal, operation
+from devui.web.panels.apps.session_list import ListQuery, listed
 from devui.web.panels.recovery.actions import first_guard, settled
 from devui.web.panels.runs.schemas import (
     EditsJson,
@@ -55,6 +57,8 @@ LONGEST_WAIT = 30
 
 MESSAGE_BYTES = 20_000_000
 _SESSIONS = 200
+_LISTED: Final = frozenset({"status", "q", "sort", "order", "page"})
+"""What makes the answer a page of an app's list."""
 
 
 class StartBody(Strict):
@@ -192,6 +196,11 @@ async def start(request: Request) -> Response:
         "id": Query(str, "Those with this id, of that app and user if given"),
         "key": Query(int, "The session of this number in the journal"),
         "starred": Query(str, "`yes` selects those with a star"),
+        "status": Query(Choice, "With `app`: those whose newest run stands so, or with a star"),
+        "q": Query(str, "With `app`: part of the title or id"),
+        "sort": Query(Sort, "With `app`; by default the last changed come first"),
+        "order": Query(Literal["asc", "desc"], "With `app`"),
+        "page": Query(int, "With `app`: 50 sessions at a time, from 1"),
     },
     refusals=(400,),
 )
@@ -201,21 +210,12 @@ async def sessions(request: Request) -> Response:
     The newest ones, unless the query selects others.
     """
     services, query = services_of(request), request.query_params
-    app, user, name = query.get("app"), query.get("user"), query.get("id")
-    rows: Sequence[SessionRow]
-    if (key := number_in(request, "key")) is not None:
-        row = await services.journal.sessions.get(key)
-        rows = [row] if row else []
-    elif query.get("starred"):
-        rows = await services.journal.sessions.starred(app, _SESSIONS)
-    elif name is not None:
-        rows = await services.journal.sessions.named(name, app, user, _SESSIONS)
-    elif app is None and user is not None:
-        raise BadRequest("name the user's app as well: ?app=NAME&user=ID")
-    elif app is None:
-        rows = await services.journal.sessions.recent(_SESSIONS)
+    app, total = query.get("app"), {}
+    if app is not None and not _LISTED.isdisjoint(query):
+        rows, count = await listed(services, app, ListQuery.read(query))
+        total = {"total": count}
     else:
-        rows = await services.journal.sessions.list(app, user, limit=_SESSIONS)
+        rows = await _selected(request)
     keys = [row.key for row in rows]
     notes = await services.journal.notes.of_sessions(keys)
     imported = await services.journal.imports.among(keys)
@@ -228,7 +228,25 @@ async def sessions(request: Request) -> Response:
             "imported": row.key in imported,
         }
         told.append({**_session(services, row), **about})
-    return answer({"sessions": told})
+    return answer({"sessions": told, **total})
+
+
+async def _selected(request: Request) -> Sequence[SessionRow]:
+    """The sessions that the query names, or the newest."""
+    services, query = services_of(request), request.query_params
+    app, user, name = query.get("app"), query.get("user"), query.get("id")
+    if (key := number_in(request, "key")) is not None:
+        row = await services.journal.sessions.get(key)
+        return [row] if row else []
+    if query.get("starred"):
+        return await services.journal.sessions.starred(app, _SESSIONS)
+    if name is not None:
+        return await services.journal.sessions.named(name, app, user, _SESSIONS)
+    if app is None and user is not None:
+        raise BadRequest("name the user's app as well: ?app=NAME&user=ID")
+    if app is None:
+        return await services.journal.sessions.recent(_SESSIONS)
+    return await services.journal.sessions.list(app, user, limit=_SESSIONS)
 
 
 @operation(PositionJson)

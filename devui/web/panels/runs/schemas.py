@@ -300,9 +300,11 @@ class SessionJson(TypedDict):
 
 
 class SessionsJson(TypedDict):
-    """Sessions, the newest first."""
+    """Sessions, the newest first unless the query sorts them."""
 
     sessions: list[SessionJson]
+    total: NotRequired[int]
+    """How many there are on all pages; only of a list in pages."""
 
 
 class EditJson(TypedDict):

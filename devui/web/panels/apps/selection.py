@@ -1,0 +1,68 @@
+"""Several sessions of an app's list at once: which are meant, and deleting them."""
+
+from collections.abc import Sequence
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.debugger.events.news import SessionChanged
+from devui.store.errors import RunActive
+from devui.store.rows import SessionRow
+from devui.web.errors import Unprocessable
+from devui.web.links import delete_sessions_url, sessions_url
+from devui.web.lookup import theme_of
+from devui.web.panels.apps.lists import session_items
+from devui.web.panels.apps.parts import DeletePage
+from devui.web.panels.apps.session_list import ListQuery
+from devui.web.security.intake import read_form
+from devui.web.services import Services, services_of
+from devui.web.text.formats import plural
+from devui.web.text.numbers import whole_number
+
+
+async def delete(request: Request) -> Response:
+    """Ask about the sessions of the form; with `sure`, delete them and show the list again.
+
+    Sessions with a run in progress stay.
+    """
+    services, app = services_of(request), request.path_params["app"]
+    form = await read_form(request)
+    rows = await selected(services, app, form)
+    words = ListQuery.read(request.query_params).words
+    if form.get("sure"):
+        for row in rows:
+            await delete_unused(services, row)
+        return RedirectResponse(sessions_url(app, words), status_code=303)
+    idle = [row for row in rows if services.runs.live(row.key) is None]
+    page = DeletePage(
+        theme=theme_of(request),
+        app=app,
+        action=delete_sessions_url(app, words),
+        back_href=sessions_url(app, words),
+        count=plural(len(idle), "session"),
+        sessions=await session_items(services, idle),
+        running=await session_items(services, [row for row in rows if row not in idle]),
+    )
+    return services.render.page(page)
+
+
+async def selected(services: Services, app: str, form: FormData) -> Sequence[SessionRow]:
+    """The sessions of the app that the form names, the last changed first; raises Unprocessable."""
+    keys = {whole_number(str(each)) for each in form.getlist("session")}
+    rows = await services.journal.session_lists.of_app(app, [key for key in keys if key])
+    if not rows:
+        raise Unprocessable("no session is selected: go back and select at least one")
+    return rows
+
+
+async def delete_unused(services: Services, row: SessionRow) -> bool:
+    """Delete a session unless a run is in progress; whether it was deleted."""
+    if services.runs.live(row.key) is not None:
+        return False
+    try:
+        await services.journal.sessions.delete(row.key)
+    except RunActive:
+        return False
+    services.bus.publish(row.key, SessionChanged(None))
+    return True

@@ -1,0 +1,183 @@
+"""An app's sessions as a list: what its address asks for, and the page of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Self, TypeVar
+
+from starlette.datastructures import QueryParams
+
+from devui.debugger.questions.open import answer_lost, open_questions
+from devui.store.rows import SessionRow
+from devui.store.session_lists import CHOICES, SORTS, Choice, Listing, Sort, Standing
+from devui.web.basic_parts import Status
+from devui.web.errors import BadRequest
+from devui.web.links import app_url, delete_sessions_url, export_sessions_url, sessions_url
+from devui.web.panels.apps.lists import session_items
+from devui.web.panels.apps.parts import Column, ListedSession, Option, SessionList
+from devui.web.panels.runs.status import WORDS
+from devui.web.services import Services
+from devui.web.text.formats import money
+from devui.web.text.numbers import whole_number
+
+Word = TypeVar("Word", bound=str)
+
+PAGE: Final = 50
+"""Sessions on one page."""
+_FURTHEST: Final = 2**53
+"""Behind every list."""
+_COLUMNS: Final[tuple[tuple[str, Sort | None], ...]] = (
+    ("Title", "title"),
+    ("User", None),
+    ("ID", None),
+    ("Events", "events"),
+    ("Cost", "cost"),
+    ("Status", "status"),
+    ("Last activity", "updated"),
+)
+_ASCENDING: Final[frozenset[Sort]] = frozenset({"title", "status"})
+"""What is sorted from the first on when it is chosen; numbers begin with the largest."""
+_STATUSES: Final[tuple[Status, ...]] = ("waiting", "held", "running", "failed", "done")
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """What the address of a list asks for."""
+
+    sort: Sort = "updated"
+    descending: bool = True
+    choice: Choice | None = None
+    text: str = ""
+    page: int = 1
+
+    @classmethod
+    def read(cls, query: QueryParams) -> Self:
+        """Raises BadRequest for words that are none of a list's."""
+        sort = _one_of(SORTS, query.get("sort") or "updated", "sort")
+        choice = query.get("status")
+        order = query.get("order") or ("asc" if sort in _ASCENDING else "desc")
+        if order not in {"asc", "desc"}:
+            raise BadRequest("set order to asc or desc, or omit it")
+        page = whole_number(query.get("page") or "1")
+        if not page:
+            raise BadRequest("page must be a number from 1 on")
+        return cls(
+            sort,
+            order == "desc",
+            _one_of(CHOICES, choice, "status") if choice else None,
+            (query.get("q") or "").strip(),
+            page,
+        )
+
+    def listing(self, app: str) -> Listing:
+        """The same sessions of an app, all pages of them."""
+        return Listing(app, self.sort, self.descending, self.choice, self.text)
+
+    @property
+    def words(self) -> dict[str, str | int]:
+        """The query of the address; what nobody has chosen is left out."""
+        words: dict[str, str | int] = {}
+        if self.text:
+            words["q"] = self.text
+        if self.choice:
+            words["status"] = self.choice
+        if self.sort != "updated":
+            words["sort"] = self.sort
+        if self.descending == (self.sort in _ASCENDING):
+            words["order"] = "desc" if self.descending else "asc"
+        if self.page > 1:
+            words["page"] = self.page
+        return words
+
+
+async def listed(
+    services: Services, app: str, query: ListQuery
+) -> tuple[Sequence[SessionRow], int]:
+    """The sessions of the page, and how many there are on all pages."""
+    lists, listing = services.journal.session_lists, query.listing(app)
+    standing = await _standing(services, listing)
+    rows = await lists.page(
+        listing, standing, limit=PAGE, offset=min((query.page - 1) * PAGE, _FURTHEST)
+    )
+    return rows, await lists.count(listing, standing)
+
+
+async def _standing(services: Services, listing: Listing) -> Standing:
+    """How runs of the app's sessions stand and what its models cost, if it matters."""
+    lists = services.journal.session_lists
+    waiting, rates = [], []
+    if listing.needs_status:
+        for run in await lists.may_wait(listing.app):
+            asked = run.status == "done" or answer_lost(run)
+            if asked and await open_questions(services.journal, run):
+                waiting.append(run.session)
+    if listing.sort == "cost":
+        rates = services.prices.rates(await lists.models(listing.app))
+    return Standing(services.runs.held(), waiting, rates)
+
+
+async def session_list(services: Services, app: str, query: ListQuery) -> SessionList:
+    """One page of the list; a page behind the last one is the last."""
+    rows, total = await listed(services, app, query)
+    if not rows and total:
+        query = replace(query, page=-(-total // PAGE))
+        rows, total = await listed(services, app, query)
+    first = (query.page - 1) * PAGE
+    last = first + len(rows)
+    return SessionList(
+        action=app_url(app),
+        columns=tuple(_column(app, query, *each) for each in _COLUMNS),
+        statuses=_statuses(query),
+        text=query.text,
+        sort="" if query.sort == "updated" else query.sort,
+        order=str(query.words.get("order", "")),
+        sessions=await _items(services, rows),
+        range=f"{first + 1:,}\u2013{last:,} of {total:,}" if rows else "",
+        previous_href=_page_href(app, query, -1) if first else "",
+        next_href=_page_href(app, query, 1) if last < total else "",
+        narrowed=bool(query.choice or query.text),
+        clear_href=sessions_url(app, replace(query, choice=None, text="", page=1).words),
+        delete_action=delete_sessions_url(app, query.words),
+        export_action=export_sessions_url(app),
+    )
+
+
+async def _items(services: Services, rows: Sequence[SessionRow]) -> tuple[ListedSession, ...]:
+    usage = await services.journal.session_lists.usage(
+        [row.key for row in rows], services.prices.limits
+    )
+    spent = [services.prices.spent([*usage[row.key]]) for row in rows]
+    return tuple(
+        ListedSession(item, money(each.cost, more=each.unpriced > 0))
+        for item, each in zip(await session_items(services, rows), spent, strict=True)
+    )
+
+
+def _column(app: str, query: ListQuery, label: str, sort: Sort | None) -> Column:
+    if sort is None:
+        return Column(label)
+    current = query.sort == sort
+    descending = not query.descending if current else sort not in _ASCENDING
+    href = sessions_url(app, replace(query, sort=sort, descending=descending, page=1).words)
+    if not current:
+        return Column(label, href)
+    return Column(label, href, "descending" if query.descending else "ascending")
+
+
+def _statuses(query: ListQuery) -> tuple[Option, ...]:
+    labels = {"": "Any status"} | {each: WORDS[each].capitalize() for each in _STATUSES}
+    labels["starred"] = "Starred"
+    return tuple(
+        Option(value, label, selected=value == (query.choice or ""))
+        for value, label in labels.items()
+    )
+
+
+def _page_href(app: str, query: ListQuery, step: int) -> str:
+    return sessions_url(app, replace(query, page=query.page + step).words)
+
+
+def _one_of(words: Sequence[Word], text: str, name: str) -> Word:
+    for word in words:
+        if word == text:
+            return word
+    raise BadRequest(f"set {name} to one of {', '.join(words)}, or omit it")

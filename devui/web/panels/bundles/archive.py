@@ -1,0 +1,88 @@
+"""Several sessions as one file: a ZIP archive of their bundles, written while it is sent."""
+
+import asyncio
+import zipfile
+from collections.abc import AsyncIterator, Sequence
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.debugger.background.jobs import Progress
+from devui.debugger.background.turns import TURN
+from devui.debugger.bundles.exchange import Wish
+from devui.store.errors import SessionNotFound
+from devui.store.rows import SessionRow
+from devui.web.panels.apps.selection import selected
+from devui.web.panels.bundles.api import Download, exchange, file_name
+from devui.web.security.intake import read_form
+from devui.web.services import Services, services_of
+from devui.web.text.formats import plural
+
+
+async def export(request: Request) -> Response:
+    """A ZIP archive of the sessions of the form, each as the bundle that an export of it gives."""
+    services, app = services_of(request), request.path_params["app"]
+    rows = await selected(services, app, await read_form(request))
+    job = services.jobs.begin("export", plural(len(rows), "session"))
+    name = "".join(each if each.isascii() and each.isalnum() else "-" for each in app)
+    headers = {"Content-Disposition": f'attachment; filename="{name}-sessions.zip"'}
+
+    def pieces(progress: Progress) -> AsyncIterator[bytes]:
+        return _archive(services, rows, progress)
+
+    return Download(job, pieces, media_type="application/zip", headers=headers)
+
+
+class _Sink:
+    """What is written to the archive and not sent yet; `zipfile` can't go back in it."""
+
+    def __init__(self) -> None:
+        self._parts = bytearray()
+
+    def write(self, data: bytes, /) -> int:
+        self._parts += data
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits behind it."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def take(self) -> bytes:
+        """All that was written since the last time."""
+        data = bytes(self._parts)
+        self._parts.clear()
+        return data
+
+
+async def _archive(
+    services: Services, rows: Sequence[SessionRow], progress: Progress
+) -> AsyncIterator[bytes]:
+    sink, files = _Sink(), exchange(services)
+    progress.begin(sum([await files.size(row.key) for row in rows]))
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
+        for row in rows:
+            lines = files.lines(row.key, Wish(), progress)
+            try:
+                first = await anext(lines)
+            except SessionNotFound:  # deleted meanwhile
+                continue
+            title = services.view.text(row.title or row.id)
+            with archive.open(f"{file_name(row, title)}-{row.key}.devui.json", "w") as file:
+                file.write(first.encode())
+                async for batch in _batches(lines):
+                    await asyncio.to_thread(file.write, batch)
+                    yield sink.take()
+            yield sink.take()
+    yield sink.take()
+
+
+async def _batches(lines: AsyncIterator[str]) -> AsyncIterator[bytes]:
+    batch = bytearray()
+    async for line in lines:
+        batch += line.encode()
+        if len(batch) >= TURN:
+            yield bytes(batch)
+            batch.clear()
+    yield bytes(batch)

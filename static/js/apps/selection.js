@@ -1,0 +1,33 @@
+// Sessions that are selected in a list: all of the page at once, how many they are, and what can be done with so many.
+const HINTS = ["choose two", "choose one more", ""];
+
+export function start() {
+  document.addEventListener("change", ({ target }) => {
+    const form = document.querySelector("[data-selection]");
+    if (!form) return;
+    if (target.matches("[data-select-all]")) boxes(form).forEach((box) => { box.checked = target.checked; });
+    tell(form);
+  });
+  // The browser's Back restores the boxes after the page has started.
+  addEventListener("pageshow", () => connect(document));
+}
+
+export function connect(root) {
+  const form = root.querySelector?.("[data-selection]");
+  if (form) tell(form);
+}
+
+const boxes = (form) => [...form.elements].filter(({ name }) => name === "session");
+
+function tell(form) {
+  const selected = boxes(form).filter(({ checked }) => checked).length, all = document.querySelector("[data-select-all]");
+  form.querySelector("[data-selection-count]").textContent = `${selected} selected`;
+  for (const button of form.querySelectorAll("[data-needs-selection]")) button.disabled = selected === 0;
+  all.hidden = false;
+  all.checked = selected > 0 && selected === boxes(form).length;
+  all.indeterminate = selected > 0 && !all.checked;
+  const compare = form.querySelector("[data-compare]");
+  if (!compare) return;
+  compare.disabled = selected !== 2;
+  form.querySelector("[data-compare-hint]").textContent = HINTS[selected] ?? "choose only two";
+}

@@ -1,0 +1,63 @@
+"""The list of an app's sessions over HTTP, and several of them exported or deleted together."""
+
+import io
+import zipfile
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import make_session, run
+
+
+def listed(client, query):
+    answer = client.get(f"/api/sessions?app=summary&q=list-&{query}").json()
+    return [each["id"] for each in answer["sessions"]], answer["total"]
+
+
+def post(client, action, fields):
+    """Send a form as the page of the app does."""
+    origin = {"Origin": str(client.base_url).rstrip("/")}
+    return client.post(f"/apps/summary/sessions/{action}", data=fields, headers=origin)
+
+
+def test_sessions_are_listed_exported_and_deleted_together(client):
+    for name in ("list-a", "list-b"):
+        make_session(client, "summary", sessionId=name)
+    run(client, "summary", "list-a", "Shorter, please: one sentence")
+    held = Debugged(client, "summary", sessionId="list-c").start("Shorter, please").settled()
+    assert held["status"] == "held"
+    assert listed(client, "sort=events") == (["list-a", "list-c", "list-b"], 3)
+    assert listed(client, "order=asc") == (["list-b", "list-a", "list-c"], 3)
+    assert listed(client, "status=held") == (["list-c"], 1)
+    assert listed(client, "status=done") == (["list-a"], 1)
+    assert listed(client, "page=9") == ([], 3)
+    assert client.get("/api/sessions?app=summary&sort=age").status_code == 400
+
+    sessions = client.get("/api/sessions?app=summary&q=list-").json()["sessions"]
+    keys = {each["id"]: each["key"] for each in sessions}
+    elsewhere = make_session(client, "travel")["id"]
+    [other] = client.get(f"/api/sessions?app=travel&id={elsewhere}").json()["sessions"]
+    chosen = {"session": [keys["list-a"], keys["list-b"], other["key"]]}
+    answer = post(client, "export", chosen)
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    single = [
+        client.get(f"/api/sessions/{keys[name]}/export").content for name in ("list-a", "list-b")
+    ]
+    assert sorted(files.values()) == sorted(single)
+
+    chosen = {"session": list(keys.values())}
+    asked = post(client, "delete", chosen)
+    assert "Delete 2 sessions?" in asked.text
+    assert "A run is in progress" in asked.text
+    assert listed(client, "page=1")[1] == 3
+    done = post(client, "delete?sort=title", {**chosen, "sure": "yes"})
+    assert (done.status_code, done.headers["location"]) == (303, "/apps/summary?sort=title")
+    assert listed(client, "page=1") == (["list-c"], 1)
+
+
+@pytest.mark.parametrize("chosen", [{}, {"session": "0"}, {"session": ["x", "9" * 30]}])
+def test_nothing_selected_is_said(client, chosen):
+    for action in ("export", "delete"):
+        answer = post(client, action, chosen)
+        assert (answer.status_code, "no session is selected" in answer.text) == (422, True)
