@@ -39,7 +39,9 @@ def command(data_dir: Path, output: Path) -> None:
     Exit status: 0 if the copy is complete, 1 if not, 2 if there is nothing to copy.
     """
     if not (data_dir / DATABASE).exists():
-        raise Misused(f"there is no journal in {str(data_dir)!r}")
+        raise Misused(
+            f"there is no journal in {str(data_dir)!r}; name the data folder with --data-dir"
+        )
     try:
         back_up(data_dir, output)
     except FolderRefused as error:
@@ -49,6 +51,9 @@ def command(data_dir: Path, output: Path) -> None:
     found = list(look_at_journal(output))
     faults = [each.what for each in found if each.level == "fault"]
     if faults:
-        raise Failed(f"the copy in {str(output)!r} has faults; run devui doctor on it: {faults[0]}")
+        raise Failed(
+            f"the copy in {str(output)!r} has faults: {faults[0]}. For all of them, run"
+            f" `devui doctor --data-dir {output}`"
+        )
     told = next((each.what for each in found if each.level == "good"), found[0].what)
     click.echo(f"{output}: {told}")

@@ -150,7 +150,10 @@ class Client:
             raise self._silent(error) from error
 
     def _silent(self, error: Exception) -> NoServer:
-        return NoServer(f"no server answers at {self.url}: {error or type(error).__name__}")
+        return NoServer(
+            f"no server answers at {self.url}: {error or type(error).__name__}. Check that it is"
+            " running and that the address is right"
+        )
 
     def _failure(self, response: HTTPResponse) -> Failed:
         kind = _KINDS.get(response.status, Failed)

@@ -46,7 +46,7 @@ anything shaped like a key. For the exit status see `devui dbg --help`.
     flag_value="",
     help="Also leave out the values of this state key. Repeatable.",
 )
-@click.option("--keep-secrets", is_flag=True, help="Keep secrets.")
+@click.option("--keep-secrets", is_flag=True, help="Leave secrets in the file.")
 @click.option("--preview", is_flag=True, help="Show what would be left out; write nothing.")
 @app_option
 @agents_option

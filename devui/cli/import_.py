@@ -89,7 +89,10 @@ def command(
             _list(reach, files, stores)
             return
         if not files and not any(heads for _, heads in stores):
-            raise Failed("no sessions match; run with --list to see what there is")
+            raise Failed(
+                "no sessions match; to see all of them, run with --list and without --app, --user"
+                " and --session"
+            )
         alone = reach.alone
         with served(reach, agents, anew=True) as terminal:
             importer = _Importer(terminal, wish, alone=alone)
@@ -113,7 +116,7 @@ def _sort(
         if "://" in source:
             taken = [_remote(source, stack)]
         elif not (path := Path(source)).exists():
-            raise Misused(f"{source!r} does not exist")
+            raise Misused(f"there is no file or folder {source!r}")
         elif path.is_file() and not is_sqlite(path):
             files.append(path)
             return

@@ -28,7 +28,10 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> d
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NotThere(f"there is no session with number or id {name!r}")
+        raise NotThere(
+            f"there is no session with number or id {name!r}; the number is in the address of"
+            " its page"
+        )
     keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in found)
     raise Misused(f"several sessions have the id {name!r}; give the number of one: {keys}")
 
@@ -103,5 +106,5 @@ def _evident(candidates: list[dict[str, Any]]) -> dict[str, Any]:
         keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in going)
         raise Misused(f"several sessions have an active run; name one of {keys}")
     if not candidates:
-        raise NotThere("there are no sessions yet")
+        raise NotThere("there are no sessions yet; start one on the page, or with `devui run APP`")
     return (going or candidates)[0]

@@ -61,10 +61,10 @@ def command(
     app: str | None,
     agents: Path,
 ) -> None:
-    """Write a test of SESSION (by default the newest) with a recording of each of its runs.
+    """Turn SESSION (by default the newest) into a test, with a recording of each of its runs.
 
-    It checks how the runs ended, which agents spoke, tool calls with their arguments, the last
-    text, the state, and that events match the recording.
+    The test checks how the runs ended, which agents spoke, tool calls with their arguments, the
+    last text, the state, and that events match the recording.
     """
     with served(reach, agents) as terminal:
         path = ("api", "sessions", session_of(terminal.client, session, app=app)["key"], "test")
@@ -98,7 +98,7 @@ def _check_names(checks: tuple[str, ...], offer: dict[str, Any]) -> None:
     known = {each["id"] for run in offer["runs"] for each in run["checks"]} | {*_KINDS}
     for check in checks:
         if check not in known:
-            raise Misused(f"unknown check {check!r}; run with --list to see them")
+            raise Misused(f"unknown check {check!r}; run with --list to see the checks")
 
 
 def _write(terminal: Terminal, file: Path, test: dict[str, Any], *, force: bool) -> None:

@@ -351,7 +351,10 @@ def _app(app: str, agents: Path) -> tuple[str, Path]:
         raise NotThere(f"{app!r} is not the agent.py or root_agent.yaml of an app")
     if not path.is_dir():
         if "/" in app or app.startswith("."):
-            raise NotThere(f"there is no folder {app!r}")
+            raise NotThere(
+                f"there is no folder {app!r}; give the path of the agent's folder, or its"
+                " name in --agents"
+            )
         return app, agents
     folder = AppFolder.at(path)
     if folder.only is not None:

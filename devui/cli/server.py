@@ -171,7 +171,10 @@ def served(
         yield reach.terminal()
         return
     if not (anew or reach.data_dir.exists()):
-        raise NoServer(f"no server is running, and there is no data folder {str(reach.data_dir)!r}")
+        raise NoServer(
+            f"no server is running, and there is no data folder {str(reach.data_dir)!r}; name the"
+            " data folder with --data-dir"
+        )
     with _server(agents, reach.data_dir, options):
         yield reach.terminal()
 

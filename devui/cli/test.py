@@ -166,7 +166,7 @@ nothing to run or the tests could not be run, 130 after Ctrl-C.
     help="Write a report in JUnit XML.",
 )
 @click.option("--refresh", is_flag=True, help="Update the recordings of runs that changed.")
-@click.option("--keep-secrets", is_flag=True, help="Keep secrets in new recordings.")
+@click.option("--keep-secrets", is_flag=True, help="Leave secrets in new recordings.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -195,8 +195,8 @@ def command(
         )
     if find_spec("pytest") is None:
         raise Misused(
-            f"pytest, which plays the {len(files)} test files here, is not installed beside devui:"
-            f" {sys.executable} -m pip install pytest"
+            f"pytest, which runs the {len(files)} test files here, is not installed with devui."
+            f" Install it with `{sys.executable} -m pip install pytest`"
         )
     report = [] if junit is None else [f"--junit-xml={junit}"]
     command = [*map(str, files), *report, *options]

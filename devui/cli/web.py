@@ -161,10 +161,10 @@ _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
     type=click.Path(path_type=Path, file_okay=False),
     default=DEFAULT_DATA_DIR,
     show_default=True,
-    help="Where sessions are kept.",
+    help="Data folder, where sessions are stored.",
 )
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
-@click.option("--no-auth", is_flag=True, help="Require no sign-in; loopback addresses only.")
+@click.option("--no-auth", is_flag=True, help="Turn off the sign-in; loopback addresses only.")
 @click.option(
     "--allow-remote",
     is_flag=True,

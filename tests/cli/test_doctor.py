@@ -309,7 +309,7 @@ def test_a_server_may_go_on_meanwhile_and_what_it_left_when_killed_is_told(tmp_p
         status, found = doctor(server.data)
         assert (status, said(found, "fault")) == (0, [])
         assert said(found, "note", "journal") == [f"interrupted: 1 run, {held.run}"]
-        assert f"process {server.pid}, which used it, was killed" in said(found, "note")
+        assert f"process {server.pid}, which was using it, was killed" in said(found, "note")
         server.start()
         assert said(doctor(server.data)[1], "note", "journal") == []
 

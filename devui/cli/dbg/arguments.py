@@ -12,7 +12,7 @@ def json_object(what: str, text: str) -> dict[str, Any]:
     try:
         value = json.loads(sys.stdin.read() if text == "-" else text)
     except ValueError as error:
-        raise Misused(f"{what} is not JSON: {error}") from error
+        raise Misused(f"{what} is not valid JSON: {error}") from error
     if not isinstance(value, dict):
         raise Misused(f'{what} must be a JSON object, such as {{"city": "Oslo"}}')
     return value

@@ -34,7 +34,7 @@ def end(
     key: str | None,
     no_wait: bool,
 ) -> None:
-    """End CALL, which hasn't returned: fail it, or answer it with VALUE. The run continues.
+    """End the active call CALL: fail it, or answer it with VALUE. The run continues.
 
     CALL is a number from `devui dbg why`, a call id, or the name of the tool or model. VALUE is
     JSON or plain text; `-` reads it from standard input.
@@ -72,7 +72,7 @@ _SPACE: Final = "  "
 def prompt(
     terminal: Terminal, number: int, *, diff: bool, other: int | None, session: str | None
 ) -> None:
-    """Show what led to event NUMBER: the prompt as it was sent, or a tool's arguments.
+    """Show what led to event NUMBER: the prompt as it was sent, or a tool's arguments and result.
 
     The prompt is shown after the last callback: system instruction, tools, settings and messages.
     """
@@ -213,7 +213,9 @@ def tools(
     place = ("api", "apps", name, "tools")
     answer = [each for each in terminal.client.listed(*place) if tool in {None, each["name"]}]
     if tool is not None and not answer:
-        raise NotThere(f"{name} has no tool {tool}")
+        raise NotThere(
+            f"{name} has no tool {tool}; run `devui dbg tools --app {name}` to list them"
+        )
     if effect:
         said = None if effect == _AS_IN_CODE else effect
         answer = [terminal.client.put(*place, tool, effect=said, actor=terminal.client.actor)]

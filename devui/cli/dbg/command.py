@@ -364,7 +364,7 @@ def _value(name: str, text: str) -> Any:
     except ValueError as error:
         if name in _TEXTS:
             return text
-        raise Misused(f"VALUE is not JSON: {error}") from error
+        raise Misused(f"VALUE is not valid JSON: {error}") from error
 
 
 for _name, (_told, _about) in _ORDERS.items():

@@ -163,7 +163,8 @@ def _fork_lines(answer: Mapping[str, Any], url: str) -> list[str]:
     unknown = [f"{plain(call['tool'])} {plain(call['id'])}" for call in answer["unknown"]]
     if unknown:
         lines.append(
-            f"not running: the outcome of {', '.join(unknown)} is unknown; see devui resume"
+            f"not running: the outcome of {', '.join(unknown)} is unknown; decide with"
+            f" `devui resume {answer['key']} --call ID=WHAT`"
         )
     return lines
 

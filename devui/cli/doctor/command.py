@@ -87,7 +87,7 @@ def _data(named: Path | None) -> Areas:
     folder = DEFAULT_DATA_DIR if named is None else named
     if not folder.is_dir():
         if named is not None:
-            raise Misused(f"there is no data folder {str(folder)!r}")
+            raise Misused(f"there is no data folder {str(folder)!r}; name another with --data-dir")
         return {"data folder": [note(f"there is no data folder {str(folder)!r} yet")]}
     return {
         "journal": list(look_at_journal(folder)),
@@ -108,4 +108,4 @@ def _lines(areas: Areas, faults: int) -> Iterable[str]:
             yield f"  {click.style(mark, fg=colour)}  {plain(what)}"
             if advice:
                 yield f"         → {plain(advice)}"
-    yield "All is well." if not faults else f"{faults} {'fault' if faults == 1 else 'faults'}."
+    yield "No faults found." if not faults else f"{faults} {'fault' if faults == 1 else 'faults'}."

@@ -51,7 +51,7 @@ def _sqlite() -> Finding:
         return good(told)
     return note(
         f"{told} can damage a file that two programs write at the same time",
-        "devui is safe, it writes with one connection; open the journal read-only elsewhere",
+        "devui is safe because only one connection writes; elsewhere, open the journal read-only",
     )
 
 

@@ -92,7 +92,7 @@ def _server(path: Path) -> Finding:
         return good("no server is using it")
     if address.is_gone:
         return note(
-            f"process {address.pid}, which used it, was killed",
+            f"process {address.pid}, which was using it, was killed",
             "nothing to do: the next server takes it over",
         )
     return good(f"process {address.pid} is using it, at {address.url or 'an unknown address'}")

@@ -82,5 +82,8 @@ def a_tool_is_said_to_be_harmless(terminal, there):
     assert back == terminal("dbg", "tools", "weather", *there).stdout
     assert back == "weather  unknown  forecaster\n"
     nowhere = terminal("dbg", "tools", "wether", "--is", "effects", *there)
-    assert (nowhere.returncode, nowhere.stderr) == (5, "Error: weather has no tool wether\n")
+    assert (nowhere.returncode, nowhere.stderr) == (
+        5,
+        "Error: weather has no tool wether; run `devui dbg tools --app weather` to list them\n",
+    )
     assert terminal("dbg", "tools", "--is", "effects", *there).returncode == 2
