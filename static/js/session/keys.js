@@ -87,9 +87,9 @@ const SECTIONS = {
     { keys: ["h"], does: "show what the run is waiting for", press: "#why, #tab-run" },
   ],
   Breakpoints: [
-    { keys: ["b"], does: "break on events like this; again to remove", after: true, when: rows.current, run: () => breakHere("do-break") },
-    { keys: ["l"], does: "log events like this; again to remove", after: true, when: rows.current, run: () => breakHere("do-log") },
-    { keys: ["B"], does: "choose traits to break on", after: true, when: rows.current, run: () => breakpoints.open() },
+    { keys: ["b"], does: "add or remove a breakpoint on events like this", after: true, when: rows.current, run: () => breakHere("do-break") },
+    { keys: ["l"], does: "add or remove a logpoint on events like this", after: true, when: rows.current, run: () => breakHere("do-log") },
+    { keys: ["B"], does: "choose what a breakpoint matches", after: true, when: rows.current, run: () => breakpoints.open() },
     { keys: ["Shift+F8"], does: "previous breakpoint hit", after: true, press: "#hit-back" },
     { keys: ["Shift+F9"], does: "next breakpoint hit", after: true, press: "#hit-on[href]" },
   ],
