@@ -192,8 +192,8 @@ def change(session: SessionPage, text: str, choice: str) -> None:
     form = session.page.locator("#held .change")
     unfold(form)
     if choice == "Reject the call":
-        form.get_by_label("Reason, for the model").fill(text)
-        form.get_by_label("Reason, for the model").press("Enter")
+        form.get_by_label("Reason to give the model").fill(text)
+        form.get_by_label("Reason to give the model").press("Enter")
         return
     if choice in {"Use this instead", "Answer with this"}:
         unfold(form.locator(".as-json"))

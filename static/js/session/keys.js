@@ -83,7 +83,7 @@ const SECTIONS = {
     { keys: ["o"], does: "step out", press: "#do-step_out" },
     { keys: ["g n"], does: "run to next similar event", after: true, when: rows.current, run: runToLike },
     { keys: ["s"], does: "stop after the next event", press: "#do-stop_after_event" },
-    { keys: ["S"], does: "stop at once", press: "#stop" },
+    { keys: ["S"], does: "stop immediately", press: "#stop" },
     { keys: ["h"], does: "show what the run is waiting for", press: "#why, #tab-run" },
   ],
   Breakpoints: [
