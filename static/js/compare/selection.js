@@ -1,5 +1,5 @@
 // Selects two sessions of a list to compare; the button says how many are missing.
-const HINTS = ["choose two", "choose one more", ""];
+const HINTS = ["select two", "select one more", ""];
 
 export function start() {
   document.addEventListener("change", (event) => {
@@ -15,5 +15,5 @@ export function connect(root) {
 function tell(form) {
   const picked = [...form.elements].filter((each) => each.checked).length;
   form.querySelector("button").disabled = picked !== 2;
-  form.querySelector("[data-compare-hint]").textContent = HINTS[picked] ?? "choose only two";
+  form.querySelector("[data-compare-hint]").textContent = HINTS[picked] ?? "select only two";
 }

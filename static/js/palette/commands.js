@@ -4,7 +4,7 @@ import { openDialog } from "../shell/popups.js";
 import * as theme from "../shell/theme.js";
 
 export const EVERYWHERE = [
-  { keys: ["Ctrl+K"], does: "find a command, session or event", run: () => openDialog("palette"), when: () => false },
+  { keys: ["Ctrl+K"], does: "find a command, session, or event", run: () => openDialog("palette"), when: () => false },
   { keys: [], does: "search all sessions", run: () => location.assign("/search") },
   { keys: ["t"], does: "switch theme", run: () => theme.toggle() },
   { keys: ["?"], does: "show keyboard shortcuts", run: () => openDialog("keys") },
@@ -19,7 +19,7 @@ const SECTIONS = {
     { keys: ["C"], does: "new session of this app", press: ".new-session .go button" },
     { keys: [], does: "reload the app", press: ".app-head form button" },
     { keys: [], does: "starred sessions only", press: ".list-head a[href='?starred=yes']" },
-    { keys: [], does: "compare the chosen sessions", press: "#compare button" },
+    { keys: [], does: "compare the selected sessions", press: "#compare button" },
     { keys: [], does: "import sessions from a file", press: ".import:not([open]) > summary" },
     ...EVERYWHERE,
   ],

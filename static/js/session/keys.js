@@ -104,13 +104,13 @@ const SECTIONS = {
     { keys: [], does: "about this app", press: "#about-app" },
   ],
   Page: [
-    { keys: [..."1234567890"], does: `a tab: ${TABS.join(", ")}`, each: TABS.map((name) => `tab ${name}`), after: true, run: (key) => click(`[data-tab="${key}"]`) },
+    { keys: [..."1234567890"], does: `go to a tab: ${TABS.join(", ")}`, each: TABS.map((name) => `tab ${name}`), after: true, run: (key) => click(`[data-tab="${key}"]`) },
     ...EVERYWHERE,
-    { keys: ["Escape"], does: "close, or leave the message", when: () => false, run: escape },
+    { keys: ["Escape"], does: "close, or leave the message field", when: () => false, run: escape },
   ],
   Message: [
     { keys: ["r"], does: "write a message", run: () => composer.focus() },
-    { keys: ["Enter", "Ctrl+Enter"], does: "send the message, or queue it while a run is going on", field: true },
+    { keys: ["Enter", "Ctrl+Enter"], does: "send the message, or queue it during a run", field: true },
     { keys: ["Shift+Enter"], does: "new line in the message", field: true },
     { keys: ["Ctrl+Enter"], does: "save the note", field: true },
   ],

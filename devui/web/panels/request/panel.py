@@ -321,7 +321,7 @@ def _bar(texts: list[BlockText], request: SentRequest, tokens: float | None) -> 
             kind=kind if kind in {"system", "tools", "user", "model"} else "other",
             x=round(_WIDE * start / total, 2),
             width=round(_WIDE * size / total, 2),
-            title=visible(f"{name}: {100 * size / total:.1f} %, {_size(size, tokens)}"),
+            title=visible(f"{name}: {100 * size / total:.1f}%, {_size(size, tokens)}"),
         )
         for kind, (name, size), start in zip(kinds, parted, starts, strict=False)
         if size
