@@ -22,8 +22,8 @@ from devui.wire.events import Content
 from devui.wire.messages import AgentInfo
 
 NO_CHECKPOINTS = (
-    "This run can't be resumed: its app records no checkpoints. To resume future runs, give App "
-    "resumability_config=ResumabilityConfig(is_resumable=True)."
+    "This run can't be resumed: its app records no checkpoints. To make future "
+    "runs resumable, set resumability_config=ResumabilityConfig(is_resumable=True) on the App."
 )
 
 
@@ -182,7 +182,7 @@ async def invocation_of(services: Services, session: SessionRow, number: int) ->
 async def _event(services: Services, session: SessionRow, number: int) -> EventRow:
     body = await services.journal.events.body(session.key, number)
     if body is None:
-        raise NotFound(f"session {session.key} has no event #{number}: it has {session.events}")
+        raise NotFound(f"session {session.key} has no event #{number}; its events end at #{session.events}")
     return body[0]
 
 
