@@ -63,7 +63,7 @@ async def event_of_side(
     event = await moment(services.journal, side.session, number) if number else None
     if event is None:
         raise NotFound(
-            f"session {side.session.key} has no event {text!r}; its events end at #{side.session.events}"
+            f"session {side.session.key} has no event {text!r}: it has {side.session.events}"
         )
     return event
 

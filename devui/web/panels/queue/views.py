@@ -26,5 +26,5 @@ async def change(request: Request) -> Response:
         case "send":
             await services.queue.send(session, number)
         case other:
-            raise BadRequest(f"{other!r} is not an action of queued messages: use edit, remove, or send")
+            raise BadRequest(f"queued messages have no action {other!r}: use edit, remove, or send")
     return acknowledge(request, session.key)

@@ -182,7 +182,7 @@ async def invocation_of(services: Services, session: SessionRow, number: int) ->
 async def _event(services: Services, session: SessionRow, number: int) -> EventRow:
     body = await services.journal.events.body(session.key, number)
     if body is None:
-        raise NotFound(f"session {session.key} has no event #{number}; its events end at #{session.events}")
+        raise NotFound(f"session {session.key} has no event #{number}: it has {session.events}")
     return body[0]
 
 
