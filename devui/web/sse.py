@@ -139,7 +139,7 @@ class Streams:
         """
         if len(self._open) >= self._limit:
             raise Unavailable(
-                f"{self._limit} live views are open already; close one and try again",
+                f"{self._limit} live views are already open; close one and try again",
                 retry_after=5,
             )
         farewell: asyncio.Future[str] = asyncio.get_running_loop().create_future()

@@ -48,7 +48,7 @@ class Says(BaseAgent):
 
 root_agent = ParallelAgent(name="race", sub_agents=[Says(name="quick"), Says(name="slow")])
 """
-FIGURE = r'title="plus ([\d.]+) s held by the debugger">([\d.]+)'
+FIGURE = r'title="plus ([\d.]+) s paused by the debugger">([\d.]+)'
 
 
 def cells(page: str, place: str) -> list[tuple[float, float]]:
@@ -69,7 +69,7 @@ def page():
 def total(page: str) -> tuple[float, float]:
     """Held and worked, as the top bar has them."""
     [(held, worked)] = re.findall(
-        r'<span(?: title="plus ([\d.]+) s held by the debugger")?><i>time</i> '
+        r'<span(?: title="plus ([\d.]+) s paused by the debugger")?><i>time</i> '
         r"<b[^>]*>([\d.]+) s</b>",
         page,
     )

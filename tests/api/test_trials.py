@@ -186,7 +186,7 @@ def test_a_toolset_that_does_not_list_its_tools_is_told_and_asked_again(client, 
     assert (silent["agent"], silent["toolset"]) == ("sets", "Late")
     assert silent["error"] == "ConnectionError: nobody listens"
     page = client.get("/apps/sets/tools", headers={"Accept": "text/html"}).text
-    assert "Late of sets doesn&#39;t list its tools" in page
+    assert "Late of sets couldn&#39;t list its tools" in page
     assert "ConnectionError: nobody listens" in page
     assert 'hx-get="/apps/sets/tools"' in page
     there.touch()

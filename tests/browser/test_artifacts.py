@@ -77,11 +77,11 @@ def test_files_are_seen_compared_uploaded_and_deleted(visit, trip):
     expect(files.filter(has_text="notes.md")).to_have_attribute("aria-current", "true")
     expect(panel.locator(".preview.open pre")).to_have_text("# Hi")
     with page.expect_download() as download:
-        panel.get_by_role("link", name="Save").click()
+        panel.get_by_role("link", name="Download").click()
     assert download.value.suggested_filename == "notes.md"
     assert download.value.path().read_bytes() == b"# Hi"
     visit.answer_next_dialog(accept=True)
-    panel.get_by_role("button", name="Delete the file").click()
+    panel.get_by_role("button", name="Delete this file").click()
     expect(files).to_have_count(4)
     assert page.evaluate("window.pwned") is None
     assert session.fits()

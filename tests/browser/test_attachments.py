@@ -118,7 +118,7 @@ def test_files_are_chosen_dropped_pasted_removed_and_sent(session):
 def test_files_that_are_too_large_are_named_and_not_attached(session):
     large = {"name": "film.mp4", "mimeType": "video/mp4", "buffer": b"\0" * 15_000_001}
     session.page.locator("[data-files]").set_input_files([large])
-    problem = "film.mp4 not attached: a message takes 15 MB"
+    problem = "film.mp4 not attached: a message can carry up to 15 MB"
     expect(session.page.locator("#composer-error")).to_contain_text(problem)
     expect(session.page.locator("[data-attached] > li")).to_have_count(0)
     session.say("only words")

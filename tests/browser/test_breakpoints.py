@@ -260,7 +260,7 @@ def test_a_click_on_the_left_edge_of_a_row_asks_what_of_it_to_break_on(session):
     sheet.get_by_role("checkbox", name="author").click()
     expect(sheet.get_by_role("checkbox", name="author")).not_to_be_checked()
     sheet.get_by_label("Condition").fill('args.city == "London"')
-    sheet.get_by_role("button", name="Break", exact=True).click()
+    sheet.get_by_role("button", name="Add breakpoint", exact=True).click()
     expect(sheet).to_be_hidden()
     expect(session.page.locator("#break-said")).to_contain_text("added: tool find_airports")
     expect(mark(session, FIRST_CALL)).to_be_focused()

@@ -128,7 +128,7 @@ def test_what_a_held_event_will_write_is_shown_as_pending_and_then_as_written(pa
     pending = paused.page.locator("#pending")
     expect(pending).to_contain_text("city")
     expect(pending).to_contain_text('"London"')
-    expect(paused.page.locator("#state-live .scope:not(.pending)").first).to_contain_text("nothing")
+    expect(paused.page.locator("#state-live .scope:not(.pending)").first).to_contain_text("no keys")
     command(paused, "Half").click()
     is_held(paused, "Paused after the commit of #3, before the agent continues")
     expect(pending).to_have_count(0)
@@ -192,8 +192,8 @@ def change(session: SessionPage, text: str, choice: str) -> None:
     form = session.page.locator("#held .change")
     unfold(form)
     if choice == "Reject the call":
-        form.get_by_label("Reason, for the model").fill(text)
-        form.get_by_label("Reason, for the model").press("Enter")
+        form.get_by_label("Reason to give the model").fill(text)
+        form.get_by_label("Reason to give the model").press("Enter")
         return
     if choice in {"Use this instead", "Answer with this"}:
         unfold(form.locator(".as-json"))

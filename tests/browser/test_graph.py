@@ -76,7 +76,7 @@ def test_the_graph_follows_the_run_and_leads_to_its_events(visit):
     menu = page.locator(".graph-menu:popover-open")
     expect(menu.locator("code")).to_have_text("pipeline/agent.py:7")
     with page.expect_response(re.compile("/breakpoints")):
-        menu.get_by_role("button", name="Break on it").click()
+        menu.get_by_role("button", name="Add breakpoint").click()
     expect(menu).to_have_count(0)
 
     page.get_by_role("button", name="Zoom in").click()

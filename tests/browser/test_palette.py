@@ -25,7 +25,7 @@ def test_the_palette_runs_what_is_chosen_and_returns_the_focus(visit):
     session.composer.focus()
     page.keyboard.press("Control+K")
     expect(field).to_be_focused()
-    expect(options(page, "Stop at once")).to_have_count(0)  # nothing runs
+    expect(options(page, "Stop immediately")).to_have_count(0)  # nothing runs
     expect(page.get_by_role("group", name="Apps").get_by_role("option")).not_to_have_count(0)
     page.keyboard.press("ArrowUp")
     expect(chosen(page)).to_have_text("travelapp")

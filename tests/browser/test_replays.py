@@ -47,7 +47,7 @@ def test_the_page_asks_how_far_the_preparation_of_a_replay_is(recorded):
 def test_a_run_is_executed_again_and_the_first_difference_shown(recorded):
     page, key, folder = recorded
     live = (folder / "live.log").read_text()
-    page.get_by_label("hold the first event").check()
+    page.get_by_label("pause at the first event").check()
     page.get_by_role("button", name="Start replay").click()
     bar = page.get_by_role("region", name="Replay")
     expect(bar).to_contain_text("of 12 events, no live calls")

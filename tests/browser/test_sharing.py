@@ -36,7 +36,7 @@ def test_a_session_is_noted_linked_exported_read_and_goes_on(own_visit, tmp_path
     page.get_by_role("link", name="Export…").click()
     expect(page.locator(".left-out")).to_contain_text("the value of a secret variable")
     page.get_by_label("city", exact=True).check()
-    page.get_by_role("button", name="Update").click()
+    page.get_by_role("button", name="Update the list").click()
     expect(page.locator(".left-out")).to_contain_text("the state key city")
     bundle = downloaded(page, "Bundle (JSON)", tmp_path / "it.json")
     for text in (SECRET, '"city":"London"'):

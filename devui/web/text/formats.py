@@ -55,7 +55,7 @@ def seconds(span: float | None) -> str:
 
 def held_for(span: float) -> str:
     """What is said of time in which the debugger held a run; "" for what is not worth a word."""
-    return "" if span < _WORTH else f"plus {seconds(span)} s held by the debugger"
+    return "" if span < _WORTH else f"plus {seconds(span)} s paused by the debugger"
 
 
 def plain(number: float) -> str:

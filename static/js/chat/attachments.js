@@ -66,7 +66,7 @@ function attach(form, files) {
     if (size + file.size > most) left.push(file.name);
     else size += kept.push(file) && file.size;
   }
-  const problem = `${left.join(", ")} not attached: a message takes ${bytes(most)} of files. Save larger files where the agent can read them.`;
+  const problem = `${left.join(", ")} not attached: a message can carry up to ${bytes(most)} of files. Save larger files where the agent can read them.`;
   form.querySelector("[role=alert]").textContent = left.length ? problem : "";
   hold(form, kept);
 }

@@ -4,7 +4,7 @@ import { openDialog } from "../shell/popups.js";
 import * as theme from "../shell/theme.js";
 
 export const EVERYWHERE = [
-  { keys: ["Ctrl+K"], does: "find a command, session or event", run: () => openDialog("palette"), when: () => false },
+  { keys: ["Ctrl+K"], does: "find a command, session, or event", run: () => openDialog("palette"), when: () => false },
   { keys: [], does: "search all sessions", run: () => location.assign("/search") },
   { keys: ["t"], does: "switch theme", run: () => theme.toggle() },
   { keys: ["?"], does: "show keyboard shortcuts", run: () => openDialog("keys") },

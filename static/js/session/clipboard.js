@@ -47,7 +47,7 @@ async function copyText(text, done) {
     await navigator.clipboard.writeText(text);
     confirmCopy(done);
   } catch {
-    confirmCopy("Not copied: the browser refuses access to the clipboard");
+    confirmCopy("Not copied: the browser denied access to the clipboard");
   }
 }
 

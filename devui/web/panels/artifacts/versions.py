@@ -31,14 +31,14 @@ def file_diff(old: Artifact, new: Artifact, old_href: str, new_href: str) -> Fil
     texts = text_of(old), text_of(new)
     if texts[0] is None or texts[1] is None:
         same = (old.data, old.text) == (new.data, new.text)
-        note = "the same content" if same else "different content, which can't be shown as text"
+        note = "the same content" if same else "different content that can't be shown as text"
         return FileDiff(*labels, note=f"The versions have {note}.")
     before, after = _lines(texts[0]), _lines(texts[1])
     cut = max(len(before), len(after)) > _LINES
     lines = list(_compared(before[:_LINES], after[:_LINES]))
     note = "" if lines else "Both versions have the same content."
     if cut or len(lines) > _SHOWN:
-        note = "The files are long: not all differences are shown."
+        note = "The files are long, so not all differences are shown."
     return FileDiff(*labels, lines=tuple(lines[:_SHOWN]), note=note)
 
 

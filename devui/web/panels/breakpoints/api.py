@@ -176,9 +176,7 @@ async def _switched(
     services: Services, stored: StoredBreakpoint, body: ChangeBody, changes: dict[str, Any]
 ) -> StoredBreakpoint:
     if body.user is None or body.enabled is None or changes:
-        raise BadRequest(
-            "`user` goes with `enabled` alone: other fields are the same for every user"
-        )
+        raise BadRequest("`user` only applies to `enabled`: all users share the other fields")
     return await services.book.switch(stored.row.id, body.version, body.user, enabled=body.enabled)
 
 

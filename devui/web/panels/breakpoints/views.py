@@ -141,7 +141,7 @@ def _texts(form: FormData) -> dict[str, str]:
 def _version(form: FormData) -> int:
     version = whole_number(str(form.get("version") or ""))
     if version is None:
-        raise BadRequest("`version` must be the number of the version that you have read")
+        raise BadRequest("`version` must be the version number that you last read")
     return version
 
 

@@ -98,7 +98,7 @@ def _unmarked(blocks: Iterable[DiffBlock]) -> tuple[DiffBlock, ...]:
 def _notes(diff: MomentDiff) -> Iterator[str]:
     if diff.left is None or diff.right is None:
         side = "left" if diff.left else "right"
-        yield f"This event is on the {side} side only."
+        yield f"Only the {side} side has this event."
         return
     if not diff.sections:
         yield "The events are the same."

@@ -117,7 +117,7 @@ def _drawn(
     edges = info.edges if info and info.nodes else []
     notes = []
     if nodes and not (info and info.nodes):
-        notes.append("The app isn't loaded: this shows the agents and tools named by events.")
+        notes.append("The app isn't loaded. Only agents and tools that appear in events are shown.")
     if len(rows) == MOST:
         notes.append(f"Counts include the last {MOST:,} events.")
     title = "No agents yet" if not nodes else f"As of #{row.number}" if row else "Now"

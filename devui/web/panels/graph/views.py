@@ -24,8 +24,8 @@ async def of_app(request: Request) -> Response:
     try:
         await services.workers.worker(app)
     except AppBroken as error:
-        return services.render.page(Hint("The app can't be drawn", str(error)))
+        return services.render.page(Hint("Can't draw the app", str(error)))
     info = app_info(services, app)
     if info is None:
-        return services.render.page(Hint("The app can't be drawn", "It isn't loaded."))
+        return services.render.page(Hint("Can't draw the app", "The app isn't loaded."))
     return services.render.page(app_graph(info))

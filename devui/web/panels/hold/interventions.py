@@ -32,7 +32,7 @@ def word(summary: Summary) -> str:
 def hint(summary: Summary, call: str | None = None) -> str:
     """The same as a sentence, of one tool call if its id is given; "" if nothing did."""
     if summary.edited and not summary.edits:
-        return "edited by a person while the run was held"
+        return "edited by a person while the run was paused"
     about = (edit for edit in summary.edits if call is None or edit.call in {"", call})
     return "; ".join(_sentence(edit.action, edit.gate, edit.by) for edit in about)
 

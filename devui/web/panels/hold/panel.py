@@ -72,7 +72,7 @@ def _button(name: str, key: str, title: str, *, primary: bool = False) -> Comman
     return CommandButton(name, ORDERS[name], key, title, primary=primary)
 
 
-_PAUSE = _button("pause", "p", "Hold the next event before its commit (p)")
+_PAUSE = _button("pause", "p", "Pause before the next event is committed (p)")
 _STEPS = (
     _button("continue", "c", "Continue the run (c or F8)", primary=True),
     _button("step_event", "n", "Step over the next commit (n or F10)"),
@@ -84,7 +84,7 @@ _ON = _button("continue", "c", "Continue the run without stopping there (c or F8
 _STOP = _button(
     "stop_after_event",
     "s",
-    "Stop after the current or next event is committed (s); Shift+S stops at once",
+    "Stop after the current or next event is committed (s); Shift+S stops immediately",
 )
 
 
@@ -211,7 +211,7 @@ def _guarded(hold: Hold, session: int) -> GuardNote | None:
         return None
     offer, said = ruling.offer, _EFFECTS.get(ruling.effect.effect, "")
     if offer is None:
-        todo = "It already ran, but fewer times than now. Continue runs it again."
+        todo = "It already ran, but not this many times. Continue runs it again."
         return GuardNote(f"{said}. {todo}", "", "", "", "")
     elsewhere = "" if offer.session == session else " in the parent session"
     if not ruling.exact:

@@ -115,7 +115,7 @@ def event_detail(
 
 def _raw_in_file(event: Event, size: int) -> JsonText:
     shown = json_text(event.fields, size=size, limit=RAW_IN_FILE, coloured=False)
-    return replace(shown, cut=f"{shown.cut}; the JSON export has all") if shown.cut else shown
+    return replace(shown, cut=f"{shown.cut}; the JSON export has it all") if shown.cut else shown
 
 
 def _error(event: Event) -> Fact | None:

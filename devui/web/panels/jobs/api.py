@@ -94,7 +94,7 @@ def _job_of(request: Request) -> Job:
     """The job of the path; raises NotFound."""
     job = services_of(request).jobs.get(request.path_params["job"])
     if job is None:
-        raise NotFound("there is no such job; only the last ones that ended are remembered")
+        raise NotFound("there is no such job; devui remembers only the most recent ones")
     return job
 
 

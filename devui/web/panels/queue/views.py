@@ -26,5 +26,5 @@ async def change(request: Request) -> Response:
         case "send":
             await services.queue.send(session, number)
         case other:
-            raise BadRequest(f"a queued message takes no {other!r}: edit, remove or send it")
+            raise BadRequest(f"queued messages have no action {other!r}: use edit, remove, or send")
     return acknowledge(request, session.key)

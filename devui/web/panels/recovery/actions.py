@@ -22,8 +22,8 @@ from devui.wire.events import Content
 from devui.wire.messages import AgentInfo
 
 NO_CHECKPOINTS = (
-    "This run can't be resumed: its app records no checkpoints. To resume future runs, give App "
-    "resumability_config=ResumabilityConfig(is_resumable=True)."
+    "This run can't be resumed: its app records no checkpoints. To make future "
+    "runs resumable, set resumability_config=ResumabilityConfig(is_resumable=True) on the App."
 )
 
 

@@ -31,7 +31,7 @@ _TITLES: Final[Mapping[Standing, str]] = {
     "waiting": "Waiting for an answer",
 }
 _IN_PARENT = "the result was recorded before the fork"
-_HELD_BACK = "it was held by the debugger"
+_HELD_BACK = "it was paused by the debugger"
 _ANSWERED = "{} answered it, but the answer wasn't committed"
 _GUARDED = "the guard used the recorded result, but it wasn't committed"
 _LATER = "long-running: it's unknown whether it ran"

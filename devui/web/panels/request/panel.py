@@ -148,7 +148,7 @@ async def request_panel(
 ) -> RequestPanel | ToolCallsPanel | Hint:
     """What the selected event came of; `against` names the call to compare with."""
     if row is None:
-        text = "Select an event from a model to see the prompt as it was sent."
+        text = "Select a model event to see the prompt as it was sent."
         return Hint("No event is selected", text)
     spans = await services.journal.spans.of_event(session.key, row.number)
     models = [span for span in spans if span.type == "model"]
@@ -186,7 +186,7 @@ def _nothing(row: EventRow) -> Hint:
         return Hint("Nothing was sent", "User messages aren't produced by a model call.")
     text = (
         "No model or tool call is recorded for this event: a callback answered instead, "
-        "the agent's own code made it, or it predates the recording."
+        "the agent's own code produced it, or it predates the recording."
     )
     return Hint("Nothing was sent for this event", text)
 
@@ -212,7 +212,7 @@ async def _model_call(
     if request is None:
         return Hint(
             "The request was not recorded",
-            "It was too large to record, or the received trace leaves it out.",
+            "It was too large to record, or the received trace doesn't include it.",
         )
     previous = await services.journal.spans.model_call_before(span)
     others = await services.journal.spans.model_calls(span.session, limit=CALLS)
@@ -321,7 +321,7 @@ def _bar(texts: list[BlockText], request: SentRequest, tokens: float | None) -> 
             kind=kind if kind in {"system", "tools", "user", "model"} else "other",
             x=round(_WIDE * start / total, 2),
             width=round(_WIDE * size / total, 2),
-            title=visible(f"{name}: {100 * size / total:.1f} %, {_size(size, tokens)}"),
+            title=visible(f"{name}: {100 * size / total:.1f}%, {_size(size, tokens)}"),
         )
         for kind, (name, size), start in zip(kinds, parted, starts, strict=False)
         if size

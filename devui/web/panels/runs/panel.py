@@ -37,7 +37,7 @@ from devui.wire.events import fields_in
 _STATUS: Final = {"held": "held", "running": "running", "behind": "waiting to commit"}
 _WAITS: Final[Mapping[str, str]] = {
     "running": "running on the event loop",
-    "gate": "held by the debugger",
+    "gate": "paused by the debugger",
     "commit": "waiting for its event to be committed",
     "server": "waiting for the devui server",
     "thread": "waiting for a function in a thread",

@@ -130,7 +130,7 @@ def _typed(form: FormData) -> Any:
     return value_of("mock", text)
 
 
-_HELD_NO_LONGER = "this is no longer held; the page shows the current state of the run"
+_HELD_NO_LONGER = "the run is no longer paused here; the page shows its current state"
 
 
 async def start(request: Request) -> Response:

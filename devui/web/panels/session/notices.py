@@ -66,7 +66,7 @@ def trouble_notices(journal: Journal) -> tuple[Notice, ...]:
     then = "Runs wait; resume them afterwards." if lost else _TRIED
     text = (
         f"Nothing new is saved in {journal.path} until {until}. {then} "
-        "Everything committed before is intact and readable."
+        "Everything committed so far is intact and readable."
     )
     return (Notice("bad", title, visible(text)),)
 

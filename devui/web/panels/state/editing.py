@@ -51,7 +51,7 @@ async def change(request: Request) -> Response:
     if not key or key.startswith(_TEMPORARY):
         raise BadRequest("name a state key; `temp:` keys last only for a run and can't be set here")
     if written is None:
-        raise BadRequest("`written` must be the number that the form came with")
+        raise BadRequest("`written` must be the number that the form contained")
     await change_state(services, session, {key: _value(form)}, last_written=written)
     return RedirectResponse(session_url(session.key, tab="state"), status_code=303)
 

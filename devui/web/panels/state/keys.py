@@ -42,7 +42,7 @@ async def further_changes(
         return None
     count = await journal.state.changed(session, number) - listed
     href = session_url(session, event=number, tab="state")
-    return MoreLink(f"and {plural(count, 'more key')}: open the state", href) if count else None
+    return MoreLink(f"and {plural(count, 'more key')} in the State tab", href) if count else None
 
 
 async def state_keys(

@@ -60,8 +60,8 @@ AT: Final = "args"
 """What the names of the form's fields begin with."""
 _LINE: Final = 160
 _WARNINGS: Final = {
-    "effects": "This tool has side effects, and running it here causes them.",
-    "unknown": "This tool may have side effects: nobody has classified it.",
+    "effects": "This tool has side effects, and running it here triggers them.",
+    "unknown": "This tool may have side effects: it hasn't been classified.",
     "idempotent": "Its server says it's safe to call twice, but that isn't guaranteed.",
 }
 _CODE: Final = {
@@ -74,7 +74,7 @@ _CODE: Final = {
 
 def silent_toolset(toolset: Mapping[str, Any]) -> Fact:
     """A toolset whose tools are not known, and why."""
-    label = f"{toolset['toolset']} of {toolset['agent']} doesn't list its tools"
+    label = f"{toolset['toolset']} of {toolset['agent']} couldn't list its tools"
     return Fact(visible(label), visible(toolset["error"]))
 
 
