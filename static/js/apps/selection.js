@@ -1,5 +1,5 @@
 // Sessions that are selected in a list: all of the page at once, how many they are, and what can be done with so many.
-const HINTS = ["choose two", "choose one more", ""];
+const HINTS = ["select two", "select one more", ""];
 
 export function start() {
   document.addEventListener("change", ({ target }) => {
@@ -29,5 +29,5 @@ function tell(form) {
   const compare = form.querySelector("[data-compare]");
   if (!compare) return;
   compare.disabled = selected !== 2;
-  form.querySelector("[data-compare-hint]").textContent = HINTS[selected] ?? "choose only two";
+  form.querySelector("[data-compare-hint]").textContent = HINTS[selected] ?? "select only two";
 }
