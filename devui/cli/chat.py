@@ -447,7 +447,7 @@ def _tell_trouble(position: dict[str, Any]) -> None:
     if position["holds"] or (ended and position["status"] != DONE):
         _lines(position_lines(position))
     if position["holds"]:
-        _note("held by the debugger: continue it on the page, or with `devui dbg continue`")
+        _note("paused by the debugger: continue it on the page, or with `devui dbg continue`")
 
 
 def _read_secret(prompt: str) -> str:

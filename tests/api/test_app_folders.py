@@ -92,9 +92,9 @@ def test_a_link_out_of_the_folder_is_named(agents, client, tmp_path):
 
 
 def test_services_of_the_agents_folder_are_named(agents, client):
-    assert "Partly supported files" not in page(client)
+    assert "Partially supported files" not in page(client)
     (agents / "services.yaml").write_text("services: []")
-    assert "Partly supported files services.yaml Memory services registered here" in page(client)
+    assert "Partially supported files services.yaml Memory services registered here" in page(client)
 
 
 def test_what_is_no_agent_is_not_named(agents, client):
@@ -147,7 +147,7 @@ def test_a_file_of_an_app_opens_that_app(tmp_path, file, name):
     ],
 )
 def test_a_file_that_is_not_fully_used_is_named_on_the_apps_page(agents, client, path, text, words):
-    assert "Partly supported files" not in page(client, "/apps/hello")
+    assert "Partially supported files" not in page(client, "/apps/hello")
     (agents / "hello" / path).write_text(text)
     assert words in page(client, "/apps/hello")
 

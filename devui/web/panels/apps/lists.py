@@ -98,8 +98,8 @@ def engine_of(app: AppStatus, default: EngineChoice) -> Engine:
     options = {
         "": f"Server default: {default}",
         "auto": "auto: google-adk, if it's installed and the app imports it",
-        "google-adk": "google-adk: its own runner",
-        "devui": "devui: devui.runtime, even for apps that import google.adk",
+        "google-adk": "google-adk: the Runner of google-adk",
+        "devui": "devui: devui.runtime, also for apps that import google.adk",
     }
     return Engine(
         name=engine_name(info),
