@@ -1,10 +1,10 @@
-"""What a form for a question says before anybody fills it in."""
+"""What a form for a question says before anybody fills it in, and what it then answers."""
 
 import sys
 
 import pytest
 
-from devui.web.panels.questions.questions import CREDENTIAL, form_of
+from devui.web.panels.questions.questions import CREDENTIAL, answer_of, form_of
 
 LOGIN = {"authConfig": {"authScheme": {"type": "oauth2"}}}
 
@@ -17,3 +17,30 @@ def test_a_sign_in_that_cannot_be_completed_says_so_when_it_is_asked_for(
     monkeypatch.delitem(sys.modules, "authlib")
     pytest.importorskip("authlib")
     assert "pip install" not in form_of(CREDENTIAL, LOGIN, "reader").hint
+
+
+CONFIRMATION = "adk_request_confirmation"
+
+
+@pytest.mark.parametrize(
+    ("payload", "fields"),
+    [
+        ({"amount": 20, "rate": 0.5, "note": "", "urgent": False}, 4),
+        ({"guest": {"name": "Ann", "age": 7}, "tags": ["a"], "gone": None}, 4),
+        ({"urgent": False}, 1),
+        ({}, 1),
+        (["a", 1], 1),
+        ("text", 1),
+        ({"a.b": 1}, 1),
+        ({"deep": {"deep": {"deep": {"deep": {"deep": 1}}}}}, 1),
+    ],
+)
+@pytest.mark.parametrize("choice", ["yes", "no"])
+def test_a_payload_that_nobody_changes_is_answered_as_it_is(payload, fields, choice) -> None:
+    args = {"toolConfirmation": {"payload": payload}}
+    form = form_of(CONFIRMATION, args, "clerk")
+    assert len(form.fields) == fields
+    sent = {field.name: field.value for field in form.fields}
+    answer = {"confirmed": choice == "yes", "payload": payload}
+    assert answer_of(CONFIRMATION, args, {**sent, "choice": choice}) == answer
+    assert "payload" not in answer_of(CONFIRMATION, args, {"choice": choice})

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from devui.web.errors import BadRequest, Unprocessable
 from devui.web.panels.questions.parts import AskChoice, AskField
-from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields
+from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, schema_of
 from devui.web.security.intake import parse_typed
 from devui.web.text.formats import clipped, web_address
 from devui.web.text.visible import visible
@@ -49,6 +49,7 @@ _NO_AUTHLIB: Final = (
     " Fetching the token requires authlib, which isn't installed: run pip install"
     " 'devui[oauth]', then answer."
 )
+_TRUTH: Final = ("true", "false")
 _SEND: Final = (AskChoice("send", "Send answer"),)
 
 
@@ -86,16 +87,31 @@ def _confirmation(args: Mapping[str, Any]) -> Form:
     hint = str(asked.get("hint") or "")
     if not hint or _FOR_PROGRAMS in hint:
         hint = "Allow this call?"
-    shown = () if payload is None else (_json_field("payload", "Payload", payload),)
+    schema = schema_of(payload)
+    fields: tuple[AskField, ...] = ()
+    if schema is not None:
+        fields = tuple(map(_of_payload, SchemaForm(schema, "payload").fields(payload)))
+    elif payload is not None:
+        fields = (_json_field("payload", "Payload", payload),)
     about = f"{call.get('name', '')} {_readable(call.get('args') or {})}"
-    return Form(hint, shown, (AskChoice("yes", "Confirm"), AskChoice("no", "Reject")), about)
+    return Form(hint, fields, (AskChoice("yes", "Confirm"), AskChoice("no", "Reject")), about)
+
+
+def _of_payload(field: AskField) -> AskField:
+    """A text may be empty; and a box that isn't ticked would send nothing, like no payload."""
+    if field.kind == "boolean":
+        return replace(field, kind="choice", options=_TRUTH, required=True)
+    return replace(field, required=field.required and field.kind not in {"text", "long"})
 
 
 def _confirmed(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
     if fields.get("choice") not in {"yes", "no"}:
         raise Unprocessable("choose yes or no")
     answer: dict[str, Any] = {"confirmed": fields["choice"] == "yes"}
-    if "payload" in fields:
+    schema = schema_of(fields_in(args.get("toolConfirmation")).get("payload"))
+    if schema is not None and any(name.startswith("payload.") for name in fields):
+        answer["payload"] = SchemaForm(schema, "payload").read(fields)
+    elif "payload" in fields:
         answer["payload"] = _json(fields, "payload", "Payload")
     return answer
 

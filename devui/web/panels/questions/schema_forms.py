@@ -35,6 +35,8 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 _LONG: Final = 80
 """Characters from which on a text gets several lines."""
 _DEEPEST: Final = 4
+_MEMBERS: Final = 30
+"""Members of an object that is edited by fields, as long as nobody gives a schema."""
 
 
 class WrongFields(ValueError):
@@ -155,6 +157,39 @@ class SchemaForm:
             one = {"type": types[0]} if len(types) == 1 else {"type": None}
             return {**schema, **one}, nullable or "null" in schema["type"]
         return schema, nullable
+
+
+def schema_of(value: Any, depth: int = 0) -> dict[str, Any] | None:
+    """A schema for values like this object, so that it is edited by fields of its members' types.
+
+    None if it is no object with members, or too large or too deep for fields, or if a member's
+    name has a dot, which separates names in the fields' own.
+    """
+    if not isinstance(value, Mapping) or not 0 < len(value) <= _MEMBERS or depth >= _DEEPEST:
+        return None
+    properties: dict[str, Any] = {}
+    for name, member in value.items():
+        if "." in name:
+            return None
+        alone = {"type": _type_of(member), "nullable": member is None}
+        properties[name] = schema_of(member, depth + 1) or alone
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _type_of(value: Any) -> str | None:
+    match value:
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case Mapping():
+            return "object"
+        case _:
+            return None
 
 
 def filled_again(field: AskField, entries: Fields, errors: Mapping[str, str]) -> AskField:
