@@ -22,14 +22,20 @@ export function start() {
   document.addEventListener("htmx:sse:after:message", (event) => {
     if (ours(event)) seen = event.detail.message.id || seen;
   });
-  let begun = 0, worked = 0;
-  document.addEventListener("htmx:sse:before:message", ({ detail }) => {
-    if (worked > WORK) {
-      worked = 0;
-      detail.waitUntil(new Promise((resume) => { setTimeout(() => { begun = performance.now(); resume(); }, PAUSE); }));
-    } else begun = performance.now();
+  let since = 0, work = 0;
+  document.addEventListener("htmx:sse:before:message", ({ target, detail }) => {
+    since = performance.now();
+    if (work <= WORK) return;
+    work = 0;
+    detail.waitUntil(new Promise((resume) => {
+      setTimeout(() => {
+        since = performance.now();
+        detail.cancelled ||= !target.isConnected; // a filter has replaced the stream and the rows that it would add to
+        resume();
+      }, PAUSE);
+    }));
   });
-  document.addEventListener("htmx:sse:after:message", () => { worked += performance.now() - begun; });
+  document.addEventListener("htmx:sse:after:message", () => { work += performance.now() - since; });
   document.addEventListener("htmx:sse:before:connection", (event) => {
     if (ours(event) && navigator.locks && !release) event.preventDefault();
   });
