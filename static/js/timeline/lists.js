@@ -14,7 +14,11 @@ const PLACES = [["e", "tb"], ["m", "tm"], ["taken", "td"]];
 
 function toEnd(box) {
   box.scrollTop = box.scrollHeight;
-  ends.set(box, { top: box.scrollTop, height: box.scrollHeight });
+  noteEnd(box);
+}
+
+function noteEnd(box) {
+  ends.set(box, { top: box.scrollHeight - box.clientHeight, height: box.scrollHeight });
 }
 
 // A reader's scrolling is reported with the next frame; what arrives before must not scroll back. A box that has become
@@ -65,8 +69,11 @@ function follow(box) {
     button.textContent = `${fresh} new ↓`;
   };
   setFollowing(!selected());
-  // Rows may have come since the scrolling that is reported here.
-  box.addEventListener("scroll", () => setFollowing(atEnd(box) || (follows(box) && !left(box))), { passive: true });
+  box.addEventListener("scroll", () => {
+    if (atEnd(box)) noteEnd(box); // it may be another one, where an invocation was folded
+    // Rows may have come since the scrolling that is reported here.
+    setFollowing(atEnd(box) || (follows(box) && !left(box)));
+  }, { passive: true });
   catchUps.set(box, () => { toEnd(box); setFollowing(true); });
   button.addEventListener("click", catchUps.get(box));
   new MutationObserver((changes) => {
