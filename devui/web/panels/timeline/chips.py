@@ -31,14 +31,17 @@ async def filter_chips(
     }
 
     def chip(place: int, field: str, name: str, count: int) -> FilterChip:
-        after = toggled(text, field, name)
+        word = ROW_WORDS.get(name, name) if field == "kind" else name
+        # A filter may name a kind by either word: `kind:human`, `kind:asks`.
+        term = word if (field, word.lower()) in chosen else name
+        after = toggled(text, field, term)
         return FilterChip(
             id=f"chip-{field}-{place}",
-            text=ROW_WORDS.get(name, name) if field == "kind" else name,
-            term=f"{field}:{quoted(name)}",
+            text=word,
+            term=f"{field}:{quoted(term)}",
             kind=name if field == "kind" else "",
             count=count,
-            pressed=(field, name.lower()) in chosen,
+            pressed=(field, term.lower()) in chosen,
             filter=after,
             href=moment_url(session, at, only=after),
         )

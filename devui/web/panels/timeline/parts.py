@@ -211,7 +211,7 @@ class FilterChip:
     kind: str
     """The kind that its icon and colour are of; "" for an author."""
     count: int
-    """Events of the session."""
+    """Events that it lets through, up to the one that the page is as of."""
     pressed: bool
     """The filter has the term."""
     filter: str
