@@ -1,6 +1,6 @@
 """Names the tests that failed in the last run, if they are few enough to run once more.
 
-`python -m tests.kit.failed` ends with status 1 where there are none, or too many.
+`python -m tests.kit.failures` exits with status 1 if there are none, or too many.
 """
 
 import json
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 MOST = 10
-"""More than that isn't the work of a busy machine."""
+"""More failures than this have another cause than a busy machine."""
 
 ROOT = Path(__file__).parents[2]
 
@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[2]
 def main() -> int:
     """Print them, one a line."""
     record = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
-    failed = sorted(json.loads(record.read_text(encoding="utf-8"))) if record.exists() else []
-    sys.stdout.writelines(f"{each}\n" for each in failed)
-    return 0 if 0 < len(failed) <= MOST else 1
+    failures = sorted(json.loads(record.read_text(encoding="utf-8"))) if record.exists() else []
+    sys.stdout.writelines(f"{each}\n" for each in failures)
+    return 0 if 0 < len(failures) <= MOST else 1
 
 
 if __name__ == "__main__":
