@@ -46,7 +46,7 @@ class Copy:
         program = folder / "program"
         program.write_text("#!/bin/sh\necho Mozilla Firefox\n")
         program.chmod(0o755)
-        wanted = ("DEVUI_CHROMIUM", "DEVUI_FIREFOX", "DEVUI_ADK_PYTHON")
+        wanted = ("DEVUI_AXE", "DEVUI_CHROMIUM", "DEVUI_FIREFOX", "DEVUI_ADK_PYTHON")
         with pytest.MonkeyPatch.context() as patch:
             for name in wanted:
                 patch.setenv(name, str(program))
