@@ -127,7 +127,7 @@ def _results(content: types.Content) -> dict[str, Any]:
 
 REQUESTS_KEPT = 100
 SPEED_VARIABLE = "DEVUI_SCRIPT_SPEED"
-"""The environment variable that lets every script play so many times as fast."""
+"""The environment variable that says how many times as fast every script plays."""
 _CHARACTERS_PER_TOKEN = 4
 
 
@@ -259,7 +259,7 @@ class ScriptedLlm(BaseLlm):
         """Answer by the first rule that matches.
 
         Raises:
-            ScriptError: no rule matches, or DEVUI_SCRIPT_SPEED is no number above 0.
+            ScriptError: no rule matches, or DEVUI_SCRIPT_SPEED is not a number above 0.
             BaseException: whatever a matching `Fail(raises=...)` holds.
         """
         self._record(llm_request)

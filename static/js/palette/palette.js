@@ -8,7 +8,7 @@ import * as recent from "./recent.js";
 const MOST = 12; // commands that match a text
 const AGAIN = 500; // milliseconds, while events are being indexed
 let offered = [];
-let moved = ""; // the address of the option that the person moved to, where it has one: it stays chosen in the server's answer
+let goal = ""; // the address of the option that the person moved to, if it has one: it stays chosen in the server's answer
 
 export function connect(root) {
   each(root, "dialog#palette", (dialog) => {
@@ -23,7 +23,7 @@ export function connect(root) {
     });
     field.addEventListener("input", () => show(dialog));
     dialog.addEventListener("htmx:after:swap", () => {
-      settle(dialog, chosen(dialog) ?? options(dialog).find((each) => moved && each.getAttribute("href") === moved));
+      settle(dialog, chosen(dialog) ?? options(dialog).find((each) => goal && each.getAttribute("href") === goal));
       dialog.querySelector("[data-palette-none]").hidden = options(dialog).length > 0;
       if (dialog.querySelector("[data-palette-again]")) setTimeout(() => dialog.open && window.htmx.trigger(field, "ask"), AGAIN);
     });
@@ -46,7 +46,7 @@ function show(dialog) {
   dialog.querySelector("[data-palette-commands]").replaceChildren(...groups.filter(([, entries]) => entries.length).map(group));
   narrow(dialog, text.toLowerCase());
   dialog.querySelector("[data-palette-none]").hidden = true;
-  moved = "";
+  goal = "";
   settle(dialog);
 }
 
@@ -131,7 +131,7 @@ function mark(dialog, option) {
 }
 
 function move(dialog, option) {
-  moved = option.getAttribute("href") ?? "";
+  goal = option.getAttribute("href") ?? "";
   mark(dialog, option);
 }
 
