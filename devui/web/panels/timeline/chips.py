@@ -1,4 +1,4 @@
-"""The chips above the timeline: a link for each kind and author, to filter by it or no longer."""
+"""The chips above the timeline: links that add a kind or an author to the filter, or remove it."""
 
 from collections import Counter
 from typing import Final
@@ -18,7 +18,7 @@ _MOST: Final = 40
 async def filter_chips(
     journal: Journal, session: int, event_filter: Filter | None, *, at: int | None = None
 ) -> FilterChips:
-    """Chips with how many of the events up to number `at` they let through."""
+    """The chips, each with its number of events, up to event `at` if that is given."""
     kinds = Counter((await journal.totals.kinds(session))[:at])
     if len(kinds) < 2:
         return FilterChips()

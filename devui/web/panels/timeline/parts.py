@@ -202,7 +202,7 @@ class FilterWords:
 
 @dataclass(frozen=True, slots=True)
 class FilterChip:
-    """A link that filters by a kind or an author, or no longer does."""
+    """A link that adds a kind or an author to the filter, or removes it."""
 
     id: str
     text: str
@@ -211,7 +211,7 @@ class FilterChip:
     kind: str
     """The kind that its icon and colour are of; "" for an author."""
     count: int
-    """Events that it lets through, up to the one that the page is as of."""
+    """Events of this kind or author, up to the one that the page is as of."""
     pressed: bool
     """The filter has the term."""
     filter: str
