@@ -14,7 +14,7 @@ from devui.debugger.bundles.exchange import Wish
 from devui.store.errors import SessionNotFound
 from devui.store.rows import SessionRow
 from devui.web.panels.apps.selection import selected
-from devui.web.panels.bundles.api import Download, exchange, file_name
+from devui.web.panels.bundles.api import Download, attachment, exchange, file_name, safe_name
 from devui.web.security.intake import read_form
 from devui.web.security.veil import View
 from devui.web.services import Services, services_of
@@ -26,8 +26,7 @@ async def export(request: Request) -> Response:
     services, app = services_of(request), request.path_params["app"]
     rows = await selected(services, app, await read_form(request))
     job = services.jobs.begin("export", plural(len(rows), "session"))
-    name = "".join(each if each.isascii() and each.isalnum() else "-" for each in app)
-    headers = {"Content-Disposition": f'attachment; filename="{name}-sessions.zip"'}
+    headers = {"Content-Disposition": attachment(f"{safe_name(app)}-sessions.zip")}
 
     def pieces(progress: Progress) -> AsyncIterator[bytes]:
         return _archive(services, rows, progress)
