@@ -54,6 +54,10 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
     done = post(client, "delete?sort=title", {**chosen, "sure": "yes"})
     assert (done.status_code, done.headers["location"]) == (303, "/apps/summary?sort=title")
     assert listed(client, "page=1") == (["list-c"], 1)
+    gone = {"session": [keys["list-a"], keys["list-b"]]}
+    assert post(client, "delete", {**gone, "sure": "yes"}).status_code == 303  # sent twice
+    again = post(client, "export", gone)
+    assert (again.status_code, "no longer exist" in again.text) == (422, True)
 
 
 @pytest.mark.parametrize("chosen", [{}, {"session": "0"}, {"session": ["x", "9" * 30]}])

@@ -13,7 +13,7 @@ from devui.debugger.background.turns import TURN, beside
 from devui.debugger.bundles.exchange import Wish
 from devui.store.errors import SessionNotFound
 from devui.store.rows import SessionRow
-from devui.web.panels.apps.selection import selected
+from devui.web.panels.apps.selection import selected_sessions
 from devui.web.panels.bundles.api import Download, attachment, exchange, file_name, safe_name
 from devui.web.security.intake import read_form
 from devui.web.security.veil import View
@@ -24,7 +24,7 @@ from devui.web.text.formats import plural
 async def export(request: Request) -> Response:
     """A ZIP archive of the sessions of the form, each as the bundle that an export of it gives."""
     services, app = services_of(request), request.path_params["app"]
-    rows = await selected(services, app, await read_form(request))
+    rows = await selected_sessions(services, app, await read_form(request))
     job = services.jobs.begin("export", plural(len(rows), "session"))
     headers = {"Content-Disposition": attachment(f"{safe_name(app)}-sessions.zip")}
 
