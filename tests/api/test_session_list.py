@@ -31,7 +31,8 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
     assert listed(client, "status=held") == (["list-c"], 1)
     assert listed(client, "status=done") == (["list-a"], 1)
     assert listed(client, "page=9") == ([], 3)
-    for wrong in ("app=summary&sort=age", "sort=title", "app=summary&user=u&sort=title"):
+    long = f"app=summary&q={30_000 * '_'}"
+    for wrong in ("app=summary&sort=age", "sort=title", "app=summary&user=u&sort=title", long):
         assert client.get(f"/api/sessions?{wrong}").status_code == 400
 
     sessions = client.get("/api/sessions?app=summary&q=list-").json()["sessions"]

@@ -25,6 +25,8 @@ PAGE: Final = 50
 """Sessions on one page."""
 _FURTHEST: Final = 2**53
 """An offset past the end of every list."""
+_LONGEST_TEXT: Final = 1000
+"""Characters to look for. SQLite refuses patterns of more than 50,000 bytes."""
 _COLUMNS: Final[tuple[tuple[str, Sort | None], ...]] = (
     ("Title", "title"),
     ("User", None),
@@ -57,6 +59,9 @@ class ListQuery:
         order = query.get("order") or ("asc" if sort in _ASCENDING else "desc")
         if order not in {"asc", "desc"}:
             raise BadRequest("set order to asc or desc, or omit it")
+        text = (query.get("q") or "").strip()
+        if len(text) > _LONGEST_TEXT:
+            raise BadRequest(f"q must have at most {_LONGEST_TEXT:,} characters")
         page = whole_number(query.get("page") or "1")
         if not page:
             raise BadRequest("page must be a number from 1 on")
@@ -64,7 +69,7 @@ class ListQuery:
             sort,
             order == "desc",
             _one_of(CHOICES, choice, "status") if choice else None,
-            (query.get("q") or "").strip(),
+            text,
             page,
         )
 

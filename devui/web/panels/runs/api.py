@@ -213,7 +213,7 @@ async def sessions(request: Request) -> Response:
     The newest ones, unless the query selects others.
     """
     services, query = services_of(request), request.query_params
-    total = {}
+    total: dict[str, int] = {}
     if _OF_LIST.isdisjoint(query):
         rows = await _matching_sessions(request)
     else:
