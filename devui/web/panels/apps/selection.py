@@ -32,7 +32,7 @@ async def delete(request: Request) -> Response:
     if form.get("sure"):
         # None may be left: the form was sent twice, or another page has deleted them.
         for row in await services.journal.session_lists.of_app(app, keys_in(form)):
-            await delete_unused(services, row)
+            await delete_unless_running(services, row)
         return RedirectResponse(sessions_url(app, words), status_code=303)
     rows = await selected_sessions(services, app, form)
     idle = [row for row in rows if services.runs.live(row.key) is None]
@@ -65,7 +65,7 @@ def keys_in(form: FormData) -> Collection[int]:
     return [key for key in keys if key]
 
 
-async def delete_unused(services: Services, row: SessionRow) -> bool:
+async def delete_unless_running(services: Services, row: SessionRow) -> bool:
     """Delete a session unless a run is in progress; whether it was deleted."""
     if services.runs.live(row.key) is not None:
         return False
