@@ -1,4 +1,4 @@
-"""An application's sessions as people look through them: chosen, ordered, a page at a time."""
+"""An application's sessions as a list: filtered, sorted and in pages."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -40,16 +40,16 @@ class Listing:
 
     @property
     def needs_status(self) -> bool:
-        """Whether it matters how each session's newest run stands."""
+        """Whether sessions are sorted or filtered by the status of their newest run."""
         return self.sort == "status" or self.choice not in {None, "starred"}
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the journal doesn't say by itself: how runs stand, and what models cost."""
+    """What the journal alone can't tell: which runs are paused or waiting, and prices."""
 
     held: Collection[int] = ()
-    """Keys of the sessions that the debugger holds."""
+    """Keys of the sessions whose run is held."""
     waiting: Collection[int] = ()
     """Keys of the sessions that wait for a person's answer."""
     rates: Sequence[Rate] = ()
@@ -164,15 +164,15 @@ class SessionLists:
         values = (*_choice(listing, standing), limit, offset)
         if listing.sort == "cost":
             values = (*values, json.dumps([list(rate) for rate in standing.rates]))
-        ordered = _PAGES[listing.sort, listing.descending]
-        keys = [key for (key,) in await self._database.fetch(ordered, *values)]
+        statement = _PAGES[listing.sort, listing.descending]
+        keys = [key for (key,) in await self._database.fetch(statement, *values)]
         rows = {row[0]: SessionRow(*row) for row in await self._database.fetch(_ROWS, str(keys))}
         return [rows[key] for key in keys if key in rows]
 
     async def of_app(self, app: str, keys: Collection[int]) -> Sequence[SessionRow]:
         """Return those of the sessions that are the application's, the last changed first."""
-        known = str([bounded(key) for key in keys])
-        return [SessionRow(*row) for row in await self._database.fetch(_OF_APP, app, known)]
+        keys_json = str([bounded(key) for key in keys])
+        return [SessionRow(*row) for row in await self._database.fetch(_OF_APP, app, keys_json)]
 
     async def may_wait(self, app: str) -> Sequence[RunRow]:
         """Return the newest runs of sessions that have asked people something, answered or not."""

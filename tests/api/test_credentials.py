@@ -1,11 +1,14 @@
 """A tool that needs a login, asked for and answered over ADK's REST API, in a real server."""
 
+import io
+import zipfile
+
 import pytest
 
 from tests.api.test_openapi import check
 from tests.kit.debugged import Debugged, forget_sessions, settled
 from tests.kit.oauth import SECRET, child, get, given_by
-from tests.kit.server import running, write_app
+from tests.kit.server import make_session, running, write_app
 
 pytest.importorskip("authlib")
 
@@ -228,3 +231,24 @@ def test_a_short_key_that_somebody_gave_leaves_with_no_export_and_no_recording(k
         path = f"/api/sessions/{key}"
         for way in ("export", "export?format=html", "recording"):
             assert "swordfish" not in client.get(f"{path}/{way}").text
+
+
+@pytest.mark.req("R64")
+def test_a_key_that_somebody_gave_leaves_with_no_archive_of_other_sessions(keys):
+    here = {"app_name": "graph", "user_id": "u", "session_id": "giver"}
+    with keys.client() as client:
+        make_session(client, "graph", sessionId="giver")
+        give(client, here, GIVEN)
+        make_session(client, "graph", sessionId="other", state={"copied": GIVEN})
+        query = {"app": "graph", "id": "other"}
+        [row] = client.get("/api/sessions", params=query).json()["sessions"]
+        single = client.get(f"/api/sessions/{row['key']}/export").content
+        assert GIVEN.encode() not in single
+        answer = client.post(
+            "/apps/graph/sessions/export",
+            data={"session": row["key"]},
+            headers={"Origin": str(client.base_url).rstrip("/")},
+        )
+        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+            [name] = archive.namelist()
+            assert archive.read(name) == single

@@ -31,7 +31,9 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
     assert listed(client, "status=held") == (["list-c"], 1)
     assert listed(client, "status=done") == (["list-a"], 1)
     assert listed(client, "page=9") == ([], 3)
-    assert client.get("/api/sessions?app=summary&sort=age").status_code == 400
+    long = f"app=summary&q={30_000 * '_'}"
+    for wrong in ("app=summary&sort=age", "sort=title", "app=summary&user=u&sort=title", long):
+        assert client.get(f"/api/sessions?{wrong}").status_code == 400
 
     sessions = client.get("/api/sessions?app=summary&q=list-").json()["sessions"]
     keys = {each["id"]: each["key"] for each in sessions}
@@ -54,6 +56,10 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
     done = post(client, "delete?sort=title", {**chosen, "sure": "yes"})
     assert (done.status_code, done.headers["location"]) == (303, "/apps/summary?sort=title")
     assert listed(client, "page=1") == (["list-c"], 1)
+    gone = {"session": [keys["list-a"], keys["list-b"]]}
+    assert post(client, "delete", {**gone, "sure": "yes"}).status_code == 303  # sent twice
+    again = post(client, "export", gone)
+    assert (again.status_code, "no longer exist" in again.text) == (422, True)
 
 
 @pytest.mark.parametrize("chosen", [{}, {"session": "0"}, {"session": ["x", "9" * 30]}])

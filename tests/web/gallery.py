@@ -169,7 +169,7 @@ def app_pages() -> dict[str, Model]:
             faulty,
             "",
             wrong,
-            app_samples.session_list(text="rome", narrowed=True),
+            app_samples.session_list(text="rome", is_filtered=True),
             TOOLS,
             GRAPH,
             unread=app_samples.UNREAD,

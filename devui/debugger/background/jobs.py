@@ -58,7 +58,7 @@ class Job(Progress):
     id: str
     kind: Kind
     session: int | None
-    """The key of the session; None for an import."""
+    """The key of the session; None for an import and for an export of several sessions."""
     name: str
     """Of the session or the file."""
     progress: int = 0

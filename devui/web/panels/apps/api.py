@@ -11,7 +11,7 @@ from devui.store.rows import SessionRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.operation import operation
-from devui.web.panels.apps.selection import delete_unused
+from devui.web.panels.apps.selection import delete_unless_running
 from devui.web.panels.runs.api import answer
 from devui.web.security.intake import read_json
 from devui.web.services import services_of
@@ -60,7 +60,7 @@ async def prune(request: Request) -> Response:
     body = parse(PruneBody, await read_json(request))
     rows = list(await services.journal.sessions.unused(body.days * _DAY, body.app))
     if body.sure:
-        rows = [row for row in rows if await delete_unused(services, row)]
+        rows = [row for row in rows if await delete_unless_running(services, row)]
     return answer({"sessions": [_session_json(row) for row in rows], "deleted": body.sure})
 
 

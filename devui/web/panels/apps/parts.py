@@ -111,7 +111,7 @@ class ListedSession:
 class Column:
     label: str
     href: str = ""
-    """The list sorted by it, or in the other order if it is; "" if nobody can sort by it."""
+    """The list sorted by it, or in the other order if it is; "" if it can't be sorted by."""
     order: Literal["ascending", "descending", "none"] = "none"
 
 
@@ -130,16 +130,16 @@ class SessionList:
     clear_href: str
     """The list without a filter."""
     text: str = ""
-    """Of the filter."""
+    """What the filter looks for in titles and ids."""
     sort: str = ""
     order: str = ""
-    """How it is sorted, unless as usual."""
+    """Both "" for the default."""
     range: str = ""
     """`1-50 of 10,000`, with an en dash; "" for none."""
     previous_href: str = ""
     next_href: str = ""
-    narrowed: bool = False
-    """It has a filter."""
+    is_filtered: bool = False
+    """Some sessions may be missing because of the filter."""
 
 
 @dataclass(frozen=True, slots=True)

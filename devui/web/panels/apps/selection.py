@@ -1,6 +1,6 @@
 """Several sessions of an app's list at once: which are meant, and deleting them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -28,12 +28,13 @@ async def delete(request: Request) -> Response:
     """
     services, app = services_of(request), request.path_params["app"]
     form = await read_form(request)
-    rows = await selected(services, app, form)
     words = ListQuery.read(request.query_params).words
     if form.get("sure"):
-        for row in rows:
-            await delete_unused(services, row)
+        # None may be left: the form was sent twice, or another page has deleted them.
+        for row in await services.journal.session_lists.of_app(app, keys_in(form)):
+            await delete_unless_running(services, row)
         return RedirectResponse(sessions_url(app, words), status_code=303)
+    rows = await selected_sessions(services, app, form)
     idle = [row for row in rows if services.runs.live(row.key) is None]
     page = DeletePage(
         theme=theme_of(request),
@@ -47,16 +48,24 @@ async def delete(request: Request) -> Response:
     return services.render.page(page)
 
 
-async def selected(services: Services, app: str, form: FormData) -> Sequence[SessionRow]:
+async def selected_sessions(services: Services, app: str, form: FormData) -> Sequence[SessionRow]:
     """The sessions of the app that the form names, the last changed first; raises Unprocessable."""
-    keys = {whole_number(str(each)) for each in form.getlist("session")}
-    rows = await services.journal.session_lists.of_app(app, [key for key in keys if key])
+    keys = keys_in(form)
+    rows = await services.journal.session_lists.of_app(app, keys)
+    if not rows and keys:
+        raise Unprocessable("the selected sessions no longer exist: reload the list")
     if not rows:
         raise Unprocessable("no session is selected: go back and select at least one")
     return rows
 
 
-async def delete_unused(services: Services, row: SessionRow) -> bool:
+def keys_in(form: FormData) -> Collection[int]:
+    """The keys of the sessions that the form names; texts that aren't keys are left out."""
+    keys = {whole_number(str(each)) for each in form.getlist("session")}
+    return [key for key in keys if key]
+
+
+async def delete_unless_running(services: Services, row: SessionRow) -> bool:
     """Delete a session unless a run is in progress; whether it was deleted."""
     if services.runs.live(row.key) is not None:
         return False

@@ -24,7 +24,9 @@ Word = TypeVar("Word", bound=str)
 PAGE: Final = 50
 """Sessions on one page."""
 _FURTHEST: Final = 2**53
-"""Behind every list."""
+"""An offset past the end of every list."""
+_LONGEST_TEXT: Final = 1000
+"""Characters to look for. SQLite refuses patterns of more than 50,000 bytes."""
 _COLUMNS: Final[tuple[tuple[str, Sort | None], ...]] = (
     ("Title", "title"),
     ("User", None),
@@ -35,7 +37,7 @@ _COLUMNS: Final[tuple[tuple[str, Sort | None], ...]] = (
     ("Last activity", "updated"),
 )
 _ASCENDING: Final[frozenset[Sort]] = frozenset({"title", "status"})
-"""What is sorted from the first on when it is chosen; numbers begin with the largest."""
+"""Sorts that begin ascending; the others begin with the largest or newest."""
 _STATUSES: Final[tuple[Status, ...]] = ("waiting", "held", "running", "failed", "done")
 
 
@@ -51,12 +53,15 @@ class ListQuery:
 
     @classmethod
     def read(cls, query: QueryParams) -> Self:
-        """Raises BadRequest for words that are none of a list's."""
+        """Raises BadRequest for values that a list doesn't have."""
         sort = _one_of(SORTS, query.get("sort") or "updated", "sort")
         choice = query.get("status")
         order = query.get("order") or ("asc" if sort in _ASCENDING else "desc")
         if order not in {"asc", "desc"}:
             raise BadRequest("set order to asc or desc, or omit it")
+        text = (query.get("q") or "").strip()
+        if len(text) > _LONGEST_TEXT:
+            raise BadRequest(f"q must have at most {_LONGEST_TEXT:,} characters")
         page = whole_number(query.get("page") or "1")
         if not page:
             raise BadRequest("page must be a number from 1 on")
@@ -64,7 +69,7 @@ class ListQuery:
             sort,
             order == "desc",
             _one_of(CHOICES, choice, "status") if choice else None,
-            (query.get("q") or "").strip(),
+            text,
             page,
         )
 
@@ -74,7 +79,7 @@ class ListQuery:
 
     @property
     def words(self) -> dict[str, str | int]:
-        """The query of the address; what nobody has chosen is left out."""
+        """The query of the address, without defaults."""
         words: dict[str, str | int] = {}
         if self.text:
             words["q"] = self.text
@@ -89,7 +94,7 @@ class ListQuery:
         return words
 
 
-async def listed(
+async def sessions_on_page(
     services: Services, app: str, query: ListQuery
 ) -> tuple[Sequence[SessionRow], int]:
     """The sessions of the page, and how many there are on all pages."""
@@ -102,13 +107,13 @@ async def listed(
 
 
 async def _standing(services: Services, listing: Listing) -> Standing:
-    """How runs of the app's sessions stand and what its models cost, if it matters."""
+    """The status of the app's sessions and its models' prices, as far as the listing needs them."""
     lists = services.journal.session_lists
     waiting, rates = [], []
     if listing.needs_status:
         for run in await lists.may_wait(listing.app):
-            asked = run.status == "done" or answer_lost(run)
-            if asked and await open_questions(services.journal, run):
+            may_wait = run.status == "done" or answer_lost(run)
+            if may_wait and await open_questions(services.journal, run):
                 waiting.append(run.session)
     if listing.sort == "cost":
         rates = services.prices.rates(await lists.models(listing.app))
@@ -116,11 +121,11 @@ async def _standing(services: Services, listing: Listing) -> Standing:
 
 
 async def session_list(services: Services, app: str, query: ListQuery) -> SessionList:
-    """One page of the list; a page behind the last one is the last."""
-    rows, total = await listed(services, app, query)
+    """One page of the list; past the end, its last page."""
+    rows, total = await sessions_on_page(services, app, query)
     if not rows and total:
         query = replace(query, page=-(-total // PAGE))
-        rows, total = await listed(services, app, query)
+        rows, total = await sessions_on_page(services, app, query)
     first = (query.page - 1) * PAGE
     last = first + len(rows)
     return SessionList(
@@ -134,7 +139,7 @@ async def session_list(services: Services, app: str, query: ListQuery) -> Sessio
         range=f"{first + 1:,}\u2013{last:,} of {total:,}" if rows else "",
         previous_href=_page_href(app, query, -1) if first else "",
         next_href=_page_href(app, query, 1) if last < total else "",
-        narrowed=bool(query.choice or query.text),
+        is_filtered=bool(query.choice or query.text),
         clear_href=sessions_url(app, replace(query, choice=None, text="", page=1).words),
         delete_action=delete_sessions_url(app, query.words),
         export_action=export_sessions_url(app),
@@ -145,10 +150,10 @@ async def _items(services: Services, rows: Sequence[SessionRow]) -> tuple[Listed
     usage = await services.journal.session_lists.usage(
         [row.key for row in rows], services.prices.limits
     )
-    spent = [services.prices.spent([*usage[row.key]]) for row in rows]
+    costs = [services.prices.spent([*usage[row.key]]) for row in rows]
     return tuple(
         ListedSession(item, money(each.cost, more=each.unpriced > 0))
-        for item, each in zip(await session_items(services, rows), spent, strict=True)
+        for item, each in zip(await session_items(services, rows), costs, strict=True)
     )
 
 

@@ -218,15 +218,24 @@ def goes_on(request: Request) -> bool:
 
 def disposition(session: SessionRow, title: str, ending: str) -> str:
     """The name that a browser gives the file: of the session, and of plain characters."""
-    name = file_name(session, title)
+    return attachment(f"{file_name(session, title)}.{ending}")
+
+
+def attachment(name: str) -> str:
+    """The header that makes a browser save the answer under a safe name."""
     latin = "".join(c if c.isascii() else "-" for c in name)
-    return f"attachment; filename=\"{latin}.{ending}\"; filename*=UTF-8''{quote(name)}.{ending}"
+    return f"attachment; filename=\"{latin}\"; filename*=UTF-8''{quote(name)}"
 
 
 def file_name(session: SessionRow, title: str) -> str:
     """The same without an ending; an app's name may have letters of any language."""
-    plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in title)
-    return f"{session.app}-{plain.strip('.-') or session.key}"[:_NAMED]
+    plain = "".join(c if c.isascii() else "-" for c in safe_name(title))
+    return f"{safe_name(session.app)}-{plain.strip('.-') or session.key}"[:_NAMED]
+
+
+def safe_name(text: str) -> str:
+    """The text without anything but letters, digits and `._-`: no path, quote or line break."""
+    return "".join(c if c.isalnum() or c in "._-" else "-" for c in text)
 
 
 class Download(StreamingResponse):

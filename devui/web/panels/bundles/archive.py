@@ -3,18 +3,20 @@
 import asyncio
 import zipfile
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.background.jobs import Progress
-from devui.debugger.background.turns import TURN
+from devui.debugger.background.turns import TURN, beside
 from devui.debugger.bundles.exchange import Wish
 from devui.store.errors import SessionNotFound
 from devui.store.rows import SessionRow
-from devui.web.panels.apps.selection import selected
-from devui.web.panels.bundles.api import Download, exchange, file_name
+from devui.web.panels.apps.selection import selected_sessions
+from devui.web.panels.bundles.api import Download, attachment, exchange, file_name, safe_name
 from devui.web.security.intake import read_form
+from devui.web.security.veil import View
 from devui.web.services import Services, services_of
 from devui.web.text.formats import plural
 
@@ -22,10 +24,9 @@ from devui.web.text.formats import plural
 async def export(request: Request) -> Response:
     """A ZIP archive of the sessions of the form, each as the bundle that an export of it gives."""
     services, app = services_of(request), request.path_params["app"]
-    rows = await selected(services, app, await read_form(request))
+    rows = await selected_sessions(services, app, await read_form(request))
     job = services.jobs.begin("export", plural(len(rows), "session"))
-    name = "".join(each if each.isascii() and each.isalnum() else "-" for each in app)
-    headers = {"Content-Disposition": f'attachment; filename="{name}-sessions.zip"'}
+    headers = {"Content-Disposition": attachment(f"{safe_name(app)}-sessions.zip")}
 
     def pieces(progress: Progress) -> AsyncIterator[bytes]:
         return _archive(services, rows, progress)
@@ -59,6 +60,8 @@ class _Sink:
 async def _archive(
     services: Services, rows: Sequence[SessionRow], progress: Progress
 ) -> AsyncIterator[bytes]:
+    # The veil can't read a compressed answer, so each line goes through the view here: that also
+    # removes credentials given in other sessions, as in the export of a single one.
     sink, files = _Sink(), exchange(services)
     progress.begin(sum([await files.size(row.key) for row in rows]))
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -70,18 +73,18 @@ async def _archive(
                 continue
             title = services.view.text(row.title or row.id)
             with archive.open(f"{file_name(row, title)}-{row.key}.devui.json", "w") as file:
-                file.write(first.encode())
-                async for batch in _batches(lines):
+                file.write(services.view.json(first).encode())
+                async for batch in _batches(lines, services.view):
                     await asyncio.to_thread(file.write, batch)
                     yield sink.take()
             yield sink.take()
     yield sink.take()
 
 
-async def _batches(lines: AsyncIterator[str]) -> AsyncIterator[bytes]:
+async def _batches(lines: AsyncIterator[str], view: View) -> AsyncIterator[bytes]:
     batch = bytearray()
     async for line in lines:
-        batch += line.encode()
+        batch += (await beside(line, partial(view.json, line))).encode()
         if len(batch) >= TURN:
             yield bytes(batch)
             batch.clear()

@@ -34,7 +34,7 @@ class JobJson(TypedDict):
     job: str
     kind: Kind
     session: int | None
-    """The key of the session; null for an import."""
+    """The key of the session; null for an import and for an export of several sessions."""
     name: str
     """Of the session or the file."""
     done: int

@@ -25,7 +25,7 @@ class JobItem:
 
 @dataclass(frozen=True, slots=True)
 class JobList:
-    """The jobs of a session, or the imports; the page asks again while one is active."""
+    """The jobs of a session, or those of no single one; the page asks again while one is active."""
 
     template: ClassVar[str] = "jobs/jobs.html"
     href: str
@@ -50,7 +50,7 @@ _WORDS: Final = {
 
 
 def job_list(jobs: Jobs, session: int | None) -> JobList:
-    """The jobs of a session, or the imports."""
+    """The jobs of a session; with None, imports and exports of several sessions."""
     here, now = [job for job in jobs.all() if job.session == session], time.monotonic()
     shown = tuple(_item(job) for job in here if _is_shown(job, now))
     return JobList(jobs_url(session), shown, active=any(job.ended is None for job in here))

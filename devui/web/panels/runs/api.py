@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -36,7 +37,7 @@ from devui.web.adk.contents import Delta, Message, Strict
 from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.lookup import session_of
 from devui.web.operation import Query, Refusal, operation
-from devui.web.panels.apps.session_list import ListQuery, listed
+from devui.web.panels.apps.session_list import ListQuery, sessions_on_page
 from devui.web.panels.recovery.actions import first_guard, settled
 from devui.web.panels.runs.schemas import (
     EditsJson,
@@ -57,8 +58,10 @@ LONGEST_WAIT = 30
 
 MESSAGE_BYTES = 20_000_000
 _SESSIONS = 200
-_LISTED: Final = frozenset({"status", "q", "sort", "order", "page"})
-"""What makes the answer a page of an app's list."""
+_OF_LIST: Final = frozenset({"status", "q", "sort", "order", "page"})
+"""Parameters that make the answer a page of an app's list."""
+_NOT_OF_LIST: Final = frozenset({"user", "id", "key", "starred"})
+"""Those that such a page doesn't know."""
 
 
 class StartBody(Strict):
@@ -196,9 +199,9 @@ async def start(request: Request) -> Response:
         "id": Query(str, "Those with this id, of that app and user if given"),
         "key": Query(int, "The session of this number in the journal"),
         "starred": Query(str, "`yes` selects those with a star"),
-        "status": Query(Choice, "With `app`: those whose newest run stands so, or with a star"),
+        "status": Query(Choice, "With `app`: the status of the newest run, or `starred`"),
         "q": Query(str, "With `app`: part of the title or id"),
-        "sort": Query(Sort, "With `app`; by default the last changed come first"),
+        "sort": Query(Sort, "With `app`: `updated` by default"),
         "order": Query(Literal["asc", "desc"], "With `app`"),
         "page": Query(int, "With `app`: 50 sessions at a time, from 1"),
     },
@@ -210,12 +213,12 @@ async def sessions(request: Request) -> Response:
     The newest ones, unless the query selects others.
     """
     services, query = services_of(request), request.query_params
-    app, total = query.get("app"), {}
-    if app is not None and not _LISTED.isdisjoint(query):
-        rows, count = await listed(services, app, ListQuery.read(query))
-        total = {"total": count}
+    total: dict[str, int] = {}
+    if _OF_LIST.isdisjoint(query):
+        rows = await _matching_sessions(request)
     else:
-        rows = await _selected(request)
+        rows, count = await sessions_on_page(services, _app_of_list(query), ListQuery.read(query))
+        total = {"total": count}
     keys = [row.key for row in rows]
     notes = await services.journal.notes.of_sessions(keys)
     imported = await services.journal.imports.among(keys)
@@ -231,7 +234,17 @@ async def sessions(request: Request) -> Response:
     return answer({"sessions": told, **total})
 
 
-async def _selected(request: Request) -> Sequence[SessionRow]:
+def _app_of_list(query: QueryParams) -> str:
+    """The app whose list the query asks for; raises BadRequest for what a list can't do."""
+    app = query.get("app")
+    if app is None:
+        raise BadRequest("name the app as well: ?app=NAME")
+    if unfit := sorted(_NOT_OF_LIST.intersection(query)):
+        raise BadRequest(f"{', '.join(unfit)} can't be combined with {', '.join(sorted(_OF_LIST))}")
+    return app
+
+
+async def _matching_sessions(request: Request) -> Sequence[SessionRow]:
     """The sessions that the query names, or the newest."""
     services, query = services_of(request), request.query_params
     app, user, name = query.get("app"), query.get("user"), query.get("id")
