@@ -70,7 +70,7 @@ ADDRESSES = [
     ("{page}/rows?first=1&last=9&skip=0&limit={}", 400),
     ("{page}/state?at={}", 404),
     ("{page}/artifacts/a?version={}", 400),
-    ("/apps/prints?before={}", 400),
+    ("/apps/prints?page={}", 400),
 ]
 
 

@@ -152,7 +152,7 @@ def test_chips_filter_by_kinds_and_agents_and_follow_the_run(visit):
     session = visit.session("travel")
     page, chips = session.page, session.page.locator("#filter-chips a")
     session.say("Book a **flight** to London")
-    expect(page.locator("#rows .what").first).to_have_text("Book a flight to London")
+    expect(page.locator("#rows .what").first).to_have_text("Book a **flight** to London")
     expect(page).to_have_title(re.compile("^Book a flight to London"))
     expect(chips).to_have_text(["user 1", "text 1", "call 3", "result 3", "TravelAgent 7"])
     top = page.locator("#rows").bounding_box()["y"]

@@ -64,6 +64,6 @@ def test_an_app_of_either_runtime_is_drawn(tmp_path, engine):
         ("card", "agent"),
     ]
     assert "helper, not run" in pipeline
-    functions = re.findall(r"k-function.*?aria-label=\"function (\w+),", flow)
+    functions = re.findall(r"k-function.*?<title>function (\w+),", flow)
     assert sorted(functions) == ["classify", "refund", "reply"]
     assert sorted(re.findall(r'class="">(\w+)</text>', flow)) == ["other", "refund"]

@@ -14,8 +14,8 @@ WORDS: Final[Mapping[Kind, str]] = {kind: ROW_WORDS.get(kind, kind) for kind in 
 CODE: Final[frozenset[Kind]] = frozenset({"call", "result", "state", "code"})
 """Kinds whose summary is code or JSON."""
 
-PROSE: Final[frozenset[Kind]] = frozenset({"user", "text", "thought", "escalate"})
-"""Kinds whose summary is what somebody wrote, often in Markdown."""
+PROSE: Final[frozenset[Kind]] = frozenset({"text", "thought", "escalate"})
+"""Kinds whose summary is what an agent wrote, often in Markdown; a person's words stay as typed."""
 
 LOUDNESS: Final[dict[Kind, int]] = {
     "error": 22,
