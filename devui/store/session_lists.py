@@ -11,7 +11,9 @@ from devui.store.summaries import LONG_RUNNING, Usage
 from devui.store.values import bounded
 
 Sort: TypeAlias = Literal["updated", "title", "events", "cost", "status"]
-Choice: TypeAlias = Literal["done", "waiting", "held", "failed", "running", "starred"]
+Choice: TypeAlias = Literal[
+    "done", "waiting", "held", "failed", "stopped", "interrupted", "running", "starred"
+]
 SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
 CHOICES: Final[tuple[Choice, ...]] = get_args(Choice)
 

@@ -38,7 +38,15 @@ _COLUMNS: Final[tuple[tuple[str, Sort | None], ...]] = (
 )
 _ASCENDING: Final[frozenset[Sort]] = frozenset({"title", "status"})
 """Sorts that begin ascending; the others begin with the largest or newest."""
-_STATUSES: Final[tuple[Status, ...]] = ("waiting", "held", "running", "failed", "done")
+_STATUSES: Final[tuple[Status, ...]] = (
+    "waiting",
+    "held",
+    "running",
+    "failed",
+    "interrupted",
+    "stopped",
+    "done",
+)
 
 
 @dataclass(frozen=True, slots=True)
