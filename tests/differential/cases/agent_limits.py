@@ -47,7 +47,7 @@ def late(stage, name, *answers, **fields):
             async for response in model.generate_content_async(llm_request, stream=stream):
                 yield response
 
-    return stage.agent(name, model=Late(model="late"), timeout=0.05, **fields)
+    return stage.agent(name, model=Late(model="late"), timeout=0.4, **fields)
 
 
 def failing(stage, name, *answers, **fields):
