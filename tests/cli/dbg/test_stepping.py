@@ -64,7 +64,7 @@ def test_what_is_held_is_changed(terminal, client):
     debugged.tell("run_to", like={"gate": "before_tool"})
     assert 'weather(city="Oslo")' in terminal("dbg", "where").stdout
     wrong = terminal("dbg", "edit", "{city")
-    assert (wrong.returncode, "not JSON" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "not valid JSON" in wrong.stderr) == (2, True)
     edited = terminal("dbg", "edit", '{"city": "Tromsø"}').stdout.splitlines()
     assert [line.strip() for line in edited if line.strip().startswith(("-", "+"))] == [
         '-  "city": "Oslo"',
