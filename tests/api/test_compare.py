@@ -55,6 +55,14 @@ def test_the_same_said_again_in_a_fork_is_equal(client, travelled):
     assert sent["differing"] == []
 
 
+def test_the_page_names_a_changed_key_as_the_state_does(client, travelled):
+    query = {"left": said(client, BOOK), "right": travelled}
+    page = client.get("/compare", params=query, headers={"Accept": "text/html"}).text
+    assert "State changes" in page
+    assert ">app:lookups<" in page
+    assert "[&#34;app:lookups&#34;]" not in page
+
+
 def test_a_session_that_was_exported_and_imported_was_asked_the_same(client, travelled):
     bundle = client.get(f"/api/sessions/{travelled}/export").content
     headers = {"content-type": "application/json"}

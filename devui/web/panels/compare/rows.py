@@ -123,9 +123,17 @@ def _several(nouns: Sequence[str]) -> bool:
 def _section(section: Section) -> PairSection:
     return PairSection(
         title=visible(_TITLES[section.aspect].format(name=section.name or "a tool")),
-        values=tuple(_value(each, "") for each in section.differences[:_MOST]),
+        values=tuple(_member(each, section.aspect) for each in section.differences[:_MOST]),
         more=_more(len(section.differences)),
     )
+
+
+def _member(each: Difference, aspect: Aspect) -> ComparedValue:
+    """A difference; of a state's or a file's, with its key or name as it is written elsewhere."""
+    if aspect in {"state", "artifacts"} and each.path:
+        name, *rest = each.path
+        return _value(replace(each, path=tuple(rest)), str(name))
+    return _value(each, "")
 
 
 def _state(changes: Sequence[StateChange]) -> PairSection:
