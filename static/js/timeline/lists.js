@@ -59,7 +59,8 @@ function follow(box) {
   };
   const stay = () => {
     if (follows(box) && left(box)) setFollowing(false);
-    if (follows(box)) toEnd(box);
+    // A reader who has come near the end isn't moved the rest of the way until something comes.
+    if (follows(box) && ends.get(box)?.top !== box.scrollHeight - box.clientHeight) toEnd(box);
   };
   const settle = () => {
     frame = 0;
