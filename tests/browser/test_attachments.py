@@ -115,6 +115,20 @@ def test_files_are_chosen_dropped_pasted_removed_and_sent(session):
     expect(tree.locator(".j-number")).to_have_text("42")
 
 
+def test_files_need_no_words_after_the_app_was_loaded_anew(browser, mirror):
+    """The server replaces the message field then."""
+    with Visit(browser.new_context(viewport=DESKTOP), mirror) as visit:
+        session, other = visit.session("mirror"), visit.session("mirror")
+        table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"city\nRome\n"}
+        session.page.locator("[data-files]").set_input_files([table])
+        renamed = AGENT.replace('name="mirror"', 'name="glass"')
+        (mirror.agents / "mirror" / "agent.py").write_text(renamed)
+        other.say("hello")
+        expect(session.composer).to_have_attribute("placeholder", "Message glass")
+        session.say("")
+        expect(session.messages.last).to_contain_text("Got text/csv of 10 bytes")
+
+
 def test_files_that_are_too_large_are_named_and_not_attached(session):
     large = {"name": "film.mp4", "mimeType": "video/mp4", "buffer": b"\0" * 15_000_001}
     session.page.locator("[data-files]").set_input_files([large])

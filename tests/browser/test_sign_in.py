@@ -42,7 +42,7 @@ def test_a_printed_link_works_once_and_leaves_no_code_behind(browser, tmp_path):
             page = second.context.new_page()
             assert page.goto(server.link).status == 401
             expect(page.get_by_role("alert")).to_contain_text("This link was already used")
-            expect(page.locator("main")).to_contain_text("Restart devui to get a new link")
+            expect(page.locator("main")).to_contain_text("To get a new link, restart devui")
 
 
 def test_a_guessed_link_does_not_work(stranger):

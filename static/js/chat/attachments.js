@@ -79,7 +79,7 @@ function hold(form, files) {
   input.files = data.files;
   list.hidden = !files.length;
   list.replaceChildren(...files.map((file) => item(form, file)));
-  form.querySelector("textarea").required = !files.length;
+  form.noValidate = files.length > 0; // files need no words; the field may be replaced at any time, the form isn't
 }
 
 function item(form, file) {

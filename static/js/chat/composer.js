@@ -42,7 +42,6 @@ export function start() {
 
 export function connect(root) {
   each(root, "[data-composer] textarea", (field) => {
-    field.required = !attachments.of(field.form).length; // files need no words
     field.setSelectionRange(field.value.length, field.value.length); // continue a restored text at its end
     const idle = !document.querySelector(".msg, #run .running, #run .held, #run .stopping");
     const replaces = current && !current.isConnected;
