@@ -22,10 +22,12 @@ from devui.wire.engines import EngineInfo
 from devui.wire.errors import AgentError
 from devui.wire.gates import Effect, WorkerGate
 from devui.wire.recordings import ReplayVerdict
+from devui.wire.settings import RunSettings
 from devui.wire.spans import SpanBegan, SpanEnded
 from devui.wire.standing import Look, LookAnswer, Place
 from devui.wire.structure import StructureEdge, StructureNode
 from devui.wire.trials import (
+    CheckModel,
     DescribeApp,
     DescribeBuild,
     DescribeTools,
@@ -49,6 +51,8 @@ class AgentInfo:
     """The class name, such as `LlmAgent`."""
     description: str = ""
     model: str | None = None
+    settings: RunSettings | None = None
+    """What it sets of its model calls, without the model; None if it sets nothing."""
     tools: list[str] = field(default_factory=list)
     effects: dict[str, Effect] = field(default_factory=dict)
     """Of the tools that say what they do to the world."""
@@ -99,6 +103,8 @@ class StartRun:
     """JSON text: `RunConfig.custom_metadata`, labels for every event of the run."""
     service_tier: str | None = None
     """`RunConfig.service_tier`."""
+    settings: RunSettings | None = None
+    """What its model calls use in the place of the agents' own settings."""
     gates: list[WorkerGate] = field(default_factory=list)
     """The gates at which the run asks, as of `ArmGates`."""
     watch: bool = False
@@ -165,6 +171,7 @@ ToWorker = (
     | DescribeTools
     | DescribeApp
     | DescribeBuild
+    | CheckModel
     | Remember
     | TryTool
     | TryModel

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from devui.wire.gates import Action, HandGate
+from devui.wire.settings import RunSettings
 from devui.wire.spans import SpanKind
 
 FORMAT = "devui-recording"
@@ -108,6 +109,8 @@ class Recording:
     state_delta: dict[str, Any] | None = None
     custom_metadata: dict[str, Any] | None = None
     service_tier: str | None = None
+    settings: RunSettings | None = None
+    """What its model calls used in the place of the agents' own settings."""
     streaming: bool = True
     first: int = 1
     """The number, in its session, of the run's first event."""

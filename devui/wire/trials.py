@@ -64,6 +64,16 @@ class DescribeBuild:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckModel:
+    """Tell whether a run can use a model; answered by `Tried` with null, or with the error that
+    asking for it would end in."""
+
+    trial: int
+    model: str
+    kind: Literal["check_model"] = "check_model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Remember:
     """Add a session to the app's memory; answered by `Tried` with null."""
 
@@ -81,7 +91,7 @@ class StopTrial:
     kind: Literal["stop_trial"] = "stop_trial"
 
 
-Trial = DescribeTools | TryTool | TryModel | DescribeApp | DescribeBuild | Remember
+Trial = DescribeTools | TryTool | TryModel | DescribeApp | DescribeBuild | CheckModel | Remember
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from devui.runtime.events.reading import read_deep
 from devui.wire.gates import Effect
 from devui.wire.messages import AgentInfo, AppInfo, Partial, StartRun
+from devui.wire.settings import RunSettings
 from devui.worker.artifacts import WireArtifactService
 from devui.worker.engines.kit import App, BaseNode
 from devui.worker.instruments import Instruments
@@ -121,6 +122,7 @@ class Engine:
             type=type(node).__name__,
             description=node.description,
             model=_model_name(agent) if agent else None,
+            settings=_settings(agent) if agent else None,
             tools=[_tool_name(tool) for tool in tools],
             effects=_effects(tools),
             parent=parent,
@@ -132,6 +134,18 @@ class Engine:
 def _model_name(agent: Any) -> str | None:
     """Of a model, or its name; None where the agent takes its parent's."""
     return getattr(agent.model, "model", agent.model) or None
+
+
+def _settings(agent: Any) -> RunSettings | None:
+    """What the agent sets of its model calls; None if that is nothing."""
+    config = agent.generate_content_config
+    if config is None:
+        return None
+    tokens = config.max_output_tokens
+    settings = RunSettings(
+        temperature=config.temperature, top_p=config.top_p, max_output_tokens=tokens
+    )
+    return settings or None
 
 
 def _tool_name(tool: Any) -> str:

@@ -13,6 +13,7 @@ from devui.worker.recorder import Recorder
 from devui.worker.replay.interventions import HandsAfter, HandsBefore
 from devui.worker.replay.plugin import Replayer
 from devui.worker.replay.replay import Replay
+from devui.worker.run_settings import Models, OtherModel, RequestSettings, SettingsOfRuns
 from devui.worker.state.actors import Naming
 from devui.worker.tools import Effects
 
@@ -28,6 +29,8 @@ class Instruments:
         self.recorder = Recorder(link.send, kit)
         self.replayer = Replayer(kit)
         self.effects = Effects()
+        self._settings = SettingsOfRuns()
+        self._of_runs = [RequestSettings(self._settings), OtherModel(self._settings)]
         self._hands_before = HandsBefore(self.replayer.hands, kit)
         self._hands_after = HandsAfter(self.replayer.hands, kit)
         self._gates_before = GatesBefore(self.gates)
@@ -38,6 +41,8 @@ class Instruments:
         """A run begins."""
         self.gates.arm(start.run, start.gates)
         self.recorder.begin(start.run, start.session_key)
+        if start.settings:
+            self._settings.begin(start.run, start.settings)
         if start.recording is not None:
             self.replayer.begin(start.run, self._replay(start, start.recording))
         self._let_rest()
@@ -53,6 +58,7 @@ class Instruments:
         self.recorder.forget(run)
         self.replayer.forget(run)
         self.effects.forget(run)
+        self._settings.forget(run)
         self._let_rest()
 
     def join(self, runner: Runner) -> None:
@@ -62,8 +68,10 @@ class Instruments:
         puts in the place of a call, too; the replayer takes the place of models and tools.
         """
         before = [self.effects, Naming(), self._hands_after, self._gates_after]
-        after = [self._hands_before, self._gates_before]
-        around = [self.recorder, self.calls, self.replayer]
+        request_settings, other_model = self._of_runs
+        after = [request_settings, self._hands_before, self._gates_before]
+        around = [self.recorder, self.calls, self.replayer, other_model]
+        self._settings.know(Models(runner.agent, self.kit))
         self._chain = self.kit.chain(runner, before, after, around)
         self._let_rest()
 
@@ -72,6 +80,8 @@ class Instruments:
         gates = [] if self.gates.armed else [self._gates_before, self._gates_after]
         replay = [self._hands_before, self._hands_after, self.replayer]
         resting = gates if self.replayer.at_work else [*gates, *replay]
+        if not self._settings.at_work:
+            resting = [*resting, *self._of_runs]
         if self._chain is not None:
             self._chain.let_rest(each.name for each in resting)
 

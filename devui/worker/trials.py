@@ -16,6 +16,7 @@ from google.genai import types
 
 from devui.runtime.mistakes import message_of
 from devui.wire.trials import (
+    CheckModel,
     DescribeApp,
     DescribeBuild,
     DescribeTools,
@@ -41,6 +42,7 @@ from devui.worker.engines.kit import (
 from devui.worker.errors import agent_error
 from devui.worker.json_text import as_json
 from devui.worker.output import current_run
+from devui.worker.run_settings import Models, llm_agents
 from devui.worker.tools import declaration_of, effect_of_tool, schema_of
 
 
@@ -166,6 +168,8 @@ class Trials:
                 return await self._described_agents()
             case DescribeBuild():
                 return build_of(self._runner.app, self._kit)
+            case CheckModel():
+                return self._check_model(trial.model)
             case Remember():
                 return await self._remember(trial)
             case _:
@@ -203,6 +207,11 @@ class Trials:
                 ],
             }
         return described
+
+    def _check_model(self, name: str) -> None:
+        own = self._runner.agent
+        model = own.canonical_model if isinstance(own, self._kit.llm_agent) else None
+        Models(own, self._kit).instead_of(model, name)
 
     async def _remember(self, trial: Remember) -> None:
         runner = self._runner
@@ -260,10 +269,7 @@ class Trials:
         )
 
     def _llm_agents(self, node: BaseNode) -> Iterator[LlmAgent]:
-        if isinstance(node, self._kit.llm_agent):
-            yield node
-        for below in self._kit.children(node):
-            yield from self._llm_agents(below)
+        return llm_agents(node, self._kit)
 
 
 def _instruction(agent: LlmAgent) -> str:

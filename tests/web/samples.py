@@ -66,7 +66,7 @@ from devui.web.panels.usage.parts import Spending, SpendingLine
 from devui.web.text.formats import UNKNOWN, compact
 from devui.web.text.jsontree import json_text
 from devui.wire.events import Event
-from tests.web import filter_samples, held_samples, replay_samples, state_samples
+from tests.web import filter_samples, held_samples, replay_samples, settings_samples, state_samples
 from tests.web.travel_samples import KEY, NOW, Stored, text
 
 PRICES = Prices.load(Path("nowhere"))
@@ -269,6 +269,7 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> Cha
                 "FlightAgent is answering" if running else "",
                 links.stop_url("run-1") if running else None,
             ),
+            settings=settings_samples.FILLED if running else settings_samples.EMPTY,
         ),
         queue=QUEUE if running else QueuePanel(),
     )

@@ -17,6 +17,7 @@ FRAMES = (
 PANEL = RunPanel(
     href=links.standing_url(KEY),
     title="The run is running",
+    settings="temperature 0.2, added to the system instruction: Be brief.",
     going=True,
     silent=SINCE,
     whys=(

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from devui.debugger.background.jobs import UNWATCHED, Progress
 from devui.debugger.events.artifact_parts import part_of
 from devui.debugger.replays.interventions import RunHistory, edits_by_hand
+from devui.debugger.runs.settings import settings_in
 from devui.store.journal import Journal
 from devui.store.rows import CallRecord, RunRow, SessionRow
 from devui.store.state import prefixed
@@ -116,6 +117,7 @@ def _request(
         "streaming": request.get("streaming", streams),
         "custom_metadata": request.get("customMetadata"),
         "service_tier": request.get("serviceTier"),
+        "settings": settings_in(request.get("settings")) or None,
     }
 
 

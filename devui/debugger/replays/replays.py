@@ -13,11 +13,13 @@ from devui.debugger.replays.recordings import NotRecorded, recording_of
 from devui.debugger.runs.orders import Replaying
 from devui.debugger.runs.registry import NoSuchRun, Runs
 from devui.debugger.runs.request import RunRequest
+from devui.debugger.runs.settings import settings_json, settings_of_run
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
 from devui.wire.engines import ReplayEngine
 from devui.wire.framing import MAX_FRAME, codecs
 from devui.wire.recordings import Recording
+from devui.wire.settings import RunSettings
 
 _ENGINES: Final[dict[ReplayEngine, str]] = {
     "google-adk": "google-adk",
@@ -121,6 +123,7 @@ class Replays:
                 "started": row.started,
                 "ended": row.ended,
                 "error": json.loads(row.error) if row.error else None,
+                "settings": settings_json(await settings_of_run(self._journal, row.id)),
                 "replay": await self.as_json(row.id),
             }
             for row in rows
@@ -154,6 +157,7 @@ def _again(recording: Recording, text: str, source: RunRow, request: ReplayReque
         streaming=recording.streaming,
         custom_metadata=recording.custom_metadata,
         service_tier=recording.service_tier,
+        settings=recording.settings or RunSettings(),
         pause=request.pause,
         actor=request.actor,
         replay=Replaying(

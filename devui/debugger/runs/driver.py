@@ -280,6 +280,7 @@ class Driver:
                 streaming=request.streaming,
                 custom_metadata=json_text(request.custom_metadata),
                 service_tier=request.service_tier,
+                settings=request.settings,
                 gates=self._gates.begin(),
                 watch=self._watched(),
                 **replayed(request.replay),

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from devui.debugger.runs.settings import settings_json
 from devui.wire.engines import ReplayEngine
+from devui.wire.settings import RunSettings
 
 _MOST = 1_000_000
 """Characters of what was asked that are kept apart from the events."""
@@ -56,6 +58,8 @@ class RunOrder(Protocol):
     @property
     def service_tier(self) -> str | None: ...
     @property
+    def settings(self) -> RunSettings | None: ...
+    @property
     def rewind(self) -> str | None: ...
 
 
@@ -68,6 +72,7 @@ def asked_text(request: RunOrder) -> str:
         "streaming": request.streaming,
         "customMetadata": request.custom_metadata,
         "serviceTier": request.service_tier,
+        "settings": settings_json(request.settings),
         "rewind": request.rewind,
     }
     text = json.dumps(asked)

@@ -16,6 +16,7 @@ from devui.debugger.questions.open import answer_lost, open_questions
 from devui.debugger.runs.limits import TooManyRuns
 from devui.debugger.runs.registry import Runs
 from devui.debugger.runs.request import RunRequest
+from devui.debugger.runs.settings import settings_in, settings_json
 from devui.store.errors import StoreError
 from devui.store.journal import Journal
 from devui.store.queued import QueuedRow
@@ -40,7 +41,11 @@ class Queue:
 
         Raises SessionNotFound, ReadOnly, BadValue.
         """
-        options = {"streaming": request.streaming, "pause": request.pause}
+        options = {
+            "streaming": request.streaming,
+            "pause": request.pause,
+            "settings": settings_json(request.settings),
+        }
         await self._journal.queued.add(
             session.key,
             json.dumps(request.message, ensure_ascii=False),
@@ -99,6 +104,7 @@ class Queue:
             message=json.loads(row.message),
             streaming=options["streaming"],
             pause=options["pause"],
+            settings=settings_in(options.get("settings")),
             actor=row.actor,
             queued=row.id,
         )

@@ -29,6 +29,7 @@ from devui.debugger.runs.log_lines import note
 from devui.debugger.runs.meter import Meter
 from devui.debugger.runs.request import RunRequest
 from devui.debugger.runs.row import write_row
+from devui.debugger.runs.settings import last_settings
 from devui.debugger.runs.standing import standing_after, standing_of
 from devui.debugger.runs.watchdog import Looks
 from devui.debugger.stepping.answered import Answered, Order
@@ -169,6 +170,9 @@ class Runs:
         request = replace(
             request, last_seen=seen if request.last_seen is None else request.last_seen
         )
+        if request.settings is None and request.goes_on:
+            taken = await last_settings(self._journal, session.key, request.invocation)
+            request = replace(request, settings=taken)
         row = await write_row(self._journal, self._bus, session, request, follows=follows)
         if follows is not None:
             self._drivers.pop(follows, None)

@@ -10,6 +10,7 @@ from devui.debugger.runs.orders import Replaying
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent
 from devui.wire.events import Content
+from devui.wire.settings import RunSettings
 
 Opening = Callable[[Journal, int, str], Awaitable[list[NewEvent]]]
 """Gives events, for a session and a run of it, which are committed before the run goes on."""
@@ -31,6 +32,9 @@ class RunRequest:
     """Labels for every event of the run, which the agent's code reads, too."""
     service_tier: str | None = None
     """How the run's model calls are to be served, for models that have tiers."""
+    settings: RunSettings | None = None
+    """What its model calls use in the place of the agents' own settings. None: a run that goes on
+    with an invocation takes over what that was started with, any other sets nothing."""
     pause: bool = False
     """Begin held, before the first event is committed."""
     watch: bool = False
@@ -56,6 +60,11 @@ class RunRequest:
     def pending_message(self) -> dict[str, Any] | None:
         """The message that would be lost with the request."""
         return self.message or (self.then.pending_message if self.then else None)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it goes on with what an earlier run began."""
+        return self.invocation is not None or bool(Content(self.message or {}).responses)
 
     @property
     def begun(self) -> str:

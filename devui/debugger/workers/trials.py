@@ -16,6 +16,7 @@ from devui.store.rows import SessionRow, SpanRow
 from devui.store.state import prefixed
 from devui.store.trials import TrialRow
 from devui.wire.trials import (
+    CheckModel,
     DescribeApp,
     DescribeBuild,
     DescribeTools,
@@ -82,6 +83,12 @@ class Trials:
             raise TrialFailed(_message(tried))
         described: dict[str, Any] = json.loads(tried.result)
         return described
+
+    async def check_model(self, app: str, model: str) -> str:
+        """Why the app's runs can't use a model; "" if they can. Raises what `tools` does."""
+        tried = await self._tried(app, lambda number: CheckModel(trial=number, model=model))
+        told = json.loads(tried.error) if tried.error is not None else {}
+        return str(told.get("message") or told.get("type") or "")
 
     async def remember(self, session: SessionRow) -> None:
         """Add a session to the memory of its app; raises what `tools` does."""

@@ -35,6 +35,7 @@ from google.adk.events.event_actions import EventActions
 from google.adk.memory.in_memory_memory_service import InMemoryMemoryService
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
+from google.adk.models.registry import LLMRegistry
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import Runner
 from google.adk.sessions.base_session_service import BaseSessionService, ListSessionsResponse
@@ -379,6 +380,7 @@ KIT = Kit(
     read_event=Event.model_validate_json,
     check_commit=_check_commit,
     run_config=_run_config,
+    new_model=LLMRegistry.new_llm,
     runner=_runner,
     chain=_chain,
     is_resumable=_is_resumable,

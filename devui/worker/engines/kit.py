@@ -140,6 +140,9 @@ class Kit:
     """Raises what the runtime's own services raise for a session or an event that is none."""
     run_config: Callable[..., RunConfig]
     """Of `streaming` (bool), `custom_metadata` (dict or None) and `service_tier` (str or None)."""
+    new_model: Callable[[str], Any]
+    """A model object for a name. Raises ValueError where no class takes such names, ImportError
+    where that class needs a package that is not installed."""
     runner: Callable[..., Runner]
     """Of what an app exports, with `app_name`, `session_service`, `artifact_service` and
     `memory_service`."""

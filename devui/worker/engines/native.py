@@ -29,6 +29,7 @@ from devui.runtime.invocations.toolsets import nodes_below
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.models.registry import LLMRegistry
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.runners import Runner
@@ -151,6 +152,7 @@ KIT = Kit(
     read_event=read_event,
     check_commit=check_commit,
     run_config=_run_config,
+    new_model=LLMRegistry.new_llm,
     runner=_runner,
     chain=_chain,
     is_resumable=_is_resumable,

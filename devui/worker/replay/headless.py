@@ -31,6 +31,7 @@ from devui.worker.output import current_run
 from devui.worker.replay.interventions import Hands, HandsAfter, HandsBefore
 from devui.worker.replay.plugin import Replayer
 from devui.worker.replay.replay import RecordingEnds, Replay
+from devui.worker.run_settings import RequestSettings, SettingsOfRuns
 from devui.worker.tools import Effects
 
 
@@ -130,7 +131,10 @@ class Headless:
         """
         runner = self._runner
         before = [self._effects, HandsAfter(lambda: hands, self._kit)]
-        after = [HandsBefore(lambda: hands, self._kit)]
+        settings = SettingsOfRuns()
+        if self._recording.settings:
+            settings.begin(run, self._recording.settings)
+        after = [RequestSettings(settings), HandsBefore(lambda: hands, self._kit)]
         self._kit.chain(runner, before, after, inner)
         await self._set_up()
         token = current_run.set(run)

@@ -21,7 +21,7 @@ export function start() {
     const form = button.form, item = button.closest("li");
     const place = [...item.parentElement.children].indexOf(item);
     hold(form, of(form).filter((_, at) => at !== place));
-    (form.querySelectorAll("[data-remove]")[place] ?? form.querySelector("textarea")).focus();
+    (form.querySelectorAll("[data-remove]")[place] ?? form.querySelector("#composer-text")).focus();
   });
   dropping();
 }
@@ -54,7 +54,7 @@ function dropping() {
     event.preventDefault();
     chat.classList.remove("dropping");
     attach(chat.querySelector("[data-composer]"), event.dataTransfer.files);
-    chat.querySelector("[data-composer] textarea").focus();
+    chat.querySelector("[data-composer] #composer-text").focus();
   });
 }
 

@@ -9,12 +9,12 @@ let focusedFor = ""; // the session whose field has had the focus
 let current = null; // the field that has it, also when another has just replaced it
 
 export function start() {
-  document.addEventListener("focusin", ({ target }) => { current = target.closest("[data-composer] textarea"); });
+  document.addEventListener("focusin", ({ target }) => { current = target.closest("[data-composer] #composer-text"); });
   document.addEventListener("focusout", ({ target }) => {
     setTimeout(() => { if (target === current && target.isConnected && document.activeElement !== target) current = null; });
   });
   document.addEventListener("keydown", (event) => {
-    const field = event.target.closest?.("[data-composer] textarea");
+    const field = event.target.closest?.("[data-composer] #composer-text");
     if (!field || event.key !== "Enter" || event.shiftKey || composing(event)) return;
     event.preventDefault();
     const send = field.form.querySelector("#send, #queue-message"); // while a run is going on, the message waits for its end
@@ -26,7 +26,7 @@ export function start() {
     const edited = event.target.closest?.("[data-closes]");
     if (edited && response.status < 400) edited.closest("details").open = false;
     if (!form || event.target !== form || request.method !== "POST" || response.status >= 400) return;
-    const field = form.querySelector("textarea");
+    const field = form.querySelector("#composer-text");
     if (field.value === request.body.get("text").replaceAll("\r\n", "\n")) field.value = "";
     attachments.sent(form, request.body.getAll("files"));
     lists.toEnds();
@@ -41,7 +41,7 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "[data-composer] textarea", (field) => {
+  each(root, "[data-composer] #composer-text", (field) => {
     field.setSelectionRange(field.value.length, field.value.length); // continue a restored text at its end
     const idle = !document.querySelector(".msg, #run .running, #run .held, #run .stopping");
     const replaces = current && !current.isConnected;
@@ -57,7 +57,7 @@ export function connect(root) {
 }
 
 export function focus() {
-  document.querySelector("[data-composer] textarea")?.focus();
+  document.querySelector("[data-composer] #composer-text")?.focus();
 }
 
 export function focused() {

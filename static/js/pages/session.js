@@ -17,6 +17,7 @@ import * as keys from "../session/keys.js";
 import * as navigation from "../session/navigation.js";
 import * as panes from "../session/panes.js";
 import * as tabName from "../session/tab-name.js";
+import * as settings from "../settings/settings.js";
 import { start } from "../shell/behaviours.js";
 import * as connection from "../shell/connection.js";
 import * as forms from "../shell/forms.js";
@@ -38,5 +39,5 @@ import * as spans from "../trace/spans.js";
 start([
   announcements, requests, attachments, composer, forms, connection, popups, palette, drafts, filter, fork, sheet, keyHistory,
   log, keys, notes, navigation, panes, player, lists, gaps, notices, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
-  theme, times, spans, graph, progress,
+  theme, times, spans, graph, progress, settings,
 ]);

@@ -18,6 +18,7 @@ from devui.web.panels.inspector.mark_parts import RewindMark
 from devui.web.panels.questions.parts import Ask
 from devui.web.panels.queue.parts import QueuePanel
 from devui.web.panels.recovery.parts import Resume, SayAgain
+from devui.web.panels.settings.parts import RunSettingsForm
 from devui.web.panels.timeline.gaps import Gap
 
 Outcome = Literal["running", "waiting", "done", "failed", "lost"]
@@ -192,6 +193,7 @@ class Composer:
     action: str
     field: ComposerField
     state: ComposerState
+    settings: RunSettingsForm
     streaming: bool = True
     error: str = ""
     """Why the posted message was not taken."""

@@ -19,6 +19,7 @@ from devui.web.lookup import session_of
 from devui.web.operation import Refusal, operation
 from devui.web.panels.runs.api import MESSAGE_BYTES, answer, message_of
 from devui.web.panels.runs.schemas import PositionJson
+from devui.web.panels.settings.reading import SettingsBody, SettingsJson, settings_of_body
 from devui.web.security.intake import read_json
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
@@ -30,6 +31,7 @@ class QueueBody(Strict):
     message: str | Message
     streaming: bool = True
     pause: bool = False
+    settings: SettingsBody | None = None
     actor: str = Field(default="api", max_length=100)
 
 
@@ -47,6 +49,8 @@ class QueuedJson(TypedDict):
     """A Content."""
     streaming: bool
     pause: bool
+    settings: SettingsJson | None
+    """Null: as the agents have them."""
     actor: str
     at: float
     """Seconds since the epoch."""
@@ -85,6 +89,7 @@ async def add(request: Request) -> Response:
         message=message_of(body.message),
         streaming=body.streaming,
         pause=body.pause,
+        settings=await settings_of_body(services, session, body.settings),
         actor=body.actor,
     )
     await services.queue.add(session, wanted)
@@ -143,6 +148,7 @@ def _message(row: QueuedRow) -> QueuedJson:
         "message": json.loads(row.message),
         "streaming": options["streaming"],
         "pause": options["pause"],
+        "settings": options.get("settings"),
         "actor": row.actor,
         "at": row.at,
     }

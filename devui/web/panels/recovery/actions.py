@@ -13,6 +13,7 @@ from devui.debugger.recovery.answers import CallAnswer, Misjudged, Settled, open
 from devui.debugger.recovery.forking import Forking, ForkRequest, NotForkable, message_text
 from devui.debugger.recovery.unknown import unknown_calls
 from devui.debugger.runs.request import RunRequest
+from devui.debugger.runs.settings import last_settings
 from devui.debugger.workers.workers import AppBroken
 from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable
@@ -111,7 +112,10 @@ async def run_fork(
         raise NotFound("this session isn't a fork")
     if row.reason == "message":
         content = await message_after(services, row)
-        request = RunRequest(message=content, streaming=streaming, actor=actor)
+        said = await services.journal.events.body(row.parent, row.number + 1)
+        before = said[0].invocation_id if said else None
+        settings = await last_settings(services.journal, row.parent, before)
+        request = RunRequest(message=content, streaming=streaming, settings=settings, actor=actor)
     elif row.invocation is None:
         raise Conflict("the fork starts after a finished invocation: send it a message")
     else:
@@ -213,6 +217,9 @@ async def rewound(
             policy=policy,
             agents=_agents(services, session.app),
         )
-        then = RunRequest(message=message, streaming=streaming, guard=guard, actor=actor)
+        settings = await last_settings(services.journal, session.key, invocation)
+        then = RunRequest(
+            message=message, streaming=streaming, settings=settings, guard=guard, actor=actor
+        )
     wanted = RunRequest(rewind=invocation, then=then, actor=actor)
     return (await services.runs.start(session, wanted)).id

@@ -22,6 +22,7 @@ from devui.web.panels.bundles.api import exchange
 from devui.web.panels.jobs.api import wanted_id
 from devui.web.panels.replays.panel import replays
 from devui.web.panels.runs.api import answer, large_answer
+from devui.web.panels.settings.reading import SettingsJson
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services_of
 from devui.wire.engines import ReplayEngine
@@ -70,6 +71,8 @@ class RunToldJson(TypedDict):
     started: float
     ended: float | None
     error: dict[str, Any] | None
+    settings: SettingsJson | None
+    """For its model calls; null if they were as the agents have them."""
     replay: ReplayJson | None
     """Null if the run isn't a replay."""
 

@@ -48,6 +48,7 @@ from devui.web.panels.runs.schemas import (
     UndecidedJson,
     UnknownCallJson,
 )
+from devui.web.panels.settings.reading import SettingsBody, settings_of_body
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services_of
 from devui.web.text.numbers import whole_number
@@ -72,6 +73,7 @@ class StartBody(Strict):
     state_delta: Delta | None = None
     streaming: bool = True
     pause: bool = False
+    settings: SettingsBody | None = None
     watch: bool = False
     guard: Policy = "ask"
     """For the first run of a fork: what to do about tools that ran in its parent after the fork."""
@@ -155,7 +157,8 @@ async def start(request: Request) -> Response:
 
     `message` is text or a Content. `unknown` decides
     about [calls of unknown outcome](#resuming), `guard` about
-    [tools that ran before](debugging.md#before-a-tool-runs-twice).
+    [tools that ran before](debugging.md#before-a-tool-runs-twice). `settings` is for this run's
+    model calls only; a run that resumes an invocation has that one's unless it says others.
     """
     services, session = await session_of(request)
     body = parse(StartBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
@@ -171,6 +174,7 @@ async def start(request: Request) -> Response:
         except Undecided as error:
             told = {"detail": str(error), "unknown": [unknown_told(each) for each in error.calls]}
             return answer(told, status=409)
+    settings = await settings_of_body(services, session, body.settings)
     guard = await first_guard(
         services, session, body.guard, invocation=body.invocation_id, settled=decided
     )
@@ -184,6 +188,7 @@ async def start(request: Request) -> Response:
             state_delta=body.state_delta,
             streaming=body.streaming,
             pause=body.pause,
+            settings=settings,
             watch=body.watch,
             actor=body.actor,
         ),

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from devui.debugger.compare.sides import place_of
 from devui.debugger.runs.live import LiveRun
+from devui.debugger.runs.settings import settings_of_run
 from devui.debugger.runs.standing import Standing
 from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import RunRow, SessionRow
@@ -28,6 +29,7 @@ from devui.web.panels.replays.panel import replay_form
 from devui.web.panels.replays.parts import ReplayForm
 from devui.web.panels.runs.parts import CallEnding, Frames, PendingCall, RunPanel, TaskShown, Why
 from devui.web.panels.runs.status import WORDS
+from devui.web.panels.settings.panel import in_words
 from devui.web.services import Services
 from devui.web.text.formats import duration, moment
 from devui.web.text.gates import deadlock, sentence
@@ -67,10 +69,11 @@ async def run_panel(services: Services, session: SessionRow, standing: Standing 
     run, report = standing.run, standing.report
     live = services.runs.live(session.key)
     compare = await _compare_href(services, session, run)
+    settings = in_words(await settings_of_run(services.journal, run.id))
     if live is None or live.row.id != run.id:
         over = _over(session, run, report, await replay_form(services, session))
-        return replace(over, compare_href=compare)
-    return replace(_going(session, live, report), compare_href=compare)
+        return replace(over, compare_href=compare, settings=settings)
+    return replace(_going(session, live, report), compare_href=compare, settings=settings)
 
 
 async def _compare_href(services: Services, session: SessionRow, run: RunRow) -> str:

@@ -104,5 +104,7 @@ class RunPanel:
     tasks: tuple[TaskShown, ...] = ()
     compare_href: str = ""
     """This run beside the one before; "" for the first one."""
+    settings: str = ""
+    """`temperature 0.2`, for a run that had other settings than its agents."""
     replay: ReplayForm | None = None
     """Executes a run again; None while one is under way."""

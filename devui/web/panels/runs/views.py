@@ -5,16 +5,17 @@ from typing import Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from devui.debugger.questions.questions import answered_once
 from devui.debugger.recovery.answers import Settled, Undecided, opening
 from devui.debugger.runs.request import RunRequest
 from devui.debugger.stepping.commands import CommandRefused, Misused, Unchanged
 from devui.debugger.stepping.stepper import Hold
+from devui.store.rows import SessionRow
 from devui.web.adk.bodies import parse
 from devui.web.errors import Conflict, NotFound, Unprocessable
-from devui.web.htmx import HtmxRequest
+from devui.web.htmx import HtmxRequest, renew
 from devui.web.lookup import actor_of, event_of, session_of
 from devui.web.panels.chat.attachments import MESSAGE_LIMIT, message_in
 from devui.web.panels.chat.chat import ask_slot
@@ -34,6 +35,9 @@ from devui.web.panels.runs.panel import (
     typed_answer,
     typed_slot,
 )
+from devui.web.panels.session.page import app_status
+from devui.web.panels.settings.panel import agents_of, settings_form
+from devui.web.panels.settings.reading import settings_of_form, texts_in
 from devui.web.panels.trials.tools import emptied, refilled
 from devui.web.security.intake import parse_json, read_form, read_form_with_files
 from devui.web.services import Services, services_of
@@ -151,12 +155,19 @@ async def start(request: Request) -> Response:
             return asked_again(request, form, wrong)
         except Undecided as error:
             raise Conflict(str(error)) from error
+    texts, settings = texts_in(form), None
+    if message is not None:
+        try:
+            settings = await settings_of_form(services, session, texts)
+        except WrongFields as wrong:
+            return _settings_again(request, services, session, texts, wrong)
     wanted = RunRequest(
         opening=opening(decided),
         message=message,
         invocation=invocation,
         streaming=form.get("streaming") is not None,
         pause=form.get("pause") is not None,
+        settings=settings,
         actor=actor_of(form),
         guard=await first_guard(services, session, invocation=invocation, settled=decided),
     )
@@ -165,6 +176,24 @@ async def start(request: Request) -> Response:
     else:
         await services.runs.start(session, wanted)
     return acknowledge(request, session.key)
+
+
+def _settings_again(
+    request: Request,
+    services: Services,
+    session: SessionRow,
+    texts: Mapping[str, str],
+    wrong: WrongFields,
+) -> Response:
+    """The settings once more, as they were filled in, with what is wrong at each field.
+
+    Raises Unprocessable where no script would put them into the page.
+    """
+    if not HtmxRequest.read(request.headers):
+        raise Unprocessable(str(wrong)) from wrong
+    form = settings_form(agents_of(app_status(services, session.app)), texts, wrong.errors)
+    html = renew("#run-settings", services.render.part(form))
+    return HTMLResponse(html, status_code=Unprocessable.status)
 
 
 async def answer(request: Request) -> Response:

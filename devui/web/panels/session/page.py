@@ -66,6 +66,7 @@ from devui.web.panels.session.parts import (
     TopBar,
     Transport,
 )
+from devui.web.panels.settings.panel import run_settings
 from devui.web.panels.timeline.chips import filter_chips
 from devui.web.panels.timeline.filtering import (
     FilteredRows,
@@ -501,6 +502,7 @@ async def _chat(
             state=nothing_to_send(at.number)
             if at
             else composer_state(live, app, imported=imported),
+            settings=await run_settings(services, session, app),
         ),
         queue=QueuePanel() if at else await queue_panel(services, session),
     )

@@ -1,0 +1,1 @@
+"""Settings for the next run, beside the message."""
