@@ -214,6 +214,7 @@ LITERAL_GETATTR = {
 }
 
 INFLATES = {
+    "devui/web/panels/artifacts/pdf_renderer.py": "it writes pictures, and reads none",
     "devui/web/panels/bundles/archive.py": "it writes archives for download, and reads none",
     "devui/web/panels/trace/api.py": (
         "exporters of OpenTelemetry send gzip; 64 MB come of it at the most"

@@ -425,6 +425,16 @@ def artifact_url(key: int, name: str, version: int | None = None, *, download: b
     return _with(f"/sessions/{key}/artifacts/{_segment(name)}", **query)
 
 
+def pdf_page_url(file: str, number: int) -> str:
+    """A page of the PDF at this address as a picture."""
+    return f"{file}{'&' if '?' in file else '?'}page={number}"
+
+
+def pdf_pages_url(file: str) -> str:
+    """All pages of the PDF at this address, as a part of a page."""
+    return f"{file}{'&' if '?' in file else '?'}pages=yes"
+
+
 def files_url(key: int) -> str:
     """The tab about the artifacts, and where one is uploaded."""
     return f"/sessions/{key}/files"
@@ -437,6 +447,11 @@ def edit_state_url(key: int, name: str) -> str:
 
 def change_state_url(key: int) -> str:
     return f"/sessions/{key}/state"
+
+
+def watch_url(key: int) -> str:
+    """Where a state key is watched, or watched no more."""
+    return f"/sessions/{key}/watched"
 
 
 def delete_file_url(key: int) -> str:

@@ -7,10 +7,11 @@ from devui.web.panels.artifacts.parts import (
     DiffLine,
     FileDiff,
     FileItem,
+    PdfPages,
     ShownFile,
     VersionLink,
 )
-from devui.web.panels.chat.content_parts import PlainPreview, TablePreview
+from devui.web.panels.chat.content_parts import PdfPreview, PlainPreview, TablePreview
 from devui.web.panels.graph.layout import Box
 from devui.web.panels.graph.parts import GraphLine, GraphNode, GraphPanel, NodeMenu
 from devui.web.panels.state.parts import StateForm
@@ -34,6 +35,10 @@ PREVIEWS = (
     ArtifactPreview(HREF, "plan.json", content=json_tree({"days": [1, 2]})),
     ArtifactPreview(HREF, "plan.txt", content=PlainPreview("Day 1: London")),
     ArtifactPreview(HREF, "plan.zip"),
+    PdfPreview(f"{HREF}&page=1", f"{HREF}&pages=yes"),
+    PdfPreview(),
+    PdfPages("2 pages", (f"{HREF}&page=1", f"{HREF}&page=2"), "48 more pages: download the file."),
+    PdfPages(problem="This PDF can't be drawn: it is damaged, encrypted, or too large."),
 )
 DIFFERENCE = FileDiff(
     "v0",

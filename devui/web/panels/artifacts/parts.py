@@ -20,6 +20,21 @@ class ArtifactPreview:
 
 
 @dataclass(frozen=True, slots=True)
+class PdfPages:
+    """The pages of a PDF below each other. Goes into the preview."""
+
+    template: ClassVar[str] = "artifacts/pdf_pages.html"
+    count: str = ""
+    """`12 pages`"""
+    pages: tuple[str, ...] = ()
+    """The addresses of their pictures."""
+    more: str = ""
+    """How many are left out."""
+    problem: str = ""
+    """Why there are none."""
+
+
+@dataclass(frozen=True, slots=True)
 class DiffLine:
     """A line of a difference; `mark` is `+`, `-`, a space, or `@` between two places."""
 

@@ -9,7 +9,15 @@ from typing import Final
 
 from devui.store.rows import Artifact
 from devui.web.panels.artifacts.parts import ArtifactPreview
-from devui.web.panels.chat.previews import MEDIA, Room, is_textual, media_type, text_preview
+from devui.web.panels.chat.previews import (
+    MEDIA,
+    PDF,
+    Room,
+    is_textual,
+    media_type,
+    pdf_preview,
+    text_preview,
+)
 from devui.web.text.visible import visible
 
 _TAB: Final = Room(characters=100_000, rows=200, columns=40, cell=300)
@@ -44,6 +52,8 @@ def artifact_preview(artifact: Artifact, href: str) -> ArtifactPreview:
     name, mime = visible(artifact.row.name), type_of(artifact)
     if (medium := MEDIA.get(mime)) and artifact.data is not None:
         return ArtifactPreview(href, name, medium)
+    if mime == PDF and artifact.data is not None:
+        return ArtifactPreview(href, name, content=pdf_preview(href))
     text = text_of(artifact)
     return ArtifactPreview(
         href, name, content=None if text is None else text_preview(text, mime, _TAB)

@@ -12,17 +12,23 @@ from devui.debugger.background.jobs import UNWATCHED
 from devui.debugger.events.news import ArtifactsChanged
 from devui.debugger.history.paths import path_of
 from devui.web.errors import BadRequest, NotFound
-from devui.web.links import session_url
+from devui.web.links import artifact_url, event_file_url, pdf_page_url, session_url
 from devui.web.lookup import event_of as stored_event
 from devui.web.lookup import session_of
 from devui.web.page_query import PageQuery
 from devui.web.panels.artifacts.panel import artifacts_panel
+from devui.web.panels.artifacts.parts import PdfPages
+from devui.web.panels.artifacts.pdf import UnreadablePdf, can_draw, draw
 from devui.web.panels.chat.content import inline_file
 from devui.web.panels.chat.previews import MEDIA, media_type
 from devui.web.security.intake import read_form
+from devui.web.services import services_of
+from devui.web.text.formats import plural
 from devui.web.text.numbers import whole_number
 from devui.web.uploads import form_file
 
+_SHOWN: Final = 50
+"""Pages of a PDF."""
 _LARGEST: Final = 20_000_000
 """Bytes of an upload, as many as over ADK's API."""
 _INLINE: Final = {*MEDIA, "text/plain"}
@@ -61,6 +67,9 @@ async def show(request: Request) -> Response:
         raise NotFound("there is no such artifact in this session")
     content = artifact.data if artifact.data is not None else (artifact.text or "").encode()
     mime = artifact.row.mime if artifact.data is not None else "text/plain"
+    href = artifact_url(session.key, name, artifact.row.version)
+    if (pages := await _pages(request, content, href)) is not None:
+        return pages
     saved = request.query_params.get("download") is not None
     return _inert(content, "" if saved else mime or "", services.view.text(name))
 
@@ -123,7 +132,38 @@ async def of_event(request: Request) -> Response:
     file = inline_file(body[1], path) if body else None
     if file is None:
         raise NotFound("there is no such file in this event")
+    href = event_file_url(session.key, request.path_params["number"], path)
+    if (pages := await _pages(request, file.content, href)) is not None:
+        return pages
     return _inert(file.content, file.mime, services.view.text(file.name))
+
+
+async def _pages(request: Request, content: bytes, href: str) -> Response | None:
+    """A page of the PDF at an address as a picture for `?page=`, all as a part for `?pages=`;
+    None for another request.
+
+    Raises NotFound for what has no such page.
+    """
+    query = request.query_params
+    if not can_draw() or not ("page" in query or "pages" in query):
+        return None
+    if "pages" in query:
+        return services_of(request).render.page(await _all_pages(content, href))
+    try:
+        drawn = await draw(content, whole_number(query["page"]) or 0)
+    except UnreadablePdf as error:
+        raise NotFound(str(error)) from error
+    return _inert(drawn.picture, "image/png", f"page {query['page']}.png")
+
+
+async def _all_pages(content: bytes, href: str) -> PdfPages:
+    try:
+        count = (await draw(content, 1)).pages
+    except UnreadablePdf as error:
+        return PdfPages(problem=str(error))
+    pages = tuple(pdf_page_url(href, number) for number in range(1, min(count, _SHOWN) + 1))
+    more = f"{count - _SHOWN:,} more pages: download the file to see them."
+    return PdfPages(plural(count, "page"), pages, more if count > _SHOWN else "")
 
 
 def _inert(content: bytes, mime: str, name: str) -> Response:

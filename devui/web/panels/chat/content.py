@@ -184,7 +184,7 @@ def file_part(part: Part, path: Path, file: FileLink | None) -> FilePart | None:
             formats.size(size),
             href,
             show=MEDIA.get(media_type(mime)) if href else None,
-            preview=preview_of(data),
+            preview=preview_of(data, href),
         )
     if reference := part.file_data:
         address = str(reference.get("fileUri") or "")

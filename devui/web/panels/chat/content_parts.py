@@ -82,7 +82,17 @@ class TablePreview:
     """How many rows are left out, in a sentence; "" for none."""
 
 
-FilePreview: TypeAlias = PlainPreview | TablePreview | JsonTree
+@dataclass(frozen=True, slots=True)
+class PdfPreview:
+    """The first page of a PDF; the others come once it is in sight."""
+
+    template: ClassVar[str] = "chat/pdf_preview.html"
+    first_href: str = ""
+    """The picture of the first page; "" if this server can't draw it."""
+    pages_href: str = ""
+
+
+FilePreview: TypeAlias = PlainPreview | TablePreview | PdfPreview | JsonTree
 Medium = Literal["picture", "audio", "video"]
 
 

@@ -15,7 +15,15 @@ from typing import Any, Final
 
 from devui.debugger.events.preview import ELLIPSIS, shortened
 from devui.web.basic_parts import JsonTree
-from devui.web.panels.chat.content_parts import FilePreview, Medium, PlainPreview, TablePreview
+from devui.web.links import pdf_page_url, pdf_pages_url
+from devui.web.panels.artifacts.pdf import can_draw
+from devui.web.panels.chat.content_parts import (
+    FilePreview,
+    Medium,
+    PdfPreview,
+    PlainPreview,
+    TablePreview,
+)
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import json_tree
 from devui.web.text.visible import visible
@@ -67,9 +75,20 @@ def is_textual(mime: str) -> bool:
     return mime.startswith("text/") or mime in _TEXTS or mime.endswith(("+json", "+xml"))
 
 
-def preview_of(data: Mapping[str, Any]) -> FilePreview | None:
-    """The preview of an `inlineData` in a message; None for what is no text."""
+PDF: Final = "application/pdf"
+
+
+def pdf_preview(href: str) -> PdfPreview:
+    """The preview of the PDF whose bytes are at `href`."""
+    return PdfPreview(pdf_page_url(href, 1), pdf_pages_url(href)) if can_draw() else PdfPreview()
+
+
+def preview_of(data: Mapping[str, Any], href: str = "") -> FilePreview | None:
+    """The preview of an `inlineData` in a message, whose bytes are at `href`; None for what is
+    neither text nor a PDF."""
     mime, coded = media_type(data.get("mimeType")), str(data.get("data") or "")
+    if mime == PDF and href:
+        return pdf_preview(href)
     if not is_textual(mime):
         return None
     most = _READ // 3 * 4

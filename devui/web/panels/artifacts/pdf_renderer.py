@@ -1,0 +1,61 @@
+"""Draws one page of a PDF as a PNG: the program of a child process, as of decisions/0025.
+
+`python -m devui.web.panels.artifacts.pdf_renderer NUMBER` reads the file from its input and
+writes a line with the count of pages, then the picture. If it can't, it ends with a reason.
+"""
+
+import resource
+import struct
+import sys
+import zlib
+from typing import Any, Final
+
+import pypdfium2
+
+_WIDTH: Final = 1200
+"""Pixels of a page."""
+_MOST_PIXELS: Final = 6_000_000
+_LARGEST_SCALE: Final = 4.0
+_MEMORY: Final = 1_500_000_000
+"""Bytes that a file may make the process take."""
+_SECONDS: Final = 10
+_COLOURS: Final = {1: 0, 3: 2}
+"""PNG's colour types by the channels of a bitmap: grey, and red, green and blue."""
+
+
+def main() -> None:
+    """Draw the page that the argument names, counted from 1."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    try:
+        document = pypdfium2.PdfDocument(sys.stdin.buffer.read())
+        picture = _drawn(document[int(sys.argv[1]) - 1])
+    except (pypdfium2.PdfiumError, IndexError, MemoryError) as error:
+        sys.exit(f"{error}")
+    sys.stdout.buffer.write(f"{len(document)}\n".encode() + picture)
+
+
+def _drawn(page: Any) -> bytes:
+    width, height = page.get_size()
+    fitting = (_MOST_PIXELS / max(width * height, 1)) ** 0.5
+    scale = min(_WIDTH / max(width, 1), fitting, _LARGEST_SCALE)
+    return _png(page.render(scale=scale, rev_byteorder=True))
+
+
+def _png(bitmap: Any) -> bytes:
+    """The picture as a file; a zero before each line says that it is written as it is."""
+    row, lines = bitmap.width * bitmap.n_channels, memoryview(bitmap.buffer).cast("B")
+    starts = range(0, bitmap.height * bitmap.stride, bitmap.stride)
+    pixels = b"".join(b"\0" + bytes(lines[start : start + row]) for start in starts)
+    colours = _COLOURS[bitmap.n_channels]
+    head = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, 8, colours, 0, 0, 0)
+    chunks = (b"IHDR", head), (b"IDAT", zlib.compress(pixels, 6)), (b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+if __name__ == "__main__":
+    main()
