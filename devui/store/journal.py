@@ -38,6 +38,7 @@ from devui.store.state import State
 from devui.store.state_history import Histories, Uncommitted
 from devui.store.totals import Totals
 from devui.store.trials import Trials
+from devui.store.watched_keys import WatchedKeys
 
 _ID = "SELECT id FROM journal"
 _HEAD = "SELECT seq FROM journal"
@@ -82,6 +83,7 @@ class Journal:
         self.trials = Trials(database, clock)
         self.queued = Queued(database, clock)
         self.engines = ChosenEngines(database, clock)
+        self.watched_keys = WatchedKeys(database, clock)
         self.search = Search(database)
 
     @classmethod

@@ -72,6 +72,7 @@ from tests.web import (
     state_samples,
     travel_samples,
     trial_samples,
+    watch_samples,
 )
 from tests.web.samples import session_page
 from tests.web.travel_samples import Stored
@@ -336,7 +337,7 @@ def alone() -> list[Model]:
         *samples.chat(travel, samples.FAILED).messages,
         Filled(rows.items, gap(7, 1, 5), gap(7, 16, 40)),
         Filled(samples.chat(travel, None).messages, gap(7, 1, 5, in_grid=False)),
-        Selection(*chosen),
+        Selection(*chosen, watch_samples.STRIP),
         Narrowed(rows, *chosen, PageStream("/sessions/7/stream?filter=kind:call")),
         breakpoint_sheet(*travel[10][:2], break_samples.SHEET[0]),
         *break_samples.SHEET,
@@ -356,6 +357,7 @@ def alone() -> list[Model]:
         *trial_samples.ALL,
         *file_samples.ALL,
         *settings_samples.ALL,
+        *watch_samples.ALL,
         *standing_samples.ALL,
         replay_samples.FORM,
         replay_samples.GOING,

@@ -66,7 +66,14 @@ from devui.web.panels.usage.parts import Spending, SpendingLine
 from devui.web.text.formats import UNKNOWN, compact
 from devui.web.text.jsontree import json_text
 from devui.wire.events import Event
-from tests.web import filter_samples, held_samples, replay_samples, settings_samples, state_samples
+from tests.web import (
+    filter_samples,
+    held_samples,
+    replay_samples,
+    settings_samples,
+    state_samples,
+    watch_samples,
+)
 from tests.web.travel_samples import KEY, NOW, Stored, text
 
 PRICES = Prices.load(Path("nowhere"))
@@ -337,5 +344,6 @@ def session_page(
         debugger=held_samples.STEPS if is_held else Debugger(),
         replay=replay_samples.DIVERGED if is_held else Replay(),
         stream=PageStream(links.stream_url(KEY, Cursor("0123456789abcdef", 140))),
+        watched=watch_samples.STRIP if selected else watch_samples.NONE,
         notices=notices,
     )

@@ -37,6 +37,7 @@ from devui.web.panels.inspector.parts import Selection
 from devui.web.panels.runs.panel import standing_of
 from devui.web.panels.session.page import session_page
 from devui.web.panels.timeline.transport import transport
+from devui.web.panels.watch.panel import watch_strip
 from devui.web.security.intake import parse_json, read_form
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
@@ -294,6 +295,7 @@ async def nearest_hit(request: Request) -> Response:
     selection = Selection(
         await inspector(services, session, hit, tab_of(tab, selected=True), query=query),
         await transport(services, session, hit, tab),
+        await watch_strip(services, session, hit),
     )
     address = session_url(session.key, event=hit.number, tab=tab)
     return services.render.page(selection, headers=push_url(address))

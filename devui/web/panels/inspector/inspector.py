@@ -265,6 +265,7 @@ async def state(
         at=at.number if at else None,
         pending=uncommitted,
         more=more,
+        watched=await journal.watched_keys.of(session.app),
     )
     return await _beside(build, heavy=sum(len(value.value) for value in values) > _HEAVY)
 

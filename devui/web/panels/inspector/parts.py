@@ -16,6 +16,7 @@ from devui.web.panels.runs.parts import RunPanel
 from devui.web.panels.session.parts import Transport
 from devui.web.panels.state.parts import KeyHistory, Mark, PinBar, StateForm, StateValue
 from devui.web.panels.trace.parts import TracePanel
+from devui.web.panels.watch.parts import WatchStrip
 
 TabKey = Literal[
     "event", "state", "raw", "log", "breaks", "run", "request", "trace", "graph", "artifacts"
@@ -311,8 +312,10 @@ class Inspector:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The answer to choosing a row or a tab: the inspector, and the transport bar along with it."""
+    """The answer to choosing a row or a tab: the inspector, and along with it the transport bar and
+    the watched keys."""
 
     template: ClassVar[str] = "inspector/selection.html"
     inspector: Inspector
     transport: Transport
+    watched: WatchStrip

@@ -90,6 +90,7 @@ from devui.web.panels.timeline.filtering import search
 from devui.web.panels.timeline.live_history import LiveHistory
 from devui.web.panels.timeline.transport import ticks
 from devui.web.panels.usage.usage import spending, totals
+from devui.web.panels.watch.panel import watch_strip
 from devui.web.render import Renderer
 from devui.web.services import Services, services_of
 from devui.web.sse import Message, stream_response
@@ -197,7 +198,13 @@ class LivePage:
         marks = ticks(self._kinds)
         panel = await state(self._services, self._session, None)
         ask = replace("#history-ask", render.part(HistoryAsk(key_history_url(key))))
-        return fill("#ticks", render.part(marks)) + replace("#state-live", render.part(panel)) + ask
+        watched = await watch_strip(self._services, self._session, None)
+        return (
+            fill("#ticks", render.part(marks))
+            + replace("#state-live", render.part(panel))
+            + replace("#watched-now", render.part(watched))
+            + ask
+        )
 
     async def _grown(self, batch: Batch) -> Markup:
         """For a page of the past: how long the session has become."""

@@ -96,6 +96,8 @@ from devui.web.panels.timeline.window import (
     window_before,
 )
 from devui.web.panels.usage.usage import spending, totals, totals_at
+from devui.web.panels.watch.panel import watch_strip
+from devui.web.panels.watch.parts import WatchStrip
 from devui.web.security.veil import View
 from devui.web.services import Services
 from devui.web.text.formats import moment, plural
@@ -122,6 +124,7 @@ class SessionPage:
     debugger: Debugger
     replay: Replay
     stream: PageStream
+    watched: WatchStrip
     notices: tuple[Notice, ...] = ()
     journal: tuple[Notice, ...] = ()
     """What is wrong with the journal."""
@@ -291,6 +294,7 @@ async def session_page(
         debugger=debugger(live),
         replay=await replay_of(services, session),
         stream=_stream(services, stand, stand.head),
+        watched=await watch_strip(services, session, row, at=at),
         opened=tab is not None,
         notices=notices(session, size, app, live),
         journal=server_notices(services),

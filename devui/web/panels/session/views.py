@@ -25,6 +25,7 @@ from devui.web.panels.session.page import narrowed, session_page
 from devui.web.panels.state.addresses import moment_of, pin_of
 from devui.web.panels.timeline.filtering import search
 from devui.web.panels.timeline.transport import transport
+from devui.web.panels.watch.panel import watch_strip
 from devui.web.security.intake import read_form
 from devui.web.services import Services, services_of
 from devui.web.text.numbers import whole_number
@@ -102,7 +103,8 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
             services, session, row, tab_of(tab, selected=row is not None), query=query
         )
         bar = await transport(services, session, row, tab, query=query)
-        return services.render.page(Selection(shown, bar))
+        watched = await watch_strip(services, session, row, at=query.at)
+        return services.render.page(Selection(shown, bar, watched))
     if session.app in services.apps.names():
         services.workers.warm(session.app)
     page = await session_page(services, session, row, tab=tab, theme=theme_of(request), query=query)

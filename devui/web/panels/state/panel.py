@@ -1,6 +1,6 @@
 """Stored state as the state panel and the changes of an event."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from types import MappingProxyType
@@ -14,6 +14,8 @@ from devui.web.links import edit_state_url, session_url, state_value_url
 from devui.web.panels.inspector.parts import MoreLink, PendingGroup, StatePanel, StateScope
 from devui.web.panels.state.key_history import KeyLinks
 from devui.web.panels.state.parts import StateValue
+from devui.web.panels.watch.panel import watch_button
+from devui.web.panels.watch.parts import WatchButton
 from devui.web.text.jsontree import PREVIEW, Link, Rest, Room, json_tree
 from devui.web.text.visible import visible
 
@@ -42,15 +44,17 @@ def state_panel(
     at: int | None = None,
     pending: tuple[PendingGroup, ...] = (),
     more: Mapping[Scope, MoreLink] = MappingProxyType({}),
+    watched: Collection[str] | None = None,
 ) -> StatePanel:
     """All scopes, with what the selected event changed.
 
     `temp` holds the `temp:` keys the event wrote, which nothing keeps; `number` is the event the
     state is as of, None for now; `at` is the one that the page is as of; `pending` is what is
-    written and not committed; `more` leads to the keys of a scope that are not among the values.
+    written and not committed; `more` leads to the keys of a scope that are not among the values;
+    `watched` are the keys that are watched, None where no key can be.
     """
     changed = {(change.scope, change.key): change for change in changes}
-    trees = _Trees(KeyLinks(session, number, at))
+    trees = _Trees(KeyLinks(session, number, at), watched=watched)
     scopes = [
         StateScope(label, note, tuple(_scope(scope, values, changed, trees)), more.get(scope))
         for scope, (label, note) in SCOPES.items()
@@ -93,6 +97,8 @@ class _Trees:
 
     links: KeyLinks | None
     """None for what no event has written yet."""
+    watched: Collection[str] | None = None
+    """The keys that are watched already; None where none can be."""
     room: Room = field(default_factory=lambda: Room(_NODES))
     text: int = _TEXT
 
@@ -101,6 +107,15 @@ class _Trees:
         links = self.links
         rest = None if links is None else self._rest(key, links.session, links.event)
         return self._tree(text, links.within(key) if links and link else None, rest)
+
+    def watch(self, key: str) -> WatchButton | None:
+        """The button that watches a key."""
+        links, watched = self.links, self.watched
+        if links is None or watched is None:
+            return None
+        return watch_button(
+            links.session, key, is_watched=key in watched, number=links.event, at=links.at
+        )
 
     def old(self, change: Change | None) -> JsonTree | None:
         """What was there before the panel's event."""
@@ -148,6 +163,7 @@ def _value(value: Value, change: Change | None, trees: _Trees) -> StateValue:
         by=outside if value.number is None else f"#{value.number}",
         href=session_url(links.session, event=value.number) if links and value.number else None,
         history=links.to(Pin(key)) if links else "",
+        watch=trees.watch(key),
         edit=edit_state_url(links.session, key)
         if links and links.event is None and len(value.value) <= LONGEST
         else "",

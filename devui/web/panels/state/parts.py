@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from devui.web.basic_parts import JsonTree
+from devui.web.panels.watch.parts import WatchButton
 
 Mark = Literal["same", "new", "changed", "removed"]
 
@@ -175,5 +176,7 @@ class StateValue:
     """What else there is to say of the write."""
     history: str = ""
     """Who wrote it when; "" for what has no history."""
+    watch: WatchButton | None = None
+    """Puts it into sight; None for what can't be watched."""
     edit: str = ""
     """The form for it; "" for what can't be edited."""

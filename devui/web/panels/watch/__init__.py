@@ -1,0 +1,1 @@
+"""State keys that stay in sight above the panes."""

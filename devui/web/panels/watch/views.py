@@ -1,0 +1,27 @@
+"""The buttons that put a state key into sight, and take it away."""
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.web.errors import BadRequest
+from devui.web.links import session_url
+from devui.web.lookup import session_of
+from devui.web.security.intake import read_form
+from devui.web.text.numbers import whole_number
+
+_TEMPORARY = "temp:"
+
+
+async def change(request: Request) -> Response:
+    """Watch the `key` of the form, or with `do=remove` no more."""
+    services, session = await session_of(request)
+    form = await read_form(request)
+    key = str(form.get("key") or "")
+    if not key or key.startswith(_TEMPORARY):
+        raise BadRequest("name a state key; `temp:` keys aren't stored and can't be watched")
+    if form.get("do") == "remove":
+        await services.journal.watched_keys.remove(session.app, key)
+    else:
+        await services.journal.watched_keys.add(session.app, key)
+    event, at = (whole_number(str(form.get(name) or "")) for name in ("event", "at"))
+    return RedirectResponse(session_url(session.key, event=event, at=at, tab="state"), 303)
