@@ -21,6 +21,9 @@ FLOORS: dict[str, set[str]] = {
     "settings": {"devui", "wire"},
     "address": set(),
     "keys": {"address"},
+    "failures": set(),
+    "client": {"failures"},
+    "mcp": {"devui", "client", "failures"},
     "wire": set(),
     "adk_options": set(),
     "store": {"address", "keys", "wire"},
@@ -33,6 +36,8 @@ FLOORS: dict[str, set[str]] = {
         "devui",
         "adk_options",
         "address",
+        "client",
+        "failures",
         "keys",
         "settings",
         "web",
@@ -52,7 +57,10 @@ FLOORS: dict[str, set[str]] = {
 SERVER_COLUMN = {
     "address",
     "adk_options",
+    "client",
+    "failures",
     "keys",
+    "mcp",
     "settings",
     "wire",
     "store",
@@ -72,6 +80,7 @@ NEVER_IN_WORKER = ("starlette", "uvicorn", "jinja2", "aiosqlite", "click", "watc
 
 OPTIONAL = (
     "devui.debugger.adk_imports.remote",
+    "devui.mcp.protocol",
     "devui.runtime.a2a",
     "devui.runtime.agents.remote_a2a_agent",
     "devui.runtime.auth.token_endpoint",

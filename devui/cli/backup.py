@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from devui.cli.doctor.journal import look_at_journal
-from devui.cli.errors import Failed, Misused
+from devui.failures import Failed, Misused
 from devui.settings import DEFAULT_DATA_DIR
 from devui.store.errors import FolderRefused, StoreError
 from devui.store.folder import DATABASE, back_up

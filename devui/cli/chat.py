@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.client import Client
-from devui.cli.errors import Misused, MovedOn
 from devui.cli.follow import newest_number, news_of
 from devui.cli.output import json_words, output_lines, plain, position_lines
+from devui.client import Client
+from devui.failures import Misused, MovedOn
 from devui.web.text.visible import readable
 
 USER: Final = "user"

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.client import Client
-from devui.cli.errors import Failed, Misused, NotThere
 from devui.cli.follow import news_of
 from devui.cli.lookup import GOING, session_of
 from devui.cli.output import json_words, plain
 from devui.cli.replay import divergence_lines
 from devui.cli.server import Terminal, on_the_server
+from devui.client import Client
+from devui.failures import Failed, Misused, NotThere
 
 _SIGNS: Final = {"changed": "≠", "left": "-", "right": "+", "moved": "↕"}
 _COLOURS: Final = {"changed": "yellow", "left": "red", "right": "green"}

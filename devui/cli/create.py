@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from devui.cli.errors import Failed, Misused
+from devui.failures import Failed, Misused
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _FEW: Final = frozenset({"agent", "app", "tmp", "user"})

@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from devui.cli.client import Client
-from devui.cli.errors import Failed
 from devui.cli.follow import followed
 from devui.cli.lookup import app_option, session_of
 from devui.cli.output import plain, times
 from devui.cli.server import Reach, agents_option, reaching, served
+from devui.client import Client
+from devui.failures import Failed
 
 _EXAMPLES = """\b
 Examples:

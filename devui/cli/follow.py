@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.client import Client
-from devui.cli.errors import LEFT, Failed, NoServer, NotThere
 from devui.cli.output import event_lines, output_lines, position_lines
 from devui.cli.server import Terminal
+from devui.client import Client
+from devui.failures import LEFT, Failed, NoServer, NotThere
 
 _LINES: dict[str, Callable[[Any], list[str]]] = {
     "event": event_lines,

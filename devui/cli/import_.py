@@ -12,7 +12,6 @@ from typing import IO, Any, Final
 
 import click
 
-from devui.cli.errors import Failed, Misused, MovedOn
 from devui.cli.follow import followed
 from devui.cli.output import plain
 from devui.cli.server import Reach, Terminal, agents_option, reaching, served
@@ -21,6 +20,7 @@ from devui.debugger.adk_imports.database import Database
 from devui.debugger.adk_imports.discovery import Store, stores_at
 from devui.debugger.adk_imports.sources import Choice, Head, Notes, Unreadable
 from devui.debugger.adk_imports.sqlite import is_sqlite
+from devui.failures import Failed, Misused, MovedOn
 
 _EXAMPLES = """\b
 Examples:

@@ -1,14 +1,13 @@
 """Which session, run or app a command is about, from what was typed or from what goes on."""
 
-from typing import Any, Final
+from typing import Any
 
 import click
 
-from devui.cli.client import Client
-from devui.cli.errors import Misused, MovedOn, NotThere
 from devui.cli.output import plain
+from devui.client import USER, Client
+from devui.failures import Misused, MovedOn, NotThere
 
-_USER: Final = "user"
 GOING = frozenset({"running", "held", "stopping"})
 
 app_option = click.option(
@@ -36,24 +35,9 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> d
     raise Misused(f"several sessions have the id {name!r}; give the number of one: {keys}")
 
 
-def new_session(
-    client: Client, app: str, *, name: str | None = None, state: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """Make a session of an app, of the user that the page's sessions are of; `name` is its id.
-
-    Raises NotThere.
-    """
-    made = client.post("apps", app, "users", _USER, "sessions", sessionId=name, state=state)
-    return _with_id(client, app, str(made["id"]))[0]
-
-
 def session_with_id(client: Client, app: str, name: str) -> dict[str, Any] | None:
     """The session of this id that the page's user has in the app, if there is one."""
-    return next(iter(_with_id(client, app, name)), None)
-
-
-def _with_id(client: Client, app: str, name: str) -> list[dict[str, Any]]:
-    return client.listed("api", "sessions", app=app, user=_USER, id=name)
+    return next(iter(client.listed("api", "sessions", app=app, user=USER, id=name)), None)
 
 
 def _numbered(client: Client, name: str) -> list[dict[str, Any]]:

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.errors import Misused
 from devui.cli.follow import followed
 from devui.cli.lookup import app_option, session_of
 from devui.cli.output import plain, times
 from devui.cli.server import Reach, Terminal, agents_option, reaching, served
 from devui.cli.test import write_files
 from devui.debugger.saved_tests.placing import Misplaced, test_name, way_to
+from devui.failures import Misused
 
 _KINDS: Final = ("error", "agents", "tools", "text", "state", "recorded")
 

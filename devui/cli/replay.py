@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.client import Client
-from devui.cli.errors import LEFT, Failed, Misused, NotThere
 from devui.cli.follow import followed, news_of, say_after_interrupt, tell
 from devui.cli.lookup import GOING, app_option, session_of
 from devui.cli.output import plain
 from devui.cli.server import Reach, Terminal, agents_option, reaching, served
+from devui.client import Client
+from devui.failures import LEFT, Failed, Misused, NotThere
 from devui.wire.excerpts import around_difference
 
 _LONG = 200

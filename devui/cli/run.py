@@ -16,14 +16,14 @@ from typing import Any, Final
 import click
 
 from devui.cli.chat import DONE, USER, Chat, DoubleInterrupt
-from devui.cli.client import Client
-from devui.cli.errors import LEFT, Failed, Misused, NotThere
 from devui.cli.follow import say_after_interrupt
-from devui.cli.lookup import apps_of, new_session, session_of, session_with_id
+from devui.cli.lookup import apps_of, session_of, session_with_id
 from devui.cli.options import Effects, adk_options, engine_option, python_option
 from devui.cli.output import plain
 from devui.cli.server import Reach, agents_option, reaching, served
+from devui.client import Client
 from devui.debugger.apps.apps import AppFolder
+from devui.failures import LEFT, Failed, Misused, NotThere
 from devui.wire.engines import EngineChoice
 
 _BUNDLE: Final = "devui.session"
@@ -412,7 +412,7 @@ def _session(client: Client, app: str, wish: Wish) -> dict[str, Any]:
     if wish.replay is not None and wish.state:
         raise Misused("the --replay file sets the state: omit --state and --state-file")
     state = wish.state if wish.replay is None else read_script(wish.replay).state
-    return new_session(client, app, name=wish.session_id, state=state)
+    return client.new_session(app, name=wish.session_id, state=state)
 
 
 @contextmanager

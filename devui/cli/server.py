@@ -15,9 +15,9 @@ from typing import Any
 import click
 
 from devui.address import ServerAddress, read_address
-from devui.cli.client import Client
-from devui.cli.errors import MovedOn, NoServer
 from devui.cli.output import position_lines
+from devui.client import Client
+from devui.failures import MovedOn, NoServer
 from devui.keys import kept_key
 from devui.settings import DEFAULT_DATA_DIR
 

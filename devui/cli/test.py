@@ -15,13 +15,13 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.errors import LEFT, Failed, Misused
 from devui.cli.follow import say_after_interrupt
 from devui.cli.output import plain, times
 from devui.debugger.saved_tests.cleaning import cleaned, file_text
 from devui.debugger.saved_tests.placing import IsThere, write_all
 from devui.debugger.secrets.redaction import NOTHING, Redactor
 from devui.debugger.secrets.values import secrets_of
+from devui.failures import LEFT, Failed, Misused
 from devui.wire.framing import codecs
 from devui.wire.outcomes import agents_in_turn, final_state, last_text, tool_calls
 from devui.wire.recordings import Recording

@@ -9,8 +9,8 @@ from threading import Thread
 import pytest
 
 from devui.cli import follow
-from devui.cli.client import Client
-from devui.cli.errors import LEFT
+from devui.client import Client
+from devui.failures import LEFT
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from devui.cli.errors import Misused
+from devui.failures import Misused
 
 
 def json_object(what: str, text: str) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from devui.cli.client import Client
-from devui.cli.errors import NotThere
 from devui.cli.lookup import app_of, apps_of
 from devui.cli.output import breakpoint_lines
 from devui.cli.server import Terminal, on_the_server
+from devui.client import Client
+from devui.failures import NotThere
 
 _app = click.option(
     "--app",

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.client import Client
 from devui.cli.dbg.arguments import json_object
 from devui.cli.dbg.control import key_option, no_wait_option, send, session_option
-from devui.cli.errors import Misused, NotThere
 from devui.cli.lookup import app_of, running, session_of
 from devui.cli.output import json_words, plain
 from devui.cli.server import Terminal, on_the_server
+from devui.client import Client
+from devui.failures import Misused, NotThere
 from devui.web.text.visible import visible
 
 

@@ -18,9 +18,8 @@ from devui.cli.dbg.control import (
     settled,
 )
 from devui.cli.dbg.session import fork, note, notes, rewind, trace, usage
-from devui.cli.errors import LEFT, Misused
 from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
-from devui.cli.lookup import new_session, running, session_of
+from devui.cli.lookup import running, session_of
 from devui.cli.output import (
     event_lines,
     json_words,
@@ -31,6 +30,7 @@ from devui.cli.output import (
     state_lines,
 )
 from devui.cli.server import Terminal, on_the_server
+from devui.failures import LEFT, Misused
 from devui.web.text.gates import deadlock
 
 
@@ -310,7 +310,7 @@ def start(
     client = terminal.client
     if app is not None and session is not None:
         raise Misused("--new and --session can't be combined; give one of them")
-    key = (new_session(client, app) if app is not None else session_of(client, session))["key"]
+    key = (client.new_session(app) if app is not None else session_of(client, session))["key"]
     before = newest_number(client, key)
     path = ("api", "sessions", key, "runs")
     position = client.post(*path, message=message, pause=not no_pause, actor=client.actor)

@@ -2,16 +2,14 @@
 
 import sys
 import uuid
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import click
 
-from devui.cli.errors import LEFT
 from devui.cli.follow import newest_number, say_after_interrupt
 from devui.cli.output import event_lines, position_lines
 from devui.cli.server import Terminal
-
-_GOING: Final = frozenset({"running", "stopping"})
+from devui.failures import LEFT
 
 session_option = click.option(
     "-s", "--session", metavar="KEY", help="Session by number or id; by default the running one."
@@ -56,11 +54,8 @@ def say_where(terminal: Terminal, position: dict[str, Any], before: int) -> None
 
 def settled(terminal: Terminal, position: dict[str, Any]) -> dict[str, Any]:
     """Wait until the run is held or over; Ctrl-C ends the waiting alone."""
-    path = ("api", "runs", position["run"])
     try:
-        while position["status"] in _GOING:
-            position = terminal.client.get(*path, after=position["position"])
+        return terminal.client.settled(position)
     except KeyboardInterrupt:
         say_after_interrupt("detached; the run continues")
         sys.exit(LEFT)
-    return position

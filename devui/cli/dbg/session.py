@@ -8,11 +8,11 @@ import click
 
 from devui.cli.dbg.arguments import json_object
 from devui.cli.dbg.control import say_where, session_option, settled
-from devui.cli.errors import Misused
 from devui.cli.follow import newest_number
 from devui.cli.lookup import session_of
 from devui.cli.output import plain
 from devui.cli.server import Terminal, on_the_server
+from devui.failures import Misused
 
 
 @click.command("notes")

@@ -14,10 +14,10 @@ from devui.cli.doctor.apps import ground, look_at_apps, look_at_workers
 from devui.cli.doctor.environment import look_at_environment
 from devui.cli.doctor.finding import Finding, Level, note
 from devui.cli.doctor.journal import look_at_folder, look_at_journal
-from devui.cli.errors import Misused
 from devui.cli.options import engine_option, python_option
 from devui.cli.output import plain
 from devui.debugger.workers.interpreter import Interpreter, WrongPython
+from devui.failures import Misused
 from devui.settings import DEFAULT_DATA_DIR
 from devui.wire.engines import EngineChoice
 

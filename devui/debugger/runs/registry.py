@@ -184,7 +184,7 @@ class Runs:
         )
         live.watched, live.guard = request.watch, request.guard
         if request.pause:
-            live.stepper.pause()
+            live.stepper.pause(request.actor)
         driver = Driver(
             live,
             journal=self._journal,

@@ -225,11 +225,12 @@ class Stepper:
 
     # --- commands --------------------------------------------------------------------------
 
-    def pause(self) -> None:
-        """Hold the first event that comes."""
+    def pause(self, actor: str) -> None:
+        """Hold the first event that comes, as the one who started the run wants it."""
         self.plan = Plan(name="pause", gates=PLANS["pause"])
+        self.note(Command(name="pause", key="", actor=actor))
 
-    def note(self, order: CallOrder) -> None:
+    def note(self, order: Command | CallOrder) -> None:
         """An order was carried out that leaves the position as it is."""
         self.last = LastCommand(order, time.time())
 

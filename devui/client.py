@@ -1,16 +1,25 @@
 """A client of the server's JSON endpoints, on the standard library alone (docs/guide/api.md)."""
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from io import IOBase
+from math import ceil, inf
 from typing import IO, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
-from devui.cli.errors import Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
+from devui.failures import Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
 
+USER: Final = "user"
+"""Whose the sessions are that are made on the page."""
+UNDER_WAY: Final = frozenset({"running", "stopping"})
+"""What a run is that is neither held nor over."""
+
+_LONGEST_ANSWER: Final = 30
+"""Seconds that the server waits before it answers where a run stands."""
 _PATIENCE: Final = 60.0
 """Seconds without a byte; waiting answers come within 30, streams say something every 15."""
 _KINDS: Final[dict[int, type[Failed]]] = {
@@ -71,6 +80,26 @@ class Client:
     def delete(self, *path: object) -> Any:
         """Delete something."""
         return self._ask("DELETE", path, {})
+
+    def new_session(
+        self, app: str, *, name: str | None = None, state: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Make a session of the user that the page's sessions are of; `name` is its id.
+
+        Raises NotThere if there is no such app.
+        """
+        made = self.post("apps", app, "users", USER, "sessions", sessionId=name, state=state)
+        return self.listed("api", "sessions", app=app, user=USER, id=str(made["id"]))[0]
+
+    def settled(self, position: dict[str, Any], *, seconds: float = inf) -> dict[str, Any]:
+        """Wait until the run of a position is held or over, at most so long; where it then is."""
+        until = time.monotonic() + seconds
+        while position["status"] in UNDER_WAY and (left := until - time.monotonic()) > 0:
+            path = ("api", "runs", position["run"])
+            position = self.get(
+                *path, after=position["position"], seconds=ceil(min(left, _LONGEST_ANSWER))
+            )
+        return position
 
     def download(self, *path: object, **query: object) -> Iterator[bytes]:
         """A file, in the pieces in which it comes. One that ends too early raises NoServer."""
