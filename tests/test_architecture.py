@@ -23,7 +23,7 @@ FLOORS: dict[str, set[str]] = {
     "keys": {"address"},
     "failures": set(),
     "client": {"failures"},
-    "mcp": {"devui", "client", "failures"},
+    "mcp": {"devui", "client", "failures", "wire"},
     "wire": set(),
     "adk_options": set(),
     "store": {"address", "keys", "wire"},

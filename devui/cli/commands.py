@@ -49,6 +49,8 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "backup": "devui.cli.backup",
     "prune": "devui.cli.prune",
     "doctor": "devui.cli.doctor.command",
+    "mcp": "devui.cli.mcp",
+    "skill": "devui.cli.skill",
 }
 """Where each command is: the `command` of a module that is loaded when it is needed."""
 _OWN: Final = frozenset({"--help", "--version"})
@@ -70,6 +72,8 @@ Examples:
   devui backup -o copy         copy all sessions, even while a server is running
   devui prune --days 90        list unused sessions; add --yes to delete them
   devui doctor                 check the installation, the journal and the apps
+  devui mcp                    give a coding agent the debugger
+  devui skill --install        teach it to debug from its shell
 
 Options and commands also work in google-adk's spelling: --data_dir, api_server.
 """

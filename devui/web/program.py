@@ -50,6 +50,7 @@ from devui.store.errors import (
 from devui.store.folder import dangers
 from devui.store.journal import Journal
 from devui.web.assets import ICON_PATH, STATIC_PATH, Assets, StaticFiles
+from devui.web.coding_agents.sessions import McpSessions
 from devui.web.error_pages import ErrorAnswers
 from devui.web.errors import (
     BadRequest,
@@ -171,6 +172,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             prices,
             settings.limits,
         ) as runs,
+        McpSessions(settings.url) as mcp,
     ):
         runs.words_of = _words_of
         queue = Queue(journal, bus, runs)
@@ -193,6 +195,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             put_away=PutAway(),
             jobs=Jobs(),
             search_index=search_index,
+            mcp=mcp,
             dangers=tuple(dangers(journal.path)),
         )
         services.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())

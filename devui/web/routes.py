@@ -10,6 +10,7 @@ app = Later("devui.web.panels.apps.views")
 selection = Later("devui.web.panels.apps.selection")
 archives = Later("devui.web.panels.bundles.archive")
 artifacts = Later("devui.web.panels.artifacts.views")
+coding_agents = Later("devui.web.coding_agents.views")
 palette = Later("devui.web.panels.palette.views")
 search = Later("devui.web.panels.search.views")
 search_api = Later("devui.web.panels.search.api")
@@ -224,6 +225,11 @@ development = [
 
 telemetry = [Route("/v1/traces", spans.take_otlp, methods=["POST"])]
 
-apis = [*debugger, *adk, *development, *telemetry]
+for_agents = [
+    Route("/mcp", coding_agents.mcp, methods=["POST", "DELETE"]),
+    Route("/llms.txt", coding_agents.llms, methods=["GET"]),
+]
+
+apis = [*debugger, *adk, *development, *telemetry, *for_agents]
 
 routes = [*pages, *apis]

@@ -22,6 +22,7 @@ from devui.settings import Settings
 from devui.store.folder import Danger
 from devui.store.journal import Journal
 from devui.web.basic_parts import Notice
+from devui.web.coding_agents.sessions import McpSessions
 from devui.web.render import Renderer
 from devui.web.security.refusals import Refusals
 from devui.web.security.veil import GIVEN, VIEW, Veil, View
@@ -75,6 +76,7 @@ class Services:
     put_away: PutAway
     jobs: Jobs
     search_index: SearchIndex
+    mcp: McpSessions
     dangers: tuple[Danger, ...]
     """Those of the place where the journal is."""
     rendering: asyncio.Semaphore = field(

@@ -73,7 +73,7 @@ class Policy:
     """Part of the cookie's name: other ports of the host share the cookie jar."""
     origins: Origins = field(default_factory=Origins)
     """Other origins whose pages may call; with the token, for the cookie is our own pages'."""
-    open_paths: frozenset[str] = field(default=frozenset({"/login", "/health"}))
+    open_paths: frozenset[str] = field(default=frozenset({"/login", "/health", "/llms.txt"}))
     """Paths that need no credentials; everything else does (R07)."""
     open_prefix: str = "/static/"
     """Files of the program itself, the style of the sign-in page among them."""

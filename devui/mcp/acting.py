@@ -1,0 +1,324 @@
+"""Tools that act: send messages, move and change runs, set breakpoints, fork."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, Literal
+
+from devui.client import Client
+from devui.failures import Misused, MovedOn
+from devui.mcp.answers import as_json, joined, outcome, short_json
+from devui.mcp.tool import OfSession, Tool
+from devui.wire.gates import original
+
+_SECONDS: Final = 45.0
+"""How long a tool waits for a run; clients give up on a call after a minute."""
+_GOING: Final = frozenset({"running", "held", "stopping"})
+
+
+def begun(client: Client, position: dict[str, Any], before: int) -> str:
+    """What came of a run that was just begun or moved on, until it is held or over."""
+    return outcome(client, client.settled(position, seconds=_SECONDS), before)
+
+
+class SendMessage(OfSession):
+    """Send a message to an agent and wait until its run ends or is held; or answer its question."""
+
+    reads: ClassVar[bool] = False
+    message: str = ""
+    app: str | None = None
+    """Start a new session of this app"""
+    pause: bool = False
+    """Hold the run before its first event"""
+    answers: dict[str, str] | None = None
+    """Values of the fields of the open question, instead of message"""
+
+    def answer(self, client: Client) -> str:
+        """The events of the run, and where it stands."""
+        if self.answers is not None:
+            return self._answered(client)
+        if not self.message:
+            raise Misused("give message, or answers to a question")
+        session = client.new_session(self.app) if self.app else self.of(client)
+        before = _newest(client, session["key"])
+        path = ("api", "sessions", session["key"], "runs")
+        position = client.post(*path, message=self.message, pause=self.pause, actor=client.actor)
+        return begun(client, position, before)
+
+    def _answered(self, client: Client) -> str:
+        key = self.key_of(client)
+        asked = client.listed("api", "sessions", key, "questions")
+        if not asked:
+            raise Misused(f"session {key} asks nothing; use message")
+        path, before = ("api", "sessions", key, "answers"), _newest(client, key)
+        position = client.post(
+            *path,
+            event=asked[0]["event"],
+            call=asked[0]["call"],
+            fields=self.answers,
+            actor=client.actor,
+        )
+        return begun(client, position, before)
+
+
+_NAMES: Final[Mapping[str, str]] = {
+    "step": "step_event",
+    "half": "step_half",
+    "into": "step_into",
+    "out": "step_out",
+    "finish": "stop_after_event",
+}
+"""Commands that the server calls something else."""
+_CALLS: Final[Mapping[str, str]] = {"end_call": "end", "answer_call": "answer"}
+_CHANGES: Final = frozenset({"edit", "mock", "reject", "skip", "drop", "undo"})
+"""Commands that leave the run where it is."""
+_DECISIONS: Final = ("run", "fail", "recorded", "wait")
+
+
+class ControlRun(OfSession):
+    """Move a held run: continue; step (next commit), half, into, out; pause; finish (after this
+    event), stop. Change what is held, then continue: edit (value is merged into the held event,
+    arguments, request or result: null removes a member, lists are replaced), mock (value is the model's or tool's answer), reject, skip,
+    drop, undo. End a hanging call: end_call, answer_call. Continue a failed, stopped or
+    interrupted run, with the agent's current code: resume (value decides about calls without a
+    result: {call id: "run" | "fail" | "recorded" | {result}})."""
+
+    reads: ClassVar[bool] = False
+    command: Literal[
+        "continue",
+        "step",
+        "half",
+        "into",
+        "out",
+        "pause",
+        "finish",
+        "stop",
+        "edit",
+        "mock",
+        "reject",
+        "skip",
+        "drop",
+        "undo",
+        "end_call",
+        "answer_call",
+        "resume",
+    ]
+    value: Any = None
+    hold: int | None = None
+    """One of several holds"""
+    call: str | None = None
+    """Id or name, from why_stuck"""
+    position: int | None = None
+    """Refuse if the run has moved on from here"""
+
+    def answer(self, client: Client) -> str:
+        """What was committed since, and where the run then stands."""
+        session = self.of(client)["key"]
+        at = client.get("api", "sessions", session, "run")
+        before = _newest(client, session)
+        if self.command == "resume":
+            return begun(client, self._resumed(client, session, at), before)
+        if at["status"] not in _GOING:
+            raise MovedOn(f"the run is already {at['status']}; use resume or send_message", at)
+        order: dict[str, Any] = {"key": uuid.uuid4().hex, "actor": client.actor}
+        order["value"] = self.value
+        if self.command in _CALLS:
+            if self.call is None:
+                raise Misused(f"{self.command} needs call: the id or name of a call in why_stuck")
+            order |= {"command": _CALLS[self.command], "call": _call(self.call)}
+            return begun(client, client.post("api", "runs", at["run"], "calls", **order), before)
+        if self.command == "edit":
+            order["value"] = merged(_held(at, self.hold), self.value)
+        order |= {"command": _NAMES.get(self.command, self.command), "hold": self.hold}
+        order["position"] = at["position"] if self.position is None else self.position
+        moved = client.post("api", "runs", at["run"], "commands", **order)
+        if self.command in _CHANGES:
+            return outcome(client, moved, before)
+        return begun(client, moved, before)
+
+    def _resumed(self, client: Client, session: int, at: Mapping[str, Any]) -> Any:
+        """Resume the newest invocation. Raises Misused with the calls that need a decision."""
+        if at["invocationId"] is None:
+            raise Misused("the run ended before its message was committed: send it again")
+        try:
+            return client.post(
+                *("api", "sessions", session, "runs"),
+                invocationId=at["invocationId"],
+                unknown=_decided(self.value),
+                actor=client.actor,
+            )
+        except MovedOn as refused:
+            if not refused.unknown:
+                raise
+            lines = [f"  {_unknown(call)}" for call in refused.unknown]
+            head = "these calls have no committed result; decide about each in value:"
+            raise Misused("\n".join([head, *lines])) from refused
+
+
+def _held(position: Mapping[str, Any], number: int | None) -> Any:
+    """What an edit of a hold changes, of the oldest one by default."""
+    holds = [each for each in position["holds"] if number in {None, each["id"]}]
+    if not holds:
+        raise Misused("nothing is held there, so there is nothing to edit")
+    return original(holds[0]["gate"], holds[0]["held"])
+
+
+def merged(value: Any, change: Any) -> Any:
+    """The value with a JSON merge patch (RFC 7396), so that a reader of a shortened value changes
+    nothing else."""
+    if not isinstance(change, Mapping):
+        return change
+    result = dict(value) if isinstance(value, Mapping) else {}
+    for name, each in change.items():
+        if each is None:
+            result.pop(name, None)
+        else:
+            result[name] = merged(result.get(name), each)
+    return result
+
+
+def _call(name: str) -> int | str:
+    return int(name) if name.isdecimal() else name
+
+
+def _decided(value: Any) -> dict[str, Any] | None:
+    """What is to become of calls without a result, as the server takes it. Raises Misused."""
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise Misused('value must be an object such as {"call id": "run"}')
+    return {
+        call: {"do": what} if what in _DECISIONS else {"do": "result", "result": what}
+        for call, what in value.items()
+    }
+
+
+def _unknown(call: Mapping[str, Any]) -> str:
+    result = call["recorded"]
+    about = "outcome unknown" if result is None else f"returned {short_json(result)}"
+    args = short_json(call["args"])
+    return f"{call['id']}: {call['tool']}({args}), {about if call['made'] else 'never made'}"
+
+
+def _newest(client: Client, session: int) -> int:
+    """The number of the session's last event; 0 without one."""
+    rows = client.listed("api", "sessions", session, "events", last=1)
+    return int(rows[-1]["number"]) if rows else 0
+
+
+class Breakpoints(Tool):
+    """List, add or remove an app's breakpoints, which hold its runs (with log, only log)."""
+
+    reads: ClassVar[bool] = False
+    action: Literal["list", "add", "remove"]
+    app: str | None = None
+    """Needed if there are several"""
+    on: (
+        Literal[
+            "tool",
+            "state",
+            "event",
+            "model",
+            "agent",
+            "error",
+            "transfer",
+            "final",
+            "human",
+            "artifact",
+            "escalate",
+            "budget",
+        ]
+        | None
+    ) = None
+    name: str = "*"
+    """Tool, state key, event kind…; * matches anything"""
+    agent: str = "*"
+    condition: str = ""
+    """Such as new < 0, args.price > 500, run.tokens > 20000"""
+    after: bool = False
+    """After the commit or call, not before"""
+    log: str = ""
+    """Line to log instead of holding; {key} is filled in"""
+    number: int | None = None
+    """To remove"""
+
+    def answer(self, client: Client) -> str:
+        """The app's breakpoints afterwards."""
+        path = ("api", "apps", self._app(client), "breakpoints")
+        if self.action == "add":
+            if self.on is None:
+                raise Misused("name what to break on in on")
+            client.post(
+                *path,
+                on=self.on,
+                name=self.name,
+                agent=self.agent,
+                condition=self.condition,
+                when="after" if self.after else "before",
+                log=self.log,
+            )
+        elif self.action == "remove":
+            if self.number is None:
+                raise Misused("give the number of the breakpoint to remove")
+            client.delete(*path, self.number)
+        points = client.listed(*path)
+        return joined(map(_point, points) if points else ["no breakpoints"])
+
+    def _app(self, client: Client) -> str:
+        apps: list[str] = [self.app] if self.app else client.get("list-apps")
+        if len(apps) != 1:
+            raise Misused(f"name the app, one of {', '.join(apps)}")
+        return apps[0]
+
+
+def _point(point: Mapping[str, Any]) -> str:
+    told = {name: point[name] for name in ("agent", "condition", "hit", "log") if point[name]}
+    told = {name: value for name, value in told.items() if value != "*"}
+    state = "" if point["enabled"] else ", disabled"
+    about = f"{point['when']} {point['on']}:{point['name']}"
+    return f"{point['id']}: {about} {as_json(told) if told else ''}, {point['hits']} hits{state}"
+
+
+class Fork(OfSession):
+    """Copy a session up to an event, with one change, and run it from there. The original stays."""
+
+    reads: ClassVar[bool] = False
+    event: int
+    """Last event of the copy; 0 for none"""
+    message: str | None = None
+    """Send this instead of the user's message at event"""
+    state: dict[str, Any] | None = None
+    """State keys to set"""
+    change: dict[str, Any] | None = None
+    """Merged into the last event: null removes a member, lists are replaced"""
+    run: bool = True
+
+    def answer(self, client: Client) -> str:
+        """The new session, the events of its run, and where that stands."""
+        source = self.key_of(client)
+        event = None
+        if self.change is not None:
+            told = client.get("api", "sessions", source, "events", self.event)
+            event = merged(told["event"], self.change)
+        made = client.post(
+            *("api", "sessions", source, "forks"),
+            number=self.event,
+            message=True if self.message is not None else None,
+            state=self.state,
+            event=event,
+            run=(self.run and self.message is None) or None,
+            actor=client.actor,
+        )
+        head, key = f"made session {made['key']}", made["key"]
+        before = _newest(client, key)
+        if self.message is not None and self.run:
+            path = ("api", "sessions", key, "runs")
+            position = client.post(*path, message=self.message, actor=client.actor)
+            return f"{head}\n{begun(client, position, before)}"
+        if made["run"]:
+            position = client.get("api", "runs", made["run"])
+            return f"{head}\n{begun(client, position, made['fork']['number'])}"
+        lines = [head, *([made["detail"]] if made.get("detail") else [])]
+        if made["unknown"]:
+            lines += ["not running; decide about these calls with control_run resume:"]
+            lines += [f"  {_unknown(call)}" for call in made["unknown"]]
+        return joined(lines)

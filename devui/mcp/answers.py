@@ -1,0 +1,164 @@
+"""What coding agents read: short lines with the numbers to go on with.
+
+A reader pays for every character. So values are shortened where they stand, with the number of
+what is left out, and an answer as a whole is cut at `MOST` characters.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from devui.client import Client
+
+MOST: Final = 6000
+"""Characters of an answer, about 1,500 tokens."""
+
+_TEXT: Final = 300
+_MEMBERS: Final = 20
+_LEVELS: Final = 8
+_LEAST: Final = 20
+_ROW: Final = 200
+_TRACEBACK: Final = 1200
+
+
+def cut(text: str, advice: str = "", *, most: int = MOST, start: int = 0) -> str:
+    """At most so many characters from `start` on, the number of those that follow, and how to get
+    them."""
+    end = start + most
+    if len(text) <= end:
+        return text[start:]
+    more = f"… {len(text) - end:,} more characters"
+    return f"{text[start:end]}\n{more}{f'; {advice}' if advice else ''}"
+
+
+def short(value: Any, *, text: int = _TEXT, levels: int = _LEVELS) -> Any:
+    """The value with long texts and lists shortened and its empty members left out."""
+    if isinstance(value, str):
+        left = len(value) - text
+        return value if left <= _LEAST else f"{value[:text]}… {left:,} more characters"
+    if isinstance(value, Mapping | list) and not levels:
+        return f"… {len(value)} more"
+    if isinstance(value, Mapping):
+        members = [(name, each) for name, each in value.items() if each not in (None, "", [], {})]
+        kept = {k: short(v, text=text, levels=levels - 1) for k, v in members[:_MEMBERS]}
+        return kept | ({"…": f"{len(members) - _MEMBERS} more"} if len(members) > _MEMBERS else {})
+    if isinstance(value, list):
+        items = [short(each, text=text, levels=levels - 1) for each in value[:_MEMBERS]]
+        return items + ([f"… {len(value) - _MEMBERS} more"] if len(value) > _MEMBERS else [])
+    return value
+
+
+def as_json(value: Any) -> str:
+    """The value as JSON in one line."""
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+
+
+def short_json(value: Any, most: int = _TEXT) -> str:
+    """The value as JSON, cut at so many characters."""
+    return str(short(as_json(value), text=most))
+
+
+def row_line(row: Mapping[str, Any]) -> str:
+    """`#5 result planner: search → {"found": 3}`, and what people changed or devui noticed."""
+    marks = [f"{edit['action']} by {edit['by']}" for edit in row["edits"]]
+    marks += [f"{note['kind']} state {note['key']}" for note in row["notes"]]
+    marks += [f"taken back by #{row['takenBack']}"] if row.get("takenBack") else []
+    about = short(one_line(row["text"]), text=_ROW)
+    return f"#{row['number']} {row['kind']} {row['author']}: {about}" + _in_brackets(marks)
+
+
+def position_lines(position: Mapping[str, Any]) -> Iterator[str]:
+    """Where a run stands: what is held, what its commit would change, who gave the last command."""
+    words = [position["status"]]
+    words += [f"position {position['position']}"] if position["position"] is not None else []
+    if last := position.get("lastCommand"):
+        words.append(f"last command {last['command']} by {last['actor']}")
+    yield f"run {position['run']} of session {position['session']}: {', '.join(words)}"
+    if error := position.get("error"):
+        yield f"  {failure(error)}"
+    for hold in position["holds"]:
+        yield from _hold_lines(hold)
+    for branch in position["branches"]:
+        if branch["status"] != "held":
+            yield f"  beside it, {branch['agent']} {branch['status']}: {branch['doing']}"
+
+
+def _hold_lines(hold: Mapping[str, Any]) -> Iterator[str]:
+    point = f" {hold['breakpoint']}" if hold["breakpoint"] else ""
+    what = hold["text"] or hold["tool"] or ""
+    place = hold["gate"] + (f" of #{hold['number']}" if hold["number"] else "")
+    yield f"  hold {hold['id']}: {place} ({hold['reason']}{point}) {hold['agent']} {what}".rstrip()
+    for change in hold["changes"]:
+        old = short_json(change["old"]) if "old" in change else "nothing"
+        yield f"    would write {change['key']}: {old} → {short_json(change['new'])}"
+    yield f"    held: {short_json(short(hold['held']), _TRACEBACK)}"
+    if hold["edit"]:
+        yield f"    changed by {hold['edit']['actor']}: {short_json(hold['edit']['value'])}"
+    if hold["problem"]:
+        yield f"    problem: {hold['problem']}"
+    if hold["guard"]:
+        yield f"    this tool ran before: {short_json(short(hold['guard']))}"
+    if hold["actions"]:
+        yield f"    can be changed with: {', '.join(hold['actions'])}"
+
+
+def run_line(run: Mapping[str, Any]) -> str:
+    """`run 8c1f… #1 to #7 failed: ValueError: …, at faulty/bill.py:33`."""
+    where = f"#{run['first']} to #{run['last']}" if run["first"] else "no events"
+    line = f"run {run['run']} {where} {run['status']}"
+    error = run["error"]
+    if not error:
+        return line
+    place = f", at {error['file']}:{error['line']}" if error.get("file") else ""
+    return f"{line}: {short(one_line(failure(error)))}{place}"
+
+
+def failure(error: Mapping[str, Any]) -> str:
+    """`ValueError: what was wrong`."""
+    return ": ".join(str(error[part]) for part in ("type", "message") if error[part])
+
+
+def traceback_lines(run: Mapping[str, Any]) -> Iterator[str]:
+    """The end of the traceback of a run that failed."""
+    text = ((run["error"] or {}).get("traceback") or "").strip()
+    if text:
+        yield text if len(text) <= _TRACEBACK else f"…{text[-_TRACEBACK:]}"
+
+
+def question_line(question: Mapping[str, Any]) -> str:
+    """What an agent asks, and the fields that an answer has."""
+    fields = [short_json(short(field)) for field in question["fields"]]
+    about = one_line(str(question["about"] or question["hint"] or question["name"]))
+    choices = f"; choices {short_json(question['choices'])}" if question["choices"] else ""
+    return f"#{question['event']} {question['agent']} asks: {about}; fields {fields}{choices}"
+
+
+def outcome(client: Client, position: Mapping[str, Any], before: int) -> str:
+    """What was committed behind event `before`, then where the run stands and why it failed."""
+    session = position["session"]
+    rows = client.listed("api", "sessions", session, "events", after=before)
+    lines = [*map(row_line, rows), *position_lines(position)]
+    if position["status"] == "failed":
+        runs = client.listed("api", "sessions", session, "runs")
+        lines += [line for run in runs[-1:] for line in traceback_lines(run)]
+    if position["ended"] is not None:
+        asked = client.listed("api", "sessions", session, "questions")
+        lines += [question_line(each) for each in asked]
+    if position["status"] in {"running", "stopping"}:
+        lines.append("still running: call what_happened again, or why_stuck")
+    return joined(lines)
+
+
+def joined(lines: Iterable[str], advice: str = "") -> str:
+    """The lines as one answer."""
+    return cut("\n".join(lines), advice)
+
+
+def one_line(text: str) -> str:
+    """The text with its line breaks written out, so that a value can't look like a line of ours."""
+    return text.replace("\r", "\\r").replace("\n", "\\n")
+
+
+def _in_brackets(marks: Iterable[str]) -> str:
+    text = ", ".join(dict.fromkeys(marks))
+    return f"  [{text}]" if text else ""

@@ -1,0 +1,147 @@
+"""Tools that check: replays, comparisons, and sessions as tests."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from devui.client import Client
+from devui.failures import Failed
+from devui.mcp.answers import joined, outcome, short, short_json
+from devui.mcp.tool import OfSession, Tool
+
+_SECONDS: Final = 50.0
+_ROWS: Final = 15
+_TAIL: Final = 3000
+_TEST_SECONDS: Final = 300
+
+
+class Replay(OfSession):
+    """Run a recorded run again in a copy, on the current code, with recorded model and tool
+    answers; show the first divergence. Calls nothing live."""
+
+    reads: ClassVar[bool] = False
+    run: str | None = None
+    """Default: the newest"""
+
+    def answer(self, client: Client) -> str:
+        """The verdict, with the first difference."""
+        begun = client.post(
+            *("api", "sessions", self.key_of(client), "replays"), run=self.run, actor=client.actor
+        )
+        path = ("api", "runs", begun["run"])
+        position = client.settled(client.get(*path), seconds=_SECONDS)
+        verdict: dict[str, Any] | None = client.get(*path, "replay")["verdict"]
+        if verdict is None:
+            return outcome(client, position, 0)
+        word = "identical" if verdict["identical"] else "not identical"
+        counts = f"{verdict['events']} of {verdict['recorded']} events as recorded"
+        lines = [f"{word}: {counts}; replayed in session {begun['session']}"]
+        lines += [f"note: {note}" for note in verdict["notes"]]
+        if found := verdict["divergence"]:
+            lines.append(f"first divergence: {found['message']}")
+            lines += [_field(each) for each in found["differences"]]
+            for name in ("expected", "actual", "nearest"):
+                if found[name] is not None and not found["differences"]:
+                    lines.append(f"  {name}: {short_json(short(found[name]))}")
+        return joined(lines)
+
+
+def _field(difference: Mapping[str, Any]) -> str:
+    name = difference["field"] or "value"
+    old, new = short_json(difference["expected"]), short_json(difference["actual"])
+    return f"  {name}: {old} → {new}"
+
+
+class Compare(Tool):
+    """Compare two sessions or runs, aligned by what events are; show what differs."""
+
+    left: str
+    """A session, or one of its runs: 12, or 12@2 for its second run"""
+    right: str
+
+    def answer(self, client: Client) -> str:
+        """The rows that differ, and the details of the first."""
+        sides = {"left": self.left, "right": self.right}
+        answer = client.get("api", "compare", **sides)
+        if answer["equal"]:
+            return "no difference"
+        lines = [f"{answer['differences']} differences"]
+        lines += [_prompt(each) for each in answer["prompts"]]
+        rows = [row for row in answer["rows"] if row["differs"]]
+        lines += [_row(row) for row in rows[:_ROWS]]
+        lines += [f"… {len(rows) - _ROWS} more rows"] if len(rows) > _ROWS else []
+        if first := answer["first"]:
+            left, right = (first[side] or first["elsewhere"] for side in sides)
+            path = ("api", "compare", "events")
+            pair = client.get(*path, **sides, leftEvent=left, rightEvent=right)
+            for section in pair["sections"]:
+                lines.append(f"first difference, {section['aspect']} {section['name']}".rstrip())
+                lines += [f"  {short_json(short(each))}" for each in section["changes"]]
+            lines += [f"  state {short_json(short(each))}" for each in pair["state"] or ()]
+        return joined(lines)
+
+
+def _prompt(piece: Mapping[str, Any]) -> str:
+    left, right = short_json(piece["left"]), short_json(piece["right"])
+    return f"the models were called with another {piece['piece']}: {left} → {right}"
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    left, right = (f"#{row[side]}" if row[side] else "none" for side in ("left", "right"))
+    return f"{row['kind']}: {left} | {right} {', '.join(row['aspects'])}".rstrip()
+
+
+class MakeTest(OfSession):
+    """Keep a session as a pytest file with recordings, below the server's folder."""
+
+    reads: ClassVar[bool] = False
+    file: str | None = None
+    """Such as tests/test_trip.py; default: list the possible checks"""
+    checks: list[str] | None = None
+    """Default: those that are on"""
+    overwrite: bool = False
+
+    def answer(self, client: Client) -> str:
+        """The files, or the checks to choose from."""
+        path = ("api", "sessions", self.key_of(client), "test")
+        if self.file is None:
+            offer = client.get(*path)
+            lines = [f"default file: tests/{offer['name']}.py"]
+            for run in offer["runs"]:
+                lines.append(f"{run['test']} (run {run['run']})")
+                lines += [
+                    f"  [{'x' if each['on'] else ' '}] {each['id']}: {each['label']}"
+                    for each in run["checks"]
+                ]
+            return joined(lines)
+        made = client.post(
+            *path, file=self.file, checks=self.checks, overwrite=self.overwrite or None
+        )
+        return joined([*made["written"], f"run it with: devui test {made['written'][0]}"])
+
+
+class RunTests(Tool):
+    """Run tests made of sessions (devui test) in the current folder, without models or network."""
+
+    reads: ClassVar[bool] = False
+    paths: list[str] | None = None
+
+    def answer(self, client: Client) -> str:
+        """The end of what pytest says."""
+        command = [sys.executable, "-m", "devui", "test", *(self.paths or ())]
+        try:
+            done = subprocess.run(  # noqa: S603 - ourselves
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=_TEST_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise Failed(f"the tests took longer than {_TEST_SECONDS} s") from error
+        said = (done.stdout + done.stderr).strip()
+        if (left := len(said) - _TAIL) > 0:
+            said = f"… {left:,} characters before\n{said[-_TAIL:]}"
+        return f"{'passed' if done.returncode == 0 else f'exit status {done.returncode}'}\n{said}"

@@ -1,0 +1,343 @@
+"""Tools that look at sessions: what happened, what was known, what was asked, what it waits for."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+
+from pydantic import Field
+
+from devui.client import Client
+from devui.failures import Misused, NotThere
+from devui.mcp.answers import (
+    as_json,
+    cut,
+    joined,
+    one_line,
+    position_lines,
+    question_line,
+    row_line,
+    run_line,
+    short,
+    short_json,
+    traceback_lines,
+)
+from devui.mcp.tool import OfSession, Tool
+
+_SESSIONS: Final = 30
+_RUNS: Final = 5
+_ROWS: Final = 1000
+"""The most that the server lists at once."""
+_BLOCK: Final = 1500
+"""Characters of one message of a prompt."""
+_WRITES: Final = 20
+
+
+class ListSessions(Tool):
+    """List apps and sessions, the newest first, or find events in all sessions."""
+
+    app: str | None = None
+    status: Literal["failed", "held", "running", "waiting", "interrupted", "done"] | None = None
+    """Of the newest run; needs app"""
+    find: str = ""
+    """Filter as in what_happened: search all sessions instead"""
+
+    def answer(self, client: Client) -> str:
+        """A line per session, or per event found."""
+        if self.find:
+            return _matches(client.get("api", "search", q=self.find))
+        if self.status and not self.app:
+            raise Misused("status needs app")
+        apps = ", ".join(client.get("list-apps"))
+        rows = client.listed("api", "sessions", app=self.app, status=self.status)
+        lines = [f"apps: {apps}", *map(_session_line, rows[:_SESSIONS])]
+        if len(rows) > _SESSIONS:
+            lines.append(f"… {len(rows) - _SESSIONS} more; narrow it down with app, status or find")
+        return joined(lines if rows else [*lines, "no sessions"])
+
+
+def _session_line(row: Mapping[str, Any]) -> str:
+    about = f"{row['app']}, {row['events']} events"
+    going = ", run active" if row["run"] else ""
+    note = f", note: {short(one_line(row['note']))}" if row.get("note") else ""
+    return f"session {row['key']} ({about}{going}{note}) {one_line(row['title'])}".rstrip()
+
+
+def _matches(answer: Mapping[str, Any]) -> str:
+    lines = []
+    for each in answer["sessions"]:
+        lines.append(f"session {each['key']} ({each['app']}) {one_line(each['title'])}".rstrip())
+        lines += [f"  {short_json(short(hit))}" for hit in each["hits"]]
+        lines += ["  … more in this session"] if each["hasMore"] else []
+    lines += ["… more in older sessions; make the filter narrower"] if answer["before"] else []
+    return joined(lines or ["no event matches"])
+
+
+class WhatHappened(OfSession):
+    """Show how a session's runs ended or stand, errors with file:line, and its events in order.
+    Begin here."""
+
+    filter: str = ""
+    """Such as tool:book_*, key:plan, is:error, kind:call, agent:planner, "a text"; - excludes"""
+    after: int | None = None
+    """Event number; shows those after it"""
+    limit: int = Field(default=30, ge=1, le=200)
+
+    def answer(self, client: Client) -> str:
+        """The session, its runs, its events, and where an active run stands."""
+        session = self.of(client)
+        runs = client.listed("api", "sessions", session["key"], "runs")
+        lines = [_session_line(session)]
+        lines += [f"… {len(runs) - _RUNS} earlier runs"] if len(runs) > _RUNS else []
+        lines += map(run_line, runs[-_RUNS:])
+        lines += [line for run in runs[-1:] for line in traceback_lines(run)]
+        lines += self._rows(client, session)
+        if runs and session["run"]:
+            position = client.get("api", "sessions", session["key"], "run")
+            lines += position_lines(position)
+        asked = client.listed("api", "sessions", session["key"], "questions")
+        return joined([*lines, *map(question_line, asked)], "use filter, after or limit")
+
+    def _rows(self, client: Client, session: Mapping[str, Any]) -> Iterator[str]:
+        """The last events, or those after one, and how many there are beside them."""
+        path = ("api", "sessions", session["key"], "events")
+        if self.after is None:
+            rows = client.listed(*path, filter=self.filter or None, last=_ROWS)
+            shown = rows[-self.limit :]
+            first = rows[0]["number"] - 1 if rows and not self.filter else 0
+            if left := first + len(rows) - len(shown):
+                yield f"… {left} earlier events: use after=0, or filter"
+            yield from map(row_line, shown)
+        else:
+            rows = client.listed(
+                *path, filter=self.filter or None, after=self.after, limit=self.limit + 1
+            )
+            yield from map(row_line, rows[: self.limit])
+            if len(rows) > self.limit:
+                left = session["events"] - rows[self.limit - 1]["number"]
+                many = "more events" if self.filter else f"{left} more events"
+                yield f"… {many}: use after={rows[self.limit - 1]['number']}"
+        if not rows:
+            yield f"no event matches {self.filter}" if self.filter else "no events"
+
+
+class ShowEvent(OfSession):
+    """Show one event in full, or one value inside it."""
+
+    event: int
+    path: str = ""
+    """Place in the event, such as content.parts[0].functionResponse.response"""
+    start: int = Field(default=0, ge=0)
+    """First character to show"""
+
+    def answer(self, client: Client) -> str:
+        """The event as JSON, from `start` on."""
+        key = self.key_of(client)
+        event = client.get("api", "sessions", key, "events", self.event)["event"]
+        value = _at(event, self.path)
+        text = value if isinstance(value, str) else as_json(value)
+        return cut(text, "use path, or start for the rest", start=self.start)
+
+
+_STEP: Final = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
+
+
+def _at(value: Any, path: str) -> Any:
+    """The value at a place such as `content.parts[0].text`. Raises NotThere."""
+    for step in _STEP.finditer(path):
+        index, name = step[1], step[2]
+        try:
+            value = value[int(index)] if index else value[name]
+        except (IndexError, KeyError, TypeError) as error:
+            members = value if isinstance(value, Mapping) else range(len(value or ""))
+            there = ", ".join(map(str, list(members)[:_SESSIONS]))
+            raise NotThere(f"nothing at {step[0]!r} of {path!r}; there is: {there}") from error
+    return value
+
+
+class StateAt(OfSession):
+    """Show the state now, as of an event, or what changed since one; with key, its value, every
+    write and who made it."""
+
+    event: int | None = None
+    """As of this event"""
+    since: int | None = None
+    """Only changes after this event; 0 is the beginning"""
+    key: str | None = None
+    path: str | None = None
+    """Place in the key's value, such as steps[2].done"""
+
+    def answer(self, client: Client) -> str:
+        """A line per key, change or write."""
+        session = self.key_of(client)
+        path = ("api", "sessions", session, "state")
+        told = client.get(*path, **{"at": self.event, "from": self.since})
+        if self.key is None:
+            return joined(_state_lines(told, self.since), "name a key")
+        history = client.get(*path, "history", key=self.key, path=self.path, at=self.event)
+        values = [each for each in told["values"] if each["key"] == self.key]
+        lines = [f"{self.key} = {short_json(each['value'], _BLOCK)}" for each in values]
+        lines += [_pending(each) for each in told["pending"] if each["key"] == self.key]
+        writes = history["writes"]
+        left = len(writes) - _WRITES
+        lines += [f"… {left} earlier writes: use event"] if left > 0 else []
+        lines += [line for write in writes[-_WRITES:] for line in _write_lines(write)]
+        return joined(lines or [f"no state key {self.key}"], "use path")
+
+
+def _state_lines(told: Mapping[str, Any], since: int | None) -> Iterator[str]:
+    if since is not None:
+        for change in told["changes"]:
+            yield f"{change['key']} {_change(change)} {_by(change)}"
+        if not told["changes"]:
+            yield "nothing changed"
+        return
+    for value in told["values"]:
+        yield f"{value['key']} = {short_json(value['value'])} {_by(value)}"
+    yield from map(_pending, told["pending"])
+    if not (told["values"] or told["pending"]):
+        yield "the state is empty"
+
+
+def _pending(change: Mapping[str, Any]) -> str:
+    return f"{change['key']} {_change(change)} (pending, not committed)"
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    old = short_json(change["old"]) if "old" in change else "nothing"
+    return f"{old} → {short_json(change['new']) if 'new' in change else 'nothing'}"
+
+
+def _by(write: Mapping[str, Any]) -> str:
+    return f"(#{write['number']})" if write["number"] else f"({write['writer']})"
+
+
+def _write_lines(write: Mapping[str, Any]) -> Iterator[str]:
+    author = f" {write['author']}" if write["author"] else ""
+    tools = f" via {', '.join(write['tools'])}" if write["tools"] else ""
+    others = [f"also written by {each} at the same time" for each in write["overlaps"]]
+    edits = [f"{each['action']} by {each['by']}" for each in write["edits"]]
+    for change in write["changes"] or ({"path": "", **write},):
+        place = f" {change['path']}" if change["path"] else ""
+        yield f"{_by(write)}{author}{tools}{place}: {_change(change)}"
+    yield from (f"  {each}" for each in (*edits, *others))
+
+
+class PromptAt(OfSession):
+    """Show the prompt that a model answered with an event, or a tool call's arguments and result;
+    or how the prompt differs from the agent's previous one."""
+
+    event: int
+    diff: bool = False
+    compare_with: int | None = None
+    """Event to compare with, instead of the previous call"""
+
+    def answer(self, client: Client) -> str:
+        """What was sent, in blocks; or the blocks that differ."""
+        path = ("api", "sessions", self.key_of(client), "spans")
+        spans = _spans(client, path, self.event)
+        if self.diff or self.compare_with is not None:
+            other = None
+            if self.compare_with is not None:
+                other = _model_span(_spans(client, path, self.compare_with))
+            asked = {"with": other}
+            return _difference(client.get(*path, _model_span(spans), "diff", **asked))
+        lines: list[str] = []
+        for span in [each for each in spans if each["type"] == "model"][-1:] or spans:
+            lines += _sent_lines(client.get(*path, span["id"]))
+        return joined(lines, "use diff")
+
+
+def _spans(client: Client, path: tuple[object, ...], event: int) -> list[dict[str, Any]]:
+    """The calls that an event came of. Raises NotThere."""
+    found = client.listed(*path, event=event)
+    if not found:
+        raise NotThere(f"#{event} was made by no model or tool call")
+    return found
+
+
+def _model_span(spans: list[dict[str, Any]]) -> int:
+    models = [each["id"] for each in spans if each["type"] == "model"]
+    if not models:
+        raise Misused("a tool made this event, so there is no prompt to compare")
+    return int(models[-1])
+
+
+def _sent_lines(span: Mapping[str, Any]) -> Iterator[str]:
+    sent = span["sent"]
+    if span["type"] != "model":
+        yield f"tool {span['name']} called by {span['agent']}"
+        yield f"arguments: {short_json(sent, _BLOCK)}"
+        yield f"error: {span['error']}" if span["error"] else _result(span)
+        return
+    if sent is None:
+        yield "the request was not recorded"
+        return
+    yield f"model {sent['model'] or span['name']} asked by {span['agent']}"
+    if sent["system"]:
+        yield f"system: {short(_words(sent['system']), text=_BLOCK)}"
+    names = [
+        each["name"] for tool in sent["tools"] for each in tool.get("functionDeclarations", ())
+    ]
+    if names:
+        yield f"tools: {', '.join(names)}"
+    if sent["config"]:
+        yield f"config: {short_json(short(sent['config']))}"
+    for content in sent["contents"]:
+        yield f"{content.get('role') or 'message'}: {short(_words(content), text=_BLOCK)}"
+
+
+def _result(span: Mapping[str, Any]) -> str:
+    return f"result: {short_json(span['result'], _BLOCK)}"
+
+
+def _words(value: Any) -> str:
+    """The texts of a content, with its other parts as JSON."""
+    parts = value.get("parts") or () if isinstance(value, Mapping) else (value,)
+    texts = (part if isinstance(part, str) else part.get("text") or as_json(part) for part in parts)
+    return "\n".join(texts)
+
+
+_SIGNS: Final = {"added": "+", "removed": "-", "changed": "≠"}
+
+
+def _difference(answer: Mapping[str, Any]) -> str:
+    """Only what differs; how many blocks are the same."""
+    event = answer["withEvent"]
+    lines = [f"compared with the prompt of #{event}" if event else "compared with an earlier call"]
+    lines += [answer["verdict"]] if answer["verdict"] else []
+    same = 0
+    for name in ("blocks", "tools", "config"):
+        for block in answer[name]:
+            if block["kind"] == "same":
+                same += 1
+                continue
+            lines.append(f"{_SIGNS[block['kind']]} {block['label']}")
+            lines += [_piece(each) for each in block["pieces"] if each["kind"] != "same"]
+    return joined([*lines, f"{same} blocks are the same"])
+
+
+def _piece(piece: Mapping[str, Any]) -> str:
+    return f"  {_SIGNS[piece['kind']]} {short(one_line(piece['text']), text=_BLOCK)}"
+
+
+class WhyStuck(OfSession):
+    """Show what a run waits for: active calls with file:line, tasks, holds, deadlocks, questions to
+    a person, a blocked event loop."""
+
+    def answer(self, client: Client) -> str:
+        """What the run's standing says, shortened."""
+        session = self.of(client)
+        position = client.get("api", "sessions", session["key"], "run")
+        standing = client.get("api", "runs", position["run"], "standing")
+        lines = [*position_lines(position)]
+        if standing["progressed"]:
+            lines.append(f"no progress for {standing['silentSeconds']:.1f} s")
+        parts = ("blocked", "calls", "tasks", "deadlocks", "questions")
+        standing["tasks"] = [_task(each) for each in standing["tasks"]]
+        lines += [f"{part}: {as_json(short(standing[part]))}" for part in parts if standing[part]]
+        return joined(lines)
+
+
+def _task(task: Mapping[str, Any]) -> dict[str, Any]:
+    """The task without the places that are not in the app's code."""
+    return {**task, "places": [place for place in task["places"] if place["own"]]}

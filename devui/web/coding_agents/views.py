@@ -1,0 +1,35 @@
+"""`/mcp`, the Model Context Protocol over HTTP, and `/llms.txt`, which says that it is there."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from devui.web.coding_agents.sessions import McpSessions
+from devui.web.services import services_of
+
+_LLMS: Final = Path(__file__).parents[2] / "skill" / "llms.txt"
+
+
+async def mcp(request: Request) -> Response:
+    """Answer a message of the protocol, or end a session of it."""
+    return _Answer(services_of(request).mcp)
+
+
+async def llms(_: Request) -> Response:
+    """Say in a page what a coding agent can do here, and how."""
+    return PlainTextResponse(await asyncio.to_thread(_LLMS.read_text, encoding="utf-8"))
+
+
+class _Answer(Response):
+    """What the protocol answers, as it comes."""
+
+    def __init__(self, sessions: McpSessions) -> None:
+        super().__init__()
+        self._sessions = sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._sessions.answer(scope, receive, send)
