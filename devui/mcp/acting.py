@@ -77,10 +77,10 @@ _DECISIONS: Final = ("run", "fail", "recorded", "wait")
 class ControlRun(OfSession):
     """Move a held run: continue; step (next commit), half, into, out; pause; finish (after this
     event), stop. Change what is held, then continue: edit (value is merged into the held event,
-    arguments, request or result: null removes a member, lists are replaced), mock (value is the model's or tool's answer), reject, skip,
-    drop, undo. End a hanging call: end_call, answer_call. Continue a failed, stopped or
-    interrupted run, with the agent's current code: resume (value decides about calls without a
-    result: {call id: "run" | "fail" | "recorded" | {result}})."""
+    arguments, request or result: null removes a member, lists are replaced), mock (value is the
+    model's or tool's answer), reject, skip, drop, undo. End a hanging call: end_call, answer_call.
+    Continue a failed, stopped or interrupted run, with the agent's current code: resume (value
+    decides about calls without a result: {call id: "run" | "fail" | "recorded" | {result}})."""
 
     reads: ClassVar[bool] = False
     command: Literal[
@@ -291,6 +291,8 @@ class Fork(OfSession):
     change: dict[str, Any] | None = None
     """Merged into the last event: null removes a member, lists are replaced"""
     run: bool = True
+    guard: Literal["ask", "recorded", "run"] = "ask"
+    """Tools that ran in the original: hold, use the recorded result, or run again"""
 
     def answer(self, client: Client) -> str:
         """The new session, the events of its run, and where that stands."""
@@ -306,13 +308,16 @@ class Fork(OfSession):
             state=self.state,
             event=event,
             run=(self.run and self.message is None) or None,
+            guard=self.guard,
             actor=client.actor,
         )
         head, key = f"made session {made['key']}", made["key"]
         before = _newest(client, key)
         if self.message is not None and self.run:
             path = ("api", "sessions", key, "runs")
-            position = client.post(*path, message=self.message, actor=client.actor)
+            position = client.post(
+                *path, message=self.message, guard=self.guard, actor=client.actor
+            )
             return f"{head}\n{begun(client, position, before)}"
         if made["run"]:
             position = client.get("api", "runs", made["run"])

@@ -17,6 +17,7 @@ from devui.cli.dbg.control import (
     session_option,
     settled,
 )
+from devui.cli.dbg.history import event, events, runs, sessions
 from devui.cli.dbg.session import fork, note, notes, rewind, trace, usage
 from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
 from devui.cli.lookup import running, session_of
@@ -169,6 +170,7 @@ _TEXTS: Final = frozenset({"mock", "reject"})
 _EXAMPLES = """\b
 Examples:
   devui dbg attach                 follow the running session, or the newest
+  devui dbg events --filter is:error   list the events that are errors
   devui dbg step                   run until after the next commit
   devui dbg state plan --at 7      show one key as of event #7
   devui dbg state --from 3 --at 7  show what #4 to #7 changed
@@ -194,6 +196,10 @@ def command() -> None:
     """
 
 
+command.add_command(sessions)
+command.add_command(runs)
+command.add_command(events)
+command.add_command(event)
 command.add_command(break_group)
 command.add_command(end)
 command.add_command(tools)

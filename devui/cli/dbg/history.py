@@ -1,0 +1,81 @@
+"""`devui dbg sessions`, `runs`, `events`, `event`: what there is, and what has happened."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import click
+
+from devui.cli.dbg.control import session_option
+from devui.cli.lookup import session_of
+from devui.cli.output import event_lines, plain, session_lines
+from devui.cli.server import Terminal, on_the_server
+from devui.web.text.visible import visible
+
+
+@click.command("sessions")
+@click.option("--app", metavar="NAME", help="Only sessions of this app.")
+@on_the_server
+def sessions(terminal: Terminal, app: str | None) -> None:
+    """List sessions, the newest first."""
+    rows = terminal.client.listed("api", "sessions", app=app)
+    _say_each(terminal, rows, session_lines, "no sessions")
+
+
+@click.command("runs")
+@session_option
+@on_the_server
+def runs(terminal: Terminal, session: str | None) -> None:
+    """List the runs of the session, the oldest first, and why they failed."""
+    found = session_of(terminal.client, session)
+    rows = terminal.client.listed("api", "sessions", found["key"], "runs")
+    _say_each(terminal, rows, _run_lines, "no runs")
+
+
+@click.command("events")
+@click.option("--filter", "wanted", metavar="FILTER", help="Only events that match this filter.")
+@click.option("--after", type=int, metavar="NUMBER", help="Only events after this one.")
+@click.option("--last", type=click.IntRange(1), default=200, show_default=True, help="At most.")
+@session_option
+@on_the_server
+def events(
+    terminal: Terminal, wanted: str | None, after: int | None, last: int, session: str | None
+) -> None:
+    """List the events of the session: the last ones, or with --after the first after one."""
+    found = session_of(terminal.client, session)
+    most = {"last": last} if after is None else {"after": after, "limit": last}
+    path = ("api", "sessions", found["key"], "events")
+    rows = terminal.client.listed(*path, filter=wanted, **most)
+    _say_each(terminal, rows, event_lines, "no events")
+
+
+@click.command("event")
+@click.argument("number", type=int)
+@session_option
+@on_the_server
+def event(terminal: Terminal, number: int, session: str | None) -> None:
+    """Show event NUMBER in full, as JSON."""
+    found = session_of(terminal.client, session)
+    path = ("api", "sessions", found["key"], "events", number)
+    terminal.say(terminal.client.get(*path)["event"], _document)
+
+
+def _say_each(terminal: Terminal, rows: list[dict[str, Any]], lines: Any, without: str) -> None:
+    """A line of JSON for each, or its lines; without any, a line that says so for people."""
+    for row in rows:
+        terminal.say(row, lines)
+    if not (rows or terminal.as_json):
+        click.echo(without)
+
+
+def _run_lines(run: Mapping[str, Any]) -> Iterable[str]:
+    where = f"#{run['first']} to #{run['last']}" if run["first"] else "no events"
+    yield f"{run['run']}  {run['status']}  {where}"
+    if error := run["error"]:
+        words = ": ".join(filter(None, (error["type"], error["message"])))
+        place = f"  {error['file']}:{error['line']}" if error.get("file") else ""
+        yield click.style(f"      {plain(words)}{plain(place)}", fg="red")
+
+
+def _document(value: Any) -> list[str]:
+    return visible(json.dumps(value, ensure_ascii=False, indent=2)).splitlines()

@@ -1,0 +1,295 @@
+"""`devui mcp` and `/mcp`: the package's own client hunts a bug, and bad clients do no harm."""
+
+import json
+import re
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+from mcp import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import Implementation
+
+from devui.mcp.answers import cut, short
+from tests.kit import bug_hunt
+from tests.kit.debugged import settled
+from tests.kit.patience import PATIENCE
+from tests.kit.server import TOKEN, running
+from tests.kit.terminal import environment
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "raw", "version": "1"},
+    },
+}
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mcp")
+    for name in ("over_stdio", "over_http", "faulty"):
+        bug_hunt.copy_of_faulty(folder / "agents", name)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+def parameters(server) -> StdioServerParameters:
+    arguments = ["-m", "devui", "mcp", "--data-dir", str(server.data)]
+    return StdioServerParameters(
+        command=sys.executable, args=arguments, env=environment(), cwd=server.data.parent
+    )
+
+
+@asynccontextmanager
+async def over_stdio(server):
+    async with stdio_client(parameters(server)) as streams:
+        yield streams
+
+
+@asynccontextmanager
+async def over_http(server):
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
+        streamable_http_client(f"{server.url}/mcp", http_client=http) as streams,
+    ):
+        yield streams
+
+
+class Agent:
+    """A coding agent with the tools."""
+
+    def __init__(self, session: ClientSession) -> None:
+        self.session = session
+
+    async def __call__(self, tool: str, *, fails: bool = False, **arguments) -> str:
+        result = await self.session.call_tool(tool, arguments)
+        [content] = result.content
+        assert bool(result.is_error) == fails, content.text
+        return content.text
+
+
+@asynccontextmanager
+async def agent(server, way=over_stdio, name="coder"):
+    async with (
+        way(server) as streams,
+        ClientSession(*streams[:2], client_info=Implementation(name=name, version="1")) as session,
+    ):
+        await session.initialize()
+        yield Agent(session)
+
+
+@pytest.mark.parametrize("way", [over_stdio, over_http])
+async def test_a_coding_agent_finds_and_mends_the_bug_with_the_tools(server, way):
+    """Its policy: what_happened; go back from the error; prove with a fork; fix; fork again."""
+    app = way.__name__
+    async with agent(server, way) as call:
+        await call("send_message", app=app, message=bug_hunt.QUESTION)
+        said = await call("what_happened")
+        number = int(re.search(r"session (\d+)", said)[1])
+        file, line = re.search(r'File "([^"]+)", line (\d+)', said).groups()
+
+        # The line that raises is not the cause: who wrote the values that it reads?
+        keys = bug_hunt.keys_read(bug_hunt.function_at(Path(file), int(line)))
+        writes = [await call("state_at", session=number, key=key) for key in keys]
+        bad = re.search(r"\(#(\d+)\) \w+ via (\w+): (\S+) → -", "\n".join(writes))
+        event, tool, before = int(bad[1]), bad[2], float(bad[3])
+        shown = await call("prompt_at", session=number, event=event)
+        argument, value = re.search(r'arguments: \{"(\w+)": (\d+)\}', shown).groups()
+
+        right = before - before * int(value) / 100
+        proven = await call("fork", session=number, event=event, state={keys[0]: right})
+        assert bug_hunt.RIGHT in proven
+
+        bug_hunt.mend(*bug_hunt.definition_of(server.agents / app, tool), argument)
+        mended = await call("fork", session=number, event=event - 2, guard="run")
+        assert bug_hunt.RIGHT in mended
+        assert "done" in mended.splitlines()[-1]
+
+        fork = re.match(r"made session (\d+)", mended)[1]
+        assert await call("compare", left=number, right=fork) != "no difference"
+        made = await call("make_test", session=int(fork), file=f"tests/test_{app}.py")
+        if way is over_stdio:
+            file = re.search(r"devui test (\S+)", made)[1]
+            assert (await call("run_tests", paths=[file])).startswith("passed")
+
+
+async def test_all_tools_together_cost_a_reader_little(server):
+    """A token is about four characters of JSON."""
+    async with agent(server) as call:
+        listed = await call.session.list_tools()
+        resources = await call.session.list_resources()
+        templates = (await call.session.list_resource_templates()).resource_templates
+        [prompt] = (await call.session.list_prompts()).prompts
+        text = (await call.session.get_prompt(prompt.name, {"session": "3"})).messages[0].content
+    tools = [each.model_dump(by_alias=True, exclude_none=True) for each in listed.tools]
+    assert len(json.dumps(tools)) / 4 < 2500
+    assert 12 <= len(tools) <= 14
+    assert all(each["description"] for each in tools)
+    assert resources is not None
+    assert [each.uri_template for each in templates] == [
+        "devui://sessions/{session}",
+        "devui://sessions/{session}/events/{event}",
+    ]
+    named = set(re.findall(r"\b[a-z]+_[a-z]+\b", text.text))
+    assert named <= {each["name"] for each in tools}
+
+
+async def test_answers_say_what_is_left_out_and_mistakes_what_to_do(server):
+    async with agent(server, over_http) as call:
+        await call("send_message", app="faulty", message="hello")
+        assert "6 characters" not in await call("what_happened")
+        assert "1 earlier events: use after=0" in await call("what_happened", limit=1)
+        assert "1 more events: use after=1" in await call("what_happened", after=0, limit=1)
+        assert "there is: " in await call("show_event", event=1, path="content.text", fails=True)
+        assert "send_message" in await call("control_run", command="continue", fails=True)
+        assert "Arguments of show_event" in await call("show_event", fails=True)
+        assert "list_sessions" in await call("state_at", session=999, fails=True)
+        assert "what_happened" in await call("what_happend", fails=True)
+        read = await call.session.read_resource("devui://sessions/1/events/1")
+        assert json.loads(read.contents[0].text)["author"] == "user"
+    assert cut("x" * 10, "ask again", most=4) == "xxxx\n… 6 more characters; ask again"
+    assert short([{"a": "x" * 400, "b": None}] * 22)[-1] == "… 2 more"
+    assert short("x" * 400).endswith("… 100 more characters")
+
+
+async def test_a_run_is_held_edited_and_finished_by_its_parts(server):
+    async with agent(server, over_http) as call:
+        await call("breakpoints", action="add", app="faulty", on="state", condition="new < 0")
+        held = await call("send_message", app="faulty", message=bug_hunt.QUESTION)
+        assert "would write bill: 84.0 → -756.0" in held
+        change = {"actions": {"stateDelta": {"bill": 75.6}}}
+        assert "75.6" in await call("control_run", command="edit", value=change)
+        assert bug_hunt.RIGHT in await call("control_run", command="continue")
+        assert "edit by mcp:coder" in await call("what_happened")
+        number = re.match(r"(\d+):", await call("breakpoints", action="list", app="faulty"))[1]
+        left = await call("breakpoints", action="remove", app="faulty", number=int(number))
+        assert left == "no breakpoints"
+
+
+async def test_a_held_run_of_a_client_that_vanished_says_whose_it_is_and_can_be_taken_over(server):
+    async with over_http(server) as streams:
+        info = Implementation(name="ghost", version="1")
+        async with ClientSession(*streams[:2], client_info=info) as session:
+            await session.initialize()
+            arguments = {"app": "faulty", "message": bug_hunt.QUESTION, "pause": True}
+            held = await session.call_tool("send_message", arguments)
+    key = int(re.search(r"session (\d+): held", held.content[0].text)[1])
+    with server.client() as person:
+        page = person.get(f"/sessions/{key}", headers={"Accept": "text/html"}).text
+        assert re.search(r"Pause by</span> <span[^>]*>mcp:ghost<", page)
+        at = person.get(f"/api/sessions/{key}/run").json()
+        assert at["status"] == "held"
+        order = {"command": "stop", "key": "k", "position": at["position"], "actor": "Ada"}
+        assert person.post(f"/api/runs/{at['run']}/commands", json=order).status_code == 200
+
+
+def speak(server, *lines: str) -> list[dict]:
+    """What `devui mcp` answers to these lines, before its input ends."""
+    given = parameters(server)
+    done = subprocess.run(
+        [given.command, *given.args],
+        input="".join(f"{line}\n" for line in lines),
+        capture_output=True,
+        text=True,
+        env=given.env,
+        cwd=given.cwd,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert "Traceback" not in done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_nonsense_over_stdio_ends_nothing(server):
+    nonsense = [
+        "not JSON",
+        "[]",
+        "{}",
+        '{"jsonrpc": "2.0", "id": 7, "method": "no/such"}',
+        "\ud7ff",
+    ]
+    answers = speak(server, *nonsense, json.dumps(INITIALIZE))
+    assert answers[-1]["result"]["serverInfo"]["name"] == "devui"
+
+
+def test_without_a_server_a_call_says_how_to_start_one(tmp_path):
+    initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    call = {
+        "jsonrpc": "2.0",
+        "id": 2,
+        "method": "tools/call",
+        "params": {"name": "list_sessions", "arguments": {}},
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "devui", "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        cwd=tmp_path,
+    )
+    with process:
+        for message in (INITIALIZE, initialized, call):
+            process.stdin.write(json.dumps(message) + "\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        answer = json.loads(process.stdout.readline())
+    assert answer["result"]["isError"]
+    assert "Start one there with `devui AGENTS_DIR`" in answer["result"]["content"][0]["text"]
+
+
+def test_http_takes_only_the_protocol_from_those_with_the_token(server):
+    with server.client() as client:
+        del client.headers["Authorization"]
+        assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 401
+        page = client.get("/llms.txt")
+        assert page.status_code == 200
+        assert "devui mcp" in page.text
+    with server.client() as client:
+        assert client.get("/mcp").status_code == 405
+        assert client.post("/mcp", json=[1], headers=ACCEPT).status_code == 400
+        broken = {**ACCEPT, "Content-Type": "application/json"}
+        assert client.post("/mcp", content=b"{", headers=broken).status_code == 400
+        assert client.post("/mcp", content=b"x" * 1_100_000, headers=broken).status_code == 413
+        foreign = {**ACCEPT, "Origin": "http://evil.example"}
+        assert client.post("/mcp", json=INITIALIZE, headers=foreign).status_code == 403
+        unknown = {**ACCEPT, "Mcp-Session-Id": "nobody"}
+        assert client.post("/mcp", json=INITIALIZE, headers=unknown).status_code == 404
+
+
+async def test_a_client_that_leaves_in_the_middle_of_a_call_costs_nobody_anything(server):
+    with server.client() as client:
+        opened = client.post("/mcp", json=INITIALIZE, headers=ACCEPT)
+        session = {**ACCEPT, "Mcp-Session-Id": opened.headers["Mcp-Session-Id"]}
+        before = client.get("/api/sessions").json()["sessions"][0]["key"]
+    loop = {"app": "faulty", "message": "loop for ever"}
+    call = {
+        "jsonrpc": "2.0",
+        "id": 2,
+        "method": "tools/call",
+        "params": {"name": "send_message", "arguments": loop},
+    }
+    headers = {**session, "Authorization": f"Bearer {TOKEN}"}
+    async with httpx2.AsyncClient(base_url=server.url) as leaving:
+        with pytest.raises(httpx2.ReadTimeout):
+            await leaving.post("/mcp", json=call, headers=headers, timeout=1.5)
+    with server.client() as client:
+        newest = client.get("/api/sessions").json()["sessions"][0]
+        assert newest["key"] > before
+        at = client.get(f"/api/sessions/{newest['key']}/run").json()
+        assert at["status"] == "running"
+        client.post(f"/api/runs/{at['run']}/commands", json={"command": "stop", "key": "k"})
+        assert settled(client, at["run"])["status"] == "stopped"
+        ping = {"jsonrpc": "2.0", "id": 3, "method": "ping"}
+        assert client.post("/mcp", json=ping, headers=session).json()["result"] == {}
