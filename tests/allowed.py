@@ -225,6 +225,7 @@ DYNAMIC_CODE = {
     "devui/cli/commands.py:_look_for_mistakes": "a module of ours, for mistakes alone",
     "devui/cli/commands.py:Front.get_command": "module names from a table of ours, never from data",
     "devui/cli/import_.py:_remote": "one module of ours, by its name: it needs an extra",
+    "devui/cli/mcp.py:command": "one module of ours, by its name: it needs an extra",
     "devui/debugger/events/checked.py:event_shape": "one module of ours, by its name",
     "devui/runtime/yaml_parser.py": "safe_load makes nothing but data",
     "devui/runtime/exports.py:lazy.load": "module names from a table of ours, never from data",

@@ -18,7 +18,7 @@ from devui.mcp.answers import cut, short
 from tests.kit import bug_hunt
 from tests.kit.debugged import settled
 from tests.kit.patience import PATIENCE
-from tests.kit.server import TOKEN, running
+from tests.kit.server import ROOT, TOKEN, running
 from tests.kit.terminal import environment
 
 INITIALIZE = {
@@ -136,6 +136,8 @@ async def test_all_tools_together_cost_a_reader_little(server):
     assert len(json.dumps(tools)) / 4 < 2500
     assert 12 <= len(tools) <= 14
     assert all(each["description"] for each in tools)
+    guide = (ROOT / "docs" / "guide" / "coding-agents.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", guide, re.MULTILINE)) == {t["name"] for t in tools}
     assert resources is not None
     assert [each.uri_template for each in templates] == [
         "devui://sessions/{session}",
