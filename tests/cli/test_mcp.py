@@ -1,5 +1,6 @@
 """`devui mcp` and `/mcp`: the package's own client hunts a bug, and bad clients do no harm."""
 
+import asyncio
 import json
 import re
 import subprocess
@@ -112,6 +113,7 @@ async def test_a_coding_agent_finds_and_mends_the_bug_with_the_tools(server, way
         assert bug_hunt.RIGHT in proven
 
         bug_hunt.mend(*bug_hunt.definition_of(server.agents / app, tool), argument)
+        await asyncio.sleep(1)  # the server sees a saved file a moment later
         mended = await call("fork", session=number, event=event - 2, guard="run")
         assert bug_hunt.RIGHT in mended
         assert "done" in mended.splitlines()[-1]
@@ -158,7 +160,8 @@ async def test_answers_say_what_is_left_out_and_mistakes_what_to_do(server):
         assert "Arguments of show_event" in await call("show_event", fails=True)
         assert "list_sessions" in await call("state_at", session=999, fails=True)
         assert "what_happened" in await call("what_happend", fails=True)
-        read = await call.session.read_resource("devui://sessions/1/events/1")
+        number = re.match(r"session (\d+)", await call("what_happened"))[1]
+        read = await call.session.read_resource(f"devui://sessions/{number}/events/1")
         assert json.loads(read.contents[0].text)["author"] == "user"
     assert cut("x" * 10, "ask again", most=4) == "xxxx\n… 6 more characters; ask again"
     assert short([{"a": "x" * 400, "b": None}] * 22)[-1] == "… 2 more"

@@ -47,7 +47,9 @@ def test_every_command_and_option_of_the_skill_exists(file):
     assert len(found) > 3
     for words in found:
         command: click.Command = main
-        while isinstance(command, click.Group) and re.match(r"(?!agents\b)[a-z]", " ".join(words)):
+        if words[0] == "agents":
+            words[0] = "web"
+        while isinstance(command, click.Group) and words and re.match("[a-z]", words[0]):
             command = command.get_command(click.Context(command), words.pop(0))
             assert command is not None, f"no such command: {words}"
         known = {option for each in command.params for option in each.opts} | {"--help"}
