@@ -64,12 +64,13 @@ from devui.web.errors import (
 )
 from devui.web.later import Later
 from devui.web.memory import Trimmed, give_back_large_blocks, spare_collections
+from devui.web.panels.editor.editors import Editor
 from devui.web.render import Renderer
 from devui.web.routes import apis, routes
 from devui.web.routing import Encoded, Route
 from devui.web.security.access import Access
 from devui.web.security.guard import Guard
-from devui.web.security.hosts import Hosts, Origins
+from devui.web.security.hosts import Hosts, Origins, is_loopback
 from devui.web.security.login import LOGIN_PATH, Login
 from devui.web.security.policy import Policy
 from devui.web.security.refusals import Refusals
@@ -176,6 +177,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
     ):
         runs.words_of = _words_of
         queue = Queue(journal, bus, runs)
+        editor = Editor.find() if is_loopback(settings.host) else None
         veil = Veil(folder, partial(_app_of, journal))
         services = Services(
             settings=settings,
@@ -186,7 +188,9 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             queue=queue,
             book=book,
             prices=prices,
-            render=Renderer(Assets.find(), guarded=settings.auth),
+            render=Renderer(
+                Assets.find(), guarded=settings.auth, editor=editor.name if editor else ""
+            ),
             veil=veil,
             view=veil.everybody,
             streams=Streams(),
@@ -196,6 +200,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             jobs=Jobs(),
             search_index=search_index,
             mcp=mcp,
+            editor=editor,
             dangers=tuple(dangers(journal.path)),
         )
         services.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())

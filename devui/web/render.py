@@ -34,11 +34,17 @@ class Model(Protocol):
 class Renderer:
     """The one Jinja environment."""
 
-    def __init__(self, assets: Assets, *, guarded: bool = True) -> None:
-        """`guarded`: whether a sign-in is needed; every page tells when it is not (R07)."""
+    def __init__(self, assets: Assets, *, guarded: bool = True, editor: str = "") -> None:
+        """Load the templates.
+
+        Args:
+            guarded: whether a sign-in is needed; every page tells when it is not (R07).
+            editor: the name of what opens lines of code; "" for no buttons that do so.
+        """
         self.assets = assets
         self.environment = _environment(assets)
         self.environment.globals["guarded"] = guarded
+        self.environment.globals["editor"] = editor
         self.environment.globals["part"] = self.part
         self._template = cache(self.environment.get_template)
 

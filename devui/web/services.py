@@ -23,6 +23,7 @@ from devui.store.folder import Danger
 from devui.store.journal import Journal
 from devui.web.basic_parts import Notice
 from devui.web.coding_agents.sessions import McpSessions
+from devui.web.panels.editor.editors import Editor
 from devui.web.render import Renderer
 from devui.web.security.refusals import Refusals
 from devui.web.security.veil import GIVEN, VIEW, Veil, View
@@ -77,6 +78,8 @@ class Services:
     jobs: Jobs
     search_index: SearchIndex
     mcp: McpSessions
+    editor: Editor | None
+    """What opens lines of code, if people sit at the machine of the server."""
     dangers: tuple[Danger, ...]
     """Those of the place where the journal is."""
     rendering: asyncio.Semaphore = field(

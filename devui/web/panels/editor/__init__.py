@@ -1,0 +1,1 @@
+"""Lines of agents' code opened in the editor of whoever runs the server."""

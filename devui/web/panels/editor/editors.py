@@ -1,0 +1,73 @@
+"""Editors that open a file at a line, and the one that `DEVUI_EDITOR` names."""
+
+import os
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+VARIABLE: Final = "DEVUI_EDITOR"
+"""A program of `_KNOWN`, or a command, in which `{file}` and `{line}` are replaced."""
+
+_GOTO: Final = ("--goto", "{file}:{line}")
+_LINE: Final = ("--line", "{line}", "{file}")
+_KNOWN: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
+    "code": ("VS Code", _GOTO),
+    "cursor": ("Cursor", _GOTO),
+    "windsurf": ("Windsurf", _GOTO),
+    "codium": ("VSCodium", _GOTO),
+    "zed": ("Zed", ("{file}:{line}",)),
+    "subl": ("Sublime Text", ("{file}:{line}",)),
+    "pycharm": ("PyCharm", _LINE),
+    "idea": ("IntelliJ IDEA", _LINE),
+}
+"""By the program, what people call it and its arguments. All return at once and have a window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Editor:
+    """An editor on the machine of the server."""
+
+    name: str
+    """What people call it."""
+    command: tuple[str, ...]
+    """The program and its arguments, with `{file}` and `{line}`."""
+
+    @classmethod
+    def find(cls, environment: Mapping[str, str] = os.environ) -> Self | None:
+        """The editor of `DEVUI_EDITOR`, or the first known one that is installed.
+
+        None if there is neither, or if `DEVUI_EDITOR` is empty.
+        """
+        chosen = environment.get(VARIABLE)
+        if chosen is not None:
+            return cls.parse(chosen)
+        path = environment.get("PATH")
+        return next((cls.parse(each) for each in _KNOWN if shutil.which(each, path=path)), None)
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """The editor that a command stands for; None for an empty one."""
+        try:
+            words = shlex.split(text)
+        except ValueError:  # a quote that isn't closed: the program's own error says the rest
+            words = [text]
+        if not words:
+            return None
+        program = Path(words[0]).name
+        name, arguments = _KNOWN.get(program, (program, ("{file}",)))
+        has_place = any("{file}" in word for word in words)
+        return cls(name, tuple(words) if has_place else (*words, *arguments))
+
+    def arguments(self, file: Path, line: int) -> list[str]:
+        """The command that opens a file at a line, counted from 1."""
+        values = {"{file}": str(file), "{line}": str(line)}
+        return [_filled(word, values) for word in self.command]
+
+
+def _filled(word: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        word = word.replace(name, value)
+    return word

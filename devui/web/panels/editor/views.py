@@ -1,0 +1,54 @@
+"""The buttons beside places in code: they open the line in an editor."""
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.web.errors import BadRequest, NotFound, Unprocessable
+from devui.web.security.intake import read_form
+from devui.web.services import services_of
+
+_PLACE: Final = re.compile(r"(?P<file>[^\0]+?):(?P<line>[1-9]\d{0,8})(?!\d)")
+
+
+async def open_place(request: Request) -> Response:
+    """Open the `place` of the form, such as `travel/agent.py:12`.
+
+    The file has to be below the folder of the agents: whatever a page shows, nothing else is
+    opened. The command gets it as one argument, without a shell.
+    """
+    services = services_of(request)
+    editor = services.editor
+    if editor is None:
+        raise NotFound("no editor was found: set DEVUI_EDITOR to a command and restart devui")
+    place = str((await read_form(request)).get("place") or "")
+    file, line = await asyncio.to_thread(_resolved, place, services.settings.agents)
+    try:
+        await asyncio.create_subprocess_exec(
+            *editor.arguments(file, line),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise Unprocessable(
+            f"{editor.name} didn't start: {error.strerror}. Check DEVUI_EDITOR and restart devui"
+        ) from error
+    return Response(status_code=204)
+
+
+def _resolved(place: str, agents: Path) -> tuple[Path, int]:
+    """The file and the line of a place. Raises BadRequest and NotFound."""
+    match = _PLACE.match(place)
+    if match is None:
+        raise BadRequest("give the place as FILE:LINE")
+    folder = agents.resolve()
+    file = (folder / match["file"]).resolve()
+    if not file.is_relative_to(folder) or not file.is_file():
+        raise NotFound(f"{match['file']} isn't a file below the agents' folder")
+    return file, int(match["line"])

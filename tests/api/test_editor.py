@@ -1,0 +1,87 @@
+"""Lines of code in the editor of whoever runs the server."""
+
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from httpx2 import Client, Response
+
+from devui.web.panels.editor.editors import Editor
+from tests.kit.patience import PATIENCE
+from tests.kit.server import SAMPLES, running
+
+
+@pytest.fixture
+def editor(tmp_path: Path) -> Path:
+    """A program that writes down what it is asked to open."""
+    program = tmp_path / "ed.py"
+    program.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).write_text(sys.argv[2])\n")
+    return program
+
+
+def ask(client: Client, place: str) -> Response:
+    """Press the button of a page."""
+    own = {"Origin": str(client.base_url).rstrip("/")}
+    return client.post("/editor", data={"place": place}, headers=own)
+
+
+def test_a_line_of_an_agent_is_opened_and_no_other_file(editor: Path, tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    words = [sys.executable, editor, opened, "{file}:{line}"]
+    command = " ".join(shlex.quote(str(word)) for word in words)
+    with (
+        running(SAMPLES, tmp_path / "data", DEVUI_EDITOR=command) as server,
+        server.client() as client,
+    ):
+        refused = {
+            "travel/nothing.py:3": 404,
+            "../README.md:1": 404,
+            "/etc/passwd:1": 404,
+            "travel/agent.py": 400,
+            "travel/agent.py:0": 400,
+        }
+        for place, status in refused.items():
+            answer = ask(client, place)
+            assert answer.status_code == status, answer.text
+        answer = ask(client, "travel/agent.py:12 in book")
+        assert answer.status_code == 204, answer.text
+        line = f"{SAMPLES / 'travel' / 'agent.py'}:12"
+        deadline = time.monotonic() + PATIENCE
+        while not (opened.exists() and opened.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert opened.read_text() == line
+
+
+def test_an_editor_that_cannot_be_started_is_named(tmp_path: Path) -> None:
+    with (
+        running(SAMPLES, tmp_path / "data", DEVUI_EDITOR="/nowhere/vim") as server,
+        server.client() as client,
+    ):
+        answer = ask(client, "travel/agent.py:1")
+        assert (answer.status_code, "vim didn't start" in answer.text) == (422, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "arguments"),
+    [
+        ("code", "VS Code", ["code", "--goto", "/a b.py:7"]),
+        ("/opt/pycharm --wait", "PyCharm", ["/opt/pycharm", "--wait", "--line", "7", "/a b.py"]),
+        ("gedit +{line} {file}", "gedit", ["gedit", "+7", "/a b.py"]),
+        ("notepad", "notepad", ["notepad", "/a b.py"]),
+    ],
+)
+def test_a_command_becomes_arguments(command: str, name: str, arguments: list[str]) -> None:
+    editor = Editor.parse(command)
+    assert editor is not None
+    assert (editor.name, editor.arguments(Path("/a b.py"), 7)) == (name, arguments)
+
+
+def test_an_empty_variable_means_no_editor(tmp_path: Path) -> None:
+    assert Editor.find({"DEVUI_EDITOR": " ", "PATH": "/usr/bin"}) is None
+    assert Editor.find({"PATH": str(tmp_path)}) is None
+    (tmp_path / "cursor").touch(mode=0o755)
+    found = Editor.find({"PATH": str(tmp_path)})
+    assert found is not None
+    assert found.name == "Cursor"
