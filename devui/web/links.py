@@ -310,6 +310,11 @@ def try_call_url(key: int, number: int, call: str) -> str:
     return f"/sessions/{key}/events/{number}/calls/{_segment(call)}"
 
 
+def memory_url(app: str) -> str:
+    """What an app remembers."""
+    return f"{app_url(app)}/memory"
+
+
 def tools_url(app: str) -> str:
     """The tools of an app."""
     return f"{app_url(app)}/tools"

@@ -31,6 +31,7 @@ from devui.wire.trials import (
     DescribeApp,
     DescribeBuild,
     DescribeTools,
+    Recall,
     Remember,
     StopTrial,
     Tried,
@@ -173,6 +174,7 @@ ToWorker = (
     | DescribeBuild
     | CheckModel
     | Remember
+    | Recall
     | TryTool
     | TryModel
     | StopTrial

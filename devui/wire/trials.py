@@ -84,6 +84,20 @@ class Remember:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """Look into the app's memory of a user; answered by `Tried` with `{"service", "listed",
+    "memories"}`: the class of the service, whether it could be listed, and the memories in wire
+    form."""
+
+    trial: int
+    user: str
+    query: str
+    """Words to search for; "" lists the newest memories, where the service can."""
+    limit: int
+    kind: Literal["recall"] = "recall"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StopTrial:
     """Nobody waits for it any more."""
 
@@ -91,7 +105,16 @@ class StopTrial:
     kind: Literal["stop_trial"] = "stop_trial"
 
 
-Trial = DescribeTools | TryTool | TryModel | DescribeApp | DescribeBuild | CheckModel | Remember
+Trial = (
+    DescribeTools
+    | TryTool
+    | TryModel
+    | DescribeApp
+    | DescribeBuild
+    | CheckModel
+    | Remember
+    | Recall
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

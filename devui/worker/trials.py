@@ -20,6 +20,7 @@ from devui.wire.trials import (
     DescribeApp,
     DescribeBuild,
     DescribeTools,
+    Recall,
     Remember,
     Trial,
     Tried,
@@ -172,6 +173,8 @@ class Trials:
                 return self._check_model(trial.model)
             case Remember():
                 return await self._remember(trial)
+            case Recall():
+                return await self._recall(trial)
             case _:
                 assert_never(trial)
 
@@ -221,6 +224,24 @@ class Trials:
         if session is None or runner.memory_service is None:
             raise NotThere(f"there is no session {trial.session!r}, or no memory to add it to")
         await runner.memory_service.add_session_to_memory(session)
+
+    async def _recall(self, trial: Recall) -> dict[str, Any]:
+        service, app = self._runner.memory_service, self._runner.app_name
+        if service is None:
+            raise NotThere("the app has no memory service")
+        told: list[Any] | None
+        if trial.query:
+            answer = await service.search_memory(
+                app_name=app, user_id=trial.user, query=trial.query
+            )
+            told = answer.memories[: trial.limit]
+        else:
+            told = await self._kit.memories(service, app, trial.user, trial.limit)
+        return {
+            "service": type(service).__name__,
+            "listed": told is not None,
+            "memories": [each.model_dump(**_WIRE) for each in told or ()],
+        }
 
     async def _call(self, trial: TryTool) -> dict[str, Any]:
         agent = self._agent(trial.agent)

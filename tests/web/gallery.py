@@ -63,6 +63,7 @@ from tests.web import (
     filter_samples,
     held_samples,
     history_samples,
+    memory_samples,
     replay_samples,
     request_samples,
     samples,
@@ -144,6 +145,7 @@ def huge() -> list[Stored]:
 
 
 GRAPH = "/apps/travel/graph"
+MEMORY = "/apps/travel/memory"
 
 
 def app_pages() -> dict[str, Model]:
@@ -165,7 +167,9 @@ def app_pages() -> dict[str, Model]:
     return {
         "apps": AppsPage("auto", folder, app_samples.CARDS, recent, app_samples.LEFT_OUT),
         "apps-empty": AppsPage("auto", folder, (), ()),
-        "app": AppPage("auto", travel, app_samples.README, form, app_samples.LISTED, TOOLS, GRAPH),
+        "app": AppPage(
+            "auto", travel, app_samples.README, form, app_samples.LISTED, TOOLS, GRAPH, MEMORY
+        ),
         "app-error": AppPage(
             "auto",
             faulty,
@@ -176,7 +180,9 @@ def app_pages() -> dict[str, Model]:
             GRAPH,
             unread=app_samples.UNREAD,
         ),
-        "app-unused": AppPage("auto", faulty, "", form, app_samples.session_list(), TOOLS, GRAPH),
+        "app-unused": AppPage(
+            "auto", faulty, "", form, app_samples.session_list(), TOOLS, GRAPH, MEMORY
+        ),
         "delete-sessions": DeletePage(
             "auto",
             "travel",
@@ -356,6 +362,7 @@ def alone() -> list[Model]:
         StateTab(state_samples.STATE_DIFF, state_samples.state_with(11, since=4)),
         *trial_samples.ALL,
         *file_samples.ALL,
+        *memory_samples.ALL,
         *settings_samples.ALL,
         *watch_samples.ALL,
         *standing_samples.ALL,

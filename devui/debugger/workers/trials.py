@@ -20,6 +20,7 @@ from devui.wire.trials import (
     DescribeApp,
     DescribeBuild,
     DescribeTools,
+    Recall,
     Remember,
     StopTrial,
     Trial,
@@ -98,6 +99,16 @@ class Trials:
         )
         if tried.error is not None:
             raise TrialFailed(_message(tried))
+
+    async def recall(self, app: str, user: str, query: str, limit: int) -> dict[str, Any]:
+        """What the app remembers of a user, as of `Recall`; raises what `tools` does."""
+        tried = await self._tried(
+            app, lambda number: Recall(trial=number, user=user, query=query, limit=limit)
+        )
+        if tried.result is None:
+            raise TrialFailed(_message(tried))
+        told: dict[str, Any] = json.loads(tried.result)
+        return told
 
     async def tool(
         self,

@@ -59,7 +59,8 @@ class InMemoryMemoryService(BaseMemoryService):
             if (score := _score(words, _text(event)))
         ]
         scored.sort(key=lambda found: -found[0])  # stable: equals stay in order
-        return SearchMemoryResponse(memories=[_entry(event) for _, event in scored[:_MAX_RESULTS]])
+        best = [entry_of(event) for _, event in scored[:_MAX_RESULTS]]
+        return SearchMemoryResponse(memories=best)
 
     async def delete_memory(
         self, *, app_name: str, user_id: str, memory_id: str | None = None
@@ -86,7 +87,8 @@ def _memorable(
     ]
 
 
-def _entry(event: Event) -> MemoryEntry:
+def entry_of(event: Event) -> MemoryEntry:
+    """The memory that an event with content is."""
     assert event.content is not None  # noqa: S101  only events with content are remembered
     return MemoryEntry(
         id=event.id,

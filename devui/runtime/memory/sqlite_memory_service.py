@@ -115,6 +115,10 @@ _BY_INDEX = (
     " WHERE m.app_name = ? AND m.user_id = ? AND f.search_text MATCH ?"
     " ORDER BY bm25(memory_events_fts), m.timestamp DESC LIMIT ?"
 )
+_NEWEST = (
+    "SELECT * FROM memory_events WHERE app_name = ? AND user_id = ?"
+    " ORDER BY timestamp DESC, id DESC LIMIT ?"
+)
 _BY_SCAN = (
     "SELECT *, (SELECT count(*) FROM json_each(?) WHERE instr(search_text, value)) AS score"
     " FROM memory_events WHERE app_name = ? AND user_id = ? AND score > 0"
@@ -221,6 +225,17 @@ class SqliteMemoryService(BaseMemoryService):
     async def close(self) -> None:
         """Close the file; the next use opens it again (`:memory:` begins anew)."""
         await self._memory_database.close()
+
+
+async def newest(
+    service: SqliteMemoryService, app_name: str, user_id: str, limit: int
+) -> list[MemoryEntry]:
+    """The newest memories of a user."""
+    parameters = (app_name, user_id, limit)
+    rows = await service._memory_database.read(
+        lambda connection: connection.execute(_NEWEST, parameters).fetchall()
+    )
+    return [_entry(row) for row in rows]
 
 
 def _scan(

@@ -352,6 +352,10 @@ def _check_commit(session: Any, event: Any) -> None:
     """google-adk's services check nothing."""
 
 
+async def _memories(service: Any, app: str, user: str, limit: int) -> None:
+    """google-adk's services can be searched, and not listed."""
+
+
 KIT = Kit(
     name="google-adk",
     version=__version__,
@@ -380,6 +384,7 @@ KIT = Kit(
     read_event=Event.model_validate_json,
     check_commit=_check_commit,
     run_config=_run_config,
+    memories=_memories,
     new_model=LLMRegistry.new_llm,
     runner=_runner,
     chain=_chain,

@@ -6,7 +6,7 @@ kind of thing they look at. They know the runtime by a `Kit` alone, which each e
 of devui.runtime for whoever reads and checks the code; at run time no class comes from here.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -140,6 +140,8 @@ class Kit:
     """Raises what the runtime's own services raise for a session or an event that is none."""
     run_config: Callable[..., RunConfig]
     """Of `streaming` (bool), `custom_metadata` (dict or None) and `service_tier` (str or None)."""
+    memories: Callable[[Any, str, str, int], Awaitable[list[Any] | None]]
+    """The newest memories in a service, of an app and a user; None where it can't be listed."""
     new_model: Callable[[str], Any]
     """A model object for a name. Raises ValueError where no class takes such names, ImportError
     where that class needs a package that is not installed."""

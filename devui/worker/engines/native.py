@@ -27,6 +27,7 @@ from devui.runtime.flows.llm_flows.tool_calls import ToolCall
 from devui.runtime.invocations.resumption import goes_on
 from devui.runtime.invocations.toolsets import nodes_below
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from devui.runtime.memory.listing import memories
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.registry import LLMRegistry
@@ -152,6 +153,7 @@ KIT = Kit(
     read_event=read_event,
     check_commit=check_commit,
     run_config=_run_config,
+    memories=memories,
     new_model=LLMRegistry.new_llm,
     runner=_runner,
     chain=_chain,

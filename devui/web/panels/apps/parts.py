@@ -210,7 +210,8 @@ class AppPage:
     sessions: SessionList
     tools_href: str
     graph_href: str
-    """Where its tools are told."""
+    memory_href: str
+    """Where its tools, graph and memory are told."""
     unread: tuple[Unused, ...] = ()
     """Files of its folder that do less here than with google-adk."""
     import_action: str = "/import"

@@ -11,7 +11,14 @@ from devui.debugger.apps.adk_files import begun_with, unread_files
 from devui.store.errors import BadValue, SessionExists
 from devui.web.basic_parts import Field
 from devui.web.errors import BadRequest, Unprocessable
-from devui.web.links import app_graph_url, app_url, create_session_url, session_url, tools_url
+from devui.web.links import (
+    app_graph_url,
+    app_url,
+    create_session_url,
+    memory_url,
+    session_url,
+    tools_url,
+)
 from devui.web.lookup import actor_of, theme_of
 from devui.web.panels.apps.lists import app_head, unused_file
 from devui.web.panels.apps.parts import AppPage, NewSession
@@ -90,6 +97,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         readme=services.apps.readme(name),
         tools_href=tools_url(name),
         graph_href=app_graph_url(name),
+        memory_href=memory_url(name),
         form=form,
         sessions=await session_list(services, name, query),
         unread=tuple(unused_file(each) for each in unread),

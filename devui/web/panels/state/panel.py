@@ -13,9 +13,8 @@ from devui.web.basic_parts import JsonNode, JsonTree
 from devui.web.links import edit_state_url, session_url, state_value_url
 from devui.web.panels.inspector.parts import MoreLink, PendingGroup, StatePanel, StateScope
 from devui.web.panels.state.key_history import KeyLinks
-from devui.web.panels.state.parts import StateValue
+from devui.web.panels.state.parts import StateValue, WatchButton
 from devui.web.panels.watch.panel import watch_button
-from devui.web.panels.watch.parts import WatchButton
 from devui.web.text.jsontree import PREVIEW, Link, Rest, Room, json_tree
 from devui.web.text.visible import visible
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from devui.web.basic_parts import JsonTree
-from devui.web.panels.watch.parts import WatchButton
 
 Mark = Literal["same", "new", "changed", "removed"]
 
@@ -154,6 +153,24 @@ class StateForm:
     json: str
     last_written: int
     """The seq of the write that the form was filled with; 0 for a new key."""
+
+
+@dataclass(frozen=True, slots=True)
+class WatchButton:
+    """Watches a key, or stops watching it."""
+
+    template: ClassVar[str] = "watch/button.html"
+    action: str
+    key: str
+    """With its prefix, as it is."""
+    label: str
+    """The same for people."""
+    is_watched: bool
+    in_strip: bool = False
+    event: int | None = None
+    """What the page shows the state as of, to come back to; None for now."""
+    at: int | None = None
+    """The event that the whole page is as of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from devui.store.rows import EventRow, SessionRow
 from devui.store.state import scoped
 from devui.web.links import watch_url
 from devui.web.panels.state.key_history import KeyLinks
-from devui.web.panels.watch.parts import WatchButton, WatchedKey, WatchStrip
+from devui.web.panels.state.parts import WatchButton
+from devui.web.panels.watch.parts import WatchedKey, WatchStrip
 from devui.web.services import Services
 from devui.web.text.visible import visible
 

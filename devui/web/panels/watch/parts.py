@@ -1,25 +1,9 @@
-"""The watched keys: the strip above the panes, and the buttons that put keys there."""
+"""The watched keys: the strip above the panes."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-
-@dataclass(frozen=True, slots=True)
-class WatchButton:
-    """Watches a key, or stops watching it."""
-
-    template: ClassVar[str] = "watch/button.html"
-    action: str
-    key: str
-    """With its prefix, as it is."""
-    label: str
-    """The same for people."""
-    is_watched: bool
-    in_strip: bool = False
-    event: int | None = None
-    """What the page shows the state as of, to come back to; None for now."""
-    at: int | None = None
-    """The event that the whole page is as of."""
+from devui.web.panels.state.parts import WatchButton
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,23 @@
+"""All that is remembered of a user, newest first: devui's own, for people who look into a memory.
+
+A service can be searched by google-adk's API, and not listed.
+"""
+
+from devui.runtime.memory.base_memory_service import BaseMemoryService
+from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService, entry_of
+from devui.runtime.memory.memory_entry import MemoryEntry
+from devui.runtime.memory.sqlite_memory_service import SqliteMemoryService, newest
+
+
+async def memories(
+    service: BaseMemoryService, app_name: str, user_id: str, limit: int
+) -> list[MemoryEntry] | None:
+    """The newest memories, at most `limit`; None for a service that can't be listed."""
+    if isinstance(service, InMemoryMemoryService):
+        events = service._events_by_user.get((app_name, user_id), {}).values()
+        every = [event for each in events for event in each]
+        every.sort(key=lambda event: event.timestamp, reverse=True)
+        return [entry_of(event) for event in every[:limit]]
+    if isinstance(service, SqliteMemoryService):
+        return await newest(service, app_name, user_id, limit)
+    return None

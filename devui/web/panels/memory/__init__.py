@@ -1,0 +1,1 @@
+"""What an app remembers of its users."""

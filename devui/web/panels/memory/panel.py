@@ -1,0 +1,71 @@
+"""What an app remembers of a user, in words."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from devui.debugger.apps.apps import UnknownApp
+from devui.debugger.workers.trials import TrialFailed
+from devui.debugger.workers.workers import AppBroken
+from devui.web.errors import Conflict
+from devui.web.links import memory_url
+from devui.web.panels.memory.parts import MemoryItem, MemoryPanel
+from devui.web.services import Services
+from devui.web.text.formats import clipped
+from devui.web.text.visible import visible
+from devui.wire.events import Content
+
+LISTED: Final = 100
+"""Memories that are shown."""
+_EMPTY: Final = (
+    "Nothing is remembered of this user. Agents add to their memory themselves, as with "
+    "callback_context.add_session_to_memory(), and programs with PATCH …/memory."
+)
+_UNLISTED: Final = (
+    "{service} can be searched but not listed. Enter words that the memories you are looking for "
+    "contain."
+)
+
+
+async def recalled(services: Services, app: str, user: str, query: str) -> dict[str, Any]:
+    """What the app's memory answers. Raises Conflict if the app doesn't load or its service fails,
+    UnknownApp."""
+    try:
+        return await services.runs.trials.recall(app, user, query, LISTED)
+    except UnknownApp:
+        raise
+    except (AppBroken, TrialFailed) as error:
+        raise Conflict(f"{app}'s memory can't be read: {error}") from error
+
+
+async def memory_panel(services: Services, app: str, user: str, query: str) -> MemoryPanel:
+    """The newest memories, or those that match. Raises UnknownApp."""
+    shown = MemoryPanel(memory_url(app), user, query)
+    try:
+        told = await recalled(services, app, user, query)
+    except Conflict as error:
+        return MemoryPanel(shown.action, user, query, note=f"{error}.")
+    items = tuple(_item(each) for each in told["memories"])
+    service = visible(told["service"])
+    return MemoryPanel(
+        shown.action,
+        user,
+        query,
+        items,
+        service,
+        _note(items, query, service, listed=told["listed"]),
+    )
+
+
+def _note(items: tuple[MemoryItem, ...], query: str, service: str, *, listed: bool) -> str:
+    if not listed:
+        return _UNLISTED.format(service=service)
+    if not items:
+        return "No memories match." if query else _EMPTY
+    return f"Only {LISTED} memories are shown. Search for others." if len(items) == LISTED else ""
+
+
+def _item(memory: Mapping[str, Any]) -> MemoryItem:
+    text = Content(memory.get("content") or {}).text
+    at = str(memory.get("timestamp") or "").replace("T", " ")[:16]
+    author = visible(str(memory.get("author") or "unknown"))
+    return MemoryItem(author, visible(at), visible(clipped(text)) or "no text")

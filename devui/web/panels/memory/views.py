@@ -1,0 +1,15 @@
+"""The memory of an app, as a piece of its page."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.web.panels.memory.panel import memory_panel
+from devui.web.services import services_of
+
+
+async def show(request: Request) -> Response:
+    """What is remembered of `user`, or of that what matches `q`."""
+    services, app, query = services_of(request), request.path_params["app"], request.query_params
+    services.apps.require(app)
+    user, words = query.get("user", "").strip() or "user", query.get("q", "").strip()
+    return services.render.page(await memory_panel(services, app, user, words))
