@@ -204,6 +204,7 @@ def trials(client: Any) -> Iterator[tuple[str, str, Any]]:
     tried = client.post("/api/apps/bench/tools/count/trials", json=body).json()
     yield "/api/apps/{app}/tools/{tool}/trials", "post", tried
     yield "/api/apps/{app}/tools", "get", client.get("/api/apps/bench/tools").json()
+    yield "/api/apps/{app}/memory", "get", client.get("/api/apps/bench/memory").json()
     spans = client.get(f"/api/sessions/{key}/spans").json()
     span = next(each["id"] for each in spans["spans"] if each["type"] == "model")
     answer = client.post(f"/api/sessions/{key}/spans/{span}/trials", json={"request": {}})

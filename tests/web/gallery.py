@@ -178,6 +178,7 @@ def app_pages() -> dict[str, Model]:
             app_samples.session_list(text="rome", is_filtered=True),
             TOOLS,
             GRAPH,
+            MEMORY,
             unread=app_samples.UNREAD,
         ),
         "app-unused": AppPage(

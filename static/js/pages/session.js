@@ -34,10 +34,11 @@ import * as lists from "../timeline/lists.js";
 import * as player from "../timeline/player.js";
 import * as rows from "../timeline/rows.js";
 import * as scrubber from "../timeline/scrubber.js";
+import * as tour from "../tour/tour.js";
 import * as spans from "../trace/spans.js";
 
 start([
   announcements, requests, attachments, composer, forms, connection, popups, palette, drafts, filter, fork, sheet, keyHistory,
   log, keys, notes, navigation, panes, player, lists, gaps, notices, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
-  theme, times, spans, graph, progress, settings,
+  theme, times, spans, graph, progress, settings, tour,
 ]);

@@ -12,6 +12,7 @@ import * as filter from "../timeline/filter.js";
 import * as player from "../timeline/player.js";
 import * as rows from "../timeline/rows.js";
 import * as scrubber from "../timeline/scrubber.js";
+import * as tour from "../tour/tour.js";
 import * as clipboard from "./clipboard.js";
 import * as panes from "./panes.js";
 
@@ -105,6 +106,7 @@ const SECTIONS = {
   ],
   Page: [
     { keys: [..."1234567890"], does: `go to a tab: ${TABS.join(", ")}`, each: TABS.map((name) => `tab ${name}`), after: true, run: (key) => click(`[data-tab="${key}"]`) },
+    { keys: [], does: "take the 60-second tour of the debugger", when: tour.isPossible, run: tour.begin },
     ...EVERYWHERE,
     { keys: ["Escape"], does: "close, or leave the message field", when: () => false, run: escape },
   ],

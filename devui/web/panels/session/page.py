@@ -1,7 +1,7 @@
 """The session page: its panes, its menus, and all that is loaded for them."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from devui.debugger.apps.apps import UnknownApp
 from devui.debugger.predicates.filters import Filter, Typed
@@ -15,6 +15,7 @@ from devui.web.cursor import Cursor
 from devui.web.links import (
     app_url,
     choose_url,
+    create_session_url,
     delete_url,
     export_url,
     messages_url,
@@ -128,6 +129,10 @@ class SessionPage:
     notices: tuple[Notice, ...] = ()
     journal: tuple[Notice, ...] = ()
     """What is wrong with the journal."""
+    tour: str = ""
+    """Where a session for the tour of the debugger is made; "" without the sample it is about."""
+    on_tour: bool = False
+    """This is a session of that sample."""
     opened: bool = False
     """A tab was asked for: narrow windows open the inspector with the page."""
 
@@ -295,6 +300,8 @@ async def session_page(
         replay=await replay_of(services, session),
         stream=_stream(services, stand, stand.head),
         watched=await watch_strip(services, session, row, at=at),
+        tour=tour_url(services),
+        on_tour=session.app == _TOUR,
         opened=tab is not None,
         notices=notices(session, size, app, live),
         journal=server_notices(services),
@@ -345,6 +352,17 @@ async def newest(
         return Newest(Filled(rows.items, rows.above), messages)
     items = window.items(Gutter.of(services.book, services.prices, session))
     return Newest(Filled(items, gap(key, after + 1, before)), messages)
+
+
+_TOUR: Final = "faulty"
+_TOURED: Final = "Split the bill of table 7"
+"""What the README of that sample names: an app of the author's own may have its name."""
+
+
+def tour_url(services: Services) -> str:
+    """Where a session of the sample is made that the tour is about; "" if it isn't served."""
+    is_there = _TOUR in services.apps.names() and _TOURED in services.apps.readme(_TOUR)
+    return create_session_url(_TOUR) if is_there else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,194 @@
+// The tour of the debugger, on the page itself: a card beside what the next step is about. It watches the page and goes on when a
+// step is done, by whatever way; the page stays usable, and Escape leaves.
+const SAID = "tour"; // in localStorage: it was taken or declined, and isn't offered again
+const BEGIN = "tour-begins"; // in sessionStorage: the next session page begins it
+const MESSAGE = "Split the bill of table 7";
+const NARROW = matchMedia("(max-width: 700px)");
+const get = (selector) => document.querySelector(selector);
+const breakpoint = () => [...document.querySelectorAll("#breakpoints > li")].some((item) => item.textContent.includes("bill"));
+
+const STEPS = [
+  {
+    title: "Stop where it goes wrong",
+    text: "This agent splits a bill, and comes to a negative share. In the tab Breaks, add a breakpoint: break on “state key written”, name bill, condition new < 0.",
+    at: () => get("#break-form") ?? get("#tab-breaks"),
+    isDone: breakpoint,
+    act: () => {
+      const form = get("#break-form form");
+      if (!form) return get("#tab-breaks").click();
+      form.elements.on.value = "state";
+      form.elements.name.value = "bill";
+      form.elements.condition.value = "new < 0";
+      form.querySelector("button.primary").focus();
+    },
+    label: () => (get("#break-form") ? "Fill it in" : "Open Breaks"),
+  },
+  {
+    title: "Run it",
+    text: `Send “${MESSAGE}”. The run pauses before anything negative is committed.`,
+    at: () => get("[data-composer]"),
+    isDone: () => get("#held .held") ?? get("#run .running"),
+    act: () => {
+      const field = get("#composer-text");
+      field.value = MESSAGE;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      field.focus();
+    },
+    label: () => "Write it",
+  },
+  {
+    title: "Look, then change it",
+    text: "The run is paused: bill is about to go from 84 to −756. Nothing is stored yet. Open Edit, enter 75.6 for bill, and choose “Use these values”.",
+    at: () => get("#held .held"),
+    isReady: () => get("#held .change"),
+    isDone: () => get("#held .change-told"),
+    act: () => {
+      const edit = get("#held .change");
+      edit.open = true;
+      const field = [...edit.querySelectorAll(".field")].find((each) => /\bbill\b/.test(each.querySelector("label")?.textContent ?? ""));
+      const input = field?.querySelector("input, textarea");
+      if (!input) return;
+      input.value = "75.6";
+      edit.querySelector(".held-form button.primary").focus();
+    },
+    label: () => "Open Edit",
+  },
+  {
+    title: "Continue",
+    text: "The event will be committed with your value. Choose Continue, or press c: everything after it works with 75.6.",
+    at: () => get("#do-continue"),
+    isDone: () => !get("#held .held") && get("#run .done"),
+    act: () => get("#do-continue")?.focus(),
+    label: () => "Show me",
+  },
+  {
+    title: "Each of you pays 18.9",
+    text: "You found the event that broke the bill, and the rest of the run was right once it was mended. The breakpoint stays in Breaks; remove it there. Press ? for all shortcuts.",
+    at: () => get("#chat"),
+    isDone: () => false,
+  },
+];
+
+let place = -1; // the step that is shown; -1: no tour
+let timer = 0;
+
+export function start() {
+  document.addEventListener("click", ({ target }) => {
+    if (target.closest?.("[data-tour-begin]")) begin();
+    else if (target.closest?.("[data-tour-decline]")) decline();
+    else if (target.closest?.("[data-tour-leave]")) leave();
+    else if (target.closest?.("[data-tour-act]")) act();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (place < 0 || event.key !== "Escape" || event.defaultPrevented || get("dialog[open], :popover-open")) return;
+    event.preventDefault();
+    leave();
+  }, true);
+  addEventListener("resize", () => place >= 0 && put());
+  if (sessionStorage.getItem(BEGIN) && home()?.dataset.tourHere) show(0);
+  sessionStorage.removeItem(BEGIN);
+}
+
+export function update() {
+  for (const each of document.querySelectorAll("[data-tour-offer]")) each.hidden = !home() || Boolean(localStorage.getItem(SAID));
+  for (const each of document.querySelectorAll("[data-tour-restart]")) each.hidden = !home();
+}
+
+export function isPossible() {
+  return Boolean(home());
+}
+
+// In an empty session of the sample; if this page isn't one, in a new one.
+export function begin() {
+  if (!home()) return;
+  localStorage.setItem(SAID, "taken");
+  update();
+  get("dialog[open]")?.close();
+  if (home().dataset.tourHere && !get("#rows [data-number], #messages .msg")) return show(0);
+  sessionStorage.setItem(BEGIN, "yes");
+  const form = document.createElement("form");
+  form.method = "post";
+  form.action = home().dataset.tour;
+  document.body.append(form);
+  form.submit();
+}
+
+const home = () => get("[data-tour]");
+
+function decline() {
+  localStorage.setItem(SAID, "declined");
+  update();
+}
+
+function leave() {
+  const inside = get("#tour").contains(document.activeElement);
+  place = -1;
+  clearInterval(timer);
+  get("#tour").hidden = true;
+  mark(null);
+  if (inside) get("#composer-text").focus();
+}
+
+function show(next) {
+  const card = get("#tour"), inside = place < 0 || card.contains(document.activeElement);
+  place = next;
+  const step = STEPS[place];
+  card.querySelector("[data-tour-count]").textContent = `${place + 1} of ${STEPS.length}`;
+  card.querySelector("[data-tour-title]").textContent = step.title;
+  card.querySelector("[data-tour-text]").textContent = step.text;
+  card.hidden = false;
+  const last = place === STEPS.length - 1;
+  card.querySelector("[data-tour-act]").hidden = last;
+  card.querySelector("[data-tour-leave]").textContent = last ? "Done" : "Leave";
+  clearInterval(timer);
+  timer = setInterval(watch, 200);
+  watch();
+  if (inside) card.querySelector(last ? "[data-tour-leave]" : "[data-tour-act]").focus();
+}
+
+function watch() {
+  const step = STEPS[place];
+  if (step.isDone()) return show(place + 1);
+  if (step.label) {
+    const button = get("#tour [data-tour-act]");
+    if (button.textContent !== step.label()) button.textContent = step.label();
+    button.disabled = Boolean(step.isReady && !step.isReady());
+  }
+  put();
+}
+
+function act() {
+  const at = STEPS[place].at();
+  const pane = at?.closest(".pane")?.id;
+  if (NARROW.matches && pane) get(`[data-pane-tab="${pane}"]`)?.click();
+  at?.scrollIntoView({ block: "nearest" });
+  STEPS[place].act();
+  put();
+}
+
+// Beside what the step is about: on whichever side has the room, else at the bottom of the window.
+function put() {
+  const card = get("#tour"), at = STEPS[place].at();
+  const box = at?.getBoundingClientRect();
+  mark(box?.width ? at : null);
+  const { offsetWidth: width, offsetHeight: height } = card;
+  const within = (value, most) => Math.max(8, Math.min(value, most));
+  let left = (innerWidth - width) / 2, top = innerHeight - height - 60;
+  if (box?.width && innerWidth > 700) {
+    const spaces = [
+      [box.left - width - 12, box.top],
+      [box.right + 12, box.top],
+      [box.left, box.top - height - 12],
+      [box.left, box.bottom + 12],
+    ];
+    const fits = ([x, y]) => x >= 8 && x + width <= innerWidth - 8 && y >= 8 && y + Math.min(height, 60) <= innerHeight;
+    [left, top] = spaces.find(fits) ?? [left, top];
+  }
+  card.style.left = `${within(left, innerWidth - width - 8)}px`;
+  card.style.top = `${within(top, innerHeight - height - 8)}px`;
+}
+
+function mark(element) {
+  for (const each of document.querySelectorAll(".tour-at")) if (each !== element) each.classList.remove("tour-at");
+  element?.classList.add("tour-at");
+}

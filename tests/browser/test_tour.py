@@ -1,0 +1,77 @@
+"""The tour of the debugger: offered once, followed on the page itself, left with Escape."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+
+def card(page):
+    return page.locator("#tour")
+
+
+def title(page, text):
+    expect(card(page).locator("h2")).to_have_text(text)
+
+
+def test_the_tour_is_followed_to_its_end(visit):
+    session = visit.session("travel")
+    page = session.page
+    page.locator("#welcome [data-tour-begin]").click()
+    expect(page).to_have_url(re.compile(r"/sessions/\d+"))
+    title(page, "Stop where it goes wrong")
+    act = card(page).locator("[data-tour-act]")
+    expect(act).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(act).to_have_text("Fill it in")
+    page.keyboard.press("Enter")
+    expect(page.locator("#break-form button.primary")).to_be_focused()
+    page.keyboard.press("Enter")
+    title(page, "Run it")
+    act.click()
+    page.keyboard.press("Enter")
+    title(page, "Look, then change it")
+    expect(page.locator("#held")).to_contain_text("-756")
+    act.click()
+    expect(page.locator("#held .held-form button.primary")).to_be_focused()
+    page.keyboard.press("Enter")
+    title(page, "Continue")
+    page.locator("#do-continue").click()
+    title(page, "Each of you pays 18.9")
+    expect(page.locator("#messages")).to_contain_text("18.9")
+    page.keyboard.press("Escape")
+    expect(card(page)).to_be_hidden()
+
+
+def test_it_is_offered_once_and_restarted_from_the_help_sheet(visit):
+    session = visit.session("faulty")
+    page = session.page
+    offer = page.locator("#welcome [data-tour-offer]")
+    offer.locator("[data-tour-decline]").click()
+    expect(offer).to_be_hidden()
+    page.reload()
+    expect(page.locator("#welcome h2")).to_be_visible()
+    expect(offer).to_be_hidden()
+    page.locator("#composer-text").press("Escape")
+    page.keyboard.press("?")
+    page.locator("#keys [data-tour-begin]").click()
+    title(page, "Stop where it goes wrong")
+    expect(page.locator("#keys")).to_be_hidden()
+    page.locator("#composer-text").fill("the page stays usable")
+    page.keyboard.press("Escape")
+    expect(card(page)).to_be_hidden()
+    expect(page.locator("#composer-text")).to_have_value("the page stays usable")
+
+
+@pytest.mark.parametrize("width", [390, 900])
+def test_the_card_stays_in_sight(visit, width):
+    session = visit.session("faulty")
+    page = session.page
+    page.set_viewport_size({"width": width, "height": 800})
+    page.locator("#welcome [data-tour-begin]").click()
+    box = card(page).bounding_box()
+    assert box is not None
+    assert 0 <= box["x"] <= width - box["width"]
+    assert 0 <= box["y"] <= 800 - box["height"]
+    card(page).locator("[data-tour-act]").click()
+    expect(page.locator("#break-form")).to_be_visible()
