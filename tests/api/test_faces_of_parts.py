@@ -175,6 +175,14 @@ def test_whether_a_given_event_is_a_final_response_is_found_out(client, event, f
     assert row["final"] is final
 
 
+def test_an_answer_that_is_only_a_file_is_marked_as_the_final_one(client):
+    key = opened(client, said({"text": "Here it is:"}), said(PICTURE))
+    [_, row] = client.get(f"/api/sessions/{key}/events").json()["events"]
+    assert (row["kind"], row["final"]) == ("text", True)
+    page = client.get(f"/sessions/{key}", headers=PAGE).text
+    assert re.findall(r'id="f-(\d+)">(?:(?!id="f-).)*?flag final', page, re.DOTALL) == ["2"]
+
+
 def test_an_answer_that_is_json_unfolds_as_a_tree(client):
     whole = said({"text": '{"city": "Rome", "nights": [2, 3]}'})
     fenced = said({"text": '```json\n[{"city": "Oslo"}]\n```'})

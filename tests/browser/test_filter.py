@@ -188,3 +188,15 @@ def test_a_word_of_a_row_can_be_selected(visit):
     session.row(8).locator(".what").dblclick(position={"x": 30, "y": 8})
     expect(session.row(8)).to_have_attribute("aria-selected", "true")
     assert session.page.evaluate("() => getSelection().toString().trim()") == "found"
+
+
+def test_two_quick_clicks_on_chips_both_count(visit):
+    session = visit.session("travel")
+    session.say(BOOK)
+    page = session.page
+    click_both = "() => ['kind:user', 'kind:text'].forEach((term) => CHIP(term).click())"
+    chip = "document.querySelector(`#filter-chips a[title$='${term}']`)"
+    page.evaluate(click_both.replace("CHIP(term)", chip))
+    expect(page.locator("#filter-field")).to_have_value("kind:user,text")
+    expect(page.locator("#filter-chips a[aria-current=true]")).to_have_count(2)
+    expect(page).to_have_url(re.compile(r"filter=kind%3Auser%2Ctext$"))

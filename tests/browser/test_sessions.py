@@ -93,12 +93,13 @@ def test_escape_takes_a_change_of_the_title_back(visit):
 
 def test_a_session_is_renamed_in_its_list(visit):
     session = visit.session("summary", title="Old name")
-    page = visit.open("/apps/summary")
+    page = visit.open("/apps/summary?q=name&sort=title")
     item = page.locator(f"#s-{session.path.rpartition('/')[2]}")
     item.get_by_label("Rename or delete").click()
     item.get_by_label("Title").fill("New name")
     item.get_by_role("button", name="Rename", exact=True).click()
-    expect(page.locator("#title-text, .session .name").first).to_be_visible()
+    expect(item.locator(".name")).to_have_text("New name")
+    expect(page).to_have_url(re.compile(r"/apps/summary\?q=name&sort=title#sessions$"))
     expect(visit.again(session).page.locator("#title-text")).to_have_value("New name")
 
 

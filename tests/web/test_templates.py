@@ -80,6 +80,7 @@ def test_every_template_has_a_model_or_is_part_of_another() -> None:
         "parts/secrets_shown.html",
         "parts/show_secrets.html",
         "parts/keys.html",
+        "parts/tour.html",
         "palette/open.html",
         "palette/palette.html",
     }

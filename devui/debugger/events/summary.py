@@ -116,7 +116,7 @@ def _content_kind(event: Event) -> Kind:
     if any({"executableCode", "codeExecutionResult"} & part.fields.keys() for part in parts):
         return "code"
     texts = [part for part in parts if part.text]
-    if not texts and transcriptions(event):
+    if not texts and (transcriptions(event) or any(_is_file(part) for part in parts)):
         return "text"
     if texts:
         return "thought" if all(part.is_thought for part in texts) else "text"
@@ -130,6 +130,11 @@ def _content_kind(event: Event) -> Kind:
         return "artifact"
     saved = actions.get("endOfAgent") or actions.get("agentState") is not None or says_end(event)
     return "checkpoint" if saved else "other"
+
+
+def _is_file(part: Part) -> bool:
+    """A file says something to a person, as a text does."""
+    return bool(part.inline_data or part.file_data)
 
 
 def _text(

@@ -4,6 +4,8 @@ import { each } from "../shell/behaviours.js";
 import { position } from "../shell/stream.js";
 
 const MOST = 14;
+const clicked = []; // ids of chips that were clicked while the rows for another filter were on their way
+let underWay = 0; // requests for rows
 let pending = ""; // the id of what gets the focus when the rows for a new filter arrive
 const field = () => document.getElementById("filter-field");
 const list = () => document.getElementById("filter-words");
@@ -16,7 +18,10 @@ export function start() {
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("#filter-clear, #filter-none")) go("", event);
     const chip = event.target.closest?.("[data-filter-after]");
-    if (chip && !event.ctrlKey && !event.metaKey && !event.shiftKey) go(chip.dataset.filterAfter, event, chip.id);
+    if (!chip || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (underWay) clicked.push(chip.id); // what it adds is known once the chips are those of the filter before
+    else go(chip.dataset.filterAfter, event, chip.id);
   });
   document.addEventListener("click", (event) => {
     const option = event.target.closest?.("#filter-words [role=option]");
@@ -127,5 +132,10 @@ function go(text, event, next = "filter-field") {
   const request = new URL(url);
   request.searchParams.set("seen", position());
   pending = next;
-  window.htmx.ajax("GET", request.pathname + request.search, { source: "#timeline", push: url.pathname + url.search });
+  underWay += 1;
+  const loaded = window.htmx.ajax("GET", request.pathname + request.search, { source: "#timeline", push: url.pathname + url.search });
+  Promise.resolve(loaded).finally(() => {
+    underWay -= 1;
+    if (!underWay) document.getElementById(clicked.shift())?.click();
+  });
 }

@@ -105,6 +105,8 @@ class ListedSession:
     session: SessionItem
     cost: str
     """`$0.42`; with a `+` if some of it is unknown."""
+    query: str = ""
+    """The query of the list that its menu comes back to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self, TypeVar
+from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
@@ -143,7 +144,7 @@ async def session_list(services: Services, app: str, query: ListQuery) -> Sessio
         text=query.text,
         sort="" if query.sort == "updated" else query.sort,
         order=str(query.words.get("order", "")),
-        sessions=await _items(services, rows),
+        sessions=await _items(services, rows, urlencode(query.words)),
         range=f"{first + 1:,}\u2013{last:,} of {total:,}" if rows else "",
         previous_href=_page_href(app, query, -1) if first else "",
         next_href=_page_href(app, query, 1) if last < total else "",
@@ -154,13 +155,15 @@ async def session_list(services: Services, app: str, query: ListQuery) -> Sessio
     )
 
 
-async def _items(services: Services, rows: Sequence[SessionRow]) -> tuple[ListedSession, ...]:
+async def _items(
+    services: Services, rows: Sequence[SessionRow], query: str
+) -> tuple[ListedSession, ...]:
     usage = await services.journal.session_lists.usage(
         [row.key for row in rows], services.prices.limits
     )
     costs = [services.prices.spent([*usage[row.key]]) for row in rows]
     return tuple(
-        ListedSession(item, money(each.cost, more=each.unpriced > 0))
+        ListedSession(item, money(each.cost, more=each.unpriced > 0), query)
         for item, each in zip(await session_items(services, rows), costs, strict=True)
     )
 

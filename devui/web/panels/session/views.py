@@ -2,6 +2,7 @@
 
 from urllib.parse import urlsplit
 
+from starlette.datastructures import FormData, QueryParams
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -13,9 +14,10 @@ from devui.store.rows import EventRow, SessionRow
 from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import Conflict, Forbidden
 from devui.web.htmx import HtmxRequest, refresh
-from devui.web.links import app_url, session_url
+from devui.web.links import app_url, session_url, sessions_url
 from devui.web.lookup import event_of, session_of, theme_of
 from devui.web.page_query import PageQuery
+from devui.web.panels.apps.session_list import ListQuery
 from devui.web.panels.breakpoints.panel import hits_of
 from devui.web.panels.inspector.inspector import inspector, tab_of
 from devui.web.panels.inspector.parts import Selection
@@ -133,20 +135,31 @@ async def _narrowed(
 async def rename(request: Request) -> Response:
     """Give the session a title; an empty one takes it away."""
     services, session = await session_of(request)
-    title = str((await read_form(request)).get("title") or "").strip()
+    form = await read_form(request)
+    title, address = str(form.get("title") or "").strip(), _list_of(session, form)
     row = await services.journal.sessions.rename(session.key, title or None)
     services.bus.publish(session.key, SessionChanged(row))
-    return _acknowledge(request, session_url(session.key))
+    return _acknowledge(request, address or session_url(session.key))
 
 
 async def delete(request: Request) -> Response:
     """Delete the session with all its events."""
     services, session = await session_of(request)
+    address = _list_of(session, await read_form(request)) or app_url(session.app)
     if services.runs.live(session.key) is not None:
         raise Conflict("a run is in progress on this session: stop it first")
     await services.journal.sessions.delete(session.key)
     services.bus.publish(session.key, SessionChanged(None))
-    return RedirectResponse(app_url(session.app), status_code=303)
+    return RedirectResponse(address, status_code=303)
+
+
+def _list_of(session: SessionRow, form: FormData) -> str:
+    """The list that the form is in, on the same page of it; "" if it is in none. Raises BadRequest
+    for what is no query of a list."""
+    if (words := form.get("list")) is None:
+        return ""
+    query = ListQuery.read(QueryParams(str(words)))
+    return f"{sessions_url(session.app, query.words)}#sessions"
 
 
 def _acknowledge(request: Request, url: str) -> Response:
