@@ -148,7 +148,7 @@ CATALOGUE: list[tuple[str, dict[str, Any], bool, Kind, str]] = [
         "asks for confirmation: Hold the seat?",
     ),
     ("picture", {"author": "A", "content": parts({"inlineData": {"mimeType": "image/png"}})}, True,
-     "other", "[image/png]"),
+     "text", "[image/png]"),
     ("saved state of an agent", {"author": "A", "actions": {"agentState": {"step": 1}}}, True,
      "checkpoint", "agent checkpoint"),
     ("end of an agent", {"author": "A", "actions": {"endOfAgent": True}}, True,
