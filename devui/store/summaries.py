@@ -135,6 +135,11 @@ class Summary:
     edits: tuple[Intervention, ...] = ()
     """What they did; empty in journals of before that was told."""
     notes: tuple[StateNote, ...] = ()
+    path: str = ""
+    """The agents or nodes from the root to what it is from: `Team/Writers/Critic`, or in a
+    workflow `flow@1/pay@1`; "" if that is unknown."""
+    lane: int = 0
+    """The place of its branch among the parallel ones of its run, from 1; 0 without a branch."""
     cut: str = ""
     """Why the model stopped before the end of its answer: `MAX_TOKENS`; "" if it did not."""
 

@@ -64,6 +64,22 @@ def test_the_first_row_does_not_invent_a_time() -> None:
     assert event_row(PAIRS[0][0], None, gutter=samples.MARGINS).elapsed == "\u2013"
 
 
+@pytest.mark.parametrize(
+    ("worked", "steps"), [(0.01, 0), (0.1, 3), (1.0, 6), (12.0, 9), (100.0, 12), (4000.0, 12)]
+)
+def test_the_bar_of_a_row_grows_by_a_quarter_for_each_factor_of_ten(worked, steps) -> None:
+    row, _ = PAIRS[10]
+    before = replace(row, timestamp=row.timestamp - worked)
+    assert event_row(row, before, gutter=samples.MARGINS).bar == steps
+
+
+def test_a_row_is_as_deep_as_the_path_of_its_agent_and_has_the_lane_of_its_branch() -> None:
+    row, summary = PAIRS[10]
+    placed = replace(summary, path="Team/Fan/FlightAgent", lane=8)
+    shown = event_row(replace(row, summary_json=placed.to_json()), None, gutter=samples.MARGINS)
+    assert (shown.depth, shown.lane, shown.path) == (2, 2, "Team/Fan/FlightAgent")
+
+
 def test_final_text_has_a_shape_of_its_own_and_chunks_are_counted() -> None:
     shown = event_row(PAIRS[4][0], None, gutter=samples.MARGINS)
     assert shown.shape == "final"

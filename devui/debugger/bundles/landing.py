@@ -3,6 +3,7 @@
 import base64
 import json
 import uuid
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -12,6 +13,7 @@ from devui.debugger.bundles.checks import BadBundle
 from devui.debugger.bundles.reading import Bundle
 from devui.debugger.bundles.writing import dumped, relabel, renamed
 from devui.debugger.runs.commit import event_of
+from devui.debugger.runs.lineage import Lineage
 from devui.store.errors import BadValue
 from devui.store.imports import Landing, NewImport
 from devui.store.rows import (
@@ -76,6 +78,7 @@ class Lander:
         self._landing = landing
         self._runs: dict[str, str] = {}
         self._edits: dict[int, int] = {}
+        self._lineages: defaultdict[str | None, Lineage] = defaultdict(Lineage)
         self._lines: dict[str, int] = {}
         self._pieces: dict[str, str] = {}
         """Names of pieces here, by those in the bundle."""
@@ -118,7 +121,10 @@ class Lander:
     def event(self, record: schema.Event) -> None:
         """An event; what the journal indexes of it is made anew."""
         relabel(record.event, self._edits.get)
-        event = event_of(Event.of(record.event, dumped(record.event)), final=record.final)
+        lineage = self._lineages[record.run]
+        event = event_of(
+            Event.of(record.event, dumped(record.event)), final=record.final, lineage=lineage
+        )
         timed = replace(event, paused=record.paused)
         self._landing.event(timed, self._optional(record.run))
 

@@ -31,10 +31,11 @@ _WHOLE = frozenset({"", "STOP", "FINISH_REASON_UNSPECIFIED"})
 KEYS_KEPT = 8
 
 
-def summarise(event: Event, *, final: bool) -> Summary:
+def summarise(event: Event, *, final: bool, path: str = "", lane: int = 0) -> Summary:
     """The summary of an event.
 
-    `final` is the event's `is_final_response()`, which only the runtime decides.
+    `final` is the event's `is_final_response()`, which only the runtime decides. Its run knows
+    `path` and `lane`, as in `Summary`; the path that an event brings itself counts first.
     """
     delta, artifacts, marks = event.state_delta, event.artifact_delta, event.metadata
     calls, responses = _calls(event), _responses(event)
@@ -58,6 +59,8 @@ def summarise(event: Event, *, final: bool) -> Summary:
         usage=usage_of(event),
         edited=EDITED in marks,
         edits=edits,
+        path=event.node_path or path,
+        lane=lane,
         cut=cut_of(event),
     )
 

@@ -6,6 +6,7 @@ from devui.debugger.events.bus import Bus
 from devui.debugger.events.checked import told_event
 from devui.debugger.events.news import EventCommitted, News
 from devui.debugger.events.summary import summarise
+from devui.debugger.runs.lineage import Lineage
 from devui.store.journal import Journal
 from devui.store.rows import Appended, EventRow, NewEvent
 from devui.wire.events import Event
@@ -33,18 +34,19 @@ class Commits:
         return done
 
 
-def new_event(message: Append) -> NewEvent:
+def new_event(message: Append, lineage: Lineage | None = None) -> NewEvent:
     """Read what the journal indexes out of the event's JSON; the JSON itself is kept as it came.
 
-    Raises InvalidEvent when it is no event in ADK's wire form.
+    `lineage` is that of its run. Raises InvalidEvent when it is no event in ADK's wire form.
     """
-    new = event_of(told_event(message.event), final=message.final)
+    new = event_of(told_event(message.event), final=message.final, lineage=lineage)
     return replace(new, spans=tuple(message.spans))
 
 
-def event_of(event: Event, *, final: bool) -> NewEvent:
+def event_of(event: Event, *, final: bool, lineage: Lineage | None = None) -> NewEvent:
     """The journal's row of an event."""
-    summary = summarise(event, final=final)
+    path, lane = lineage.place(event.author, event.branch) if lineage else ("", 0)
+    summary = summarise(event, final=final, path=path, lane=lane)
     return NewEvent(
         id=event.id,
         invocation_id=event.invocation_id,

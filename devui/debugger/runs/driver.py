@@ -361,7 +361,7 @@ class Driver:
             failure = Failure(code="run_limited", message=self._leash.error.message)
             return Reply(id=message.id, failure=failure)
         try:
-            event = live.touches.carry(new_event(message), message.touched)
+            event = live.touches.carry(new_event(message, live.lineage), message.touched)
             held = live.stepper.pauses.came(event.branch, event.timestamp)
             event = replace(event, paused=held - self._paused)
             chunks = live.chunk_counts.pop(event.id, 0)
@@ -382,6 +382,7 @@ class Driver:
         live = self.live
         if isinstance(message, SpanBegan):
             live.recording.begin(message)
+            live.lineage.begin(message)
             live.stepper.began(message)
         else:
             live.recording.end(message)

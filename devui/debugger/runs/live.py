@@ -16,6 +16,7 @@ from devui.debugger.breakpoints.breakpoint import Watch
 from devui.debugger.events.checked import InvalidEvent, told_event
 from devui.debugger.guard.guard import Guard
 from devui.debugger.runs.inbox import Inbox
+from devui.debugger.runs.lineage import Lineage
 from devui.debugger.runs.meter import Meter
 from devui.debugger.runs.recording import Recording
 from devui.debugger.runs.uncommitted import Touches
@@ -156,6 +157,8 @@ class LiveRun:
     """Agent code may still be running in the worker although the run is over."""
     recording: Recording = field(default_factory=Recording)
     """Its spans that are not in the journal."""
+    lineage: Lineage = field(default_factory=Lineage)
+    """Where its events come from."""
     blocked: Blocked | None = None
     """Who holds the worker's event loop, while it does not turn."""
     begun: Since = field(default_factory=Since)

@@ -62,7 +62,7 @@ class EventRow:
     cost: str
     """Dollars; a dash for unknown."""
     depth: int
-    """How many agents the branch is below its root, at most 4."""
+    """How many agents or nodes of the tree are above it."""
     branch: str
     group: str
     """DOM id of the invocation's header."""
@@ -73,6 +73,12 @@ class EventRow:
     note: NoteMark = NO_NOTE
     node: str = ""
     """The path of the node of a workflow; its name stands for the author."""
+    bar: int = 0
+    """How long the bar of the duration is, in steps up to 12."""
+    path: str = ""
+    """The agents or nodes from the root to its own; "" if that is unknown."""
+    lane: int = 0
+    """The place of its branch among parallel ones, from 1; 0 without a branch."""
     held_note: str = ""
     """What is said of the time that the run was held before the event; "" without."""
     rewind: RewindMark | None = None

@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from itertools import pairwise
+from math import log10
 from typing import Final, Protocol
 
 from devui.debugger.events.nodes import name_of
@@ -31,7 +32,12 @@ from devui.web.text.jsontree import json_text
 from devui.web.text.visible import visible
 from devui.web.text.without_markdown import without_markdown
 
-DEEPEST: Final = 4
+BAR: Final = 12
+"""Steps of the bar of a duration: a quarter of it for each factor of ten, up to 100 seconds."""
+_SHORTEST: Final = 0.01
+"""Seconds whose bar has no length."""
+LANES: Final = 6
+"""Lanes that have a place and a colour of their own; the next branch shares the first one."""
 
 
 class Gutter(Protocol):
@@ -72,7 +78,7 @@ def event_row(
 
     `is_answer`: it is the last answer of its invocation.
     """
-    summary = row.summary
+    summary, worked = row.summary, seconds_of_work(row, previous)
     return EventRow(
         number=row.number,
         kind=summary.kind,
@@ -83,12 +89,15 @@ def event_row(
         text=row_text(summary),
         code=summary.kind in CODE,
         flags=tuple(_flags(row, summary, is_answer=is_answer)),
-        elapsed=seconds(seconds_of_work(row, previous)),
+        elapsed=seconds(worked),
+        bar=bar(worked),
         held_note=held_for(row.paused),
         tokens=compact(summary.tokens),
         cost=dollars(gutter.cost(summary)),
         mark=gutter.mark(row, summary),
-        depth=_depth(row.branch),
+        depth=_depth(row, summary),
+        lane=(summary.lane - 1) % LANES + 1 if summary.lane else 0,
+        path=visible(summary.path),
         branch=visible(row.branch or ""),
         group=group_id(row.invocation_id),
         href=session_url(row.session, event=row.number, only=only),
@@ -96,6 +105,17 @@ def event_row(
         fork_href=fork_here_url(row.session, row.number),
         note=note_mark(note),
     )
+
+
+def bar(worked: float | None) -> int:
+    """How long the bar of a duration is, in steps up to BAR.
+
+    The scale is the same for every row, so a row that arrives changes no other, and one can be
+    compared with those of another run.
+    """
+    if worked is None or worked <= _SHORTEST:
+        return 0
+    return min(round(log10(worked / _SHORTEST) * BAR / 4), BAR)
 
 
 def invocation_header(heading: Heading, gutter: Gutter) -> InvocationHeader:
@@ -213,5 +233,8 @@ def _noticed(summary: Summary) -> Iterable[Flag]:
         yield Flag("overlap", "last writer wins", visible("; ".join(told)), "warning")
 
 
-def _depth(branch: str | None) -> int:
-    return min(branch.count("."), DEEPEST) if branch else 0
+def _depth(row: StoredEvent, summary: Summary) -> int:
+    """How many agents or nodes are above it; of old events only the branch tells."""
+    if summary.path:
+        return summary.path.count("/")
+    return row.branch.count(".") if row.branch else 0
