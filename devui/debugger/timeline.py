@@ -46,6 +46,8 @@ class Line:
     row: EventRow
     previous: EventRow | None
     """The event before it, shown or not."""
+    follows: bool = False
+    """Its row comes directly after that of the event before."""
 
 
 Item: TypeAlias = Heading | Line | EditRow | RunRow
@@ -75,6 +77,8 @@ class Timeline:
     """Whether the heading covers every event, and not only those shown."""
     headed: bool = False
     """Whether the group has its heading."""
+    ends_with_row: bool = True
+    """Whether the last event has a row, and nothing comes after it."""
 
 
 def fold(timeline: Timeline, news: Iterable[News]) -> tuple[Timeline, Changes]:
@@ -85,9 +89,14 @@ def fold(timeline: Timeline, news: Iterable[News]) -> tuple[Timeline, Changes]:
             end.add(item)
         else:
             end.items.append(item)
+            end.ends_with_row = False
     end.close()
     changes = Changes(tuple(item for item in end.items if item is not None), end.heading)
-    return Timeline(end.last, tuple(end.group), end.continued, end.counted, end.headed), changes
+    group = tuple(end.group)
+    after = Timeline(
+        end.last, group, end.continued, end.counted, end.headed, ends_with_row=end.ends_with_row
+    )
+    return after, changes
 
 
 class _End:
@@ -97,7 +106,7 @@ class _End:
         self.last = timeline.last
         self.group = [*timeline.group]
         self.continued, self.counted = timeline.continued, timeline.counted
-        self.headed = timeline.headed
+        self.headed, self.ends_with_row = timeline.headed, timeline.ends_with_row
         self.items: list[Item | None] = []
         self.heading: Heading | None = None
         self._place: int | None = None
@@ -119,8 +128,9 @@ class _End:
             if not self.headed:
                 self.headed, self._place = True, len(self.items)
                 self.items.append(None)
-            self.items.append(Line(row, last))
-        self.last = row
+            follows = last is not None and self.ends_with_row
+            self.items.append(Line(row, last, follows))
+        self.last, self.ends_with_row = row, entry.is_shown
 
     def close(self) -> None:
         """Make the heading of the group, if that is new or covers more now."""

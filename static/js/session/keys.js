@@ -8,6 +8,7 @@ import { EVERYWHERE } from "../palette/commands.js";
 import * as fork from "../recovery/fork.js";
 import * as chunks from "../request/chunks.js";
 import { keyboard, typing } from "../shell/keyboard.js";
+import * as apart from "../timeline/apart.js";
 import * as filter from "../timeline/filter.js";
 import * as player from "../timeline/player.js";
 import * as rows from "../timeline/rows.js";
@@ -62,6 +63,7 @@ const SECTIONS = {
     { keys: ["/"], does: "filter the events", run: () => filter.focus() },
     { keys: ["ArrowLeft"], does: "fold the invocation", when: focusedRow, run: () => foldHere(true) },
     { keys: ["ArrowRight"], does: "unfold the invocation", when: focusedRow, run: () => foldHere(false) },
+    { keys: [], does: "show calls and results apart, or as one row", run: () => apart.toggle() },
     { keys: ["x"], does: "star or unstar the selected event", after: true, when: rows.current, run: () => notes.star() },
     { keys: ["N"], does: "write a note on the selected event", after: true, when: rows.current, run: () => notes.write() },
     { keys: ["[", "]"], does: "previous chunk, next chunk of a streamed answer", each: ["previous chunk of the streamed answer", "next chunk of the streamed answer"], when: () => document.querySelector("[data-chunks]"), run: (key) => chunks.step(key === "]" ? 1 : -1) },

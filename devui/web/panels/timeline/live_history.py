@@ -87,18 +87,20 @@ class LiveHistory:
         last = rows[-1]
         same = [*takewhile(lambda row: row.invocation_id == last.invocation_id, reversed(rows))]
         group, continued = tuple(reversed(same[:SIZE])), len(same) > SIZE
-        return Timeline(last, group, continued, headed=await self._is_headed(after, last))
+        headed, shown = await self._with_filter(after, last)
+        return Timeline(last, group, continued, headed=headed, ends_with_row=shown)
 
-    async def _is_headed(self, after: int, last: EventRow) -> bool:
-        """Whether the header above the last event is on the page, with its filter."""
+    async def _with_filter(self, after: int, last: EventRow) -> tuple[bool, bool]:
+        """Whether the header above the last event is on the page, and whether its row is."""
         if self._filter is None:
-            return True
+            return True, True
         query = PageQuery(typed=Typed(self._filter.text, self._filter))
         matches = (await with_matches(self._services, self._session, query, head=after)).matches
         numbers = matches.numbers if matches else ()
         self._matches = len(numbers)
         newest = await self._services.journal.events.rows(self._key, numbers[-1:])
-        return bool(newest) and newest[0].invocation_id == last.invocation_id
+        headed = bool(newest) and newest[0].invocation_id == last.invocation_id
+        return headed, bool(newest) and newest[0].number == last.number
 
     async def _going(self, after: int) -> set[str]:
         """The runs that were under way then; one may have ended since, with its server, say."""

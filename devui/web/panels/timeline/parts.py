@@ -73,6 +73,10 @@ class EventRow:
     note: NoteMark = NO_NOTE
     node: str = ""
     """The path of the node of a workflow; its name stands for the author."""
+    answers: bool = False
+    """Its row comes directly after that of the call whose results it has: the two read as one."""
+    lead: str = ""
+    """The beginning of the text that its call says, too."""
     bar: int = 0
     """How long the bar of the duration is, in steps up to 12."""
     path: str = ""

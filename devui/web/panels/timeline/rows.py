@@ -87,6 +87,7 @@ def event_row(
         author=visible(name_of(summary.node) or row.author),
         node=visible(summary.node),
         text=row_text(summary),
+        lead=_lead(summary),
         code=summary.kind in CODE,
         flags=tuple(_flags(row, summary, is_answer=is_answer)),
         elapsed=seconds(worked),
@@ -176,6 +177,8 @@ class Look:
             only=self.only,
             is_answer=item.row.number in self.answers,
         )
+        if item.follows and item.previous and _answers(item.row.summary, item.previous.summary):
+            row = replace(row, answers=True)
         if self.matched is None or row.number in self.matched:
             return row
         flag = Flag("astray", "not in the filter", "shown because it is selected")
@@ -191,6 +194,20 @@ def dropped_row(row: EditRow) -> DroppedRow:
         moment=moment(edit.at),
         original=json_text(json.loads(edit.before)),
     )
+
+
+def _answers(summary: Summary, before: Summary) -> bool:
+    """Whether an event has nothing but results of the calls of the one before it."""
+    called = {call.id for call in before.calls if call.id}
+    given = [response.id for response in summary.responses]
+    return bool(given) and called.issuperset(given)
+
+
+def _lead(summary: Summary) -> str:
+    """The name of the tool that a result begins with; "" for several results."""
+    given = summary.responses
+    lead = f"{given[0].name} → " if summary.kind == "result" and len(given) == 1 else ""
+    return lead if summary.text.startswith(lead) and lead == visible(lead) else ""
 
 
 def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[Flag]:
