@@ -30,6 +30,7 @@ import * as times from "../shell/times.js";
 import * as keyHistory from "../state/key-history.js";
 import * as apart from "../timeline/apart.js";
 import * as filter from "../timeline/filter.js";
+import * as folds from "../timeline/folds.js";
 import * as gaps from "../timeline/gaps.js";
 import * as lists from "../timeline/lists.js";
 import * as player from "../timeline/player.js";
@@ -40,6 +41,6 @@ import * as spans from "../trace/spans.js";
 
 start([
   announcements, requests, attachments, composer, forms, connection, popups, palette, drafts, filter, fork, sheet, keyHistory,
-  log, keys, notes, navigation, panes, player, apart, lists, gaps, notices, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
+  log, keys, notes, navigation, panes, player, apart, lists, gaps, notices, rows, folds, scrubber, stream, secrets, clipboard, chunks, tabName,
   theme, times, spans, graph, progress, settings, tour,
 ]);

@@ -10,6 +10,7 @@ import * as chunks from "../request/chunks.js";
 import { keyboard, typing } from "../shell/keyboard.js";
 import * as apart from "../timeline/apart.js";
 import * as filter from "../timeline/filter.js";
+import * as folds from "../timeline/folds.js";
 import * as player from "../timeline/player.js";
 import * as rows from "../timeline/rows.js";
 import * as scrubber from "../timeline/scrubber.js";
@@ -24,7 +25,8 @@ const TABS = ["Event", "State", "Raw", "Log", "Breaks", "Run", "Request", "Trace
 
 function foldHere(close) {
   const row = focusedRow();
-  if (row) rows.fold(row.dataset.group ?? row.id, close);
+  if (!row || (row.dataset.event && (close ? folds.close(row) : folds.open(row)))) return;
+  rows.fold(row.dataset.group ?? row.id, close);
 }
 
 function live() {
@@ -61,8 +63,8 @@ const SECTIONS = {
     { keys: ["g g"], does: "first event", run: () => rows.first() },
     { keys: ["G"], does: "follow the newest event", after: true, run: live },
     { keys: ["/"], does: "filter the events", run: () => filter.focus() },
-    { keys: ["ArrowLeft"], does: "fold the invocation", when: focusedRow, run: () => foldHere(true) },
-    { keys: ["ArrowRight"], does: "unfold the invocation", when: focusedRow, run: () => foldHere(false) },
+    { keys: ["ArrowLeft"], does: "fold the agent, then the invocation", when: focusedRow, run: () => foldHere(true) },
+    { keys: ["ArrowRight"], does: "unfold the agent or the invocation", when: focusedRow, run: () => foldHere(false) },
     { keys: [], does: "show calls and results apart, or as one row", run: () => apart.toggle() },
     { keys: ["x"], does: "star or unstar the selected event", after: true, when: rows.current, run: () => notes.star() },
     { keys: ["N"], does: "write a note on the selected event", after: true, when: rows.current, run: () => notes.write() },

@@ -118,7 +118,7 @@ function trim(list) {
   const all = blocks(list);
   let end = list.getBoundingClientRect().top;
   for (const block of all) {
-    const places = block.filter((item) => !item.hidden).map((item) => item.getBoundingClientRect());
+    const places = block.filter(isShown).map((item) => item.getBoundingClientRect());
     const start = places.length ? places[0].top : end;
     end = places.length ? places.at(-1).bottom : end;
     const far = end < view.top - FAR || start > view.bottom + FAR;
@@ -137,9 +137,12 @@ function isKept(block) {
   return block.some((item) => item.matches(':focus-within, [aria-selected="true"], :has(form)'));
 }
 
+const isShown = (item) => !item.matches("[hidden], [data-folded]");
+
 function drop(list, items) {
   const numbers = items.filter((item) => item.matches("[data-event], [data-gap]"));
-  const height = items.at(-1).getBoundingClientRect().bottom - items[0].getBoundingClientRect().top;
+  const places = items.filter(isShown).map((item) => item.getBoundingClientRect());
+  const height = places.length ? places.at(-1).bottom - places[0].top : 0;
   const first = firstOf(numbers[0]), last = firstOf(next(items.at(-1))) - 1;
   const isRow = list.id === "rows";
   const rows = numbers.reduce((sum, item) => sum + Number(item.dataset.count ?? 1), 0);

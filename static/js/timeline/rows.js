@@ -89,7 +89,7 @@ export function first() {
 }
 
 function visible() {
-  return [...document.querySelectorAll("#rows > .row[data-event]:not([hidden])")];
+  return [...document.querySelectorAll("#rows > .row[data-event]:not([hidden], [data-folded])")];
 }
 
 function go(row) {

@@ -77,6 +77,8 @@ class EventRow:
     """Its row comes directly after that of the call whose results it has: the two read as one."""
     lead: str = ""
     """The beginning of the text that its call says, too."""
+    aside: bool = False
+    """A checkpoint, or a change of the state alone: it belongs to what is above it."""
     bar: int = 0
     """How long the bar of the duration is, in steps up to 12."""
     path: str = ""

@@ -31,6 +31,7 @@ from devui.web.text.formats import compact, dollars, held_for, moment, money, pl
 from devui.web.text.jsontree import json_text
 from devui.web.text.visible import visible
 from devui.web.text.without_markdown import without_markdown
+from devui.wire.events import USER
 
 BAR: Final = 12
 """Steps of the bar of a duration: a quarter of it for each factor of ten, up to 100 seconds."""
@@ -88,6 +89,7 @@ def event_row(
         node=visible(summary.node),
         text=row_text(summary),
         lead=_lead(summary),
+        aside=summary.kind in {"checkpoint", "state"} and row.author != USER,
         code=summary.kind in CODE,
         flags=tuple(_flags(row, summary, is_answer=is_answer)),
         elapsed=seconds(worked),
