@@ -197,4 +197,4 @@ def test_the_composer_says_what_is_wrong_at_the_field_and_is_filled_in_as_last_t
     page = client.get(f"/sessions/{mirror.key}").text
     assert 'name="temperature" value="0.25"' in page
     tab = client.get(f"/sessions/{mirror.key}?tab=run").text
-    assert "temperature 0.25, added to the system instruction: Be kind." in tab
+    assert "temperature 0.25, append to system instruction: Be kind." in tab

@@ -50,7 +50,7 @@ class QueuedJson(TypedDict):
     streaming: bool
     pause: bool
     settings: SettingsJson | None
-    """Null: as the agents have them."""
+    """Null: the agents' own."""
     actor: str
     at: float
     """Seconds since the epoch."""

@@ -72,7 +72,7 @@ class RunToldJson(TypedDict):
     ended: float | None
     error: dict[str, Any] | None
     settings: SettingsJson | None
-    """For its model calls; null if they were as the agents have them."""
+    """For its model calls; null for the agents' own settings."""
     replay: ReplayJson | None
     """Null if the run isn't a replay."""
 

@@ -18,7 +18,7 @@ _FIELDS: Final = (
     Setting("temperature", "Temperature", "decimal"),
     Setting("topP", "Top-p", "decimal"),
     Setting("maxOutputTokens", "Max output tokens", "whole"),
-    Setting("instruction", "Added to the system instruction", "long"),
+    Setting("instruction", "Append to system instruction", "long"),
 )
 
 

@@ -24,7 +24,7 @@ _LONGEST_INSTRUCTION: Final = 100_000
 
 
 class SettingsBody(Strict):
-    """For the model calls of this run; what is left out or null is as the agents have it."""
+    """For this run's model calls; for what is left out or null, the agents' own values apply."""
 
     model: str | None = Field(default=None, min_length=1, max_length=_LONGEST_NAME)
     """The name of a model, as an agent would give it."""
@@ -40,7 +40,7 @@ class SettingsBody(Strict):
 
 
 class SettingsJson(TypedDict, total=False):
-    """The settings that a run was started with; what is left out is as the agents have it."""
+    """The settings a run was started with; for what is left out, the agents' own values apply."""
 
     model: str
     temperature: float
