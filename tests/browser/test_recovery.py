@@ -88,12 +88,14 @@ def test_a_call_that_is_answered_later_may_be_waited_for(own_visit, clerk):
     assert clerk.ledger == ["order tea"]
 
 
-def test_a_result_that_is_no_json_is_refused_at_its_field(cut, own_visit, clerk):
+def test_a_result_that_is_empty_or_no_json_is_refused_at_its_field(cut, own_visit, clerk):
     own_visit.allow("422")
     bar(cut).get_by_label("enter a result").check()
+    told = bar(cut).get_by_role("alert")
+    button(cut, "Resume").click()
+    expect(told).to_contain_text("Enter the result as JSON, or null")
     cut.page.get_by_label("Result of pay, as JSON").fill("{nonsense")
     button(cut, "Resume").click()
-    told = bar(cut).get_by_role("alert")
     expect(told).to_contain_text("the result isn't valid JSON")
     expect(cut.page.get_by_label("Result of pay, as JSON")).to_have_value("{nonsense")
     with clerk.broken():

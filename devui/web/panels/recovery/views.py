@@ -100,7 +100,7 @@ def call_answers(form: FormData) -> dict[str, CallAnswer]:
         call = name.removeprefix("do:")
         if value == "result":
             try:
-                given = _json(str(form.get(f"result:{call}") or "null"), "the result")
+                given = _result(str(form.get(f"result:{call}") or ""))
             except Unprocessable as error:
                 wrong[call] = str(error)
             else:
@@ -166,6 +166,12 @@ def _object(text: str, what: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise Unprocessable(f"{what} must be a JSON object")
     return value
+
+
+def _result(text: str) -> Any:
+    if not text.strip():  # a field left empty isn't a null
+        raise Unprocessable("Enter the result as JSON, or null if there is none.")
+    return _json(text, "the result")
 
 
 def _json(text: str, what: str) -> Any:
