@@ -53,7 +53,7 @@ def _text(page: str | None) -> str:
         return (_FOLDER / _PAGE).read_text(encoding="utf-8")
     known = {file.stem: file for file in sorted((_FOLDER / _REFERENCES).glob("*.md"))}
     if page not in known:
-        raise Misused(f"the skill has no page {page!r}; there is: {', '.join(known)}")
+        raise Misused(f"the skill has no page {page!r}; available: {', '.join(known)}")
     return known[page].read_text(encoding="utf-8")
 
 

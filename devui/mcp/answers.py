@@ -5,7 +5,7 @@ what is left out, and an answer as a whole is cut at `MOST` characters.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from devui.client import Client
@@ -18,6 +18,8 @@ _MEMBERS: Final = 20
 _LEVELS: Final = 8
 _LEAST: Final = 20
 _ROW: Final = 200
+_ROWS: Final = 1000
+"""The most events that the server lists at once."""
 _TRACEBACK: Final = 1200
 
 
@@ -136,8 +138,8 @@ def question_line(question: Mapping[str, Any]) -> str:
 def outcome(client: Client, position: Mapping[str, Any], before: int) -> str:
     """What was committed behind event `before`, then where the run stands and why it failed."""
     session = position["session"]
-    rows = client.listed("api", "sessions", session, "events", after=before)
-    lines = [*map(row_line, rows), *position_lines(position)]
+    rows = client.listed("api", "sessions", session, "events", last=_ROWS)
+    lines = [*position_lines(position)]
     if position["status"] == "failed":
         runs = client.listed("api", "sessions", session, "runs")
         lines += [line for run in runs[-1:] for line in traceback_lines(run)]
@@ -146,7 +148,21 @@ def outcome(client: Client, position: Mapping[str, Any], before: int) -> str:
         lines += [question_line(each) for each in asked]
     if position["status"] in {"running", "stopping"}:
         lines.append("still running: call what_happened again, or why_stuck")
-    return joined(lines)
+    committed = [row_line(row) for row in rows if row["number"] > before]
+    return with_newest(committed, lines, f"earlier events: what_happened with after={before}")
+
+
+def with_newest(rows: Sequence[str], lines: Sequence[str], advice: str, head: str = "") -> str:
+    """As many of the newest rows as there is room for before these lines, which matter most.
+
+    `advice` follows the number of the rows that are left out.
+    """
+    room = MOST - sum(len(line) + 1 for line in (head, *lines))
+    first = len(rows)
+    while first and (room := room - len(rows[first - 1]) - 1) > 0:
+        first -= 1
+    left = [f"… {first} {advice}"] if first else []
+    return joined([*filter(None, [head]), *left, *rows[first:], *lines])
 
 
 def joined(lines: Iterable[str], advice: str = "") -> str:

@@ -1,5 +1,7 @@
 """Tools that check: replays, comparisons, and sessions as tests."""
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,6 +16,7 @@ _SECONDS: Final = 50.0
 _ROWS: Final = 15
 _TAIL: Final = 3000
 _TEST_SECONDS: Final = 300
+"""More than many clients wait for an answer: `paths` keeps a call short."""
 
 
 class Replay(OfSession):
@@ -129,19 +132,23 @@ class RunTests(Tool):
 
     def answer(self, client: Client) -> str:
         """The end of what pytest says."""
-        command = [sys.executable, "-m", "devui", "test", *(self.paths or ())]
-        try:
-            done = subprocess.run(  # noqa: S603 - ourselves
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=_TEST_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise Failed(f"the tests took longer than {_TEST_SECONDS} s") from error
-        said = (done.stdout + done.stderr).strip()
+        command = [sys.executable, "-P", "-m", "devui", "test", *(self.paths or ())]
+        with subprocess.Popen(  # noqa: S603 - ourselves
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        ) as tests:
+            try:
+                output, _ = tests.communicate(timeout=_TEST_SECONDS)
+            except subprocess.TimeoutExpired as error:
+                os.killpg(tests.pid, signal.SIGKILL)  # pytest is a process of its own
+                raise Failed(
+                    f"the tests took longer than {_TEST_SECONDS} s and were stopped: name paths"
+                ) from error
+        said = output.strip()
         if (left := len(said) - _TAIL) > 0:
             said = f"… {left:,} characters before\n{said[-_TAIL:]}"
-        return f"{'passed' if done.returncode == 0 else f'exit status {done.returncode}'}\n{said}"
+        return f"{'passed' if tests.returncode == 0 else f'exit status {tests.returncode}'}\n{said}"

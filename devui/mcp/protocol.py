@@ -115,7 +115,7 @@ class _Handlers:
 
     def _tool(self, name: str) -> type[Tool]:
         if (tool := self._tools.get(name)) is None:
-            raise Failed(f"no tool {name}; there is: {', '.join(self._tools)}")
+            raise Failed(f"unknown tool {name}; available: {', '.join(self._tools)}")
         return tool
 
     async def list_resources(self, context: Context, page: Page) -> ListResourcesResult:
@@ -159,7 +159,7 @@ class _Handlers:
 
     async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
         if params.name != CAUSE:
-            raise MCPError(INVALID_PARAMS, f"no prompt {params.name}; there is: {CAUSE}")
+            raise MCPError(INVALID_PARAMS, f"unknown prompt {params.name}; available: {CAUSE}")
         given = params.arguments or {}
         text = cause(given.get("session", ""), given.get("question", ""))
         message = PromptMessage(role="user", content=TextContent(text=text))

@@ -20,6 +20,7 @@ from devui.mcp.answers import (
     short,
     short_json,
     traceback_lines,
+    with_newest,
 )
 from devui.mcp.tool import OfSession, Tool
 
@@ -90,12 +91,14 @@ class WhatHappened(OfSession):
         lines += [f"… {len(runs) - _RUNS} earlier runs"] if len(runs) > _RUNS else []
         lines += map(run_line, runs[-_RUNS:])
         lines += [line for run in runs[-1:] for line in traceback_lines(run)]
-        lines += self._rows(client, session)
+        rows, tail = list(self._rows(client, session)), list[str]()
         if runs and session["run"]:
             position = client.get("api", "sessions", session["key"], "run")
-            lines += position_lines(position)
-        asked = client.listed("api", "sessions", session["key"], "questions")
-        return joined([*lines, *map(question_line, asked)], "use filter, after or limit")
+            tail += position_lines(position)
+        tail += map(question_line, client.listed("api", "sessions", session["key"], "questions"))
+        if self.after is not None:
+            return joined([*lines, *tail, *rows], "use filter, after or limit")
+        return with_newest(rows, tail, "earlier lines: use after or filter", "\n".join(lines))
 
     def _rows(self, client: Client, session: Mapping[str, Any]) -> Iterator[str]:
         """The last events, or those after one, and how many there are beside them."""
@@ -148,9 +151,10 @@ def _at(value: Any, path: str) -> Any:
         try:
             value = value[int(index)] if index else value[name]
         except (IndexError, KeyError, TypeError) as error:
-            members = value if isinstance(value, Mapping) else range(len(value or ""))
+            sized = isinstance(value, str | list)
+            members = value if isinstance(value, Mapping) else range(len(value) if sized else 0)
             there = ", ".join(map(str, list(members)[:_SESSIONS]))
-            raise NotThere(f"nothing at {step[0]!r} of {path!r}; there is: {there}") from error
+            raise NotThere(f"nothing at {step[0]!r} of {path!r}; available: {there}") from error
     return value
 
 

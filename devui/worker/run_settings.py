@@ -20,24 +20,29 @@ class Models:
     def __init__(self, root: BaseNode, kit: Kit) -> None:
         self._root = root
         self._kit = kit
+        self._by_name: dict[str, Any] = {}
+        """Made once: a model keeps its connections."""
 
     def of_agents(self) -> Iterator[Any]:
         """The model objects of the app's agents."""
         for agent in llm_agents(self._root, self._kit):
             yield agent.canonical_model
 
-    def instead_of(self, own: Any, name: str) -> Any:
-        """The model of this name; an agent's `own` also speaks to others of its kind.
+    def instead_of(self, own: Any, name: str) -> tuple[Any, str]:
+        """The model of this name, and the name without the prefix of a class (`litellm:…`).
 
-        Raises ValueError or ImportError for a name that no class takes.
+        An agent's `own` also speaks to others of its kind. Raises ValueError or ImportError for a
+        name that no class takes.
         """
         if own is not None and own.model == name:
-            return own
+            return own, name
         for model in self.of_agents():
             if model.model == name:
-                return model
-        wanted = self._kit.new_model(name)
-        return own if type(own) is type(wanted) else wanted
+                return model, name
+        if name not in self._by_name:
+            self._by_name[name] = self._kit.new_model(name)
+        model = self._by_name[name]
+        return (own if type(own) is type(model) else model), model.model
 
 
 class SettingsOfRuns:
@@ -68,9 +73,9 @@ class SettingsOfRuns:
         """Those of the run whose code is executing."""
         return self._settings.get(current_run.get() or "")
 
-    def instead_of(self, own: Any, name: str) -> Any:
+    def instead_of(self, own: Any, name: str) -> tuple[Any, str]:
         """As of `Models`."""
-        return own if self._models is None else self._models.instead_of(own, name)
+        return (own, name) if self._models is None else self._models.instead_of(own, name)
 
 
 class RequestSettings(BasePlugin):
@@ -121,10 +126,9 @@ class OtherModel(BasePlugin):
             return proceed(llm_request)
         agent: Any = callback_context._invocation_context.agent
         own = agent.canonical_model
-        other = self._settings.instead_of(own, settings.model)
+        other, llm_request.model = self._settings.instead_of(own, settings.model)
         if other is own:
             return proceed(llm_request)
-        llm_request.model = other.model
         answers: AsyncGenerator[LlmResponse, None] = other.generate_content_async(
             llm_request, stream=stream
         )

@@ -76,7 +76,7 @@ def test_the_memory_of_the_native_runtime_is_listed_and_searched(tmp_path, servi
         assert recalled(client, "notes", user="other")[2] == []
         page = client.get("/apps/notes/memory?user=u&q=london").text
         assert "I live in &lt;b&gt;London&lt;/b&gt;" in page
-        assert "Nothing is remembered" in client.get("/apps/notes/memory?user=other").text
+        assert "No memories of this user yet" in client.get("/apps/notes/memory?user=other").text
         app = client.get("/apps/notes", headers={"Accept": "text/html"}).text
         assert re.search(r'hx-get="/apps/notes/memory"', app)
 

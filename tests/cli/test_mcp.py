@@ -155,7 +155,7 @@ async def test_answers_say_what_is_left_out_and_mistakes_what_to_do(server):
         assert "6 characters" not in await call("what_happened")
         assert "1 earlier events: use after=0" in await call("what_happened", limit=1)
         assert "1 more events: use after=1" in await call("what_happened", after=0, limit=1)
-        assert "there is: " in await call("show_event", event=1, path="content.text", fails=True)
+        assert "available: " in await call("show_event", event=1, path="content.text", fails=True)
         assert "send_message" in await call("control_run", command="continue", fails=True)
         assert "Arguments of show_event" in await call("show_event", fails=True)
         assert "list_sessions" in await call("state_at", session=999, fails=True)

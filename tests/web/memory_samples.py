@@ -9,7 +9,7 @@ SOME = MemoryPanel(
     "london",
     (MemoryItem("user", "2026-11-29 10:15", "I live in London."),),
     "SqliteMemoryService",
-    "Only 100 memories are shown. Search for others.",
+    "Showing 100 memories. Search to find others.",
 )
-NONE = MemoryPanel(memory_url("travel"), "user", "", note="Nothing is remembered of this user.")
+NONE = MemoryPanel(memory_url("travel"), "user", "", note="No memories of this user yet.")
 ALL = (SOME, NONE)

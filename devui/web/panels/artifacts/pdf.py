@@ -26,8 +26,8 @@ class DrawnPage(NamedTuple):
 
 
 def can_draw() -> bool:
-    """Whether the package that draws is installed."""
-    return find_spec("pypdfium2") is not None
+    """Whether what draws is installed, and the system can set limits to it."""
+    return all(find_spec(name) is not None for name in ("pypdfium2", "resource"))
 
 
 async def draw(content: bytes, number: int) -> DrawnPage:
@@ -35,7 +35,8 @@ async def draw(content: bytes, number: int) -> DrawnPage:
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     async with _AT_A_TIME:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", _RENDERER, str(number)),
+            # -P: nothing in the folder where the server was started takes the place of a module.
+            *(sys.executable, "-P", "-m", _RENDERER, str(number)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

@@ -8,6 +8,7 @@ import resource
 import struct
 import sys
 import zlib
+from contextlib import suppress
 from typing import Any, Final
 
 import pypdfium2
@@ -25,7 +26,8 @@ _COLOURS: Final = {1: 0, 3: 2}
 
 def main() -> None:
     """Draw the page that the argument names, counted from 1."""
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    with suppress(ValueError, OSError):  # macOS refuses it
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
     try:
         document = pypdfium2.PdfDocument(sys.stdin.buffer.read())

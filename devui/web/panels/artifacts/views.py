@@ -162,7 +162,7 @@ async def _all_pages(content: bytes, href: str) -> PdfPages:
     except UnreadablePdf as error:
         return PdfPages(problem=str(error))
     pages = tuple(pdf_page_url(href, number) for number in range(1, min(count, _SHOWN) + 1))
-    more = f"{count - _SHOWN:,} more pages: download the file to see them."
+    more = f"{plural(count - _SHOWN, 'more page')}: download the file."
     return PdfPages(plural(count, "page"), pages, more if count > _SHOWN else "")
 
 

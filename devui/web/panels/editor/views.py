@@ -2,7 +2,9 @@
 
 import asyncio
 import re
+import subprocess
 from pathlib import Path
+from threading import Thread
 from typing import Final
 
 from starlette.requests import Request
@@ -26,15 +28,9 @@ async def open_place(request: Request) -> Response:
     if editor is None:
         raise NotFound("no editor was found: set DEVUI_EDITOR to a command and restart devui")
     place = str((await read_form(request)).get("place") or "")
-    file, line = await asyncio.to_thread(_resolved, place, services.settings.agents)
+    file, line = await asyncio.to_thread(_resolve, place, services.settings.agents)
     try:
-        await asyncio.create_subprocess_exec(
-            *editor.arguments(file, line),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        await asyncio.to_thread(_start, editor.arguments(file, line))
     except OSError as error:
         raise Unprocessable(
             f"{editor.name} didn't start: {error.strerror}. Check DEVUI_EDITOR and restart devui"
@@ -42,7 +38,19 @@ async def open_place(request: Request) -> Response:
     return Response(status_code=204)
 
 
-def _resolved(place: str, agents: Path) -> tuple[Path, int]:
+def _start(command: list[str]) -> None:
+    """Start a program that outlives the server. Raises OSError."""
+    process = subprocess.Popen(  # noqa: S603  (the command of whoever started the server)
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    Thread(target=process.wait, daemon=True).start()  # so that it leaves no zombie
+
+
+def _resolve(place: str, agents: Path) -> tuple[Path, int]:
     """The file and the line of a place. Raises BadRequest and NotFound."""
     match = _PLACE.match(place)
     if match is None:

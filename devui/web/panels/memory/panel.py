@@ -17,8 +17,8 @@ from devui.wire.events import Content
 LISTED: Final = 100
 """Memories that are shown."""
 _EMPTY: Final = (
-    "Nothing is remembered of this user. Agents add to their memory themselves, as with "
-    "callback_context.add_session_to_memory(), and programs with PATCH …/memory."
+    "No memories of this user yet. Agents add them with callback_context.add_session_to_memory(), "
+    "programs with PATCH …/memory."
 )
 _UNLISTED: Final = (
     "{service} can be searched but not listed. Enter words that the memories you are looking for "
@@ -43,7 +43,7 @@ async def memory_panel(services: Services, app: str, user: str, query: str) -> M
     try:
         told = await recalled(services, app, user, query)
     except Conflict as error:
-        return MemoryPanel(shown.action, user, query, note=f"{error}.")
+        return MemoryPanel(shown.action, user, query, note=f"{str(error).rstrip('.')}.")
     items = tuple(_item(each) for each in told["memories"])
     service = visible(told["service"])
     return MemoryPanel(
@@ -61,7 +61,7 @@ def _note(items: tuple[MemoryItem, ...], query: str, service: str, *, listed: bo
         return _UNLISTED.format(service=service)
     if not items:
         return "No memories match." if query else _EMPTY
-    return f"Only {LISTED} memories are shown. Search for others." if len(items) == LISTED else ""
+    return f"Showing {LISTED} memories. Search to find others." if len(items) == LISTED else ""
 
 
 def _item(memory: Mapping[str, Any]) -> MemoryItem:

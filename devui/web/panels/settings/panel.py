@@ -9,6 +9,7 @@ from devui.debugger.workers.workers import AppStatus
 from devui.store.rows import SessionRow
 from devui.web.panels.settings.parts import RunSettingsForm, Setting
 from devui.web.services import Services
+from devui.web.text.formats import clipped
 from devui.web.text.visible import visible
 from devui.wire.messages import AgentInfo
 from devui.wire.settings import RunSettings
@@ -64,7 +65,7 @@ def values_of(settings: RunSettings | None) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def in_words(settings: RunSettings) -> str:
@@ -76,4 +77,4 @@ def _words(values: Mapping[str, str]) -> Iterator[str]:
     for field in _FIELDS:
         if value := values.get(field.name):
             label = field.label[0].lower() + field.label[1:]
-            yield f"{label}{':' if field.kind == 'long' else ''} {visible(value)}"
+            yield f"{label}{':' if field.kind == 'long' else ''} {visible(clipped(value))}"

@@ -73,10 +73,11 @@ async def settings_of_form(
 ) -> RunSettings:
     """The settings that the fields say. Raises WrongFields."""
     wrong: dict[str, str] = {}
-    values: dict[str, Any] = {
-        "model": texts["model"][:_LONGEST_NAME] or None,
-        "instruction": texts["instruction"][:_LONGEST_INSTRUCTION] or None,
-    }
+    values: dict[str, Any] = {}
+    for key, most in (("model", _LONGEST_NAME), ("instruction", _LONGEST_INSTRUCTION)):
+        values[key] = texts[key] or None
+        if len(texts[key]) > most:
+            wrong[key] = f"Enter at most {most:,} characters."
     for key, highest in (("temperature", 2), ("topP", 1)):
         if texts[key]:
             values[key] = number = _decimal(texts[key])
@@ -87,7 +88,7 @@ async def settings_of_form(
         if count is None or not 1 <= count <= MOST_TOKENS:
             wrong["maxOutputTokens"] = f"Enter a whole number from 1 to {MOST_TOKENS:,}."
     settings = settings_in(values)
-    if problem := await _problem_of_model(services, session, settings):
+    if "model" not in wrong and (problem := await _problem_of_model(services, session, settings)):
         wrong["model"] = problem
     if wrong:
         raise WrongFields(wrong)

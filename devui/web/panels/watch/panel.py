@@ -49,7 +49,9 @@ async def _watched(
     state = services.journal.state
     value = await state.value(session.key, scope, name, now)
     old = None if before is None else await state.value(session.key, scope, name, before)
-    mark = "same" if before is None else _mark(old, value)
+    # What other sessions have written since is shown, but the event didn't change it.
+    done = await state.value(session.key, scope, name, before + 1) if before is not None else None
+    mark = "same" if before is None else _mark(old, done)
     return WatchedKey(
         label=visible(key),
         history=KeyLinks(session.key, number, page).to(Pin(key)),
