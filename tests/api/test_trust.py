@@ -24,6 +24,9 @@ from tests.kit.server import SAMPLES, TOKEN, Server, run, write_app
 
 CANARY = "canary-4711-do-not-tell"
 
+OPEN = ("/health", "/llms.txt")
+"""What needs no sign-in: the same for everybody, and nothing of the agents or sessions."""
+
 WATCH = """
 import json, os, sys
 
@@ -209,7 +212,7 @@ def test_no_answer_can_be_embedded_or_kept_by_others(server, used):
                         assert answer.headers["x-frame-options"] == "DENY", path
                     if path.startswith("/api/") and "json" in answer.headers["content-type"]:
                         assert answer.read().startswith(b"{"), path
-                    known = client is used.client or path == "/health"
+                    known = client is used.client or path in OPEN
                     assert (answer.status_code == 401) is not known, path
 
 
@@ -224,7 +227,7 @@ def test_no_route_is_read_or_acted_on_without_a_sign_in(server, used):
             if connection.getresponse().status != 401:
                 answered.append(f"{method} {route.path}")
             connection.close()
-    assert answered == ["GET /health"]
+    assert answered == [f"GET {path}" for path in OPEN]
 
 
 @pytest.mark.req("R06")
