@@ -15,7 +15,7 @@ from tests.kit.server import make_session, running, write_app
 pytestmark = pytest.mark.req("R48")
 
 KEYS = 10_000
-ROOM = 250_000
+ROOM = 275_000
 """Bytes that a page may have for a state, however many keys it has."""
 AGENT = """
 from devui.runtime.agents import Agent

@@ -30,6 +30,8 @@ KEYS: Final = 100
 _NODES: Final = 1_200
 _TEXT: Final = 8 * LONGEST
 """Nodes, and characters of JSON, of all trees of one panel together."""
+_BUTTONS: Final = 40
+"""Keys with a button to watch them: a state of hundreds of keys has to stay a small page."""
 PREFIXES: Final = {"session": "", "user": "user:", "app": "app:"}
 
 
@@ -100,6 +102,7 @@ class _Trees:
     """The keys that are watched already; None where none can be."""
     room: Room = field(default_factory=lambda: Room(_NODES))
     text: int = _TEXT
+    buttons: int = _BUTTONS
 
     def tree(self, key: str, text: str, *, link: bool = False) -> JsonTree:
         """A value as it is as of the panel's event."""
@@ -110,8 +113,9 @@ class _Trees:
     def watch(self, key: str) -> WatchButton | None:
         """The button that watches a key."""
         links, watched = self.links, self.watched
-        if links is None or watched is None:
+        if links is None or watched is None or (key not in watched and not self.buttons):
             return None
+        self.buttons = max(self.buttons - 1, 0)
         return watch_button(
             links.session, key, is_watched=key in watched, number=links.event, at=links.at
         )
