@@ -41,6 +41,6 @@ import * as spans from "../trace/spans.js";
 
 start([
   announcements, requests, attachments, composer, forms, connection, popups, palette, drafts, filter, fork, sheet, keyHistory,
-  log, keys, notes, navigation, panes, player, apart, lists, gaps, notices, rows, folds, scrubber, stream, secrets, clipboard, chunks, tabName,
+  log, keys, notes, navigation, panes, player, apart, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
   theme, times, spans, graph, progress, settings, tour,
 ]);

@@ -94,9 +94,20 @@ function refresh(list) {
   let last = null, head = null, of = null, hidden = []; // the row before, and the fold that it is in
   const finish = () => { if (head) say(head, hidden); head = of = null; hidden = []; };
   const number = String(selected() ?? "");
+  const filtered = Boolean(document.querySelector("[data-filter-text]"));
+  const runs = new Map(); // by their rows, so that each is looked at once
+  const runOf = (row) => {
+    if (!row.matches(".aside")) return null;
+    if (!runs.has(row)) {
+      const rows = asides(row);
+      const isOpen = rows.length < 2 || rows.some(({ dataset: { event } }) => opened.has(event) || event === number);
+      for (const each of rows) runs.set(each, { rows, isOpen });
+    }
+    return runs.get(row);
+  };
   for (const row of list.children) {
     const joined = row.matches(ROW) && last?.dataset.group === row.dataset.group;
-    const fold = row.matches(ROW) ? foldOf(row, number) : null;
+    const fold = row.matches(ROW) ? foldOf(row, filtered ? null : runOf(row)) : null;
     if (!joined || fold !== of) finish();
     const within = Boolean(head);
     row.toggleAttribute("data-folded", within);
@@ -104,19 +115,16 @@ function refresh(list) {
     if (!last) continue;
     if (within) hidden.push(row);
     else if (fold) [head, of] = [row, fold];
-    else say(row, [], begun(row).length > 0 || (asides(row)[0] === row && opened.has(row.dataset.event)));
+    else say(row, [], begun(row).length > 0 || (runOf(row)?.rows[0] === row && opened.has(row.dataset.event)));
   }
   finish();
 }
 
 // What a row folds into: an agent, or the checkpoints and changes of the state beside it; null for none.
-function foldOf(row, number) {
+function foldOf(row, beside) {
   const path = prefixes(row).find((each) => closed.has(key(row, each)));
   if (path) return path;
-  if (document.querySelector("[data-filter-text]")) return null; // what somebody looks for is shown
-  const rows = asides(row);
-  const isOpen = rows.length < 2 || rows.some(({ dataset: { event } }) => opened.has(event) || event === number);
-  return isOpen ? null : `asides ${rows[0].dataset.event}`;
+  return !beside || beside.isOpen ? null : `asides ${beside.rows[0].dataset.event}`;
 }
 
 // What the first row of a fold says of it.

@@ -10,7 +10,7 @@ const breakpoint = () => [...document.querySelectorAll("#breakpoints > li")].som
 const STEPS = [
   {
     title: "Stop where it goes wrong",
-    text: "This agent splits a bill, and comes to a negative share. In the tab Breaks, add a breakpoint: break on “state key written”, name bill, condition new < 0.",
+    text: "This agent splits a bill and gets a negative share. On the Breaks tab, add a breakpoint: break on “state key written”, name bill, condition new < 0.",
     at: () => get("#break-form") ?? get("#tab-breaks"),
     isDone: breakpoint,
     act: () => {
@@ -63,7 +63,7 @@ const STEPS = [
   },
   {
     title: "Each of you pays 18.9",
-    text: "You found the event that broke the bill, and the rest of the run was right once it was mended. The breakpoint stays in Breaks; remove it there. Press ? for all shortcuts.",
+    text: "You found the event that broke the bill, and once you corrected it, the rest of the run came out right. The breakpoint stays in Breaks; remove it there. Press ? for all shortcuts.",
     at: () => get("#chat"),
     isDone: () => false,
   },
@@ -104,7 +104,7 @@ export function begin() {
   localStorage.setItem(SAID, "taken");
   update();
   get("dialog[open]")?.close();
-  if (home().dataset.tourHere && !get("#rows [data-number], #messages .msg")) return show(0);
+  if (home().dataset.tourHere && !get("#rows [data-event], #messages .msg")) return show(0);
   sessionStorage.setItem(BEGIN, "yes");
   const form = document.createElement("form");
   form.method = "post";
