@@ -142,7 +142,7 @@ def test_a_user_name_and_a_password_are_asked_for_and_used(reading):
 
 def test_a_token_is_asked_for_and_used(reading):
     session = asked(reading, "tickets", "bob")
-    token = session.page.get_by_label("Token")
+    token = session.page.get_by_label("Token", exact=True)
     expect(token).to_have_attribute("type", "password")
     token.fill("t-123")
     send(session)
