@@ -46,14 +46,14 @@ class SendMessage(OfSession):
 
     def _answered(self, client: Client) -> str:
         key = self.key_of(client)
-        asked = client.listed("api", "sessions", key, "questions")
-        if not asked:
+        questions = client.listed("api", "sessions", key, "questions")
+        if not questions:
             raise Misused(f"session {key} asks nothing; use message")
         path, before = ("api", "sessions", key, "answers"), _newest(client, key)
         position = client.post(
             *path,
-            event=asked[0]["event"],
-            call=asked[0]["call"],
+            event=questions[0]["event"],
+            call=questions[0]["call"],
             fields=self.answers,
             actor=client.actor,
         )
@@ -271,11 +271,12 @@ class Breakpoints(Tool):
 
 
 def _point(point: Mapping[str, Any]) -> str:
-    told = {name: point[name] for name in ("agent", "condition", "hit", "log") if point[name]}
-    told = {name: value for name, value in told.items() if value != "*"}
+    members = {name: point[name] for name in ("agent", "condition", "hit", "log") if point[name]}
+    members = {name: value for name, value in members.items() if value != "*"}
     state = "" if point["enabled"] else ", disabled"
     about = f"{point['when']} {point['on']}:{point['name']}"
-    return f"{point['id']}: {about} {as_json(told) if told else ''}, {point['hits']} hits{state}"
+    details = as_json(members) if members else ""
+    return f"{point['id']}: {about} {details}, {point['hits']} hits{state}"
 
 
 class Fork(OfSession):
@@ -299,8 +300,8 @@ class Fork(OfSession):
         source = self.key_of(client)
         event = None
         if self.change is not None:
-            told = client.get("api", "sessions", source, "events", self.event)
-            event = merged(told["event"], self.change)
+            answer = client.get("api", "sessions", source, "events", self.event)
+            event = merged(answer["event"], self.change)
         made = client.post(
             *("api", "sessions", source, "forks"),
             number=self.event,

@@ -144,8 +144,8 @@ def outcome(client: Client, position: Mapping[str, Any], before: int) -> str:
         runs = client.listed("api", "sessions", session, "runs")
         lines += [line for run in runs[-1:] for line in traceback_lines(run)]
     if position["ended"] is not None:
-        asked = client.listed("api", "sessions", session, "questions")
-        lines += [question_line(each) for each in asked]
+        questions = client.listed("api", "sessions", session, "questions")
+        lines += [question_line(each) for each in questions]
     if position["status"] in {"running", "stopping"}:
         lines.append("still running: call what_happened again, or why_stuck")
     committed = [row_line(row) for row in rows if row["number"] > before]
@@ -161,8 +161,8 @@ def with_newest(rows: Sequence[str], lines: Sequence[str], advice: str, head: st
     first = len(rows)
     while first and (room := room - len(rows[first - 1]) - 1) > 0:
         first -= 1
-    left = [f"… {first} {advice}"] if first else []
-    return joined([*filter(None, [head]), *left, *rows[first:], *lines])
+    note = [f"… {first} {advice}"] if first else []
+    return joined([*filter(None, [head]), *note, *rows[first:], *lines])
 
 
 def joined(lines: Iterable[str], advice: str = "") -> str:

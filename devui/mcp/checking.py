@@ -41,12 +41,12 @@ class Replay(OfSession):
         counts = f"{verdict['events']} of {verdict['recorded']} events as recorded"
         lines = [f"{word}: {counts}; replayed in session {begun['session']}"]
         lines += [f"note: {note}" for note in verdict["notes"]]
-        if found := verdict["divergence"]:
-            lines.append(f"first divergence: {found['message']}")
-            lines += [_field(each) for each in found["differences"]]
+        if divergence := verdict["divergence"]:
+            lines.append(f"first divergence: {divergence['message']}")
+            lines += [_field(each) for each in divergence["differences"]]
             for name in ("expected", "actual", "nearest"):
-                if found[name] is not None and not found["differences"]:
-                    lines.append(f"  {name}: {short_json(short(found[name]))}")
+                if divergence[name] is not None and not divergence["differences"]:
+                    lines.append(f"  {name}: {short_json(short(divergence[name]))}")
         return joined(lines)
 
 

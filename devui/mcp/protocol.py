@@ -160,8 +160,8 @@ class _Handlers:
     async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
         if params.name != CAUSE:
             raise MCPError(INVALID_PARAMS, f"unknown prompt {params.name}; available: {CAUSE}")
-        given = params.arguments or {}
-        text = cause(given.get("session", ""), given.get("question", ""))
+        values = params.arguments or {}
+        text = cause(values.get("session", ""), values.get("question", ""))
         message = PromptMessage(role="user", content=TextContent(text=text))
         return GetPromptResult(description=CAUSE_ABOUT, messages=[message])
 

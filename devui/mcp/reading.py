@@ -105,11 +105,11 @@ class WhatHappened(OfSession):
         path = ("api", "sessions", session["key"], "events")
         if self.after is None:
             rows = client.listed(*path, filter=self.filter or None, last=_ROWS)
-            shown = rows[-self.limit :]
+            newest = rows[-self.limit :]
             first = rows[0]["number"] - 1 if rows and not self.filter else 0
-            if left := first + len(rows) - len(shown):
+            if left := first + len(rows) - len(newest):
                 yield f"… {left} earlier events: use after=0, or filter"
-            yield from map(row_line, shown)
+            yield from map(row_line, newest)
         else:
             rows = client.listed(
                 *path, filter=self.filter or None, after=self.after, limit=self.limit + 1
@@ -174,13 +174,13 @@ class StateAt(OfSession):
         """A line per key, change or write."""
         session = self.key_of(client)
         path = ("api", "sessions", session, "state")
-        told = client.get(*path, **{"at": self.event, "from": self.since})
+        answer = client.get(*path, **{"at": self.event, "from": self.since})
         if self.key is None:
-            return joined(_state_lines(told, self.since), "name a key")
+            return joined(_state_lines(answer, self.since), "name a key")
         history = client.get(*path, "history", key=self.key, path=self.path, at=self.event)
-        values = [each for each in told["values"] if each["key"] == self.key]
+        values = [each for each in answer["values"] if each["key"] == self.key]
         lines = [f"{self.key} = {short_json(each['value'], _BLOCK)}" for each in values]
-        lines += [_pending(each) for each in told["pending"] if each["key"] == self.key]
+        lines += [_pending(each) for each in answer["pending"] if each["key"] == self.key]
         writes = history["writes"]
         left = len(writes) - _WRITES
         lines += [f"… {left} earlier writes: use event"] if left > 0 else []
@@ -188,17 +188,17 @@ class StateAt(OfSession):
         return joined(lines or [f"no state key {self.key}"], "use path")
 
 
-def _state_lines(told: Mapping[str, Any], since: int | None) -> Iterator[str]:
+def _state_lines(answer: Mapping[str, Any], since: int | None) -> Iterator[str]:
     if since is not None:
-        for change in told["changes"]:
+        for change in answer["changes"]:
             yield f"{change['key']} {_change(change)} {_by(change)}"
-        if not told["changes"]:
+        if not answer["changes"]:
             yield "nothing changed"
         return
-    for value in told["values"]:
+    for value in answer["values"]:
         yield f"{value['key']} = {short_json(value['value'])} {_by(value)}"
-    yield from map(_pending, told["pending"])
-    if not (told["values"] or told["pending"]):
+    yield from map(_pending, answer["pending"])
+    if not (answer["values"] or answer["pending"]):
         yield "the state is empty"
 
 
@@ -243,8 +243,8 @@ class PromptAt(OfSession):
             other = None
             if self.compare_with is not None:
                 other = _model_span(_spans(client, path, self.compare_with))
-            asked = {"with": other}
-            return _difference(client.get(*path, _model_span(spans), "diff", **asked))
+            query = {"with": other}
+            return _difference(client.get(*path, _model_span(spans), "diff", **query))
         lines: list[str] = []
         for span in [each for each in spans if each["type"] == "model"][-1:] or spans:
             lines += _sent_lines(client.get(*path, span["id"]))
@@ -253,10 +253,10 @@ class PromptAt(OfSession):
 
 def _spans(client: Client, path: tuple[object, ...], event: int) -> list[dict[str, Any]]:
     """The calls that an event came of. Raises NotThere."""
-    found = client.listed(*path, event=event)
-    if not found:
+    spans = client.listed(*path, event=event)
+    if not spans:
         raise NotThere(f"#{event} was made by no model or tool call")
-    return found
+    return spans
 
 
 def _model_span(spans: list[dict[str, Any]]) -> int:

@@ -81,10 +81,10 @@ class OfSession(Tool):
             if not known:
                 raise NotThere("there are no sessions yet: start one with send_message and app")
             return known[0]
-        found = client.listed("api", "sessions", key=self.session)
-        if not found:
+        sessions = client.listed("api", "sessions", key=self.session)
+        if not sessions:
             raise NotThere(f"there is no session {self.session}: call list_sessions")
-        return found[0]
+        return sessions[0]
 
     def key_of(self, client: Client) -> int:
         """Its number. Raises NotThere."""

@@ -229,18 +229,18 @@ class Trials:
         service, app = self._runner.memory_service, self._runner.app_name
         if service is None:
             raise NotThere("the app has no memory service")
-        told: list[Any] | None
+        memories: list[Any] | None
         if trial.query:
             answer = await service.search_memory(
                 app_name=app, user_id=trial.user, query=trial.query
             )
-            told = answer.memories[: trial.limit]
+            memories = answer.memories[: trial.limit]
         else:
-            told = await self._kit.memories(service, app, trial.user, trial.limit)
+            memories = await self._kit.memories(service, app, trial.user, trial.limit)
         return {
             "service": type(service).__name__,
-            "listed": told is not None,
-            "memories": [each.model_dump(**_WIRE) for each in told or ()],
+            "listed": memories is not None,
+            "memories": [each.model_dump(**_WIRE) for each in memories or ()],
         }
 
     async def _call(self, trial: TryTool) -> dict[str, Any]:

@@ -27,8 +27,8 @@ def sessions(terminal: Terminal, app: str | None) -> None:
 @on_the_server
 def runs(terminal: Terminal, session: str | None) -> None:
     """List the runs of the session, the oldest first, and why they failed."""
-    found = session_of(terminal.client, session)
-    rows = terminal.client.listed("api", "sessions", found["key"], "runs")
+    row = session_of(terminal.client, session)
+    rows = terminal.client.listed("api", "sessions", row["key"], "runs")
     _say_each(terminal, rows, _run_lines, "no runs")
 
 
@@ -42,9 +42,9 @@ def events(
     terminal: Terminal, wanted: str | None, after: int | None, last: int, session: str | None
 ) -> None:
     """List the events of the session: the last ones, or with --after the first after one."""
-    found = session_of(terminal.client, session)
+    row = session_of(terminal.client, session)
     most = {"last": last} if after is None else {"after": after, "limit": last}
-    path = ("api", "sessions", found["key"], "events")
+    path = ("api", "sessions", row["key"], "events")
     rows = terminal.client.listed(*path, filter=wanted, **most)
     _say_each(terminal, rows, event_lines, "no events")
 
@@ -55,8 +55,8 @@ def events(
 @on_the_server
 def event(terminal: Terminal, number: int, session: str | None) -> None:
     """Show event NUMBER in full, as JSON."""
-    found = session_of(terminal.client, session)
-    path = ("api", "sessions", found["key"], "events", number)
+    row = session_of(terminal.client, session)
+    path = ("api", "sessions", row["key"], "events", number)
     terminal.say(terminal.client.get(*path)["event"], _document)
 
 

@@ -27,14 +27,13 @@ def settings_json(settings: RunSettings | None) -> dict[str, Any] | None:
 
 def settings_in(value: Mapping[str, Any] | None) -> RunSettings:
     """The same the other way."""
-    given = value or {}
-    return RunSettings(**{name: given.get(key) for name, key in NAMES.items()})
+    members = value or {}
+    return RunSettings(**{name: members.get(key) for name, key in NAMES.items()})
 
 
 async def settings_of_run(journal: Journal, run: str) -> RunSettings:
     """What a run was started with."""
-    asked = json.loads(await journal.replays.request_of(run) or "{}")
-    return settings_in(asked.get("settings"))
+    return settings_in((await _request_of(journal, run)).get("settings"))
 
 
 async def last_settings(
@@ -45,9 +44,9 @@ async def last_settings(
     A fork that has no such run yet goes on with its parent's.
     """
     for row in await _runs(journal, session, invocation):
-        asked = json.loads(await journal.replays.request_of(row.id) or "{}")
-        if not asked.get("rewind"):
-            return settings_in(asked.get("settings"))
+        request = await _request_of(journal, row.id)
+        if not request.get("rewind"):
+            return settings_in(request.get("settings"))
     fork = await journal.forks.get(session)
     if fork is None:
         return RunSettings()
@@ -58,8 +57,15 @@ async def _runs(journal: Journal, session: int, invocation: str | None) -> list[
     """The session's runs, the newest first; of those that may count only."""
     if invocation is None:
         newest = await journal.runs.newest(session)
-        asked = newest and json.loads(await journal.replays.request_of(newest.id) or "{}")
-        if newest is None or not (asked and asked.get("rewind")):
-            return [newest] if newest else []
+        if newest is None:
+            return []
+        if not (await _request_of(journal, newest.id)).get("rewind"):
+            return [newest]
     rows = await journal.runs.list(session)
     return [row for row in rows if invocation is None or row.invocation_id == invocation]
+
+
+async def _request_of(journal: Journal, run: str) -> dict[str, Any]:
+    """What started a run; {} for a run from before requests were stored."""
+    request: dict[str, Any] = json.loads(await journal.replays.request_of(run) or "{}")
+    return request

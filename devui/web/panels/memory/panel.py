@@ -39,20 +39,20 @@ async def recalled(services: Services, app: str, user: str, query: str) -> dict[
 
 async def memory_panel(services: Services, app: str, user: str, query: str) -> MemoryPanel:
     """The newest memories, or those that match. Raises UnknownApp."""
-    shown = MemoryPanel(memory_url(app), user, query)
+    empty = MemoryPanel(memory_url(app), user, query)
     try:
-        told = await recalled(services, app, user, query)
+        answer = await recalled(services, app, user, query)
     except Conflict as error:
-        return MemoryPanel(shown.action, user, query, note=f"{str(error).rstrip('.')}.")
-    items = tuple(_item(each) for each in told["memories"])
-    service = visible(told["service"])
+        return MemoryPanel(empty.action, user, query, note=f"{str(error).rstrip('.')}.")
+    items = tuple(_item(each) for each in answer["memories"])
+    service = visible(answer["service"])
     return MemoryPanel(
-        shown.action,
+        empty.action,
         user,
         query,
         items,
         service,
-        _note(items, query, service, listed=told["listed"]),
+        _note(items, query, service, listed=answer["listed"]),
     )
 
 

@@ -201,14 +201,14 @@ def dropped_row(row: EditRow) -> DroppedRow:
 def _answers(summary: Summary, before: Summary) -> bool:
     """Whether an event has nothing but results of the calls of the one before it."""
     called = {call.id for call in before.calls if call.id}
-    given = [response.id for response in summary.responses]
-    return bool(given) and called.issuperset(given)
+    ids = [response.id for response in summary.responses]
+    return bool(ids) and called.issuperset(ids)
 
 
 def _lead(summary: Summary) -> str:
     """The name of the tool that a result begins with; "" for several results."""
-    given = summary.responses
-    lead = f"{given[0].name} → " if summary.kind == "result" and len(given) == 1 else ""
+    responses = summary.responses
+    lead = f"{responses[0].name} → " if summary.kind == "result" and len(responses) == 1 else ""
     return lead if summary.text.startswith(lead) and lead == visible(lead) else ""
 
 

@@ -29,10 +29,10 @@ async def watch_strip(
     moment = await services.journal.state.moment(session.key, last) if last else None
     before = moment - 1 if moment else None
     page, now = at.number if at else None, row.seq if row else None
-    shown = [
+    items = [
         await _watched(services, session, key, number, page, now=now, before=before) for key in keys
     ]
-    return WatchStrip(number, tuple(shown))
+    return WatchStrip(number, tuple(items))
 
 
 async def _watched(
