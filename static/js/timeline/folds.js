@@ -60,6 +60,10 @@ function reveal() {
   document.querySelectorAll("[data-rows]").forEach(refresh);
 }
 
+// Numbers in one fold of checkpoints and changes of the state: the list leaves out what is far away, and rows without a height
+// never are.
+const MOST = 50;
+
 const key = (row, path) => `${row.dataset.group} ${path}`;
 
 // The paths of the agents that the row is from, without the root, which is the invocation.
@@ -80,7 +84,8 @@ function run(row, holds) {
 }
 
 const stretch = (row, path) => run(row, (each) => within(each, path));
-const asides = (row) => row.matches(".aside") ? run(row, (each) => each.matches(".aside")) : [];
+const asides = (row) => row.matches(".aside") ? run(row, (each) => each.matches(".aside") && part(each) === part(row)) : [];
+const part = (row) => Math.floor(row.dataset.event / MOST);
 const joins = (row, path) => row?.matches(ROW) && within(row, path);
 
 // The paths of the agents whose rows begin here and go on, outermost first.
