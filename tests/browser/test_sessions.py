@@ -142,15 +142,15 @@ def test_a_session_with_a_run_under_way_is_not_deleted_and_the_page_says_why(vis
 def test_sessions_are_listed_newest_first_with_their_users_and_events(visit, server):
     with server.client() as client:
         for name in ("first", "second", "third"):
-            make_session(client, "field_state", user="lister", sessionId=name)
+            make_session(client, "field_state", user="archivist", sessionId=name)
     page = visit.open("/apps/field_state")
-    mine = page.locator(".session", has_text="lister")
+    mine = page.locator(".session", has_text="archivist")
     assert mine.locator(".id").all_inner_texts() == ["third", "second", "first"]
     expect(mine.first.locator(".col-events")).to_have_text("0")
     mine.last.locator("a.name").click()
     SessionPage(page).say("What is stored now?")
     page = visit.open("/apps/field_state")
-    mine = page.locator(".session", has_text="lister")
+    mine = page.locator(".session", has_text="archivist")
     expect(mine.first.locator(".id")).to_have_text("first")
     expect(mine.first.locator(".col-events")).to_have_text("2")
     expect(visit.open("/").locator(".sessions .session").first).to_contain_text("first")
