@@ -90,7 +90,7 @@ def test_no_page_is_wider_than_its_window(visit, filled, width):
         assert filled.fits(), address
 
 
-@pytest.mark.parametrize("width", [390, 480, 720, 900])
+@pytest.mark.parametrize("width", [390, 480, 701, 760, 900])
 def test_the_top_bar_of_a_held_run_fits_narrow_windows(visit, width):
     session = visit.session("travel")
     session.page.get_by_label("pause first").check()
