@@ -48,9 +48,10 @@ export function keyboard(sections, handles, afterwards = (act) => act()) {
   return { start, connect };
 }
 
-// Whether the target takes letters as text.
+// Whether the target takes letters as text. A field of a dialog that has just closed has the focus until the next frame.
 export function typing(target) {
-  return Boolean(target.closest?.("input:not([type=range]), textarea, select, [contenteditable], [role=separator]"));
+  const field = target.closest?.("input:not([type=range]), textarea, select, [contenteditable], [role=separator]");
+  return Boolean(field) && !field.closest("dialog:not([open])");
 }
 
 // What the page offers at this moment: `{ name, keys, run, section }`, in the order of the table.

@@ -97,7 +97,7 @@ function go(row) {
   const link = row.querySelector(".seq a");
   link.focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
-  soon(() => link.click(), REST);
+  soon(() => document.getElementById(row.id)?.querySelector(".seq a").click(), REST); // the row may be another one by then
 }
 
 function mark() {
