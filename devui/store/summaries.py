@@ -6,7 +6,7 @@ debugger writes them (`devui.debugger.events.summary`); rows parse them when som
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
 
 Kind = Literal[
@@ -145,8 +145,8 @@ class Summary:
 
     def to_json(self) -> str:
         """JSON with the defaults left out."""
-        kept = {k: v for k, v in asdict(self).items() if v not in (None, False, 0, (), "")}
-        return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+        set_ones = {k: v for k, v in _members(self).items() if v not in (None, False, 0, (), "")}
+        return _ENCODER.encode(set_ones)
 
     @staticmethod
     def may_ask(text: str) -> bool:
@@ -161,19 +161,34 @@ class Summary:
         """
         if isinstance(text, Damaged):
             return cls(kind="error", text="damaged in the journal", error_code=UNREADABLE)
-        fields: dict[str, Any] = json.loads(text)
+        members: dict[str, Any] = json.loads(text)
         try:
-            fields["calls"] = tuple(CallSummary(**call) for call in fields.get("calls", ()))
-            fields["responses"] = tuple(ResponseSummary(**r) for r in fields.get("responses", ()))
-            fields["edits"] = tuple(Intervention(**edit) for edit in fields.get("edits", ()))
-            fields["notes"] = tuple(StateNote(**note) for note in fields.get("notes", ()))
+            members["calls"] = tuple(CallSummary(**call) for call in members.get("calls", ()))
+            members["responses"] = tuple(ResponseSummary(**r) for r in members.get("responses", ()))
+            members["edits"] = tuple(Intervention(**edit) for edit in members.get("edits", ()))
+            members["notes"] = tuple(StateNote(**note) for note in members.get("notes", ()))
             for name in ("state_keys", "artifacts"):
-                fields[name] = tuple(fields.get(name, ()))
-            if "usage" in fields:
-                fields["usage"] = Usage(**fields["usage"])
-            return cls(**{"text": "", **fields})
+                members[name] = tuple(members.get(name, ()))
+            if "usage" in members:
+                members["usage"] = Usage(**members["usage"])
+            return cls(**{"text": "", **members})
         except TypeError as error:
             raise ValueError(f"not the summary of an event: {text[:200]!r}") from error
+
+
+_MEMBERS: Final = {
+    kind: tuple(field.name for field in fields(kind))
+    for kind in (Summary, CallSummary, ResponseSummary, Intervention, StateNote, Usage)
+}
+
+
+def _members(item: Any) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in _MEMBERS[type(item)]}
+
+
+_ENCODER: Final = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), default=_members
+)  # an event is waiting: asdict would copy every text
 
 
 class Summarised:

@@ -23,9 +23,12 @@ BYTES = 8 * 1024 * 1024
 class Subscription(Generic[T]):
     """One reader's place in a topic; a context manager that leaves the topic at its end."""
 
-    def __init__(self, bus: "Bus[T]", topics: tuple[Hashable, ...]) -> None:
+    def __init__(
+        self, bus: "Bus[T]", topics: tuple[Hashable, ...], kinds: tuple[type, ...]
+    ) -> None:
         self._bus = bus
         self._topics = topics
+        self._kinds = kinds
         self._items: deque[T] = deque()
         self._bytes = 0
         self._wake = asyncio.Event()
@@ -45,7 +48,7 @@ class Subscription(Generic[T]):
 
     def put(self, item: T, size: int) -> None:
         """Called by the bus, with the bytes that the item takes."""
-        if self.closed:
+        if self.closed or not isinstance(item, self._kinds):
             return
         if self._items and (len(self._items) >= CAPACITY or self._bytes + size > BYTES):
             self._forget()
@@ -91,9 +94,10 @@ class Bus(Generic[T]):
         for reader in readers:
             reader.put(item, size)
 
-    def subscribe(self, *topics: Hashable) -> Subscription[T]:
-        """A reader of the topics that sees everything published from now on, in order."""
-        reader: Subscription[T] = Subscription(self, topics)
+    def subscribe(self, *topics: Hashable, kinds: tuple[type, ...] = (object,)) -> Subscription[T]:
+        """A reader of the topics that sees what is published from now on, in order: everything, or
+        items of some classes."""
+        reader: Subscription[T] = Subscription(self, topics, kinds)
         for topic in topics:
             self._readers[topic].add(reader)
         if self.closed:

@@ -51,17 +51,23 @@ def seq_of(news: News) -> int | None:
 
 
 async def follow(
-    journal: Journal, bus: Bus[News], session: int, after: int, *topics: str
+    journal: Journal,
+    bus: Bus[News],
+    session: int,
+    after: int,
+    *topics: str,
+    kinds: tuple[type, ...] = (object,),
 ) -> AsyncGenerator[Batch, None]:
     """All news of a session past the journal's `after`, until the server stops.
 
-    `topics` are followed along with it, from now on.
+    `topics` are followed along with it, from now on. Of live news only those of the `kinds` come:
+    each one wakes its reader.
 
     Raises TooFarBehind when more than `CATCH_UP` events were missed, or when `after` is a point
     that this journal has not come to.
     """
     while True:
-        with bus.subscribe(session, *topics) as reader:
+        with bus.subscribe(session, *topics, kinds=kinds) as reader:
             now = await journal.head()
             if after > now:  # a cursor of another journal: nothing here is known to the reader
                 raise TooFarBehind

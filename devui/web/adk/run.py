@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -136,12 +136,17 @@ async def _start(
     return session, row, after
 
 
+_KINDS: Final = (EventCommitted, PartialArrived, RunChanged)
+"""News that a run's events and its end are in."""
+
+
 async def _events(
     services: Services, session: SessionRow, row: RunRow, after: int
 ) -> AsyncGenerator[str, None]:
     """The JSON of the run's events, without the user's own message; raises RunFailed."""
     begun = False
-    async with aclosing(follow(services.journal, services.bus, session.key, after)) as batches:
+    news_of = follow(services.journal, services.bus, session.key, after, kinds=_KINDS)
+    async with aclosing(news_of) as batches:
         async for batch in batches:
             for news in batch.news:
                 text = _own_event(news, row.id)
