@@ -40,6 +40,15 @@ def command(session: SessionPage, name: str):
     return session.page.locator("#debugger").get_by_role("button", name=name, exact=True)
 
 
+def test_a_run_goes_on_from_where_it_is_held(paused):
+    held = paused.page.locator("#held .held")
+    held.get_by_role("button", name="Step").click()
+    expect(paused.row(1)).to_be_visible()
+    is_held(paused, "Paused after the commit of #1, before the agent continues")
+    held.get_by_role("button", name="Continue").click()
+    paused.ends()
+
+
 def test_pause_first_is_said_of_one_message(paused):
     expect(paused.page.get_by_label("pause first")).not_to_be_checked()
     press(paused, "c")

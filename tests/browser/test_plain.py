@@ -104,7 +104,7 @@ def test_a_breakpoint_is_made_met_and_deleted(plain):
     page.get_by_role("button", name="Send").click()
     reload_until(page, "#held .held")
     expect(page.locator("#held .held-by")).to_contain_text(": model")
-    page.get_by_role("button", name="Continue").click()
+    page.locator("#held").get_by_role("button", name="Continue").click()
     page.locator("#tab-breaks").click()
     page.get_by_role("button", name="Delete breakpoint").click()
     expect(page.locator("#breakpoints .break")).to_have_count(0)

@@ -173,7 +173,7 @@ def test_one_of_two_held_calls_goes_on_alone_and_is_named_beside_the_other(begin
     press(session, "i")
     expect(held).to_have_count(2)
     slow = held.filter(has_text="slow(")
-    slow.locator(".held-alone").get_by_role("button", name="Continue").click()
+    slow.locator(".held-orders").get_by_role("button", name="Continue").click()
     expect(slow).to_have_count(0)
     expect(held).to_contain_text('quick(where="near")')
     beside = session.page.locator("#held .beside li")

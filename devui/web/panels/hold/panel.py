@@ -186,7 +186,8 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
         edit=held_edit(live, hold),
         breakpoint=_breakpoint(hold, by),
         breakpoint_shape=mark_shape(by.breakpoint.draft) if by else "break",
-        alone=_alone(live),
+        orders=_orders(live),
+        is_one_of_several=len(live.stepper.holds) > 1,
         breakpoint_href=session_url(session.key, tab="breaks"),
         guard=_guarded(hold, session.key),
     )
@@ -195,7 +196,10 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
 def _committing(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
     """Nothing can be done to it any more."""
     item = _item(live, hold, book)
-    return replace(item, stage="committing", sentence="Being committed", edit=None, breakpoint="")
+    sentence = "Being committed"
+    return replace(
+        item, stage="committing", sentence=sentence, edit=None, orders=None, breakpoint=""
+    )
 
 
 def _announced(hold: Hold, session: int) -> tuple[StateValue, ...]:
@@ -230,11 +234,10 @@ def _guarded(hold: Hold, session: int) -> GuardNote | None:
     )
 
 
-def _alone(live: LiveRun) -> Debugger | None:
-    """The orders for one of several holds."""
-    if len(live.stepper.holds) < 2:
-        return None
-    return replace(debugger(live), buttons=_STEPS, plan="", last="")
+def _orders(live: LiveRun) -> Debugger:
+    """How to go on from a hold, at its place; the bar has more ways for the only one."""
+    buttons = _STEPS if len(live.stepper.holds) > 1 else _STEPS[:2]
+    return replace(debugger(live), buttons=buttons, plan="", last="")
 
 
 def _breakpoint(hold: Hold, stored: StoredBreakpoint | None) -> str:

@@ -141,8 +141,10 @@ class HeldItem:
     breakpoint_shape: MarkShape = "break"
     breakpoint_href: str = ""
     guard: GuardNote | None = None
-    alone: "Debugger | None" = None
-    """The orders for this one alone, when it is not the only one that is held."""
+    orders: "Debugger | None" = None
+    """How to go on from here."""
+    is_one_of_several: bool = False
+    """More is held: the orders are for this one alone."""
 
 
 @dataclass(frozen=True, slots=True)
