@@ -22,12 +22,13 @@ def workers_of(agents: Path, app: str = "") -> list[psutil.Process]:
 
 def worker_of(server: Server, app: str) -> psutil.Process:
     """The process of an app, the newest if one before it is on its way out."""
-    found = [
-        (child.create_time(), child)
-        for child in psutil.Process(server.pid).children()
-        if _serves(child, app)
-    ]
-    return max(found, key=lambda pair: pair[0])[1]
+    return max(processes_of(server, app), key=lambda process: process.create_time())
+
+
+def processes_of(server: Server, app: str) -> list[psutil.Process]:
+    """The processes of an app: one, or two while the app is loaded anew."""
+    children = psutil.Process(server.pid).children()
+    return [child for child in children if _serves(child, app)]
 
 
 def _serves(process: psutil.Process, app: str) -> bool:
