@@ -77,7 +77,7 @@ def test_a_row_is_as_deep_as_the_path_of_its_agent_and_has_the_lane_of_its_branc
     row, summary = PAIRS[10]
     placed = replace(summary, path="Team/Fan/FlightAgent", lane=8)
     shown = event_row(replace(row, summary_json=placed.to_json()), None, gutter=samples.MARGINS)
-    assert (shown.depth, shown.lane, shown.path) == (2, 2, "Team/Fan/FlightAgent")
+    assert (shown.depth, shown.lane, shown.path) == (2, 6, "Team/Fan/FlightAgent")
 
 
 def test_final_text_has_a_shape_of_its_own_and_chunks_are_counted() -> None:

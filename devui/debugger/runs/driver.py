@@ -389,6 +389,7 @@ class Driver:
             live.stepper.began(message)
         else:
             live.recording.end(message)
+            live.lineage.end(message)
         self._bus.publish(live.session.key, SpansChanged(live.row.id))
 
     # --- ends ------------------------------------------------------------------------------

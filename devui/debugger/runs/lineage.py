@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from devui.wire.spans import SpanBegan
+from devui.wire.spans import SpanBegan, SpanEnded
 
 
 @dataclass(slots=True)
@@ -10,7 +10,7 @@ class Lineage:
     """The agents that one run has begun, and the branches that its events came from."""
 
     _paths: dict[int, str] = field(default_factory=dict)
-    """Of the spans of agents, by their numbers."""
+    """Of the spans of agents that are under way, by their numbers."""
     _newest: dict[tuple[str, str | None], str] = field(default_factory=dict)
     """The path of the agent that began last, by its name and branch."""
     _lanes: dict[str, int] = field(default_factory=dict)
@@ -20,8 +20,15 @@ class Lineage:
         if span.type != "agent":
             return
         above = self._paths.get(span.parent, "") if span.parent is not None else ""
-        path = f"{above}/{span.name}" if above else span.name
+        names = above.split("/") if above else []
+        # An agent to which control returns is where it was: it isn't below those that it has called.
+        names = names[: names.index(span.name)] if span.name in names else names
+        path = "/".join([*names, span.name])
         self._paths[span.span] = self._newest[span.name, span.branch] = path
+
+    def end(self, span: SpanEnded) -> None:
+        """Something is over, and nothing more begins in it. Events of it may still come."""
+        self._paths.pop(span.span, None)
 
     def place(self, author: str, branch: str | None) -> tuple[str, int]:
         """The path and the lane of an event, as in its `Summary`."""

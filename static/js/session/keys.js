@@ -23,10 +23,27 @@ const click = (selector) => document.querySelector(selector)?.click();
 const focusedRow = () => document.activeElement?.closest?.("#rows > *");
 const TABS = ["Event", "State", "Raw", "Log", "Breaks", "Run", "Request", "Trace", "Graph", "Files"];
 
-function foldHere(close) {
+// As in a tree grid: ← folds what is open, else goes to the row above in the tree; → unfolds, or goes to the first row below.
+function foldOrLeave() {
   const row = focusedRow();
-  if (!row || (row.dataset.event && (close ? folds.close(row) : folds.open(row)))) return;
-  rows.fold(row.dataset.group ?? row.id, close);
+  if (row.matches(".inv")) return rows.fold(row.id, true);
+  if (!row.dataset.event || folds.close(row)) return;
+  const above = folds.parent(row);
+  if (above) rows.go(above);
+  else focusHeader(row.dataset.group);
+}
+
+function unfoldOrEnter() {
+  const row = focusedRow(), header = row.matches(".inv");
+  if (header && rows.isFolded(row.id)) rows.fold(row.id, false);
+  else if (header) rows.go(row.nextElementSibling?.closest(".row[data-event]"));
+  else if (row.dataset.event && !folds.open(row) && row.hasAttribute("aria-expanded")) rows.step(1);
+}
+
+function focusHeader(group) {
+  const header = document.getElementById(group);
+  header?.querySelector("[data-fold]").focus({ preventScroll: true });
+  header?.scrollIntoView({ block: "nearest" });
 }
 
 function live() {
@@ -63,9 +80,9 @@ const SECTIONS = {
     { keys: ["g g"], does: "first event", run: () => rows.first() },
     { keys: ["G"], does: "follow the newest event", after: true, run: live },
     { keys: ["/"], does: "filter the events", run: () => filter.focus() },
-    { keys: ["ArrowLeft"], does: "fold the agent, then the invocation", when: focusedRow, run: () => foldHere(true) },
-    { keys: ["ArrowRight"], does: "unfold the agent or the invocation", when: focusedRow, run: () => foldHere(false) },
-    { keys: [], does: "show calls and results apart, or as one row", run: () => apart.toggle() },
+    { keys: ["ArrowLeft"], does: "fold the agent or invocation, or go up to it", when: focusedRow, run: foldOrLeave },
+    { keys: ["ArrowRight"], does: "unfold the agent or invocation, or go into it", when: focusedRow, run: unfoldOrEnter },
+    { keys: [], does: "show calls and results separately, or as one row", run: () => apart.toggle() },
     { keys: ["x"], does: "star or unstar the selected event", after: true, when: rows.current, run: () => notes.star() },
     { keys: ["N"], does: "write a note on the selected event", after: true, when: rows.current, run: () => notes.write() },
     { keys: ["[", "]"], does: "previous chunk, next chunk of a streamed answer", each: ["previous chunk of the streamed answer", "next chunk of the streamed answer"], when: () => document.querySelector("[data-chunks]"), run: (key) => chunks.step(key === "]" ? 1 : -1) },

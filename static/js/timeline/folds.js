@@ -1,11 +1,16 @@
 // Parts of the timeline that fold to their first row: what an agent or a workflow's node did in an invocation, which a reader
-// folds, and checkpoints and changes of the state in a row, which a reader unfolds. Rows that arrive later join.
+// folds, and checkpoints and changes of the state in a row, which a reader unfolds. Rows that arrive later join. Of a long fold,
+// the page has a gap (gaps.js), which knows the agent that all its events are under, and is folded as they were.
 import { each } from "../shell/behaviours.js";
-import { selected } from "./rows.js";
+import { gapOf } from "./gaps.js";
+import { fold, keepStop, selected } from "./rows.js";
+import { totals, words } from "./totals.js";
 
 const ROW = ".row[data-event]";
+const PIECE = `${ROW}, [data-gap][data-path]`;
 const closed = new Set(); // agents: the invocation's id and the path
 const opened = new Set(); // events among unfolded checkpoints and changes of the state
+let wanted = null; // the selected event, until it is shown
 
 export function start() {
   document.addEventListener("click", (event) => {
@@ -15,32 +20,30 @@ export function start() {
     else close(row, true);
     row.querySelector("[data-fold-row]")?.focus({ preventScroll: true });
   });
-  // A selected row is not left in a fold.
-  document.addEventListener("htmx:after:history:update", reveal);
+  document.addEventListener("htmx:after:history:update", want);
 }
 
 export function connect(root) {
   each(root, "[data-rows]", (list) => {
-    new MutationObserver(() => refresh(list)).observe(list, { childList: true });
-    reveal();
+    new MutationObserver(() => { refresh(list); reveal(list); }).observe(list, { childList: true });
+    refresh(list);
+    want();
   });
 }
 
-// Folds what the row is part of, the innermost first, or the outermost that begins with it; whether there was anything.
+// Folds what begins with the row, the innermost or the outermost agent first; whether there was anything.
 export function close(row, outermost = false) {
-  const run = asides(row);
-  if (run.length > 1 && run.some((each) => opened.has(each.dataset.event))) {
-    run.forEach((each) => opened.delete(each.dataset.event));
+  const beside = asides(row);
+  if (beside[0] === row && opened.has(row.dataset.event)) {
+    beside.forEach((each) => opened.delete(each.dataset.event));
     refresh(row.parentElement);
     return true;
   }
-  const paths = outermost ? begun(row) : prefixes(row).reverse().filter((path) => stretch(row, path).length > 1);
+  const paths = outermost ? begun(row) : begun(row).reverse();
   const path = paths.find((each) => !closed.has(key(row, each)));
   if (!path) return false;
   closed.add(key(row, path));
-  const head = stretch(row, path)[0];
   refresh(row.parentElement);
-  if (row !== head && row.contains(document.activeElement)) head.querySelector(".seq a").focus({ preventScroll: true });
   return true;
 }
 
@@ -54,39 +57,59 @@ export function open(row) {
   return true;
 }
 
-function reveal() {
-  const row = document.getElementById(`e-${selected()}`);
-  if (row) prefixes(row).forEach((path) => closed.delete(key(row, path)));
-  document.querySelectorAll("[data-rows]").forEach(refresh);
+// The row that the row folds to: the first of its checkpoints, else of its agent; null for the invocation's header.
+export function parent(row) {
+  const [first] = asides(row);
+  if (first && first !== row && opened.has(row.dataset.event)) return first;
+  const heads = prefixes(row).reverse().map((path) => stretch(row, path).find((each) => each.matches(ROW)));
+  return heads.find((head) => head !== row) ?? null;
+}
+
+// A row is not left in a fold when it is selected; one that is in a gap of a fold may still have to come.
+function want() {
+  wanted = selected();
+  document.querySelectorAll("[data-rows]").forEach(reveal);
+}
+
+function reveal(list) {
+  const row = wanted && document.getElementById(`e-${wanted}`);
+  const item = row || (wanted && gapOf(list, wanted));
+  if (!item) return;
+  if (row) wanted = null;
+  if (item.hidden) fold(item.dataset.group, false);
+  if (!item.matches("[data-folded]")) return;
+  prefixes(item).forEach((path) => closed.delete(key(item, path)));
+  if (row) asides(row).forEach((each) => opened.add(each.dataset.event));
+  refresh(list);
 }
 
 // Numbers in one fold of checkpoints and changes of the state: the list leaves out what is far away, and rows without a height
 // never are.
 const MOST = 50;
 
-const key = (row, path) => `${row.dataset.group} ${path}`;
+const key = (item, path) => `${item.dataset.group} ${path}`;
 
-// The paths of the agents that the row is from, without the root, which is the invocation.
-function prefixes(row) {
-  const names = (row.dataset.path ?? "").split("/");
+// The paths of the agents that a row or gap is from, without the root, which is the invocation.
+function prefixes(item) {
+  const names = (item.dataset.path ?? "").split("/");
   return names.slice(1).map((_, place) => names.slice(0, place + 2).join("/"));
 }
 
-const within = (row, path) => row.dataset.path === path || Boolean(row.dataset.path?.startsWith(`${path}/`));
+const within = (item, path) => item.dataset.path === path || Boolean(item.dataset.path?.startsWith(`${path}/`));
 
-// The rows beside one another, this one among them, for which something holds.
+// The rows and gaps beside one another, this row among them, for which something holds.
 function run(row, holds) {
-  const rows = [row];
-  const joins = (each) => each?.matches(ROW) && each.dataset.group === row.dataset.group && holds(each);
-  for (let each = row.previousElementSibling; joins(each); each = each.previousElementSibling) rows.unshift(each);
-  for (let each = row.nextElementSibling; joins(each); each = each.nextElementSibling) rows.push(each);
-  return rows;
+  const items = [row];
+  const joins = (each) => each?.matches(PIECE) && each.dataset.group === row.dataset.group && holds(each);
+  for (let each = row.previousElementSibling; joins(each); each = each.previousElementSibling) items.unshift(each);
+  for (let each = row.nextElementSibling; joins(each); each = each.nextElementSibling) items.push(each);
+  return items;
 }
 
 const stretch = (row, path) => run(row, (each) => within(each, path));
 const asides = (row) => row.matches(".aside") ? run(row, (each) => each.matches(".aside") && part(each) === part(row)) : [];
 const part = (row) => Math.floor(row.dataset.event / MOST);
-const joins = (row, path) => row?.matches(ROW) && within(row, path);
+const joins = (item, path) => item?.matches(PIECE) && within(item, path);
 
 // The paths of the agents whose rows begin here and go on, outermost first.
 function begun(row) {
@@ -96,40 +119,46 @@ function begun(row) {
 }
 
 function refresh(list) {
-  let last = null, head = null, of = null, hidden = []; // the row before, and the fold that it is in
+  let last = null, head = null, of = null, hidden = []; // the item before, and the fold that it is in
   const finish = () => { if (head) say(head, hidden); head = of = null; hidden = []; };
-  const number = String(selected() ?? "");
   const filtered = Boolean(document.querySelector("[data-filter-text]"));
   const runs = new Map(); // by their rows, so that each is looked at once
   const runOf = (row) => {
     if (!row.matches(".aside")) return null;
     if (!runs.has(row)) {
       const rows = asides(row);
-      const isOpen = rows.length < 2 || rows.some(({ dataset: { event } }) => opened.has(event) || event === number);
+      const isOpen = rows.length < 2 || rows.some(({ dataset: { event } }) => opened.has(event));
       for (const each of rows) runs.set(each, { rows, isOpen });
     }
     return runs.get(row);
   };
-  for (const row of list.children) {
-    const joined = row.matches(ROW) && last?.dataset.group === row.dataset.group;
-    const fold = row.matches(ROW) ? foldOf(row, filtered ? null : runOf(row)) : null;
-    if (!joined || fold !== of) finish();
-    const within = Boolean(head);
-    row.toggleAttribute("data-folded", within);
-    last = row.matches(ROW) ? row : null;
-    if (!last) continue;
-    if (within) hidden.push(row);
-    else if (fold) [head, of] = [row, fold];
-    else say(row, [], begun(row).length > 0 || (runOf(row)?.rows[0] === row && opened.has(row.dataset.event)));
+  for (const item of list.children) {
+    const isRow = item.matches(ROW), isPiece = isRow || item.matches(PIECE);
+    const joined = isPiece && last?.dataset.group === item.dataset.group;
+    const fold = isPiece ? foldOf(item, filtered || !isRow ? null : runOf(item)) : null;
+    if (!joined || fold?.id !== of) finish();
+    hide(item, head && fold);
+    item.toggleAttribute("data-leads", Boolean(fold && !head && !isRow)); // a gap: its first row is to come
+    last = isPiece ? item : null;
+    if (head) hidden.push(item);
+    else if (fold && isRow) [head, of] = [item, fold.id];
+    else if (isRow) say(item, [], begun(item).length > 0 || (runOf(item)?.rows[0] === item && opened.has(item.dataset.event)));
   }
   finish();
+  keepStop();
 }
 
-// What a row folds into: an agent, or the checkpoints and changes of the state beside it; null for none.
-function foldOf(row, beside) {
-  const path = prefixes(row).find((each) => closed.has(key(row, each)));
-  if (path) return path;
-  return !beside || beside.isOpen ? null : `asides ${beside.rows[0].dataset.event}`;
+// `data-folded` says which kind of fold an item is in: `agent`, whose rows may become a gap, or `asides`.
+function hide(item, fold) {
+  if (!fold) item.removeAttribute("data-folded");
+  else if (item.dataset.folded !== fold.kind) item.dataset.folded = fold.kind;
+}
+
+// What an item folds into: an agent, or the checkpoints and changes of the state beside it; null for none.
+function foldOf(item, beside) {
+  const path = prefixes(item).find((each) => closed.has(key(item, each)));
+  if (path) return { kind: "agent", id: path };
+  return !beside || beside.isOpen ? null : { kind: "asides", id: `asides ${beside.rows[0].dataset.event}` };
 }
 
 // What the first row of a fold says of it.
@@ -142,13 +171,12 @@ function say(row, hidden, begins = false) {
   }
   row.setAttribute("aria-expanded", String(!hidden.length));
   const shown = button ?? document.createElement("button");
-  const errors = hidden.filter((each) => each.matches(".k-error")).length;
-  const seconds = hidden.reduce((sum, each) => sum + (parseFloat(each.querySelector(".dt").textContent) || 0), 0);
-  const told = [`+${hidden.length}`, seconds >= 0.1 && `${seconds.toFixed(1)} s`, errors && `${errors} failed`];
-  const text = hidden.length ? told.filter(Boolean).join(" · ") : "";
+  const [count, ...figures] = hidden.length ? words(totals(hidden)) : [""];
+  const text = [count, ...figures].join(" · ");
   if (shown.textContent !== text || !button) shown.textContent = text;
   Object.assign(shown, { type: "button", className: "fold-row", title: hidden.length ? "Show these events (→)" : "Fold these events (←)" });
-  shown.setAttribute("aria-label", hidden.length ? `Show ${hidden.length} more events` : "Fold these events");
+  const name = `Show ${count.slice(1)} more event${count === "+1" ? "" : "s"}`;
+  shown.setAttribute("aria-label", hidden.length ? [name, ...figures].join(", ") : "Fold these events");
   shown.dataset.foldRow = "";
   shown.tabIndex = -1;
   if (!button) row.querySelector(".flags").prepend(shown);

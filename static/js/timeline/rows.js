@@ -5,6 +5,7 @@ import { each } from "../shell/behaviours.js";
 import { reveal } from "./gaps.js";
 
 const REST = 90;
+const VISIBLE = "#rows > .row[data-event]:not([hidden], [data-folded])";
 const folded = new Set();
 
 export function start() {
@@ -35,7 +36,7 @@ export function start() {
 
 export function connect(root) {
   each(root, "#rows", (list) => {
-    new MutationObserver(() => folded.forEach((group) => showGroup(group))).observe(list, { childList: true });
+    new MutationObserver(() => { folded.forEach((group) => showGroup(group)); keepStop(); }).observe(list, { childList: true });
   });
   each(root, "#rows .row[data-event]", (row) => { row.querySelector(".seq a").tabIndex = -1; });
 }
@@ -89,10 +90,11 @@ export function first() {
 }
 
 function visible() {
-  return [...document.querySelectorAll("#rows > .row[data-event]:not([hidden], [data-folded])")];
+  return [...document.querySelectorAll(VISIBLE)];
 }
 
-function go(row) {
+// Focuses a row, and selects it when the key rests.
+export function go(row) {
   if (!row) return;
   const link = row.querySelector(".seq a");
   link.focus({ preventScroll: true });
@@ -107,9 +109,7 @@ function mark() {
   }
   document.querySelectorAll("#messages .selected").forEach((shown) => shown.classList.remove("selected"));
   const row = number && document.getElementById(`e-${number}`);
-  const rows = visible();
-  const link = (row || rows.at(-1))?.querySelector(".seq a");
-  if (link && !document.activeElement?.closest("#rows")) stop(link);
+  if (!document.activeElement?.closest("#rows")) stopAt(row);
   if (!row) return;
   message(number)?.classList.add("selected");
   row.setAttribute("aria-selected", "true");
@@ -131,6 +131,20 @@ function message(number) {
   return document.getElementById(`m-${number}`) ?? document.querySelector(`#messages .outcome[data-event="${number}"]`);
 }
 
+// The tab stop is never on a row that is folded: it moves to the one that it has folded to.
+export function keepStop() {
+  const row = document.querySelector('#rows .seq a[tabindex="0"]')?.closest(".row");
+  if (!row?.matches(VISIBLE)) stopAt(row);
+}
+
+// Makes a row the tab stop, or the next one above that is visible, else the last.
+function stopAt(row) {
+  let shown = row;
+  while (shown && !shown.matches(VISIBLE)) shown = shown.previousElementSibling;
+  const link = (shown || visible().at(-1))?.querySelector(".seq a");
+  if (link) stop(link);
+}
+
 function stop(link) {
   document.querySelectorAll('#rows .seq a[tabindex="0"]').forEach((other) => { other.tabIndex = -1; });
   link.tabIndex = 0;
@@ -141,6 +155,10 @@ function pair(number) {
   document.querySelectorAll(".paired").forEach((element) => { if (element.dataset.event !== number) element.classList.remove("paired"); });
   if (!number) return;
   for (const shown of [document.getElementById(`e-${number}`), message(number)]) shown?.classList.add("paired");
+}
+
+export function isFolded(group) {
+  return folded.has(group);
 }
 
 export function fold(group, close) {
@@ -155,4 +173,5 @@ function showGroup(group) {
   if (!header) return;
   header.setAttribute("aria-expanded", String(open));
   for (const row of document.querySelectorAll(`#rows > [data-group="${CSS.escape(group)}"]`)) row.hidden = !open;
+  keepStop();
 }

@@ -84,9 +84,14 @@ class EventRow:
     path: str = ""
     """The agents or nodes from the root to its own; "" if that is unknown."""
     lane: int = 0
-    """The place of its branch among parallel ones, from 1; 0 without a branch."""
+    """The place of its branch among parallel ones, from 1, and the last place for all further
+    branches; 0 without a branch."""
     held_note: str = ""
     """What is said of the time that the run was held before the event; "" without."""
+    token_count: int | None = None
+    """All tokens of the model's answer, which a fold sums up; None without."""
+    dollars: float | None = None
+    """What they cost; None if that is unknown."""
     rewind: RewindMark | None = None
 
 

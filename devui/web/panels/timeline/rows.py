@@ -38,7 +38,7 @@ BAR: Final = 12
 _SHORTEST: Final = 0.01
 """Seconds whose bar has no length."""
 LANES: Final = 6
-"""Lanes that have a place and a colour of their own; the next branch shares the first one."""
+"""Lanes with a place and a colour; further branches share the last one."""
 
 
 class Gutter(Protocol):
@@ -80,6 +80,7 @@ def event_row(
     `is_answer`: it is the last answer of its invocation.
     """
     summary, worked = row.summary, seconds_of_work(row, previous)
+    cost = gutter.cost(summary)
     return EventRow(
         number=row.number,
         kind=summary.kind,
@@ -96,10 +97,12 @@ def event_row(
         bar=bar(worked),
         held_note=held_for(row.paused),
         tokens=compact(summary.tokens),
-        cost=dollars(gutter.cost(summary)),
+        token_count=summary.tokens,
+        cost=dollars(cost),
+        dollars=cost,
         mark=gutter.mark(row, summary),
         depth=_depth(row, summary),
-        lane=(summary.lane - 1) % LANES + 1 if summary.lane else 0,
+        lane=min(summary.lane, LANES),
         path=visible(summary.path),
         branch=visible(row.branch or ""),
         group=group_id(row.invocation_id),

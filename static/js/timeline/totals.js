@@ -1,0 +1,50 @@
+// What events of the timeline come to, whether they are rows or in a gap: how many, seconds, tokens, dollars and failures. A gap
+// keeps the totals of the rows it was made of (`data-totals`); of one that the server made, only the number is known.
+const NONE = { events: 0, seconds: 0, tokens: 0, dollars: 0, failures: 0, isPartial: false, isUnpriced: false };
+
+export function totals(items) {
+  return items.map(of).reduce(plus, NONE);
+}
+
+// `+12`, `3.4 s`, `2.1k tok`, `$0.0120`, `1 failed`, as far as there is any; `+` after a figure: there is more than is known.
+export function words({ events, seconds, tokens, dollars, failures, isPartial, isUnpriced }) {
+  const more = isPartial ? "+" : "";
+  return [
+    `+${events}`,
+    seconds >= 0.1 && `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)} s${more}`,
+    tokens > 0 && `${compact(tokens)}${more} tok`,
+    dollars > 0 && `${money(dollars)}${more || (isUnpriced ? "+" : "")}`,
+    failures > 0 && `${failures}${more} failed`,
+  ].filter(Boolean);
+}
+
+function of(item) {
+  if (item.dataset.totals) return JSON.parse(item.dataset.totals);
+  if (!item.dataset.event) return { ...NONE, events: Number(item.dataset.count), isPartial: true };
+  const { tokens = 0, dollars } = item.dataset;
+  return {
+    events: 1,
+    seconds: parseFloat(item.querySelector(".dt").textContent) || 0,
+    tokens: Number(tokens),
+    dollars: Number(dollars ?? 0),
+    failures: item.matches(".k-error") ? 1 : 0,
+    isPartial: false,
+    isUnpriced: Number(tokens) > 0 && dollars === undefined,
+  };
+}
+
+function plus(one, other) {
+  return Object.fromEntries(Object.entries(one).map(([name, value]) => [name, typeof value === "boolean" ? value || other[name] : value + other[name]]));
+}
+
+// As the columns say it (devui/web/text/formats.py).
+function compact(count) {
+  if (count < 1000) return String(count);
+  const [value, unit] = count < 1e6 ? [count / 1000, "k"] : [count / 1e6, "M"];
+  return (value < 9.995 ? value.toFixed(1) : String(Math.round(value))) + unit;
+}
+
+function money(dollars) {
+  if (dollars < 0.0001) return "<$0.0001";
+  return `$${dollars < 0.1 ? dollars.toFixed(4) : dollars.toFixed(2)}`;
+}
