@@ -74,6 +74,23 @@ _HOLDING = """
     SELECT number FROM events
     WHERE session = ? AND number >= ? AND number <= ? AND data LIKE ? ESCAPE '!'
 """
+# Of the events ?2 to ?3 those that aren't of the invocation ?4 or not at or below the path ?5.
+_LAST_OUTSIDE = """
+    SELECT number FROM events
+    WHERE session = ?1 AND number >= ?2 AND number <= ?3 AND (
+        invocation_id = ?4 AND substr(
+            iif(json_valid(summary), json_extract(summary, '$.path'), '') || '/', 1, length(?5) + 1
+        ) = ?5 || '/'
+    ) IS NOT TRUE ORDER BY number DESC LIMIT 1
+"""
+_FIRST_OUTSIDE = """
+    SELECT number FROM events
+    WHERE session = ?1 AND number >= ?2 AND number <= ?3 AND (
+        invocation_id = ?4 AND substr(
+            iif(json_valid(summary), json_extract(summary, '$.path'), '') || '/', 1, length(?5) + 1
+        ) = ?5 || '/'
+    ) IS NOT TRUE ORDER BY number LIMIT 1
+"""
 _REWINDS = "SELECT number, first FROM rewinds WHERE session = ? AND number <= ? ORDER BY number"
 _COUNTS = "SELECT kind, events FROM kinds WHERE session = ? ORDER BY kind"
 _LENGTH = "SELECT events FROM sessions WHERE key = ?"
@@ -241,6 +258,18 @@ class Events:
         values = (session_key, names, before, json.dumps([*ANSWERS]))
         rows = await self._database.fetch(_LAST_ANSWERS, *values)
         return {number for (number,) in rows if number is not None}
+
+    async def outside(
+        self, session_key: int, invocation: str, path: str, *, first: int, last: int, is_last: bool
+    ) -> int | None:
+        """Return the first event between two numbers, both included, or the last, that isn't of the
+        agent at a path of the invocation, nor of an agent below it; None if all are.
+
+        `path` is as in `Summary`.
+        """
+        query = _LAST_OUTSIDE if is_last else _FIRST_OUTSIDE
+        rows = await self._database.fetch(query, session_key, first, last, invocation, path)
+        return rows[0][0] if rows else None
 
     async def json(
         self,

@@ -185,13 +185,19 @@ def test_a_menu_closes_with_escape_and_gives_the_focus_back(answered):
 
 def test_an_invocation_folds_and_unfolds(answered):
     answered.row(3).locator(".seq a").focus()
+    header = answered.page.locator("#rows > .inv")
+    press(answered, "ArrowLeft")
+    expect(header.locator("[data-fold]")).to_be_focused()
     press(answered, "ArrowLeft")
     expect(answered.page.locator("#rows .row[data-event]:visible")).to_have_count(0)
-    header = answered.page.locator("#rows > .inv")
     expect(header).to_have_attribute("aria-expanded", "false")
-    header.locator("[data-fold]").click()
+    press(answered, "ArrowRight")
     expect(header).to_have_attribute("aria-expanded", "true")
     expect(answered.page.locator("#rows .row[data-event]:visible")).to_have_count(ANSWERED)
+    press(answered, "ArrowRight")
+    expect(answered.row(1).locator(".seq a")).to_be_focused()
+    header.locator("[data-fold]").click()
+    expect(header).to_have_attribute("aria-expanded", "false")
 
 
 def test_the_events_are_a_treegrid_with_one_tab_stop(answered):

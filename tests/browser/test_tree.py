@@ -77,7 +77,7 @@ def test_a_call_and_its_result_read_as_one_row_until_they_are_shown_apart(team):
     team.page.keyboard.press("j")
     expect(team.row(result)).to_have_attribute("aria-selected", "true")
     assert team.page.url.endswith(f"event={result}")
-    toggle = team.page.get_by_role("button", name="Show calls and results apart")
+    toggle = team.page.get_by_role("button", name="Show calls and results separately")
     toggle.click()
     team.page.reload()
     expect(toggle).to_have_attribute("aria-pressed", "true")
@@ -87,6 +87,8 @@ def test_a_call_and_its_result_read_as_one_row_until_they_are_shown_apart(team):
 def test_an_agent_folds_to_its_first_row_and_stays_folded(team, visit):
     head = team.row(OSLO[0])
     team.row(OSLO[2]).locator(".seq a").focus()
+    team.page.keyboard.press("ArrowLeft")
+    expect(head.locator(".seq a")).to_be_focused()
     team.page.keyboard.press("ArrowLeft")
     expect(head).to_have_attribute("aria-expanded", "false")
     expect(head.locator(".seq a")).to_be_focused()

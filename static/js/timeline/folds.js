@@ -2,7 +2,7 @@
 // folds, and checkpoints and changes of the state in a row, which a reader unfolds. Rows that arrive later join. Of a long fold,
 // the page has a gap (gaps.js), which knows the agent that all its events are under, and is folded as they were.
 import { each } from "../shell/behaviours.js";
-import { gapOf } from "./gaps.js";
+import { gapOf, look } from "./gaps.js";
 import { fold, keepStop, selected } from "./rows.js";
 import { totals, words } from "./totals.js";
 
@@ -120,7 +120,13 @@ function begun(row) {
 
 function refresh(list) {
   let last = null, head = null, of = null, hidden = []; // the item before, and the fold that it is in
-  const finish = () => { if (head) say(head, hidden); head = of = null; hidden = []; };
+  const active = document.activeElement;
+  const finish = () => {
+    if (head) say(head, hidden);
+    if (hidden.some((item) => item.contains(active))) head.querySelector(".seq a").focus({ preventScroll: true });
+    head = of = null;
+    hidden = [];
+  };
   const filtered = Boolean(document.querySelector("[data-filter-text]"));
   const runs = new Map(); // by their rows, so that each is looked at once
   const runOf = (row) => {
@@ -140,18 +146,27 @@ function refresh(list) {
     hide(item, head && fold);
     item.toggleAttribute("data-leads", Boolean(fold && !head && !isRow)); // a gap: its first row is to come
     last = isPiece ? item : null;
-    if (head) hidden.push(item);
-    else if (fold && isRow) [head, of] = [item, fold.id];
+    const isHead = !head && fold && isRow;
+    heads(item, isHead && fold.kind === "agent" ? fold.id : "");
+    if (isHead) [head, of] = [item, fold.id];
+    else if (head) hidden.push(item);
     else if (isRow) say(item, [], begun(item).length > 0 || (runOf(item)?.rows[0] === item && opened.has(item.dataset.event)));
   }
   finish();
   keepStop();
+  look(list);
 }
 
 // `data-folded` says which kind of fold an item is in: `agent`, whose rows may become a gap, or `asides`.
 function hide(item, fold) {
   if (!fold) item.removeAttribute("data-folded");
   else if (item.dataset.folded !== fold.kind) item.dataset.folded = fold.kind;
+}
+
+// `data-heads`: the row stands for a folded agent, whose path has so many names.
+function heads(item, path) {
+  if (path) item.dataset.heads = path.split("/").length;
+  else item.removeAttribute("data-heads");
 }
 
 // What an item folds into: an agent, or the checkpoints and changes of the state beside it; null for none.

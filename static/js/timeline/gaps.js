@@ -10,6 +10,7 @@ const LEAST = 30, MOST = 160; // events of one request
 const CROWD = 12; // items that are dropped together
 const REST = 60; // milliseconds
 const pending = new WeakMap(); // the list's request
+const looks = new WeakMap(); // what looks at a list soon, and fetches and drops what it has to
 const targets = new WeakMap(); // the event that a list is to show
 
 export function start() {
@@ -29,12 +30,17 @@ export function start() {
 
 export function connect(root) {
   each(root, "[data-gaps]", (list) => {
-    const look = throttled(() => { fill(list); trim(list); });
-    list.closest(".scroller").addEventListener("scroll", look, { passive: true });
-    new MutationObserver(look).observe(list, { childList: true });
-    look();
+    looks.set(list, throttled(() => { fill(list); trim(list); }));
+    list.closest(".scroller").addEventListener("scroll", looks.get(list), { passive: true });
+    new MutationObserver(looks.get(list)).observe(list, { childList: true });
+    look(list);
   });
   each(root, "[data-gap]", size);
+}
+
+// Fetches what is in sight, after rows have been shown or hidden.
+export function look(list) {
+  looks.get(list)?.();
 }
 
 // Scrolls a list to an event that is in one of its gaps; whether there is such a gap.
@@ -82,7 +88,7 @@ function fill(list) {
 async function fetchPart(list, gap, skip, limit) {
   const { first, last } = gap.dataset;
   const url = new URL(list.dataset.gaps, location);
-  for (const [name, value] of Object.entries({ first, last, skip, limit })) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries({ first, last, skip, limit, ...foldBeside(gap) })) url.searchParams.set(name, value);
   const request = window.htmx.ajax("GET", url.pathname + url.search, { source: gap, target: gap, swap: "beforebegin", sync: "this" });
   pending.set(list, request);
   try {
@@ -95,6 +101,15 @@ async function fetchPart(list, gap, skip, limit) {
   target?.scrollIntoView({ block: "center" });
   targets.delete(list);
   fill(list);
+}
+
+// The folded agent next to a gap, whose events there the reader doesn't see either: its row, and how many names its path has.
+function foldBeside(gap) {
+  let below = gap.nextElementSibling, above = gap.previousElementSibling;
+  if (below?.matches(".inv")) below = below.nextElementSibling;
+  while (above?.matches(FOLDED)) above = above.previousElementSibling;
+  const head = [below, above].find((item) => item?.matches("[data-heads]"));
+  return head ? { fold: head.dataset.event, names: head.dataset.heads } : {};
 }
 
 // Keeps what the reader sees where it is, while something above it changes.

@@ -2,7 +2,7 @@
 // invocations that fold to their header, which rows that arrive later join.
 import { soon } from "../inspector/requests.js";
 import { each } from "../shell/behaviours.js";
-import { reveal } from "./gaps.js";
+import { look, reveal } from "./gaps.js";
 
 const REST = 90;
 const VISIBLE = "#rows > .row[data-event]:not([hidden], [data-folded])";
@@ -99,7 +99,10 @@ export function go(row) {
   const link = row.querySelector(".seq a");
   link.focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
-  soon(() => document.getElementById(row.id)?.querySelector(".seq a").click(), REST); // the row may be another one by then
+  soon(() => {
+    const shown = document.getElementById(row.id); // it may be another one by then, or folded
+    if (shown?.matches(VISIBLE)) shown.querySelector(".seq a").click();
+  }, REST);
 }
 
 function mark() {
@@ -165,6 +168,7 @@ export function fold(group, close) {
   if (close) folded.add(group);
   else folded.delete(group);
   showGroup(group);
+  document.querySelectorAll("#rows").forEach(look);
 }
 
 function showGroup(group) {

@@ -27,6 +27,10 @@ class Gap:
     """The page around the last of them, for browsers without JavaScript."""
     in_grid: bool = True
     """Among the rows; else among the messages of the chat."""
+    group: str = ""
+    """DOM id of the header of their invocation; "" if they are, or may be, of several."""
+    path: str = ""
+    """The agent of the invocation that all of them are under; "" if that is unknown."""
 
 
 class Stretch(NamedTuple):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from starlette.requests import Request
@@ -27,10 +27,10 @@ from devui.web.panels.session.parts import EventTip
 from devui.web.panels.state.keys import some_changes
 from devui.web.panels.state.panel import LONGEST
 from devui.web.panels.timeline.filtering import filter_words, filtered_rows, search, with_matches
-from devui.web.panels.timeline.gaps import Stretch, gap
+from devui.web.panels.timeline.gaps import Gap, Stretch, gap
 from devui.web.panels.timeline.kinds import WORDS
 from devui.web.panels.timeline.parts import Filled
-from devui.web.panels.timeline.rows import row_text
+from devui.web.panels.timeline.rows import group_id, row_text
 from devui.web.panels.timeline.window import Window, last_answers, unasked, window_between
 from devui.web.services import Services, services_of
 from devui.web.text.markdown import prepare
@@ -45,7 +45,11 @@ _VALUE: Final = 40
 
 async def rows(request: Request) -> Response:
     """The rows of a gap, `first` to `last`, where its reader looks: `limit` of those that the
-    filter lets through, after the first `skip` ones."""
+    filter lets through, after the first `skip` ones.
+
+    `fold`, an event beside the gap, and `names`: the reader has folded the agent with the first so
+    many names of its path. The gap's events of that agent next to it stay a gap of their own.
+    """
     services, session = await session_of(request)
     await search(services, session, Typed.read(request.query_params.get("filter")).filter)
     async with services.rendering:
@@ -60,11 +64,57 @@ async def _rows(request: Request) -> Response:
         query = await with_matches(services, session, PageQuery(typed=typed, at=at))
         some = await filtered_rows(services, session, None, query=query, stretch=stretch)
         return services.render.page(Filled(some.items, some.above, some.below))
+    stretch, fold = await _beside_fold(request, services, session, stretch)
     start, end = stretch.numbers
     window = await _window(services, session, stretch, at)
     items = window.items(Gutter.of(services.book, services.prices, session))
     above = gap(key, stretch.first, start - 1, at=number)
-    return services.render.page(Filled(items, above, gap(key, end + 1, stretch.last, at=number)))
+    below = gap(key, end + 1, stretch.last, at=number)
+    if fold is not None:
+        above = fold.mark(above)
+        below = fold.mark(below)
+    return services.render.page(Filled(items, above, below))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    """The events `first` to `last`, all of one folded agent."""
+
+    first: int
+    last: int
+    group: str
+    path: str
+
+    def mark(self, each: Gap | None) -> Gap | None:
+        """The gap; if it is in the fold, with what its events have in common."""
+        if each is None or each.first < self.first or each.last > self.last:
+            return each
+        return replace(each, group=self.group, path=self.path)
+
+
+async def _beside_fold(
+    request: Request, services: Services, session: SessionRow, stretch: Stretch
+) -> tuple[Stretch, _Fold | None]:
+    """What to show of a gap beside which an agent is folded, up to the first of its events there;
+    the stretch itself if none is."""
+    number, names = (whole_number(request.query_params.get(name)) for name in ("fold", "names"))
+    if number is None or not names:
+        return stretch, None
+    row = await existing_event(services, session, str(number))
+    path = "/".join(row.summary.path.split("/")[:names])
+    first, last, limit = stretch.first, stretch.last, stretch.limit
+    is_below = row.number > last  # the fold; its first row is in the gap, or above it
+    other = await services.journal.events.outside(
+        session.key, row.invocation_id, path, first=first, last=last, is_last=is_below
+    )
+    if is_below:
+        start = first if other is None else other + 1
+        fold = _Fold(start, last, group_id(row.invocation_id), visible(path))
+        skip = max(start - first - limit + 1, 0)
+        return Stretch(first, last, skip, start - first - skip + 1), fold
+    end = last if other is None else other - 1
+    fold = _Fold(first, end, group_id(row.invocation_id), visible(path))
+    return Stretch.of(first, last, end - first + 1, limit), fold
 
 
 async def messages(request: Request) -> Response:
