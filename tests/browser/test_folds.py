@@ -96,13 +96,15 @@ def fold_worker(session):
     expect(session.row(2).locator(".seq a")).to_be_focused()
 
 
-def test_a_fold_of_a_thousand_events_is_short_and_unfolds_to_all_of_them(session):
+def test_a_fold_of_a_thousand_events_is_short_and_unfolds_to_all_of_them(session, visit):
+    before = len(visit.requests)
     fold_worker(session)
     head = session.row(2)
     expect(head).to_have_attribute("aria-expanded", "false")
     expect(head).to_contain_text(f"+{EVENTS - 20 - 2}")
     rest(session)
     assert elements(session) < 1000
+    assert len([each for each in visit.requests[before:] if "/rows?" in each]) < 5
     assert session.events.filter(visible=True).count() == 2 + 20
     head.locator(".seq a").focus()
     press(session, "ArrowRight")
@@ -125,3 +127,42 @@ def test_the_page_stays_short_while_a_folded_agent_runs_on(visit):
     rest(busy)
     assert elements(busy) < 1000
     expect(busy.events.filter(visible=True)).to_have_count(2)
+
+
+def test_a_selected_event_is_shown_though_it_is_in_a_gap_of_a_fold(session):
+    fold_worker(session)
+    rest(session)
+    scrub = session.page.locator("#scrub")
+    scrub.evaluate(
+        """(slider) => {
+            slider.value = 350;
+            slider.dispatchEvent(new Event("change", { bubbles: true }));
+        }"""
+    )
+    expect(session.row(350)).to_be_in_viewport()
+    expect(session.row(350)).to_have_attribute("aria-selected", "true")
+
+
+def test_arrows_move_in_the_tree_and_fold_it(visit, path):
+    session = SessionPage(visit.open(f"{path}?event={HELPER[3]}"))
+    worker, helper = session.row(HELPER[0] - 1), session.row(HELPER[0])
+    session.row(HELPER[3]).locator(".seq a").focus()
+    press(session, "ArrowLeft")
+    expect(helper.locator(".seq a")).to_be_focused()
+    expect(helper).to_have_attribute("aria-expanded", "true")
+    press(session, "ArrowLeft")
+    expect(helper).to_have_attribute("aria-expanded", "false")
+    expect(helper.get_by_role("button", name=f"Show {len(HELPER) - 1} more events")).to_be_visible()
+    expect(worker).to_be_visible()
+    press(session, "ArrowRight", "ArrowRight")
+    expect(session.row(HELPER[1]).locator(".seq a")).to_be_focused()
+    stops = session.page.locator('#rows .seq a[tabindex="0"]')
+    helper.hover()
+    helper.get_by_role("button", name="Fold these events").click()
+    expect(session.row(HELPER[1])).to_be_hidden()
+    expect(stops).to_have_count(1)
+    expect(stops).to_be_visible()
+    helper.locator(".seq a").focus()
+    press(session, "ArrowLeft")
+    rest(session)
+    assert not session.page.evaluate("document.activeElement.closest('[data-folded], [hidden]')")

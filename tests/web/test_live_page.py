@@ -1,15 +1,28 @@
 """What a page is told of a run, piece by piece (Law 5)."""
 
+import json
 from pathlib import Path
 
+from typing import Any
+
+import pytest
+
 from devui.debugger.events.feed import Batch
-from devui.debugger.events.news import RunChanged
+from devui.debugger.events.news import EventCommitted, RunChanged
+from devui.debugger.runs.commit import event_of
 from devui.settings import Settings
 from devui.web.panels.session.live import LivePage
 from devui.web.program import opened
 from devui.web.security.access import Access
+from devui.wire.events import Event
 from tests.faults.zoo import AGENTS
 from tests.kit.server import write_app
+
+
+def event(name: str, part: dict[str, Any]) -> Event:
+    content = {"role": "model", "parts": [part]}
+    fields = {"id": name, "invocationId": "i", "author": "a", "timestamp": 1.0, "content": content}
+    return Event.of(fields, json.dumps(fields))
 
 
 async def test_no_run_is_said_to_be_over_before_the_page_has_its_last_events(
@@ -27,3 +40,28 @@ async def test_no_run_is_said_to_be_over_before_the_page_has_its_last_events(
         first = await page.render(Batch(begun.seq, [RunChanged(begun)]))
         assert "run done" not in first
         assert "run done" in await page.render(Batch(over.seq, [RunChanged(over)]))
+
+
+@pytest.mark.parametrize(("status", "reads_as_one"), [("done", True), ("failed", False)])
+async def test_a_result_is_the_second_line_of_its_call_if_nothing_is_between(
+    tmp_path: Path, status: str, reads_as_one: bool
+) -> None:
+    """As on a page that was loaded before the result came, after a run ended with the call."""
+    write_app(tmp_path / "agents", "fine", AGENTS["fine"])
+    settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
+    call = event("1", {"functionCall": {"id": "c", "name": "ask", "args": {}}})
+    result = event("2", {"functionResponse": {"id": "c", "name": "ask", "response": {"x": 1}}})
+    async with opened(settings, Access(None)) as found:
+        session = await found.journal.sessions.create("fine", "u", None, {})
+        await found.journal.runs.start("r", session.key)
+        done = await found.journal.events.append(
+            session.key, event_of(call, final=False), run="r"
+        )
+        await found.journal.runs.change("r", status)
+        page = LivePage(found, session, past=False)
+        await page.begin(await found.journal.head())
+        await found.journal.events.append(session.key, event_of(result, final=False), run=None)
+        [(row, body)] = await found.journal.events.following(session.key, done.seq, 1)
+        told = await page.render(Batch(row.seq, [EventCommitted(row, body)]))
+        assert 'id="e-2"' in told
+        assert (" answers" in told.partition('id="e-2"')[0].rpartition("<div")[2]) is reads_as_one

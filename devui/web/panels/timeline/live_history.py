@@ -88,7 +88,17 @@ class LiveHistory:
         same = [*takewhile(lambda row: row.invocation_id == last.invocation_id, reversed(rows))]
         group, continued = tuple(reversed(same[:SIZE])), len(same) > SIZE
         headed, shown = await self._with_filter(after, last)
-        return Timeline(last, group, continued, headed=headed, ends_with_row=shown)
+        ends_with_row = shown and not await self._has_more(last, after)
+        return Timeline(last, group, continued, headed=headed, ends_with_row=ends_with_row)
+
+    async def _has_more(self, last: EventRow, after: int) -> bool:
+        """Whether there is a row below that of the last event: a run's end, or a dropped event."""
+        journal, event_filter = self._services.journal, self._filter
+        runs = await journal.runs.since(self._key, last.seq, until=after + 1)
+        ends = [end for run in runs if (end := run_end(run))]
+        if event_filter is not None:
+            return any(event_filter.holds(of_run_end(end)) for end in ends)
+        return bool(ends or await journal.edits.dropped(self._key, last.seq, after + 1))
 
     async def _with_filter(self, after: int, last: EventRow) -> tuple[bool, bool]:
         """Whether the header above the last event is on the page, and whether its row is."""
