@@ -8,6 +8,15 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture(autouse=True)
+def _without_breakpoints(server):
+    """The breakpoint of a tour stays with the app."""
+    yield
+    with server.client() as client:
+        for each in client.get("/api/apps/faulty/breakpoints").json()["breakpoints"]:
+            client.delete(f"/api/apps/faulty/breakpoints/{each['id']}")
+
+
 def card(page):
     return page.locator("#tour")
 
@@ -77,3 +86,53 @@ def test_the_card_stays_in_sight(visit, width):
     assert 0 <= box["y"] <= 800 - box["height"]
     card(page).locator("[data-tour-act]").click()
     expect(page.locator("#break-form")).to_be_visible()
+
+
+def begin(visit):
+    page = visit.session("faulty").page
+    page.locator("#welcome [data-tour-begin]").click()
+    title(page, "Stop where it goes wrong")
+    return page, card(page).locator("[data-tour-act]")
+
+
+def test_a_tour_that_cannot_go_on_says_why_and_starts_over(visit):
+    """Through a breakpoint that is switched off, and through a reader who continues too early."""
+    page, act = begin(visit)
+    act.click()
+    expect(act).to_have_text("Fill it in")
+    act.click()
+    page.keyboard.press("Enter")
+    title(page, "Run it")
+    page.locator("#breakpoints .switch").first.click()
+    expect(page.locator("#breakpoints form.off")).to_have_count(1)
+    act.click()
+    page.keyboard.press("Enter")
+    expect(card(page)).to_contain_text("The run ended without a pause")
+    page.locator("#breakpoints .switch").first.click()
+    expect(page.locator("#breakpoints form.off")).to_have_count(0)
+    before = page.url
+    expect(act).to_have_text("Start over")
+    act.click()
+    title(page, "Stop where it goes wrong")
+    act.click()
+    title(page, "Run it")
+    assert page.url.partition("?")[0] != before.partition("?")[0]
+    act.click()
+    page.keyboard.press("Enter")
+    title(page, "Look, then change it")
+    page.locator("#do-continue").click()
+    expect(card(page)).to_contain_text("The run went on before you changed the value")
+    expect(act).to_have_text("Start over")
+
+
+def test_escape_leaves_the_tour_and_nothing_else(visit):
+    page, _ = begin(visit)
+    page.locator("#filter-field").click()
+    expect(page.locator("#filter-words")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#filter-words")).to_be_hidden()
+    expect(card(page)).to_be_visible()
+    page.locator("#composer-text").focus()
+    page.keyboard.press("Escape")
+    expect(card(page)).to_be_hidden()
+    expect(page.locator("#composer-text")).to_be_focused()

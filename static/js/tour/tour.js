@@ -1,11 +1,17 @@
 // The tour of the debugger, on the page itself: a card beside what the next step is about. It watches the page and goes on when a
-// step is done, by whatever way; the page stays usable, and Escape leaves.
+// step is done, by whatever way; where it can't be done any more (`lost`), it says why and starts over. The page stays usable, and
+// Escape leaves.
 const SAID = "tour"; // in localStorage: it was taken or declined, and isn't offered again
 const BEGIN = "tour-begins"; // in sessionStorage: the next session page begins it
 const MESSAGE = "Split the bill of table 7";
 const NARROW = matchMedia("(max-width: 700px)");
+const OPEN = "dialog[open], :popover-open, [data-menu][open], #filter-words:not([hidden])";
 const get = (selector) => document.querySelector(selector);
-const breakpoint = () => [...document.querySelectorAll("#breakpoints > li")].some((item) => item.textContent.includes("bill"));
+const breakpoint = () => [...document.querySelectorAll("#breakpoints > li")].some((item) => /\bbill\b[^]*new\s*<\s*0/.test(item.textContent) && !item.querySelector("form.off"));
+const hold = () => get("#held .held");
+const hasEnded = () => get("#run .run:not(.running, .held, .stopping)[data-run]:not([data-run=''])");
+const CONTINUED = "The run went on before you changed the value. Start over in a new session; the breakpoint is still there.";
+let first = ""; // the id of the hold that the tour is about
 
 const STEPS = [
   {
@@ -27,7 +33,8 @@ const STEPS = [
     title: "Run it",
     text: `Send “${MESSAGE}”. The run pauses before anything negative is committed.`,
     at: () => get("[data-composer]"),
-    isDone: () => get("#held .held") ?? get("#run .running"),
+    isDone: hold,
+    lost: () => hasEnded() && "The run ended without a pause. Check in Breaks that the breakpoint is switched on and says: bill, new < 0. Then start over.",
     act: () => {
       const field = get("#composer-text");
       field.value = MESSAGE;
@@ -39,9 +46,10 @@ const STEPS = [
   {
     title: "Look, then change it",
     text: "The run is paused: bill is about to go from 84 to −756. Nothing is stored yet. Open Edit, enter 75.6 for bill, and choose “Use these values”.",
-    at: () => get("#held .held"),
+    at: hold,
     isReady: () => get("#held .change"),
     isDone: () => get("#held .change-told"),
+    lost: () => !document.getElementById(first) && CONTINUED,
     act: () => {
       const edit = get("#held .change");
       edit.open = true;
@@ -57,7 +65,9 @@ const STEPS = [
     title: "Continue",
     text: "The event will be committed with your value. Choose Continue, or press c: everything after it works with 75.6.",
     at: () => get("#do-continue"),
-    isDone: () => !get("#held .held") && get("#run .done"),
+    isUndone: () => document.getElementById(first)?.querySelector(".change") && !get("#held .change-told"),
+    isDone: () => !hold() && get("#run .done"),
+    lost: () => !hold() && hasEnded() && "The run ended early. Start over in a new session; the breakpoint is still there.",
     act: () => get("#do-continue")?.focus(),
     label: () => "Show me",
   },
@@ -79,9 +89,11 @@ export function start() {
     else if (target.closest?.("[data-tour-leave]")) leave();
     else if (target.closest?.("[data-tour-act]")) act();
   });
+  // One press closes one thing: what is open above the page first, then the tour.
   document.addEventListener("keydown", (event) => {
-    if (place < 0 || event.key !== "Escape" || event.defaultPrevented || get("dialog[open], :popover-open")) return;
+    if (place < 0 || event.key !== "Escape" || event.isComposing || event.defaultPrevented || get(OPEN)) return;
     event.preventDefault();
+    event.stopImmediatePropagation();
     leave();
   }, true);
   addEventListener("resize", () => place >= 0 && put());
@@ -131,33 +143,44 @@ function leave() {
 
 function show(next) {
   const card = get("#tour"), inside = place < 0 || card.contains(document.activeElement);
+  if (next === 2 && place < 2) first = hold().id;
   place = next;
   const step = STEPS[place];
   card.querySelector("[data-tour-count]").textContent = `${place + 1} of ${STEPS.length}`;
   card.querySelector("[data-tour-title]").textContent = step.title;
-  card.querySelector("[data-tour-text]").textContent = step.text;
   card.hidden = false;
   const last = place === STEPS.length - 1;
   card.querySelector("[data-tour-act]").hidden = last;
   card.querySelector("[data-tour-leave]").textContent = last ? "Done" : "Leave";
   clearInterval(timer);
-  timer = setInterval(watch, 200);
-  watch();
+  say(step.text);
+  if (last) put();
+  else {
+    timer = setInterval(watch, 200);
+    watch();
+  }
   if (inside) card.querySelector(last ? "[data-tour-leave]" : "[data-tour-act]").focus();
 }
 
 function watch() {
   const step = STEPS[place];
   if (step.isDone()) return show(place + 1);
-  if (step.label) {
-    const button = get("#tour [data-tour-act]");
-    if (button.textContent !== step.label()) button.textContent = step.label();
-    button.disabled = Boolean(step.isReady && !step.isReady());
-  }
+  if (step.isUndone?.()) return show(place - 1);
+  const reason = step.lost?.(), button = get("#tour [data-tour-act]"), label = reason ? "Start over" : step.label();
+  say(reason || step.text);
+  if (button.textContent !== label) button.textContent = label;
+  button.disabled = Boolean(!reason && step.isReady && !step.isReady());
   put();
 }
 
+// Only what is new, since it is read out.
+function say(text) {
+  const shown = get("#tour [data-tour-text]");
+  if (shown.textContent !== text) shown.textContent = text;
+}
+
 function act() {
+  if (STEPS[place].lost?.()) return begin();
   const at = STEPS[place].at();
   const pane = at?.closest(".pane")?.id;
   if (NARROW.matches && pane) get(`[data-pane-tab="${pane}"]`)?.click();
