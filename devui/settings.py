@@ -62,6 +62,16 @@ class WorkerLimits:
     """Alive at once. More may be needed while runs are under way in all of them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """Apps that exist as objects of another process, which runs them (`devui.serve`)."""
+
+    apps: tuple[str, ...]
+    control: int
+    """The descriptor of the socket to that process."""
+    pid: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The choices of the command line, checked."""
@@ -90,6 +100,8 @@ class Settings:
     """The folder of google-adk's front end, which is served beside the pages; None for none."""
     pages: bool = True
     """Whether there are pages beside the APIs."""
+    hosted: Hosted | None = None
+    """The apps to serve instead of those in the folder; None for the folder's."""
 
     @property
     def url(self) -> str:

@@ -59,6 +59,9 @@ BROAD_EXCEPT = {
     "devui/runtime/tools/argument_converters.py:Converter.__call__": (
         "validators of users' types; the model is told what they raise, and the run goes on"
     ),
+    "devui/hosting/host.py:Host._serve": (
+        "plugins and services of users, as their app is loaded; the page tells what they raise"
+    ),
     "devui/worker/trials.py:Trials._try": (
         "agent code may raise anything, sys.exit() included; it ends the trial, never the worker"
     ),
@@ -222,6 +225,7 @@ INFLATES = {
 }
 
 DYNAMIC_CODE = {
+    "devui/__init__.py:serve": "one module of ours, so that importing devui stays cheap",
     "devui/cli/commands.py:_look_for_mistakes": "a module of ours, for mistakes alone",
     "devui/cli/commands.py:Front.get_command": "module names from a table of ours, never from data",
     "devui/cli/import_.py:_remote": "one module of ours, by its name: it needs an extra",

@@ -30,6 +30,7 @@ FLOORS: dict[str, set[str]] = {
     "runtime": set(),
     "worker": {"devui", "runtime", "wire"},
     "testing": {"runtime", "wire", "worker"},
+    "hosting": {"wire", "worker"},
     "debugger": {"devui", "settings", "store", "wire"},
     "web": {"devui", "settings", "debugger", "store", "wire"},
     "cli": {
@@ -70,7 +71,7 @@ SERVER_COLUMN = {
     "fast_api",
     "__main__",
 }
-WORKER_COLUMN = {"wire", "runtime", "worker", "testing"}
+WORKER_COLUMN = {"wire", "runtime", "worker", "testing", "hosting"}
 
 NEVER_IN_SERVER = ("google", "devui.runtime", "devui.worker")
 """So that it starts in a fraction of a second, and so that no agent's code can hurt it."""

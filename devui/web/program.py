@@ -25,6 +25,7 @@ from devui.debugger.runs.limits import TooManyRuns
 from devui.debugger.runs.queue import Queue
 from devui.debugger.runs.registry import NoSuchRun, Runs
 from devui.debugger.search.index import SearchIndex
+from devui.debugger.workers.hosted import on_hang_up
 from devui.debugger.workers.interpreter import Interpreter
 from devui.debugger.workers.workers import Workers
 from devui.settings import Settings
@@ -128,7 +129,7 @@ _REFUSALS = {
 async def serve(
     settings: Settings, access: Access, listeners: list[socket.socket], announce: Announce
 ) -> None:
-    """Run a server on the listening sockets until a signal ends it.
+    """Run a server on the listening sockets until a signal ends it, or the end of its host.
 
     `announce` gets the address to open, once requests are answered. Raises what `opened` does.
     """
@@ -136,6 +137,8 @@ async def serve(
     async with opened(settings, access) as found:
         server = Server(uvicorn_settings(application(found, access)))
         server.before_shutdown(lambda: leave(found))
+        if settings.hosted is not None:
+            on_hang_up(settings.hosted.control, server.leave)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_announced(server, settings, access, announce))
             await server.serve(sockets=listeners)
@@ -151,7 +154,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
     """
     give_back_large_blocks()
     bus: Bus[News] = Bus()
-    folder = AppFolder.at(settings.agents)
+    folder = _folder(settings)
     prices = Prices.load(folder.path)
     interpreter = Interpreter.at(settings.python, settings.environment)
     async with (
@@ -162,7 +165,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
         Workers(
             folder,
             bus,
-            await Engines.load(journal, settings.engine, interpreter),
+            await Engines.load(journal, settings, interpreter),
             settings.workers,
         ) as workers,
         Runs(
@@ -208,6 +211,12 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
         access.on_revoke(services.streams.close)
         async with _findable(journal, settings.url, access.new_key() if settings.auth else ""):
             yield services
+
+
+def _folder(settings: Settings) -> AppFolder:
+    if settings.hosted is None:
+        return AppFolder.at(settings.agents)
+    return AppFolder(settings.agents.resolve(), objects=settings.hosted.apps)
 
 
 def application(services: Services, access: Access, *, hosts: Iterable[str] = ()) -> Guard:

@@ -72,6 +72,10 @@ class Server(uvicorn.Server):
         """Run `hook` before waiting for open responses; hooks run in the order they came."""
         self._hooks.append(hook)
 
+    def leave(self) -> None:
+        """Stop in order, soon."""
+        self.should_exit = True
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and say so."""
         await super().startup(sockets)

@@ -14,31 +14,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from devui.wire.endings import EndCall
 from devui.wire.engines import EngineChoice
-from devui.wire.messages import (
-    AppFailed,
-    AppLoaded,
-    ArmGates,
-    Shutdown,
-    StartRun,
-    StopRun,
-    ToWorker,
-)
-from devui.wire.trials import StopTrial, Trial
-from devui.wire.uncommitted import WatchState
+from devui.wire.messages import AppFailed, AppLoaded
 from devui.worker.engine import Engine
 from devui.worker.engines.choice import chosen_kit, engine_info, prepare
 from devui.worker.errors import agent_error
 from devui.worker.instruments import Instruments
 from devui.worker.link import Link, Turns, let_go, say
 from devui.worker.loading import load
+from devui.worker.orders import Inbox, carry_out
 from devui.worker.output import Outputs, capture
 from devui.worker.runs import Runs
 from devui.worker.tasks import Lookout, Watchdog
 from devui.worker.telemetry import start_exporting
-
-_SECONDS_TO_STOP = 3.0
 
 
 def _arguments() -> argparse.Namespace:
@@ -56,28 +44,6 @@ def _die() -> None:
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
-
-
-async def _serve(engine: Engine, runs: Runs, inbox: "asyncio.Queue[ToWorker]") -> None:
-    while not isinstance(message := await inbox.get(), Shutdown):
-        if isinstance(message, StartRun):
-            runs.start(message)
-        elif isinstance(message, StopRun):
-            runs.stop(message.run)
-        elif isinstance(message, ArmGates):
-            runs.arm(message)
-        elif isinstance(message, EndCall):
-            runs.end_call(message)
-        elif isinstance(message, WatchState):
-            engine.watch(message.run)
-        elif isinstance(message, StopTrial):
-            engine.trials.stop(message.trial)
-        elif isinstance(message, Trial):
-            engine.trials.start(message)
-    async with asyncio.timeout(_SECONDS_TO_STOP):
-        await runs.stop_all()
-        await engine.trials.stop_all()
-        await engine.close()
 
 
 def _guard_copies(wire: tuple[int, int], turns: Turns, link: Link, outputs: Outputs) -> None:
@@ -115,7 +81,7 @@ def main() -> None:
     loop = asyncio.SelectorEventLoop(turns)
     asyncio.set_event_loop(loop)
     link = Link(os.fdopen(arguments.down, "rb"), arguments.up, loop)
-    inbox: asyncio.Queue[ToWorker] = asyncio.Queue()
+    inbox: Inbox = asyncio.Queue()
     link.start(inbox.put_nowait, _die)
     outputs = Outputs(link.send)
     capture(outputs)
@@ -141,7 +107,7 @@ def main() -> None:
     watchdog.start()
     link.on_look(lambda look: lookout.answer(look, blocked=watchdog.silence))
     runs = Runs(engine, link, outputs, instruments, agents=agents)
-    _run_until_done(loop, loop.create_task(_serve(engine, runs, inbox)))
+    _run_until_done(loop, loop.create_task(carry_out(engine, runs, inbox, engine.close)))
     watchdog.stop()
     send_rest()
     # Threads of agent code that never return must not keep the process.

@@ -56,6 +56,8 @@ class AppFolder:
     """The folder the apps lie in."""
     only: str | None = None
     """The one app to show, when the user pointed at an app instead of a folder of apps."""
+    objects: tuple[str, ...] = ()
+    """The apps, where they are objects of a running process and no folders."""
 
     @classmethod
     def at(cls, path: Path) -> "AppFolder":
@@ -81,16 +83,21 @@ class AppFolder:
 
     def names(self) -> list[str]:
         """The apps, sorted by name, as the disk is now."""
+        if self.objects:
+            return sorted(self.objects)
         if self.only is not None:
             return [self.only] if _is_app(self.path / self.only) else []
         return sorted(".".join(parts) for parts in _apps_below(self.path, ()))
 
     def require(self, name: str) -> Path:
         """The folder of an app by name; raises UnknownApp for any name that was not discovered."""
+        if name in self.objects:
+            return self.place(name)
         parts = name.split(".")
-        known = self.only in {None, name} and len(parts) <= _DEPTH
+        known = not self.objects and self.only in {None, name} and len(parts) <= _DEPTH
         if not known or any(map(_misnamed, parts)) or not self._reaches(parts):
-            raise UnknownApp(f"there is no app {name!r} in the agents folder")
+            where = "this server" if self.objects else "the agents folder"
+            raise UnknownApp(f"there is no app {name!r} in {where}")
         return self.place(name)
 
     def has(self, name: str) -> bool:
@@ -127,7 +134,7 @@ class AppFolder:
 
     def left_out(self) -> list[LeftOut]:
         """What looks like an agent and is no app, sorted by path."""
-        if self.only is not None:
+        if self.only is not None or self.objects:
             return []
         if any(_is_file(self.path / mark) for mark in _MARKS):
             return [LeftOut(self.path.name, _misnamed(self.path.name))]

@@ -4,8 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import Self
 
+from devui.debugger.workers.hosted import Host, HostedWorker
 from devui.debugger.workers.interpreter import Interpreter
 from devui.debugger.workers.process import WorkerProcess
+from devui.settings import Settings
 from devui.store.journal import Journal
 from devui.wire.engines import EngineChoice
 
@@ -13,17 +15,18 @@ from devui.wire.engines import EngineChoice
 class Engines:
     """The choices of people, and the interpreter in which they are carried out."""
 
-    def __init__(self, journal: Journal, default: EngineChoice, interpreter: Interpreter) -> None:
+    def __init__(self, journal: Journal, settings: Settings, interpreter: Interpreter) -> None:
         self._journal = journal
+        self._host = None if settings.hosted is None else Host(settings.hosted)
         self._chosen: dict[str, EngineChoice] = {}
-        self.default = default
+        self.default = settings.engine
         """For apps of which nobody has chosen one."""
         self.interpreter = interpreter
 
     @classmethod
-    async def load(cls, journal: Journal, default: EngineChoice, interpreter: Interpreter) -> Self:
+    async def load(cls, journal: Journal, settings: Settings, interpreter: Interpreter) -> Self:
         """With the choices that the journal keeps."""
-        engines = cls(journal, default, interpreter)
+        engines = cls(journal, settings, interpreter)
         engines._chosen = {row.app: row.engine for row in await journal.engines.all()}
         return engines
 
@@ -37,12 +40,14 @@ class Engines:
 
     async def start(
         self, agents: Path, app: str, engine: EngineChoice | None = None
-    ) -> WorkerProcess:
+    ) -> WorkerProcess | HostedWorker:
         """A worker for the app, on this engine or on the app's own.
 
         Raises OSError as of `WorkerProcess`, and WrongPython for an interpreter in which workers
         cannot run. That is looked at each time: what is missing may be installed meanwhile.
         """
+        if self._host is not None:
+            return await self._host.start(app, engine or self.of(app))
         if not self.interpreter.own:
             await asyncio.to_thread(self.interpreter.check)
         return await WorkerProcess.start(agents, app, engine or self.of(app), self.interpreter)

@@ -69,14 +69,14 @@ class WorkerProcess:
 
         Raises OSError when the system has no room for a process or its pipes; nothing stays open.
         """
-        asyncio.get_running_loop().run_in_executor(None, _load)  # while the worker starts
+        asyncio.get_running_loop().run_in_executor(None, load_codecs)  # while the worker starts
         interpreter = interpreter or Interpreter.at(None)
         with ExitStack() as theirs, ExitStack() as ours:
-            down_read, down_write = _pipe(theirs, ours)
-            up_read, up_write = _pipe(ours, theirs)
+            down_read, down_write = pipe(theirs, ours)
+            up_read, up_write = pipe(ours, theirs)
             # Not asyncio's own pipe: with that the process would count as alive as long as anybody
             # whom it started writes.
-            out_read, out_write = _pipe(ours, theirs)
+            out_read, out_write = pipe(ours, theirs)
             process = await asyncio.create_subprocess_exec(
                 *interpreter.worker,
                 *("--agents", str(agents), "--app", app, "--engine", engine),
@@ -90,7 +90,7 @@ class WorkerProcess:
                     {k: v for k, v in os.environ.items() if k not in SECRETS}
                 ),
             )
-            down = await _writer(down_write)
+            down = await writer(down_write)
             ours.pop_all()
         return cls(process, down, up_read, out_read)
 
@@ -98,6 +98,11 @@ class WorkerProcess:
     def pid(self) -> int:
         """The process id, which is also the id of its process group."""
         return self._process.pid
+
+    @property
+    def group(self) -> int | None:
+        """The process group that nothing but the app's code runs in."""
+        return self.pid
 
     @property
     def last_words(self) -> str:
@@ -120,8 +125,8 @@ class WorkerProcess:
         `overhear` gets what is written past Python's own streams, by child processes and C code.
         A worker that sends something that is no message is killed.
         """
-        stream, wire = await _reader(self._up)
-        output, written = await _reader(self._out)
+        stream, wire = await reader(self._up)
+        output, written = await reader(self._out)
         drain = asyncio.create_task(
             self._keep_tail(output, overhear), name=f"output of worker {self.pid}"
         )
@@ -196,25 +201,25 @@ class WorkerProcess:
             overhear(chunk.decode(errors="replace"))
 
 
-def _load() -> None:
+def load_codecs() -> None:
     """What reads the worker's messages, and the events in them."""
     codecs()
     event_shape()
 
 
-def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[FileIO, FileIO]:
+def pipe(reader: ExitStack, writer: ExitStack) -> tuple[FileIO, FileIO]:
     """The ends of a new pipe; each is closed with the stack of the one it belongs to."""
     read, write = os.pipe()
     return reader.enter_context(FileIO(read, "rb")), writer.enter_context(FileIO(write, "wb"))
 
 
-async def _writer(pipe: FileIO) -> asyncio.StreamWriter:
+async def writer(pipe: FileIO) -> asyncio.StreamWriter:
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, pipe)
     return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
-async def _reader(pipe: FileIO) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
+async def reader(pipe: FileIO) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
     stream = asyncio.StreamReader(limit=2**20)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(stream), pipe

@@ -20,6 +20,7 @@ from devui.debugger.apps.engines import Engines
 from devui.debugger.background.tasks import Tasks
 from devui.debugger.events.bus import Bus
 from devui.debugger.events.news import APPS, AppChanged, News
+from devui.debugger.workers.hosted import HostedWorker
 from devui.debugger.workers.import_output import Printed
 from devui.debugger.workers.interpreter import WrongPython
 from devui.debugger.workers.process import HASTY, WorkerProcess
@@ -50,7 +51,7 @@ class Worker:
     """A child process and what is known of it."""
 
     app: str
-    process: WorkerProcess
+    process: WorkerProcess | HostedWorker
     loaded: asyncio.Future[AppInfo]
     runs: set[str] = field(default_factory=set)
     """Those under way."""
@@ -181,7 +182,8 @@ class Workers:
 
     def groups(self) -> dict[int, str]:
         """The apps by the process groups that their code runs in."""
-        return {worker.process.pid: worker.app for worker in self._all}
+        groups = ((worker.process.group, worker.app) for worker in self._all)
+        return {group: app for group, app in groups if group is not None}
 
     def status(self, name: str) -> AppStatus:
         """The state of an app by name; raises UnknownApp."""
@@ -396,8 +398,8 @@ class Workers:
     # --- files -----------------------------------------------------------------------------
 
     async def _watch_files(self) -> None:
-        if not self.folder.path.is_dir():
-            return
+        if self.folder.objects or not self.folder.path.is_dir():
+            return  # objects do not change with the files that they came from
         changes = awatch(
             self.folder.path,
             watch_filter=AgentFiles(self.folder.path),

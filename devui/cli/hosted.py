@@ -1,0 +1,70 @@
+"""The program of the server that `devui.serve` starts for the agents of its process.
+
+`python -m devui.cli.hosted --control FD --pid N --agents DIR --data-dir DIR [--port N] APP …`. It
+prints one line of JSON: where the server is, or why there is none. It ends when the other side of
+the socket is closed.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+from devui.cli.web import listen, log_to_terminal
+from devui.debugger.events.prices import WrongPrices
+from devui.settings import DEFAULT_DATA_DIR, DEFAULT_HOST, Hosted, Limits, Settings, WorkerLimits
+from devui.store.errors import StoreError
+from devui.web.program import serve
+from devui.web.security.access import Access, WeakToken
+
+_FOR_GOOD = WorkerLimits(idle_minutes=0, most=1_000)
+"""A worker here costs no process, and the agent goes on existing without one."""
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="devui.cli.hosted")
+    parser.add_argument("apps", nargs="+")
+    parser.add_argument("--control", type=int, required=True)
+    parser.add_argument("--pid", type=int, required=True)
+    parser.add_argument("--agents", type=Path, required=True)
+    parser.add_argument("--data-dir", type=Path, default=DEFAULT_DATA_DIR)
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--limit", action="append", default=[])
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Serve until the host hangs up."""
+    given = _arguments()
+    log_to_terminal("warning", given.agents)
+    os.set_inheritable(given.control, False)
+    try:
+        access = Access(os.environ.get("DEVUI_TOKEN"))
+        listeners = listen(DEFAULT_HOST, given.port)
+        settings = Settings(
+            agents=given.agents,
+            data_dir=given.data_dir,
+            port=listeners[0].getsockname()[1],
+            limits=Limits.read(given.limit),
+            workers=_FOR_GOOD,
+            hosted=Hosted(tuple(given.apps), given.control, given.pid),
+        )
+
+        def announce(link: str) -> None:
+            _say({"url": settings.url, "link": link, "token": access.token})
+
+        asyncio.run(serve(settings, access, listeners, announce))
+    except (StoreError, WeakToken, WrongPrices, OSError) as error:
+        _say({"error": str(error)})
+        sys.exit(1)
+
+
+def _say(value: dict[str, str]) -> None:
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

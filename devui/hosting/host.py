@@ -1,0 +1,196 @@
+"""Runs the apps of this process for the server: in a thread with a loop of its own.
+
+For each worker that the server wants, it sends a name and the two ends of a new wire over a socket.
+All of them share the one loop, because they share the agent objects, which may be bound to it.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from devui.hosting.terminal import Overhearing, join
+from devui.wire.engines import EngineChoice
+from devui.wire.messages import AppFailed, AppLoaded, Shutdown
+from devui.worker.engine import Engine
+from devui.worker.engines.choice import EngineUnavailable, chosen_kit, engine_info
+from devui.worker.engines.kit import App, BaseNode
+from devui.worker.errors import agent_error
+from devui.worker.instruments import Instruments
+from devui.worker.link import Link, Turns, let_go
+from devui.worker.orders import Inbox, carry_out
+from devui.worker.output import Outputs
+from devui.worker.runs import Runs
+from devui.worker.tasks import Lookout, Watchdog
+
+MAX_ORDER = 4096
+"""Bytes of one order of the server."""
+_WIRE = 2
+"""Descriptors that come with it."""
+_SECONDS_TO_END = 5.0
+
+_links: dict[Link, tuple[int, int]] = {}
+"""The wires in use, which a forked copy of the process must not hold."""
+
+
+def _in_copy() -> None:
+    for link in _links:
+        link.sever()
+    descriptors = [each for wire in _links.values() for each in wire]
+    _links.clear()
+    if descriptors:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        let_go(descriptors, nowhere)
+        os.close(nowhere)
+
+
+class Host:
+    """The apps of this process, at work for one server."""
+
+    def __init__(
+        self, apps: Mapping[str, App | BaseNode], control: socket.socket, agents: Path
+    ) -> None:
+        """`control` is the socket to the server, `agents` the folder of the apps' own code."""
+        self._apps = apps
+        self._control = control
+        self._agents = agents
+        self._at_work: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._overhearing = Overhearing()
+        self._loop = asyncio.SelectorEventLoop(Turns())
+        self._thread = threading.Thread(target=self._run, name="devui-agents", daemon=True)
+
+    def start(self) -> None:
+        """Take orders from now on."""
+        self._overhearing.start()
+        self._thread.start()
+        threading.Thread(target=self._listen, name="devui-control", daemon=True).start()
+
+    def stop(self) -> None:
+        """End what is under way, and wait for it; code that does not end is left behind."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed already
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_SECONDS_TO_END)
+        self._overhearing.stop()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._go_on()
+            for task in self._tasks:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.wait_for(self._ended(), _SECONDS_TO_END))
+        except TimeoutError:
+            return
+        finally:
+            self._loop.close()
+
+    def _go_on(self) -> None:
+        """Turn the loop until `stop`: sys.exit() in a task of agent code ends that run alone."""
+        while True:
+            try:
+                self._loop.run_forever()
+            except (SystemExit, KeyboardInterrupt):
+                continue
+            return
+
+    async def _ended(self) -> None:
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                data, descriptors, _, _ = socket.recv_fds(self._control, MAX_ORDER, _WIRE)
+            except OSError:
+                return
+            if len(descriptors) < _WIRE:  # the server hung up
+                return
+            order = json.loads(data)
+            try:
+                self._loop.call_soon_threadsafe(self._begin, order, descriptors)
+            except RuntimeError:  # this is being stopped
+                return
+
+    def _begin(self, order: Any, wire: list[int]) -> None:
+        down, up = wire
+        work = self._work(order["app"], order["engine"], down, up)
+        task = self._loop.create_task(work, name=f"devui {order['app']}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _work(self, name: str, choice: EngineChoice, down: int, up: int) -> None:
+        """Be a worker until the server says so or hangs up."""
+        for descriptor in (down, up):
+            os.set_inheritable(descriptor, False)
+        link = Link(os.fdopen(down, "rb"), up, self._loop)
+        _links[link] = (down, up)
+        inbox: Inbox = asyncio.Queue()
+        link.start(inbox.put_nowait, lambda: self._lost(inbox))
+        outputs = Outputs(link.send)
+        join(outputs)
+        self._at_work[name] += 1
+        try:
+            # The server may hang up at any moment.
+            with contextlib.suppress(BrokenPipeError):
+                await self._serve(name, choice, link, inbox, outputs)
+        finally:
+            self._at_work[name] -= 1
+            del _links[link]
+            # Its number stays taken: a thread of agent code that is left behind may still print.
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            let_go((up,), nowhere)
+            os.close(nowhere)
+
+    def _lost(self, inbox: Inbox) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed already
+            self._loop.call_soon_threadsafe(inbox.put_nowait, Shutdown())
+
+    async def _serve(
+        self, name: str, choice: EngineChoice, link: Link, inbox: Inbox, outputs: Outputs
+    ) -> None:
+        try:
+            engine, instruments = self._engine(name, choice, link)
+        # The constructors of plugins and services may raise anything.
+        except Exception as error:  # noqa: BLE001
+            link.send(AppFailed(error=agent_error(error, self._agents)))
+            return
+        lookout = Lookout(self._loop, instruments.calls, instruments.kit.standing, self._agents)
+        watchdog = Watchdog(self._loop, link.send, lookout.blocked)
+        watchdog.start()
+        link.on_look(lambda look: lookout.answer(look, blocked=watchdog.silence))
+        runs = Runs(engine, link, outputs, instruments, agents=self._agents)
+
+        async def close() -> None:
+            if self._at_work[name] == 1:  # its workers share the toolsets of the agent
+                await engine.close()
+
+        try:
+            with contextlib.suppress(TimeoutError):  # what does not stop is left behind
+                await carry_out(engine, runs, inbox, close)
+        finally:
+            watchdog.stop()
+
+    def _engine(self, name: str, choice: EngineChoice, link: Link) -> tuple[Engine, Instruments]:
+        """Raises EngineUnavailable for another engine than the agent's own."""
+        app = self._apps[name]
+        kit = chosen_kit(app, choice)
+        if choice not in {"auto", kit.name}:
+            raise EngineUnavailable(
+                f"{name} is an object of {kit.name} in the process that called devui.serve(), and"
+                f" can't run on {choice}. Choose the engine auto, or start it with `devui FOLDER`."
+            )
+        instruments = Instruments(link, kit)
+        engine = Engine(name, app, link, instruments, agents=self._agents)
+        info = replace(engine.describe(), engine=engine_info(kit, choice))
+        link.send(AppLoaded(info=info))
+        return engine, instruments
+
+
+os.register_at_fork(after_in_child=_in_copy)

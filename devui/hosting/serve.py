@@ -1,0 +1,220 @@
+"""`devui.serve`: the page on agents that are objects of this script or notebook."""
+
+import asyncio
+import atexit
+import contextlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import webbrowser
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from devui.hosting.host import Host
+from devui.worker.engines.choice import NotOfARuntime, kit_of
+
+_SECONDS_TO_END: Final = 15
+_IN_MEMORY: Final = ":memory:"
+_LIMITS: Final = (
+    "In this mode agents run in your process: code you change takes effect when you restart it, and"
+    " a crash or a blocked event loop affects all of its agents."
+)
+
+
+class ServeError(RuntimeError):
+    """The server did not start, or ended by itself; the message says why."""
+
+
+class Serving:
+    """A server that runs until `stop`; also a context manager and an async one.
+
+    Closing the process ends it, too.
+    """
+
+    def __init__(self, server: subprocess.Popen[str], control: socket.socket, host: Host) -> None:
+        self._server = server
+        self._control = control
+        self._host = host
+        self._stopping = threading.Lock()
+        self.url = ""
+        """Where the server is: `http://127.0.0.1:8000`, without a slash."""
+        self.link = ""
+        """The address that signs a browser in: once, within ten minutes."""
+        self.token = ""
+        """What scripts send, as `Authorization: Bearer TOKEN`."""
+
+    def __repr__(self) -> str:
+        state = "running" if self._server.poll() is None else "stopped"
+        return f"<devui {self.url} {state}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.to_thread(self.stop)
+
+    def begin(self) -> None:
+        """Wait until the server answers, and let the agents take orders. Raises ServeError."""
+        stdout = self._server.stdout
+        line = stdout.readline() if stdout is not None else ""
+        told = json.loads(line) if line else {"error": "its process ended; see standard error"}
+        if "error" in told:
+            self._control.close()
+            self._server.wait()
+            raise ServeError(f"devui did not start: {told['error']}")
+        self.url, self.link, self.token = told["url"], told["link"], told["token"]
+        self._host.start()
+        atexit.register(self.stop)
+
+    def wait(self) -> None:
+        """Return when the server has ended. Raises ServeError if nobody stopped it."""
+        status = self._server.wait()
+        if not self._stopping.locked():
+            self.stop()
+            if status:
+                raise ServeError(f"the server ended with status {status}; see standard error")
+
+    def stop(self) -> None:
+        """End the server, interrupt what runs, and wait for that; later calls do nothing."""
+        if not self._stopping.acquire(blocking=False):  # it is never released
+            return
+        atexit.unregister(self.stop)
+        with contextlib.suppress(OSError):  # the server is gone already
+            self._control.shutdown(socket.SHUT_RDWR)
+        try:
+            self._server.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+        self._host.stop()
+        self._control.close()
+        if self._server.stdout is not None:
+            self._server.stdout.close()
+
+
+def serve(
+    agent: Any,
+    *,
+    name: str | None = None,
+    port: int | None = None,
+    db: str | os.PathLike[str] | None = None,
+    open_browser: bool = True,
+    block: bool | None = None,
+) -> Serving:
+    """See `devui.serve`."""
+    apps = _named(agent, name)
+    serving = _started(apps, port, db)
+    sys.stdout.write(f"devui  {serving.link}\n{_LIMITS}\n")
+    sys.stdout.flush()
+    if open_browser:
+        # A browser may block its opener until it is closed, so it gets a thread of its own.
+        threading.Thread(target=_open, args=(serving.link,), daemon=True).start()
+    if _blocks() if block is None else block:
+        sys.stdout.write("Press Ctrl+C to stop.\n")
+        sys.stdout.flush()
+        try:
+            serving.wait()
+        except KeyboardInterrupt:
+            serving.stop()
+    return serving
+
+
+def _named(given: Any, name: str | None) -> dict[str, Any]:
+    """What is to be served, by the names of the apps. Raises TypeError and ValueError."""
+    agents = list(given) if isinstance(given, list | tuple) else [given]
+    if not agents:
+        raise ValueError("devui.serve() needs at least one agent")
+    if name is not None and len(agents) > 1:
+        raise ValueError("name= is for one agent; several are served by their own names")
+    apps: dict[str, Any] = {}
+    for agent in agents:
+        try:
+            kit_of(agent)
+        except NotOfARuntime as error:
+            raise TypeError(
+                f"devui.serve() takes an agent (LlmAgent, ...), a Workflow, an App, or a list of"
+                f" these: {error}"
+            ) from None
+        app = name or str(agent.name)
+        if not re.fullmatch(r"[A-Za-z0-9_][\w-]{0,63}", app):
+            raise ValueError(
+                f"{app!r} can't be the name of an app: use letters, digits, - and _, at most 64, or"
+                " give another one with name="
+            )
+        if app in apps:
+            raise ValueError(f"two agents are called {app!r}: rename one, or wrap it in an App")
+        apps[app] = agent
+    return apps
+
+
+def _started(apps: dict[str, Any], port: int | None, db: str | os.PathLike[str] | None) -> Serving:
+    folder = _folder()
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-P", "-m", "devui.cli.hosted", *apps]
+    command += ["--control", str(theirs.fileno()), "--pid", str(os.getpid())]
+    command += ["--agents", str(folder)]
+    if port is not None:
+        command += ["--port", str(port)]
+    if db is not None:
+        command += ["--data-dir", _scratch() if db == _IN_MEMORY else os.fspath(db)]
+    with theirs:
+        server = subprocess.Popen(  # noqa: S603 - ourselves
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,  # Ctrl-C is for us, who end it in order
+        )
+    serving = Serving(server, ours, Host(apps, ours, folder))
+    serving.begin()
+    return serving
+
+
+def _scratch() -> str:
+    folder = tempfile.TemporaryDirectory(prefix="devui-")
+    atexit.register(folder.cleanup)
+    return folder.name
+
+
+def _folder() -> Path:
+    """Where the code of the agents is: beside the script, or in the current folder."""
+    main = sys.modules.get("__main__")
+    file = vars(main).get("__file__") if main is not None else None
+    return Path(file).resolve().parent if file else Path.cwd()
+
+
+def _blocks() -> bool:
+    """Whether this is a plain script: no loop runs here, and nobody types code."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return not ("ps1" in vars(sys) or sys.flags.interactive or "ipykernel" in sys.modules)
+    return False
+
+
+def _open(link: str) -> None:
+    with contextlib.suppress(webbrowser.Error):
+        webbrowser.open(link)
