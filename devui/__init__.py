@@ -12,6 +12,7 @@ def serve(
     name: str | None = None,
     port: int | None = None,
     db: Any = None,
+    limits: Any = None,
     open_browser: bool = True,
     block: bool | None = None,
 ) -> Any:
@@ -25,6 +26,7 @@ def serve(
         port: The port to listen on; None for 8000 or the next free one, 0 for any.
         db: The folder where sessions are kept, by default `.devui` in the current one;
             ":memory:" for a temporary one.
+        limits: What `--limit` takes, such as `{"seconds": 60, "events": 500}`.
         open_browser: Whether to open the page in a browser.
         block: Whether to return only after Ctrl+C. By default that is so in a plain script, and not
             in a notebook, an interactive Python or a running event loop.
@@ -35,7 +37,15 @@ def serve(
     Raises:
         TypeError: what was given is no agent.
         ValueError: a name is missing, given twice or not usable.
-        RuntimeError: the server did not start, such as on a port or folder in use.
+        RuntimeError: the server did not start: the port or folder is in use, or a limit is wrong.
     """
     module = import_module("devui.hosting.serve")
-    return module.serve(agent, name=name, port=port, db=db, open_browser=open_browser, block=block)
+    return module.serve(
+        agent,
+        name=name,
+        port=port,
+        db=db,
+        limits=limits or {},
+        open_browser=open_browser,
+        block=block,
+    )

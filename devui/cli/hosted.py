@@ -1,6 +1,6 @@
 """The program of the server that `devui.serve` starts for the agents of its process.
 
-`python -m devui.cli.hosted --control FD --pid N --agents DIR --data-dir DIR [--port N] APP …`. It
+`python -m devui.cli.hosted --control FD --pid N --agents DIR [OPTIONS] APP …`; started by it alone. It
 prints one line of JSON: where the server is, or why there is none. It ends when the other side of
 the socket is closed.
 """
@@ -14,7 +14,15 @@ from pathlib import Path
 
 from devui.cli.web import listen, log_to_terminal
 from devui.debugger.events.prices import WrongPrices
-from devui.settings import DEFAULT_DATA_DIR, DEFAULT_HOST, Hosted, Limits, Settings, WorkerLimits
+from devui.settings import (
+    DEFAULT_DATA_DIR,
+    DEFAULT_HOST,
+    Hosted,
+    Limits,
+    Settings,
+    WorkerLimits,
+    WrongLimit,
+)
 from devui.store.errors import StoreError
 from devui.web.program import serve
 from devui.web.security.access import Access, WeakToken
@@ -56,7 +64,7 @@ def main() -> None:
             _say({"url": settings.url, "link": link, "token": access.token})
 
         asyncio.run(serve(settings, access, listeners, announce))
-    except (StoreError, WeakToken, WrongPrices, OSError) as error:
+    except (StoreError, WeakToken, WrongLimit, WrongPrices, OSError) as error:
         _say({"error": str(error)})
         sys.exit(1)
 

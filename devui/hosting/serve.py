@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import webbrowser
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -117,15 +118,21 @@ class Serving:
 def serve(
     agent: Any,
     *,
-    name: str | None = None,
-    port: int | None = None,
-    db: str | os.PathLike[str] | None = None,
-    open_browser: bool = True,
-    block: bool | None = None,
+    name: str | None,
+    port: int | None,
+    db: str | os.PathLike[str] | None,
+    limits: Mapping[str, int],
+    open_browser: bool,
+    block: bool | None,
 ) -> Serving:
     """See `devui.serve`."""
     apps = _named(agent, name)
-    serving = _started(apps, port, db)
+    options = [f"--limit={limit}={most}" for limit, most in limits.items()]
+    if port is not None:
+        options.append(f"--port={port}")
+    if db is not None:
+        options.append(f"--data-dir={_scratch() if db == _IN_MEMORY else os.fspath(db)}")
+    serving = _started(apps, options)
     sys.stdout.write(f"devui  {serving.link}\n{_LIMITS}\n")
     sys.stdout.flush()
     if open_browser:
@@ -169,16 +176,12 @@ def _named(given: Any, name: str | None) -> dict[str, Any]:
     return apps
 
 
-def _started(apps: dict[str, Any], port: int | None, db: str | os.PathLike[str] | None) -> Serving:
+def _started(apps: dict[str, Any], options: list[str]) -> Serving:
     folder = _folder()
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-P", "-m", "devui.cli.hosted", *apps]
     command += ["--control", str(theirs.fileno()), "--pid", str(os.getpid())]
-    command += ["--agents", str(folder)]
-    if port is not None:
-        command += ["--port", str(port)]
-    if db is not None:
-        command += ["--data-dir", _scratch() if db == _IN_MEMORY else os.fspath(db)]
+    command += ["--agents", str(folder), *options]
     with theirs:
         server = subprocess.Popen(  # noqa: S603 - ourselves
             command,

@@ -254,6 +254,17 @@ class Blocked:
     kind: Literal["blocked"] = "blocked"
 
 
+Debugger = Literal["pdb", "debugpy"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Debugging:
+    """A debugger of Python has stopped code in the worker; without one, it goes on again."""
+
+    debugger: Debugger | None
+    kind: Literal["debugging"] = "debugging"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLeft:
     """Nobody waits at this gate any more: what stood there was cancelled."""
@@ -396,6 +407,7 @@ Fact = (
     | RunEnded
     | Output
     | Blocked
+    | Debugging
     | LookAnswer
     | CallEnded
     | GateLeft

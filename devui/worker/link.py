@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Final, NoReturn
 from devui.wire.framing import for_server, read_from_server
 from devui.wire.messages import Failure, Output, Reply, Request, ToServer, ToWorker
 from devui.wire.standing import Look, LookAnswer
+from devui.worker.debuggers import leave_alone
 
 _CAME_BACK = 70
 """The exit status of a copy that came back: a fault of the software (EX_SOFTWARE)."""
@@ -99,9 +100,10 @@ class Link:
 
     def start(self, receive: Receive, lost: Callable[[], None]) -> None:
         """Read from now on: `receive` is called in the loop, `lost` in the reading thread."""
-        threading.Thread(
+        thread = threading.Thread(
             target=self._read, args=(receive, lost), name="devui-link", daemon=True
-        ).start()
+        )
+        leave_alone(thread).start()
 
     def on_look(self, look: LookFor) -> None:
         """Say who answers a `Look`: in the reading thread, since the loop may be blocked."""

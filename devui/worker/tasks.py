@@ -27,9 +27,10 @@ from devui.runtime import plain_threads
 from devui.runtime.calling import thread_of
 from devui.runtime.jsonable import with_reprs
 from devui.runtime.plain_threads import PlainThreads
-from devui.wire.messages import Blocked
+from devui.wire.messages import Blocked, Debugger, Debugging
 from devui.wire.standing import CallStanding, Look, LookAnswer, TaskStanding, Waiting
 from devui.worker.calls import Call, Calls
+from devui.worker.debuggers import editor_is_attached, leave_alone, stopped_by
 from devui.worker.engines.kit import Standing
 from devui.worker.errors import innermost, places_of, sendable
 from devui.worker.gates import Gates
@@ -430,7 +431,7 @@ class Watchdog:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        send: Callable[[Blocked], None],
+        send: Callable[[Blocked | Debugging], None],
         who: Callable[[float], Blocked],
     ) -> None:
         """`who` says whose code has held the loop for so many seconds."""
@@ -440,10 +441,12 @@ class Watchdog:
         self._loop_thread = threading.get_ident()
         self._last = time.monotonic()
         self._stopped = threading.Event()
+        self._debugger: Debugger | None = None
 
     def start(self) -> None:
         """Watch until `stop`; call from the thread the loop runs in."""
-        threading.Thread(target=self._watch, name="devui-watchdog", daemon=True).start()
+        thread = threading.Thread(target=self._watch, name="devui-watchdog", daemon=True)
+        leave_alone(thread).start()
 
     def stop(self) -> None:
         """Watch no more."""
@@ -451,9 +454,10 @@ class Watchdog:
 
     @property
     def silence(self) -> float:
-        """Seconds for which the loop has not turned, as far as that is no accident; else 0."""
+        """Seconds for which the loop has not turned, as far as that is no accident and no debugger
+        has stopped it; else 0."""
         silent = time.monotonic() - self._last
-        return silent if silent > _ACCIDENT else 0.0
+        return silent if silent > _ACCIDENT and self._debugger is None else 0.0
 
     def _beat(self) -> None:
         self._last = time.monotonic()
@@ -461,8 +465,9 @@ class Watchdog:
     def _watch(self) -> None:
         told = False
         while not self._stopped.wait(_BEAT):
+            self._look_for_debugger()
             silent = time.monotonic() - self._last
-            if silent >= PATIENCE and not told:
+            if silent >= PATIENCE and not told and not self._is_debugged():
                 self._send(replace(self._who(silent), stack=self._stack()))
                 told = True
             elif told and silent < PATIENCE:
@@ -470,6 +475,15 @@ class Watchdog:
                 told = False
             if not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._beat)
+
+    def _look_for_debugger(self) -> None:
+        debugger = stopped_by()
+        if debugger != self._debugger:
+            self._debugger = debugger
+            self._send(Debugging(debugger=debugger))
+
+    def _is_debugged(self) -> bool:
+        return self._debugger is not None or editor_is_attached()
 
     def _stack(self) -> str:
         frame = sys._current_frames().get(self._loop_thread)

@@ -1,4 +1,4 @@
-"""The `devui` command at a terminal: what a person types, and what they see."""
+"""The `devui` command, or a script, at a terminal: what a person types, and what they see."""
 
 import os
 import pty
@@ -20,7 +20,10 @@ _STYLES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 class PseudoTerminal:
     """A command under way at a terminal of its own; a context manager that ends it in any case."""
 
-    def __init__(self, *arguments: str, cwd: Path, **env: str) -> None:
+    def __init__(
+        self, *arguments: str, cwd: Path, program: tuple[str, ...] = ("-m", "devui"), **env: str
+    ) -> None:
+        """`program` is what Python is started with, before the arguments."""
         self._seen = ""
         self.screen = ""
         """All that was shown, without styles."""
@@ -28,7 +31,7 @@ class PseudoTerminal:
         if self.pid == 0:
             os.chdir(cwd)
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # the tests may run where it is ignored
-            command = [sys.executable, "-m", "devui", *arguments]
+            command = [sys.executable, *program, *arguments]
             os.execve(command[0], command, environment(TERM="dumb", **env))
 
     def __enter__(self) -> Self:

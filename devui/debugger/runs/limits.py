@@ -47,14 +47,18 @@ class Leash:
             self._end(name)
 
     async def run_out(self) -> None:
-        """Stop it when its seconds are over, those apart for which it was held."""
-        loop, stepper = asyncio.get_running_loop(), self._live.stepper
+        """Stop it when its seconds are over, those apart for which it was held or debugged."""
+        loop, live = asyncio.get_running_loop(), self._live
         begun, seconds = loop.time(), float(self._limits.seconds)
-        while (left := seconds - (loop.time() - begun - stepper.held_seconds)) > 0:
+
+        def idle() -> float:
+            return live.stepper.held_seconds + live.debugging.seconds
+
+        while (left := seconds - (loop.time() - begun - idle())) > 0:
             # Being held moves the end, so it is asked again.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(left, 0.1)):
-                    await self._live.ended.wait()
+                    await live.ended.wait()
                     return
         self._end("seconds")
 

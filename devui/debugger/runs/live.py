@@ -25,7 +25,7 @@ from devui.debugger.workers.workers import Worker
 from devui.store.rows import OutputLine, RunRow, SessionRow
 from devui.wire.errors import AgentError
 from devui.wire.events import USER, Event
-from devui.wire.messages import Blocked, Output, ToServer
+from devui.wire.messages import Blocked, Debugger, Output, ToServer
 from devui.wire.standing import LookAnswer
 
 CHUNK_BATCH = 64
@@ -45,6 +45,27 @@ class Since:
     def seconds(self) -> float:
         """How long ago it was."""
         return time.monotonic() - self._clock
+
+
+@dataclass(slots=True)
+class DebuggerTime:
+    """The time for which pdb or an editor had stopped code of the worker."""
+
+    debugger: Debugger | None = None
+    """The one that has now."""
+    _before: float = 0.0
+    _since: Since = field(default_factory=Since)
+
+    def note(self, debugger: Debugger | None) -> None:
+        """One has stopped the code, or none any more."""
+        self._before = self.seconds
+        self._since = Since()
+        self.debugger = debugger
+
+    @property
+    def seconds(self) -> float:
+        """In all, until now."""
+        return self._before + (self._since.seconds if self.debugger else 0.0)
 
 
 @dataclass(slots=True)
@@ -161,6 +182,8 @@ class LiveRun:
     """Where its events come from."""
     blocked: Blocked | None = None
     """Who holds the worker's event loop, while it does not turn."""
+    debugging: DebuggerTime = field(default_factory=DebuggerTime)
+    """For how long a debugger of Python had stopped its worker."""
     begun: Since = field(default_factory=Since)
     """When its worker was told to begin."""
     progressed: Since = field(default_factory=Since)

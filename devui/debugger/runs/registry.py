@@ -49,6 +49,8 @@ from devui.wire.errors import AgentError
 from devui.wire.messages import (
     Append,
     Blocked,
+    Debugger,
+    Debugging,
     Failure,
     Gate,
     OfARun,
@@ -375,6 +377,8 @@ class Runs:
         elif isinstance(message, Blocked):
             worker.blocked = bool(message.stack)
             self._stuck(worker, message if message.stack else None)
+        elif isinstance(message, Debugging):
+            self._debugged(worker, message.debugger)
         elif isinstance(message, LookAnswer):
             self._looks.take(message)
         elif isinstance(message, CallEnded):
@@ -406,6 +410,12 @@ class Runs:
                 live = self._drivers[run].live
                 live.blocked = blocked
                 self._bus.publish(live.session.key, RunStuck(run))
+
+    def _debugged(self, worker: Worker, debugger: Debugger | None) -> None:
+        for run in worker.runs & self._drivers.keys():
+            live = self._drivers[run].live
+            live.debugging.note(debugger)
+            self._bus.publish(live.session.key, RunStuck(run))
 
     def _overhear(self, worker: Worker, text: str) -> None:
         """Output past Python's streams; it can be told whose it is when there is one run."""

@@ -63,7 +63,8 @@ class Looks:
 
     def _listen(self, live: LiveRun) -> None:
         silent = live.progressed.seconds
-        quiet = silent >= PATIENCE and not live.stepper.holds and not live.ended.is_set()
+        waits = live.stepper.holds or live.debugging.debugger or live.ended.is_set()
+        quiet = silent >= PATIENCE and not waits
         if quiet != live.quiet:
             live.quiet = quiet
             self._bus.publish(live.session.key, RunStuck(live.row.id))

@@ -25,6 +25,7 @@ from devui.web.services import Services
 from devui.web.text.formats import duration, plural
 from devui.web.text.formats import size as told_size
 from devui.web.text.visible import visible
+from devui.wire.messages import Debugger
 from devui.wire.standing import Place
 
 _DAY: Final = 86_400.0
@@ -194,6 +195,8 @@ def _broken(app: AppStatus | None) -> Notice | None:
 
 
 def _stuck(live: LiveRun | None) -> Notice | None:
+    if live is not None and live.debugging.debugger is not None:
+        return _debugged(live.debugging.debugger)
     blocked = live.blocked if live else None
     if live is None or blocked is None:
         return None
@@ -210,6 +213,15 @@ def _stuck(live: LiveRun | None) -> Notice | None:
         + visible(_line(blocked.place) if blocked.place else _innermost(blocked.stack)),
         href=session_url(live.session.key, tab="run"),
         label="Show details",
+    )
+
+
+def _debugged(debugger: Debugger) -> Notice:
+    where = "the terminal where you started devui" if debugger == "pdb" else "your editor"
+    return Notice(
+        tone="warn",
+        title=f"{debugger} has stopped the agent's code.",
+        text=f"Continue in {where}. Time limits are paused.",
     )
 
 
