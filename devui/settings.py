@@ -1,6 +1,6 @@
 """What one server is started with."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Self
@@ -11,6 +11,7 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 DEFAULT_DATA_DIR = Path(".devui")
 
+_LAST_PORT = 65_535
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 """What stands for an address that means every interface."""
 
@@ -62,6 +63,40 @@ class WorkerLimits:
     """Alive at once. More may be needed while runs are under way in all of them."""
 
 
+class WrongDebugPort(ValueError):
+    """What was given names no port for one app."""
+
+
+@dataclass(frozen=True, slots=True)
+class DebugPorts:
+    """Where the workers of apps listen for an editor's debugger (debugpy), on 127.0.0.1."""
+
+    by_app: Mapping[str, int] = field(default_factory=dict)
+    wait: bool = False
+    """Whether such a worker imports its app only once a client is attached."""
+
+    @classmethod
+    def read(cls, entries: Iterable[str], apps: Sequence[str], *, wait: bool) -> Self:
+        """Each entry is `PORT`, for the only app there is, or `APP=PORT`. Raises WrongDebugPort."""
+        ports: dict[str, int] = {}
+        for text in entries:
+            name, _, number = text.rpartition("=")
+            if not (number.isascii() and number.isdigit() and 0 < int(number) <= _LAST_PORT):
+                raise WrongDebugPort(f"{text!r}: give a port from 1 to {_LAST_PORT}, as in 5678")
+            if not name and len(apps) != 1:
+                raise WrongDebugPort(
+                    f"{text!r}: there are {len(apps)} apps, so name one, as in"
+                    f" {next(iter(apps), 'my_app')}={number}"
+                )
+            app = name or apps[0]
+            if app not in apps:
+                raise WrongDebugPort(f"{text!r}: there is no app {app!r} in the agents folder")
+            if int(number) in ports.values():
+                raise WrongDebugPort(f"{text!r}: give each app a port of its own")
+            ports[app] = int(number)
+        return cls(ports, wait)
+
+
 @dataclass(frozen=True, slots=True)
 class Hosted:
     """Apps that exist as objects of another process, which runs them (`devui.serve`)."""
@@ -100,6 +135,7 @@ class Settings:
     """The folder of google-adk's front end, which is served beside the pages; None for none."""
     pages: bool = True
     """Whether there are pages beside the APIs."""
+    debug: DebugPorts = DebugPorts()
     hosted: Hosted | None = None
     """The apps to serve instead of those in the folder; None for the folder's."""
 

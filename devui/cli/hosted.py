@@ -1,8 +1,8 @@
 """The program of the server that `devui.serve` starts for the agents of its process.
 
-`python -m devui.cli.hosted --control FD --pid N --agents DIR [OPTIONS] APP …`; started by it alone. It
-prints one line of JSON: where the server is, or why there is none. It ends when the other side of
-the socket is closed.
+`python -m devui.cli.hosted --control FD --pid N --agents DIR [OPTIONS] APP …`; started by it alone.
+It prints one line of JSON: where the server is, or why there is none. It ends when the other side
+of the socket is closed.
 """
 
 import argparse

@@ -11,6 +11,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal
@@ -26,9 +27,11 @@ from devui.settings import (
     DEFAULT_DATA_DIR,
     DEFAULT_HOST,
     DEFAULT_PORT,
+    DebugPorts,
     Limits,
     Settings,
     WorkerLimits,
+    WrongDebugPort,
     WrongLimit,
 )
 from devui.store.errors import StoreError
@@ -188,6 +191,19 @@ _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
     " runs at once. Repeatable.",
 )
 @click.option(
+    "--debug-port",
+    "debug_ports",
+    metavar="[APP=]PORT",
+    multiple=True,
+    help="Let your editor's debugger attach to an app's process on this port. Repeatable; requires"
+    " debugpy.",
+)
+@click.option(
+    "--wait-for-client",
+    is_flag=True,
+    help="With --debug-port: load the app once a debugger is attached.",
+)
+@click.option(
     "--idle-worker",
     metavar="MINUTES",
     type=click.FloatRange(0),
@@ -229,6 +245,8 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
     engine: EngineChoice,
     python: Path | None,
     limits: tuple[str, ...],
+    debug_ports: tuple[str, ...],
+    wait_for_client: bool,
     idle_worker: float,
     max_workers: int,
     adk_web: bool,
@@ -247,6 +265,8 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
         allowed = Limits.read(limits)
         _check_origins(allow_origins, open_to_all=no_auth)
         _look_at(interpreter := Interpreter.at(python))
+        debug = DebugPorts.read(debug_ports, AppFolder.at(agents).names(), wait=wait_for_client)
+        _check_debugger(debug, interpreter)
         stock = front_end(interpreter) if adk_web else None
         host = check_bind(
             host, token_given=bool(token), allow_remote=allow_remote, authenticated=not no_auth
@@ -258,6 +278,7 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
         BindRefused,
         NoFrontEnd,
         WeakToken,
+        WrongDebugPort,
         WrongLimit,
         WrongPython,
         OSError,
@@ -270,6 +291,7 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
         port=listeners[0].getsockname()[1],
         auth=not no_auth,
         limits=allowed,
+        debug=debug,
         engine=engine,
         python=python,
         workers=WorkerLimits(idle_worker, max_workers),
@@ -325,6 +347,19 @@ def _look_at(interpreter: Interpreter) -> None:
             interpreter.check()
     except WrongPython as problem:
         click.echo(click.style(str(problem), fg="red"), err=True)
+
+
+def _check_debugger(debug: DebugPorts, interpreter: Interpreter) -> None:
+    """Raises WrongDebugPort if agents run in this Python, and it lacks debugpy.
+
+    In another one, the app's page says so.
+    """
+    if debug.wait and not debug.by_app:
+        raise WrongDebugPort("--wait-for-client needs --debug-port")
+    if debug.by_app and interpreter.own and find_spec("debugpy") is None:
+        raise WrongDebugPort(
+            "--debug-port needs debugpy. Install it with `pip install 'devui[debugpy]'`"
+        )
 
 
 def _announcer(settings: Settings, *, browser: bool, bearer: str | Literal[False]) -> Announce:

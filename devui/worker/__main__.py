@@ -16,6 +16,7 @@ from typing import get_args
 
 from devui.wire.engines import EngineChoice
 from devui.wire.messages import AppFailed, AppLoaded
+from devui.worker import debuggers
 from devui.worker.engine import Engine
 from devui.worker.engines.choice import chosen_kit, engine_info, prepare
 from devui.worker.errors import agent_error
@@ -36,6 +37,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--engine", choices=get_args(EngineChoice), default="auto")
     parser.add_argument("--down", type=int, required=True)
     parser.add_argument("--up", type=int, required=True)
+    parser.add_argument("--debug-port", type=int)
+    parser.add_argument("--wait-for-client", action="store_true")
     return parser.parse_args()
 
 
@@ -87,6 +90,8 @@ def main() -> None:
     capture(outputs)
     _guard_copies((arguments.down, arguments.up), turns, link, outputs)
     try:
+        if arguments.debug_port is not None:
+            debuggers.listen(arguments.debug_port, wait=arguments.wait_for_client)
         prepare(arguments.engine)
         app = load(agents, arguments.app)
         kit = chosen_kit(app, arguments.engine)

@@ -4,9 +4,12 @@ While one of them has stopped the code, its loop does not turn and its runs do n
 no fault of theirs.
 """
 
+import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from importlib import import_module
 from types import FrameType, ModuleType
 
 from devui.wire.messages import Debugger
@@ -15,10 +18,56 @@ _SUSPENDED = 2
 """How pydevd, on which debugpy stands, calls the state of a thread that it has stopped."""
 
 
+_SECONDS_FOR_PORT = 5.0
+_BETWEEN_TRIES = 0.2
+_PAUSE = threading.Event()
+"""Never set."""
+
+
+class DebuggerUnavailable(Exception):
+    """No editor can attach; the message says what to do."""
+
+
 def leave_alone(thread: threading.Thread) -> threading.Thread:
     """Let debugpy never stop this thread, which reports to the server; before it starts."""
     vars(thread)["pydev_do_not_trace"] = True
     return thread
+
+
+def listen(port: int, *, wait: bool) -> None:
+    """Let an editor attach on this port of 127.0.0.1, and if so wished `wait` until it has.
+
+    Raises DebuggerUnavailable without debugpy, or if the port stays in use.
+    """
+    try:
+        debugpy = import_module("debugpy")
+    except ImportError as error:
+        raise DebuggerUnavailable(
+            f"--debug-port needs debugpy, which is not installed in {sys.executable}. Install it"
+            f" with `{sys.executable} -m pip install debugpy`."
+        ) from error
+    debugpy.configure(subProcess=False)  # what the agent starts is not the agent
+    until = time.monotonic() + _SECONDS_FOR_PORT
+    while not _is_free(port):  # the last version's listener may take a moment to leave
+        if time.monotonic() > until:
+            raise DebuggerUnavailable(
+                f"The debug port {port} is in use by another program, or by a run on the previous"
+                " version of this app. End that, then reload the app."
+            )
+        _PAUSE.wait(_BETWEEN_TRIES)
+    debugpy.listen(("127.0.0.1", port))
+    if wait:
+        debugpy.wait_for_client()
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def stopped_by() -> Debugger | None:

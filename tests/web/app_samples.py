@@ -4,6 +4,7 @@ from typing import Any
 
 from devui.web import links
 from devui.web.basic_parts import Failure, Status
+from devui.web.panels.apps.lists import attach
 from devui.web.panels.apps.parts import (
     AppCard,
     AppHead,
@@ -66,6 +67,7 @@ def app_head(card: AppCard) -> AppHead:
             ),
         ),
         printed="reading <b>prices</b>\nwarning: prices: they are of last year",
+        attach=attach(card.name, 5678),
     )
 
 

@@ -19,6 +19,7 @@ class Engines:
         self._journal = journal
         self._host = None if settings.hosted is None else Host(settings.hosted)
         self._chosen: dict[str, EngineChoice] = {}
+        self._debug = settings.debug
         self.default = settings.engine
         """For apps of which nobody has chosen one."""
         self.interpreter = interpreter
@@ -38,10 +39,16 @@ class Engines:
         """What the app is started with."""
         return self._chosen.get(app, self.default)
 
+    def debug_port(self, app: str) -> int | None:
+        """Where the app's worker listens for an editor's debugger; None for nowhere."""
+        return self._debug.by_app.get(app)
+
     async def start(
         self, agents: Path, app: str, engine: EngineChoice | None = None
     ) -> WorkerProcess | HostedWorker:
         """A worker for the app, on this engine or on the app's own.
+
+        One on another engine is for a single run, and no debugger attaches to it.
 
         Raises OSError as of `WorkerProcess`, and WrongPython for an interpreter in which workers
         cannot run. That is looked at each time: what is missing may be installed meanwhile.
@@ -50,7 +57,15 @@ class Engines:
             return await self._host.start(app, engine or self.of(app))
         if not self.interpreter.own:
             await asyncio.to_thread(self.interpreter.check)
-        return await WorkerProcess.start(agents, app, engine or self.of(app), self.interpreter)
+        port = None if engine else self.debug_port(app)
+        options = () if port is None else (f"--debug-port={port}", *self._waiting)
+        return await WorkerProcess.start(
+            agents, app, engine or self.of(app), self.interpreter, options
+        )
+
+    @property
+    def _waiting(self) -> tuple[str, ...]:
+        return ("--wait-for-client",) if self._debug.wait else ()
 
     async def choose(self, app: str, engine: EngineChoice | None, actor: str) -> None:
         """Keep a choice for the app; None goes back to the default. Raises BadValue."""

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
 from io import FileIO
 from pathlib import Path
@@ -64,8 +64,11 @@ class WorkerProcess:
         app: str,
         engine: EngineChoice = "auto",
         interpreter: Interpreter | None = None,
+        options: Sequence[str] = (),
     ) -> "WorkerProcess":
         """Start a worker for `app`; it reports the outcome of loading as its first message.
+
+        `options` are more of the worker's own.
 
         Raises OSError when the system has no room for a process or its pipes; nothing stays open.
         """
@@ -81,6 +84,7 @@ class WorkerProcess:
                 *interpreter.worker,
                 *("--agents", str(agents), "--app", app, "--engine", engine),
                 *("--down", str(down_read.fileno()), "--up", str(up_write.fileno())),
+                *options,
                 pass_fds=(down_read.fileno(), up_write.fileno()),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=out_write,

@@ -125,6 +125,8 @@ class AppStatus:
     """What the newest import said."""
     choice: EngineChoice | None
     """The engine that a person chose for it."""
+    debug_port: int | None = None
+    """Where its process listens for an editor's debugger."""
 
 
 Deliver = Callable[[Worker, ToServer], Awaitable[None]]
@@ -198,7 +200,8 @@ class Workers:
             status = "broken"
         info = app.current.loaded.result() if app.current is not None else None
         choice = self.engines.chosen(name)
-        return AppStatus(name, status, info, app.error, app.printed, choice)
+        port = self.engines.debug_port(name)
+        return AppStatus(name, status, info, app.error, app.printed, choice, port)
 
     def warm(self, name: str) -> None:
         """Load an app that was not tried yet, in the background."""
@@ -272,6 +275,7 @@ class Workers:
         app.stale = False
         self._bus.publish(APPS, AppChanged(name))
         try:
+            await self._free_port(name, app)
             worker = await self._spawn(name, app)
             if app.current is not None:
                 self._retire(app.current)
@@ -286,6 +290,14 @@ class Workers:
             if app.current is not None and app.current.retired:
                 app.current = None
             self._bus.publish(APPS, AppChanged(name, app.error))
+
+    async def _free_port(self, name: str, app: _App) -> None:
+        """Two processes can't listen on one port: end the app's present one, unless it has runs."""
+        worker = app.current
+        if self.engines.debug_port(name) is not None and worker is not None and not worker.runs:
+            worker.retired = True
+            app.current = None
+            await worker.process.stop()
 
     async def _spawn(self, name: str, app: _App, engine: EngineName | None = None) -> Worker:
         """A worker that has imported the app; raises AppBroken."""
@@ -305,8 +317,11 @@ class Workers:
         self._tasks.start(self._listen(worker), f"worker {process.pid} of {name}")
         if self._leaving.is_set():  # it came too late to be ended with the others
             process.kill()
+        # A person may attach a debugger first, and step through the import.
+        debugged = engine is None and self.engines.debug_port(name) is not None
         try:
-            await asyncio.wait_for(asyncio.shield(worker.loaded), SECONDS_TO_LOAD)
+            seconds = None if debugged else SECONDS_TO_LOAD
+            await asyncio.wait_for(asyncio.shield(worker.loaded), seconds)
         except TimeoutError:
             process.kill()
             raise AppBroken(_too_slow(name)) from None

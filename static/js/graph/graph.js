@@ -10,8 +10,6 @@ export function start() {
     if (node) return openMenu(event, node);
     const button = event.target.closest?.("[data-zoom]");
     if (button) press(button.dataset.zoom);
-    const copy = event.target.closest?.("[data-copy-text]");
-    if (copy) navigator.clipboard?.writeText(copy.dataset.copyText);
   });
   document.addEventListener("submit", (event) => event.target.closest(".graph-menu")?.hidePopover());
   document.addEventListener("wheel", (event) => {

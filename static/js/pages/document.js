@@ -5,6 +5,7 @@ import * as keys from "../palette/commands.js";
 import * as palette from "../palette/palette.js";
 import { start } from "../shell/behaviours.js";
 import * as connection from "../shell/connection.js";
+import * as copying from "../shell/copying.js";
 import * as forms from "../shell/forms.js";
 import * as notices from "../shell/notices.js";
 import * as popups from "../shell/popups.js";
@@ -13,4 +14,4 @@ import * as stream from "../shell/stream.js";
 import * as theme from "../shell/theme.js";
 import * as times from "../shell/times.js";
 
-start([forms, connection, progress, popups, keys, palette, selection, notices, stream, secrets, theme, times]);
+start([forms, connection, copying, progress, popups, keys, palette, selection, notices, stream, secrets, theme, times]);

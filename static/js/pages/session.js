@@ -20,6 +20,7 @@ import * as tabName from "../session/tab-name.js";
 import * as settings from "../settings/settings.js";
 import { start } from "../shell/behaviours.js";
 import * as connection from "../shell/connection.js";
+import * as copying from "../shell/copying.js";
 import * as forms from "../shell/forms.js";
 import * as notices from "../shell/notices.js";
 import * as popups from "../shell/popups.js";
@@ -40,7 +41,7 @@ import * as tour from "../tour/tour.js";
 import * as spans from "../trace/spans.js";
 
 start([
-  announcements, requests, attachments, composer, forms, connection, popups, palette, drafts, filter, fork, sheet, keyHistory,
+  announcements, requests, attachments, composer, forms, connection, copying, popups, palette, drafts, filter, fork, sheet, keyHistory,
   log, keys, notes, navigation, panes, player, apart, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
   theme, times, spans, graph, progress, settings, tour,
 ]);

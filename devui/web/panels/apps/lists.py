@@ -1,5 +1,6 @@
 """Lists of the start page and of an app: apps, sessions, files left out, examples."""
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -19,7 +20,15 @@ from devui.web.links import (
     rename_url,
     session_url,
 )
-from devui.web.panels.apps.parts import AppCard, AppHead, Engine, Option, SessionItem, Unused
+from devui.web.panels.apps.parts import (
+    AppCard,
+    AppHead,
+    Attach,
+    Engine,
+    Option,
+    SessionItem,
+    Unused,
+)
 from devui.web.panels.apps.parts import AppStatus as CardStatus
 from devui.web.panels.runs.failure import agent_failure
 from devui.web.panels.runs.status import newest_run
@@ -52,6 +61,7 @@ async def session_items(
     return tuple(items)
 
 
+_LOOPBACK: Final = "127.0.0.1"
 _CARD: Final[dict[str, tuple[CardStatus, str]]] = {
     "ready": ("ready", "ready"),
     "loading": ("starting", "starting"),
@@ -89,7 +99,19 @@ def app_head(app: AppStatus, about: str, default: EngineChoice) -> AppHead:
         reload_action=reload_url(app.name),
         engine=engine_of(app, default),
         printed=visible(printed_text(app.printed)),
+        attach=attach(app.name, app.debug_port) if app.debug_port else None,
     )
+
+
+def attach(name: str, port: int) -> Attach:
+    """How an editor attaches on this port; the configuration is VS Code's, which others read."""
+    configuration = {
+        "name": f"devui: {name}",
+        "type": "debugpy",
+        "request": "attach",
+        "connect": {"host": _LOOPBACK, "port": port},
+    }
+    return Attach(f"{_LOOPBACK}:{port}", json.dumps(configuration, indent=2))
 
 
 def engine_of(app: AppStatus, default: EngineChoice) -> Engine:

@@ -47,6 +47,17 @@ class Engine:
 
 
 @dataclass(frozen=True, slots=True)
+class Attach:
+    """Where an editor's debugger attaches to the app's process."""
+
+    template: ClassVar[str] = "apps/attach.html"
+    address: str
+    """`127.0.0.1:5678`."""
+    configuration: str
+    """For the editor's launch.json: the JSON text of one configuration."""
+
+
+@dataclass(frozen=True, slots=True)
 class AppHead:
     """The top of an app's own page."""
 
@@ -61,6 +72,7 @@ class AppHead:
     engine: Engine
     printed: str = ""
     """What it printed and logged while it was imported."""
+    attach: Attach | None = None
 
 
 @dataclass(frozen=True, slots=True)

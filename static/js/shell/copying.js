@@ -1,0 +1,14 @@
+// Buttons that copy a text of their own, and say so if they have words.
+const SECONDS = 2;
+
+export function start() {
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.("[data-copy-text]");
+    if (!button || !navigator.clipboard) return;
+    await navigator.clipboard.writeText(button.dataset.copyText);
+    const words = button.querySelector(".words");
+    if (!words) return;
+    words.textContent = "Copied";
+    setTimeout(() => (words.textContent = "Copy"), SECONDS * 1000);
+  });
+}

@@ -1,0 +1,73 @@
+"""A client of the Debug Adapter Protocol, as an editor is one: attaches, stops, continues."""
+
+import json
+import socket
+from typing import Any, Self
+
+from tests.kit.patience import PATIENCE
+
+
+class DapClient:
+    """One connection to a debug adapter; a context manager that closes it."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self._file = self._socket.makefile("rb")
+        self._number = 0
+        self._events: list[dict[str, Any]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+        self._socket.close()
+
+    def attach(self, file: str, *lines: int) -> None:
+        """What an editor does from the start of its session to the breakpoints in a file."""
+        self.request(
+            "initialize", {"clientID": "tests", "adapterID": "debugpy", "pathFormat": "path"}
+        )
+        attached = self.send("attach", {"name": "tests", "type": "debugpy", "justMyCode": True})
+        self.event("initialized")
+        breakpoints = {"source": {"path": file}, "breakpoints": [{"line": line} for line in lines]}
+        answer = self.request("setBreakpoints", breakpoints)
+        assert all(each["verified"] for each in answer["breakpoints"]), answer
+        self.request("configurationDone")
+        self.answer(attached)
+
+    def request(self, command: str, arguments: dict[str, Any] | None = None) -> Any:
+        """The body of the answer."""
+        return self.answer(self.send(command, arguments))
+
+    def send(self, command: str, arguments: dict[str, Any] | None = None) -> int:
+        self._number += 1
+        message = {"seq": self._number, "type": "request", "command": command}
+        body = json.dumps({**message, "arguments": arguments or {}}).encode()
+        self._socket.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        return self._number
+
+    def answer(self, number: int) -> Any:
+        while True:
+            message = self._read()
+            if message["type"] == "response" and message["request_seq"] == number:
+                assert message["success"], message
+                return message.get("body")
+            self._events.append(message)
+
+    def event(self, name: str) -> Any:
+        """The body of the next event of this name."""
+        while True:
+            for message in self._events:
+                if message.get("event") == name:
+                    self._events.remove(message)
+                    return message.get("body")
+            self._events.append(self._read())
+
+    def _read(self) -> dict[str, Any]:
+        size = 0
+        while line := self._file.readline().strip():
+            size = int(line.removeprefix(b"Content-Length: "))
+        assert size, "the adapter hung up"
+        message: dict[str, Any] = json.loads(self._file.read(size))
+        return message
