@@ -19,6 +19,11 @@ class Setting:
     """Values to choose from; others are possible, too."""
     error: str = ""
 
+    @property
+    def differs(self) -> bool:
+        """Whether the run will have something else than the agent's own."""
+        return self.value not in {"", self.own}
+
 
 @dataclass(frozen=True, slots=True)
 class RunSettingsForm:
