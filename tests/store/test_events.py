@@ -1,4 +1,5 @@
 import dataclasses
+import json
 import math
 from typing import Any
 
@@ -266,3 +267,26 @@ async def test_a_history_that_cannot_be_kept_leaves_no_session(journal: Journal)
     assert await journal.sessions.find("app", "u", "half") is None
     row = await journal.sessions.create("app", "u", "half", {})
     assert await journal.state.shared(row.key) == {}
+
+
+async def test_where_the_events_of_an_agent_begin_and_end(
+    journal: Journal, session: SessionRow
+) -> None:
+    paths = ["", "T/A", "T/A/B", "T/AB", "T/A", "T/A"]
+    for number, path in enumerate(paths, 1):
+        event = dataclasses.replace(
+            new_event(f"e{number}"),
+            invocation_id="i1" if number < 6 else "i2",
+            summary_json=json.dumps({"kind": "text", "text": "", "path": path}) if path else "{",
+        )
+        await journal.events.append(session.key, event, None)
+
+    async def outside(first: int, last: int, *, is_last: bool) -> int | None:
+        return await journal.events.outside(
+            session.key, "i1", "T/A", first=first, last=last, is_last=is_last
+        )
+
+    assert await outside(2, 6, is_last=False) == 4
+    assert await outside(1, 3, is_last=True) == 1
+    assert await outside(2, 3, is_last=True) is None
+    assert await outside(5, 6, is_last=False) == 6

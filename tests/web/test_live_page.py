@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-
 from typing import Any
 
 import pytest
@@ -54,9 +53,7 @@ async def test_a_result_is_the_second_line_of_its_call_if_nothing_is_between(
     async with opened(settings, Access(None)) as found:
         session = await found.journal.sessions.create("fine", "u", None, {})
         await found.journal.runs.start("r", session.key)
-        done = await found.journal.events.append(
-            session.key, event_of(call, final=False), run="r"
-        )
+        done = await found.journal.events.append(session.key, event_of(call, final=False), run="r")
         await found.journal.runs.change("r", status)
         page = LivePage(found, session, past=False)
         await page.begin(await found.journal.head())

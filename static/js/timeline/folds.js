@@ -2,9 +2,9 @@
 // folds, and checkpoints and changes of the state in a row, which a reader unfolds. Rows that arrive later join. Of a long fold,
 // the page has a gap (gaps.js), which knows the agent that all its events are under, and is folded as they were.
 import { each } from "../shell/behaviours.js";
+import { say } from "./fold-button.js";
 import { gapOf, look } from "./gaps.js";
 import { fold, keepStop, selected } from "./rows.js";
-import { totals, words } from "./totals.js";
 
 const ROW = ".row[data-event]";
 const PIECE = `${ROW}, [data-gap][data-path]`;
@@ -174,25 +174,4 @@ function foldOf(item, beside) {
   const path = prefixes(item).find((each) => closed.has(key(item, each)));
   if (path) return { kind: "agent", id: path };
   return !beside || beside.isOpen ? null : { kind: "asides", id: `asides ${beside.rows[0].dataset.event}` };
-}
-
-// What the first row of a fold says of it.
-function say(row, hidden, begins = false) {
-  const button = row.querySelector("[data-fold-row]");
-  if (!hidden.length && !begins) {
-    row.removeAttribute("aria-expanded");
-    button?.remove();
-    return;
-  }
-  row.setAttribute("aria-expanded", String(!hidden.length));
-  const shown = button ?? document.createElement("button");
-  const [count, ...figures] = hidden.length ? words(totals(hidden)) : [""];
-  const text = [count, ...figures].join(" · ");
-  if (shown.textContent !== text || !button) shown.textContent = text;
-  Object.assign(shown, { type: "button", className: "fold-row", title: hidden.length ? "Show these events (→)" : "Fold these events (←)" });
-  const name = `Show ${count.slice(1)} more event${count === "+1" ? "" : "s"}`;
-  shown.setAttribute("aria-label", hidden.length ? [name, ...figures].join(", ") : "Fold these events");
-  shown.dataset.foldRow = "";
-  shown.tabIndex = -1;
-  if (!button) row.querySelector(".flags").prepend(shown);
 }

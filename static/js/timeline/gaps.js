@@ -1,13 +1,11 @@
 // Events that the page leaves out. A gap takes the room of its events; where it comes near what the reader sees, it is
-// replaced by those that belong there, and rows and messages far from what the reader sees become a gap again. So the
-// lists scroll from the first event to the last, and stay short.
-// Rows of a folded agent or invocation become a gap wherever they are, which is folded with them and fetched once it is seen.
+// replaced by those that belong there, and rows and messages far from what the reader sees become a gap again (trimming.js). So
+// the lists scroll from the first event to the last, and stay short.
 import { each } from "../shell/behaviours.js";
-import { totals } from "./totals.js";
+import { FOLDED, anchor, isShown, size, trim } from "./trimming.js";
 
-const NEAR = 500, FAR = 900; // pixels beyond what is seen: what is nearer is fetched, what is farther is dropped
+const NEAR = 500; // pixels beyond what is seen: what is nearer is fetched
 const LEAST = 30, MOST = 160; // events of one request
-const CROWD = 12; // items that are dropped together
 const REST = 60; // milliseconds
 const pending = new WeakMap(); // the list's request
 const looks = new WeakMap(); // what looks at a list soon, and fetches and drops what it has to
@@ -22,7 +20,7 @@ export function start() {
   document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
     if (!anchors.has(ctx)) return;
     const { keep, before } = anchors.get(ctx), gap = ctx.sourceElement;
-    for (let each = gap.previousElementSibling; each !== before; each = each.previousElementSibling) inherit(each, gap);
+    for (let each = gap.previousElementSibling; each && each !== before; each = each.previousElementSibling) inherit(each, gap);
     gap.remove();
     keep();
   });
@@ -62,10 +60,6 @@ export function gapOf(list, number) {
 function throttled(act) {
   let timer = null;
   return () => { timer ??= setTimeout(() => { timer = null; act(); }, REST); };
-}
-
-function size(gap) {
-  gap.style.setProperty("--count", gap.dataset.count);
 }
 
 function fill(list) {
@@ -112,114 +106,8 @@ function foldBeside(gap) {
   return head ? { fold: head.dataset.event, names: head.dataset.heads } : {};
 }
 
-// Keeps what the reader sees where it is, while something above it changes.
-function anchor(list) {
-  const box = list.closest(".scroller"), top = box.getBoundingClientRect().top;
-  const seen = [...list.children].find((item) => !item.matches("[data-gap]") && item.getBoundingClientRect().bottom > top + 60);
-  const before = seen?.getBoundingClientRect().top;
-  return () => {
-    if (seen?.isConnected) box.scrollTop += seen.getBoundingClientRect().top - before;
-  };
-}
-
-// The items that belong together: a header with its first row, a row or message with what follows from it.
-function blocks(list) {
-  const all = [];
-  let open = false; // whether the last block still waits for its row
-  for (const item of list.children) {
-    const numbered = item.matches("[data-event], [data-gap]"), header = item.matches(".inv");
-    if (!all.length || header || (numbered && !open)) all.push([]);
-    all.at(-1).push(item);
-    open = header || (open && !numbered);
-  }
-  return all;
-}
-
-function trim(list) {
-  const view = list.closest(".scroller").getBoundingClientRect();
-  if (!view.height || list.children.length < CROWD) return;
-  const runs = [[]];
-  const all = blocks(list);
-  let end = list.getBoundingClientRect().top;
-  for (const block of all) {
-    const isFolded = block.every((item) => item.matches(FOLDED));
-    const places = block.filter(isShown).map((item) => item.getBoundingClientRect());
-    const start = places.length ? places[0].top : end;
-    end = places.length ? places.at(-1).bottom : end;
-    const far = isFolded || end < view.top - FAR || start > view.bottom + FAR;
-    // What is folded goes with the row that it has folded to, or by itself.
-    if (!isFolded && isAllFolded(runs.at(-1))) runs.push([]);
-    if (far && block !== all.at(-1) && !isKept(block)) runs.at(-1).push(...block);
-    else if (runs.at(-1).length) runs.push([]);
-  }
-  const long = runs.filter((run) => run.length >= CROWD || (run.length > 1 && !isAllFolded(run) && run.some((item) => item.matches("[data-gap]"))));
-  if (!long.length) return;
-  const keep = anchor(list);
-  long.forEach((run) => drop(list, run));
-  keep();
-}
-
-// What has the focus, is selected, or takes input stays.
-function isKept(block) {
-  return block.some((item) => item.matches(':focus-within, [aria-selected="true"], :has(form)'));
-}
-
-const FOLDED = '[hidden], [data-folded="agent"]';
-const isShown = (item) => !item.matches("[hidden], [data-folded]");
-const isAllFolded = (items) => items.length > 0 && items.every((item) => item.matches(FOLDED));
-
-function drop(list, items) {
-  const numbers = items.filter((item) => item.matches("[data-event], [data-gap]"));
-  const places = items.filter(isShown).map((item) => item.getBoundingClientRect());
-  const height = places.length ? places.at(-1).bottom - places[0].top : 0;
-  const first = firstOf(numbers[0]), last = firstOf(next(items.at(-1))) - 1;
-  const isRow = list.id === "rows";
-  const rows = numbers.reduce((sum, item) => sum + Number(item.dataset.count ?? 1), 0);
-  const gap = document.createElement("div");
-  const count = isRow ? rows : last - first + 1;
-  gap.className = "gap";
-  Object.assign(gap.dataset, { gap: "", first, last, count });
-  gap.setAttribute("hx-include", "this"); // the list's address says it all; the inspector may be as of another event
-  if (isRow) share(gap, numbers);
-  if (isAllFolded(items)) fold(gap, items[0]);
-  else gap.style.height = `${height}px`;
-  const label = document.createElement("span");
-  label.textContent = `${count} more events`;
-  if (isRow) { gap.setAttribute("role", "row"); label.setAttribute("role", "gridcell"); }
-  gap.append(label);
-  size(gap);
-  list.insertBefore(gap, items[0]);
-  items.forEach((item) => item.remove());
-}
-
-// What a gap's rows have in common, so that it folds as they would: the invocation, and the agent that they are under.
-function share(gap, items) {
-  const [{ dataset: { group } }] = items;
-  gap.dataset.totals = JSON.stringify(totals(items));
-  if (!group || items.some((item) => item.dataset.group !== group)) return;
-  gap.dataset.group = group;
-  const [path, ...others] = items.map((item) => (item.dataset.path ?? "").split("/"));
-  const differs = path.findIndex((name, place) => others.some((other) => other[place] !== name));
-  const common = differs < 0 ? path : path.slice(0, differs);
-  if (common.length > 1) gap.dataset.path = common.join("/");
-}
-
 // What is left of a gap has the same in common.
 function inherit(rest, gap) {
   if (!rest.matches("[data-gap]")) return;
   for (const name of ["group", "path"]) if (gap.dataset[name]) rest.dataset[name] = gap.dataset[name];
-}
-
-// Out of sight at once, as what it stands for is, and not when the page has looked at it.
-function fold(gap, like) {
-  gap.hidden = like.hidden;
-  if (like.dataset.folded) gap.dataset.folded = like.dataset.folded;
-}
-
-const firstOf = (item) => Number(item.dataset.first ?? item.dataset.event);
-
-function next(item) {
-  let after = item.nextElementSibling;
-  while (!after.matches("[data-event], [data-gap]")) after = after.nextElementSibling;
-  return after;
 }

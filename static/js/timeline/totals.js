@@ -6,16 +6,17 @@ export function totals(items) {
   return items.map(of).reduce(plus, NONE);
 }
 
-// `+12`, `3.4 s`, `2.1k tok`, `$0.0120`, `1 failed`, as far as there is any; `+` after a figure: there is more than is known.
+// `+12`, `3.4 s`, `2.1k tok`, `$0.0120`, `1 failed` by name, as far as there is any; `+` after a figure: there is more than is known.
 export function words({ events, seconds, tokens, dollars, failures, isPartial, isUnpriced }) {
   const more = isPartial ? "+" : "";
-  return [
-    `+${events}`,
-    seconds >= 0.1 && `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)} s${more}`,
-    tokens > 0 && `${compact(tokens)}${more} tok`,
-    dollars > 0 && `${money(dollars)}${more || (isUnpriced ? "+" : "")}`,
-    failures > 0 && `${failures}${more} failed`,
-  ].filter(Boolean);
+  const all = {
+    events: `+${events}`,
+    seconds: seconds >= 0.1 && `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)}${more} s`,
+    tokens: tokens > 0 && `${compact(tokens)}${more} tok`,
+    dollars: dollars > 0 && `${money(dollars)}${isUnpriced ? "+" : more}`,
+    failures: failures > 0 && `${failures}${more} failed`,
+  };
+  return Object.entries(all).filter(([, text]) => text);
 }
 
 function of(item) {

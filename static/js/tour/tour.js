@@ -1,83 +1,13 @@
 // The tour of the debugger, on the page itself: a card beside what the next step is about. It watches the page and goes on when a
 // step is done, by whatever way; where it can't be done any more (`lost`), it says why and starts over. The page stays usable, and
 // Escape leaves.
+import { STEPS } from "./steps.js";
+
 const SAID = "tour"; // in localStorage: it was taken or declined, and isn't offered again
 const BEGIN = "tour-begins"; // in sessionStorage: the next session page begins it
-const MESSAGE = "Split the bill of table 7";
 const NARROW = matchMedia("(max-width: 700px)");
 const OPEN = "dialog[open], :popover-open, [data-menu][open], #filter-words:not([hidden])";
 const get = (selector) => document.querySelector(selector);
-const breakpoint = () => [...document.querySelectorAll("#breakpoints > li")].some((item) => /\bbill\b[^]*new\s*<\s*0/.test(item.textContent) && !item.querySelector("form.off"));
-const hold = () => get("#held .held");
-const hasEnded = () => get("#run .run:not(.running, .held, .stopping)[data-run]:not([data-run=''])");
-const CONTINUED = "The run went on before you changed the value. Start over in a new session; the breakpoint is still there.";
-let first = ""; // the id of the hold that the tour is about
-
-const STEPS = [
-  {
-    title: "Stop where it goes wrong",
-    text: "This agent splits a bill and gets a negative share. On the Breaks tab, add a breakpoint: break on “state key written”, name bill, condition new < 0.",
-    at: () => get("#break-form") ?? get("#tab-breaks"),
-    isDone: breakpoint,
-    act: () => {
-      const form = get("#break-form form");
-      if (!form) return get("#tab-breaks").click();
-      form.elements.on.value = "state";
-      form.elements.name.value = "bill";
-      form.elements.condition.value = "new < 0";
-      form.querySelector("button.primary").focus();
-    },
-    label: () => (get("#break-form") ? "Fill it in" : "Open Breaks"),
-  },
-  {
-    title: "Run it",
-    text: `Send “${MESSAGE}”. The run pauses before anything negative is committed.`,
-    at: () => get("[data-composer]"),
-    isDone: hold,
-    lost: () => hasEnded() && "The run ended without a pause. Check in Breaks that the breakpoint is switched on and says: bill, new < 0. Then start over.",
-    act: () => {
-      const field = get("#composer-text");
-      field.value = MESSAGE;
-      field.dispatchEvent(new Event("input", { bubbles: true }));
-      field.focus();
-    },
-    label: () => "Write it",
-  },
-  {
-    title: "Look, then change it",
-    text: "The run is paused: bill is about to go from 84 to −756. Nothing is stored yet. Open Edit, enter 75.6 for bill, and choose “Use these values”.",
-    at: hold,
-    isReady: () => get("#held .change"),
-    isDone: () => get("#held .change-told"),
-    lost: () => !document.getElementById(first) && CONTINUED,
-    act: () => {
-      const edit = get("#held .change");
-      edit.open = true;
-      const field = [...edit.querySelectorAll(".field")].find((each) => /\bbill\b/.test(each.querySelector("label")?.textContent ?? ""));
-      const input = field?.querySelector("input, textarea");
-      if (!input) return;
-      input.value = "75.6";
-      edit.querySelector(".held-form button.primary").focus();
-    },
-    label: () => "Open Edit",
-  },
-  {
-    title: "Continue",
-    text: "The event will be committed with your value. Choose Continue, or press c: everything after it works with 75.6.",
-    at: () => get("#do-continue"),
-    isUndone: () => document.getElementById(first)?.querySelector(".change") && !get("#held .change-told"),
-    isDone: () => !hold() && get("#run .done"),
-    lost: () => !hold() && hasEnded() && "The run ended early. Start over in a new session; the breakpoint is still there.",
-    act: () => get("#do-continue")?.focus(),
-    label: () => "Show me",
-  },
-  {
-    title: "Each of you pays 18.9",
-    text: "You found the event that broke the bill, and once you corrected it, the rest of the run came out right. The breakpoint stays in Breaks; remove it there. Press ? for all shortcuts.",
-    at: () => get("#chat"),
-    isDone: () => false,
-  },
-];
 
 let place = -1; // the step that is shown; -1: no tour
 let timer = 0;
@@ -143,7 +73,7 @@ function leave() {
 
 function show(next) {
   const card = get("#tour"), inside = place < 0 || card.contains(document.activeElement);
-  if (next === 2 && place < 2) first = hold().id;
+  if (next > place) STEPS[next].enter?.();
   place = next;
   const step = STEPS[place];
   card.querySelector("[data-tour-count]").textContent = `${place + 1} of ${STEPS.length}`;

@@ -1,0 +1,76 @@
+// The steps of the tour: what each says and is about (`at`), what its button does (`act`, `label`), and how the page shows that it
+// is done (`isDone`), no longer done (`isUndone`), or can't be done any more (`lost`, with the reason).
+const MESSAGE = "Split the bill of table 7";
+const get = (selector) => document.querySelector(selector);
+const breakpoint = () => [...document.querySelectorAll("#breakpoints > li")].some((item) => /\bbill\b[^]*new\s*<\s*0/.test(item.textContent) && !item.querySelector("form.off"));
+const hold = () => get("#held .held");
+const hasEnded = () => get("#run .run:not(.running, .held, .stopping)[data-run]:not([data-run=''])");
+const CONTINUED = "The run went on before you changed the value. Start over in a new session; the breakpoint is still there.";
+let first = ""; // the id of the hold that the tour is about
+
+export const STEPS = [
+  {
+    title: "Stop where it goes wrong",
+    text: "This agent splits a bill and gets a negative share. On the Breaks tab, add a breakpoint: break on “state key written”, name bill, condition new < 0.",
+    at: () => get("#break-form") ?? get("#tab-breaks"),
+    isDone: breakpoint,
+    act: () => {
+      const form = get("#break-form form");
+      if (!form) return get("#tab-breaks").click();
+      form.elements.on.value = "state";
+      form.elements.name.value = "bill";
+      form.elements.condition.value = "new < 0";
+      form.querySelector("button.primary").focus();
+    },
+    label: () => (get("#break-form") ? "Fill it in" : "Open Breaks"),
+  },
+  {
+    title: "Run it",
+    text: `Send “${MESSAGE}”. The run pauses before anything negative is committed.`,
+    at: () => get("[data-composer]"),
+    isDone: hold,
+    lost: () => hasEnded() && "The run ended without a pause. Check in Breaks that the breakpoint is switched on and says: bill, new < 0. Then start over.",
+    act: () => {
+      const field = get("#composer-text");
+      field.value = MESSAGE;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      field.focus();
+    },
+    label: () => "Write it",
+  },
+  {
+    title: "Look, then change it",
+    text: "The run is paused: bill is about to go from 84 to −756. Nothing is stored yet. Open Edit, enter 75.6 for bill, and choose “Use these values”.",
+    enter: () => { first = hold().id; },
+    at: hold,
+    isReady: () => get("#held .change"),
+    isDone: () => get("#held .change-told"),
+    lost: () => !document.getElementById(first) && CONTINUED,
+    act: () => {
+      const edit = get("#held .change");
+      edit.open = true;
+      const field = [...edit.querySelectorAll(".field")].find((each) => /\bbill\b/.test(each.querySelector("label")?.textContent ?? ""));
+      const input = field?.querySelector("input, textarea");
+      if (!input) return;
+      input.value = "75.6";
+      edit.querySelector(".held-form button.primary").focus();
+    },
+    label: () => "Open Edit",
+  },
+  {
+    title: "Continue",
+    text: "The event will be committed with your value. Choose Continue, or press c: everything after it works with 75.6.",
+    at: () => get("#do-continue"),
+    isUndone: () => document.getElementById(first)?.querySelector(".change") && !get("#held .change-told"),
+    isDone: () => !hold() && get("#run .done"),
+    lost: () => !hold() && hasEnded() && "The run ended early. Start over in a new session; the breakpoint is still there.",
+    act: () => get("#do-continue")?.focus(),
+    label: () => "Show me",
+  },
+  {
+    title: "Each of you pays 18.9",
+    text: "You found the event that broke the bill, and once you corrected it, the rest of the run came out right. The breakpoint stays in Breaks; remove it there. Press ? for all shortcuts.",
+    at: () => get("#chat"),
+    isDone: () => false,
+  },
+];
