@@ -55,7 +55,8 @@ def listen(port: int, *, wait: bool) -> None:
                 " version of this app. End that, then reload the app."
             )
         _PAUSE.wait(_BETWEEN_TRIES)
-    debugpy.listen(("127.0.0.1", port))
+    # In a process of its own, the listener would outlive this one and keep the port.
+    debugpy.listen(("127.0.0.1", port), in_process_debug_adapter=True)
     if wait:
         debugpy.wait_for_client()
 

@@ -102,14 +102,21 @@ def test_an_app_waits_for_its_editor_and_listens_again_after_a_change(tmp_path):
     ):
         assert Debugged(client, "other").start(pause=False).settled()["status"] == "done"
         client.get("/apps/guide", headers=HTML)
-        for text in (CODE, CODE + "\n"):
+        for number in range(2):
             with connected(port) as editor:
                 editor.attach(str(file), IN_MODULE)
                 thread = editor.event("stopped")["threadId"]
                 editor.request("continue", {"threadId": thread})
                 debugged = Debugged(client, "guide").start(pause=False)
                 assert debugged.settled()["status"] == "done"
-            file.write_text(text + "# changed\n", encoding="utf-8")
+            with connected(port) as editor:  # detached, and attached to the same process again
+                editor.attach(str(file), IN_LOOP)
+                debugged = Debugged(client, "guide").start(pause=False)
+                thread = editor.event("stopped")["threadId"]
+                editor.request("continue", {"threadId": thread})
+                assert debugged.settled()["status"] == "done"
+                file.write_text(f"{CODE}# {number}\n", encoding="utf-8")
+                editor.until_hung_up()
 
 
 @pytest.mark.parametrize(

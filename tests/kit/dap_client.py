@@ -14,7 +14,7 @@ class DapClient:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         self._file = self._socket.makefile("rb")
         self._number = 0
-        self._events: list[dict[str, Any]] = []
+        self._unread: list[dict[str, Any]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -48,21 +48,28 @@ class DapClient:
         return self._number
 
     def answer(self, number: int) -> Any:
-        while True:
-            message = self._read()
-            if message["type"] == "response" and message["request_seq"] == number:
-                assert message["success"], message
-                return message.get("body")
-            self._events.append(message)
+        """The body of the answer to a request."""
+        message = self._first("request_seq", number)
+        assert message["success"], message
+        return message.get("body")
 
     def event(self, name: str) -> Any:
         """The body of the next event of this name."""
+        return self._first("event", name).get("body")
+
+    def _first(self, key: str, value: object) -> dict[str, Any]:
+        """The first message of this value that nobody has taken."""
         while True:
-            for message in self._events:
-                if message.get("event") == name:
-                    self._events.remove(message)
-                    return message.get("body")
-            self._events.append(self._read())
+            for message in self._unread:
+                if message.get(key) == value:
+                    self._unread.remove(message)
+                    return message
+            self._unread.append(self._read())
+
+    def until_hung_up(self) -> None:
+        """Return when the process at the other end is gone."""
+        while self._file.read(1):
+            pass
 
     def _read(self) -> dict[str, Any]:
         size = 0
