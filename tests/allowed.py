@@ -225,6 +225,7 @@ INFLATES = {
 }
 
 DYNAMIC_CODE = {
+    "devui/worker/debuggers.py:listen": "one package by its name: it needs an extra",
     "devui/__init__.py:serve": "one module of ours, so that importing devui stays cheap",
     "devui/cli/commands.py:_look_for_mistakes": "a module of ours, for mistakes alone",
     "devui/cli/commands.py:Front.get_command": "module names from a table of ours, never from data",

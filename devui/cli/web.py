@@ -148,6 +148,17 @@ def log_to_terminal(level: str, agents: Path) -> None:
 
 
 _KEPT = WorkerLimits()
+_REFUSED = (
+    BadHostEntry,
+    BindRefused,
+    NoFrontEnd,
+    WeakToken,
+    WrongDebugPort,
+    WrongLimit,
+    WrongPython,
+    OSError,
+)
+"""What options may be refused with."""
 _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
@@ -273,16 +284,7 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
         )
         access = Access(token)
         listeners = listen(host, port)
-    except (
-        BadHostEntry,
-        BindRefused,
-        NoFrontEnd,
-        WeakToken,
-        WrongDebugPort,
-        WrongLimit,
-        WrongPython,
-        OSError,
-    ) as error:
+    except _REFUSED as error:
         raise click.ClickException(str(error)) from error
     settings = Settings(
         agents=agents,

@@ -60,7 +60,7 @@ class Engines:
         port = None if engine else self.debug_port(app)
         options = () if port is None else (f"--debug-port={port}", *self._waiting)
         return await WorkerProcess.start(
-            agents, app, engine or self.of(app), self.interpreter, options
+            agents, app, engine or self.of(app), self.interpreter, options=options
         )
 
     @property

@@ -64,6 +64,7 @@ class WorkerProcess:
         app: str,
         engine: EngineChoice = "auto",
         interpreter: Interpreter | None = None,
+        *,
         options: Sequence[str] = (),
     ) -> "WorkerProcess":
         """Start a worker for `app`; it reports the outcome of loading as its first message.
