@@ -4,6 +4,7 @@ While one of them has stopped the code, its loop does not turn and its runs do n
 no fault of theirs.
 """
 
+import os
 import socket
 import sys
 import threading
@@ -39,6 +40,8 @@ def listen(port: int, *, wait: bool) -> None:
 
     Raises DebuggerUnavailable without debugpy, or if the port stays in use.
     """
+    # A warning that it can't stop in some modules of Python itself, on each start.
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     try:
         debugpy = import_module("debugpy")
     except ImportError as error:
