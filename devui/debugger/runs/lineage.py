@@ -21,7 +21,7 @@ class Lineage:
             return
         above = self._paths.get(span.parent, "") if span.parent is not None else ""
         names = above.split("/") if above else []
-        # An agent to which control returns is where it was, not below those that it has called.
+        # An agent to which control returns is where it was, not below those it has called.
         names = names[: names.index(span.name)] if span.name in names else names
         path = "/".join([*names, span.name])
         self._paths[span.span] = self._newest[span.name, span.branch] = path
