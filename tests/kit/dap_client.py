@@ -8,13 +8,18 @@ from tests.kit.patience import PATIENCE
 
 
 class DapClient:
-    """One connection to a debug adapter; a context manager that closes it."""
+    """One session with a debug adapter; a context manager that closes its connection.
+
+    An adapter that is about to leave hangs up: raises OSError.
+    """
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         self._file = self._socket.makefile("rb")
         self._number = 0
         self._unread: list[dict[str, Any]] = []
+        arguments = {"clientID": "tests", "adapterID": "debugpy", "pathFormat": "path"}
+        self.request("initialize", arguments)
 
     def __enter__(self) -> Self:
         return self
@@ -25,9 +30,6 @@ class DapClient:
 
     def attach(self, file: str, *lines: int) -> None:
         """What an editor does from the start of its session to the breakpoints in a file."""
-        self.request(
-            "initialize", {"clientID": "tests", "adapterID": "debugpy", "pathFormat": "path"}
-        )
         attached = self.send("attach", {"name": "tests", "type": "debugpy", "justMyCode": True})
         self.event("initialized")
         breakpoints = {"source": {"path": file}, "breakpoints": [{"line": line} for line in lines]}
@@ -75,6 +77,7 @@ class DapClient:
         size = 0
         while line := self._file.readline().strip():
             size = int(line.removeprefix(b"Content-Length: "))
-        assert size, "the adapter hung up"
+        if not size:
+            raise ConnectionResetError("the adapter hung up")
         message: dict[str, Any] = json.loads(self._file.read(size))
         return message
