@@ -79,9 +79,17 @@ def client(address: str) -> httpx2.Client:
     return httpx2.Client(base_url=address, headers=headers, timeout=PATIENCE)
 
 
+AT_A_TERMINAL = """
+import signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+"""Ctrl+C arrives, also where the tests run in the background of a shell, which ignores it."""
+
+
 def test_a_script_serves_its_agent_until_ctrl_c(tmp_path):
     last = "devui.serve(agent, port=0, open_browser=False)\nprint('seen', SEEN, flush=True)\n"
-    with script(tmp_path, AGENT + last) as process:
+    with script(tmp_path, AT_A_TERMINAL + AGENT + last) as process:
         address = re.search(r"http://[\d.:]+", process.stdout.readline())[0]
         with client(address) as http:
             assert http.get("/list-apps").json() == ["guide"]
