@@ -45,19 +45,19 @@ def _arguments() -> argparse.Namespace:
 
 def main() -> None:
     """Serve until the host hangs up."""
-    given = _arguments()
-    log_to_terminal("warning", given.agents)
-    os.set_inheritable(given.control, False)
+    options = _arguments()
+    log_to_terminal("warning", options.agents)
+    os.set_inheritable(options.control, False)
     try:
         access = Access(os.environ.get("DEVUI_TOKEN"))
-        listeners = listen(DEFAULT_HOST, given.port)
+        listeners = listen(DEFAULT_HOST, options.port)
         settings = Settings(
-            agents=given.agents,
-            data_dir=given.data_dir,
+            agents=options.agents,
+            data_dir=options.data_dir,
             port=listeners[0].getsockname()[1],
-            limits=Limits.read(given.limit),
+            limits=Limits.read(options.limit),
             workers=_FOR_GOOD,
-            hosted=Hosted(tuple(given.apps), given.control, given.pid),
+            hosted=Hosted(tuple(options.apps), options.control, options.pid),
         )
 
         def announce(link: str) -> None:

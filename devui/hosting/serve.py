@@ -80,12 +80,12 @@ class Serving:
         """Wait until the server answers, and let the agents take orders. Raises ServeError."""
         stdout = self._server.stdout
         line = stdout.readline() if stdout is not None else ""
-        told = json.loads(line) if line else {"error": "its process ended; see standard error"}
-        if "error" in told:
+        report = json.loads(line) if line else {"error": "its process ended; see standard error"}
+        if "error" in report:
             self._control.close()
             self._server.wait()
-            raise ServeError(f"devui did not start: {told['error']}")
-        self.url, self.link, self.token = told["url"], told["link"], told["token"]
+            raise ServeError(f"devui did not start: {report['error']}")
+        self.url, self.link, self.token = report["url"], report["link"], report["token"]
         self._host.start()
         atexit.register(self.stop)
 
@@ -148,23 +148,23 @@ def serve(
     return serving
 
 
-def _named(given: Any, name: str | None) -> dict[str, Any]:
+def _named(agent: Any, name: str | None) -> dict[str, Any]:
     """What is to be served, by the names of the apps. Raises TypeError and ValueError."""
-    agents = list(given) if isinstance(given, list | tuple) else [given]
+    agents = list(agent) if isinstance(agent, list | tuple) else [agent]
     if not agents:
         raise ValueError("devui.serve() needs at least one agent")
     if name is not None and len(agents) > 1:
         raise ValueError("name= is for one agent; several are served by their own names")
     apps: dict[str, Any] = {}
-    for agent in agents:
+    for each in agents:
         try:
-            kit_of(agent)
+            kit_of(each)
         except NotOfARuntime as error:
             raise TypeError(
                 f"devui.serve() takes an agent (LlmAgent, ...), a Workflow, an App, or a list of"
                 f" these: {error}"
             ) from None
-        app = name or str(agent.name)
+        app = name or str(each.name)
         if not re.fullmatch(r"[A-Za-z0-9_][\w-]{0,63}", app):
             raise ValueError(
                 f"{app!r} can't be the name of an app: use letters, digits, - and _, at most 64, or"
@@ -172,7 +172,7 @@ def _named(given: Any, name: str | None) -> dict[str, Any]:
             )
         if app in apps:
             raise ValueError(f"two agents are called {app!r}: rename one, or wrap it in an App")
-        apps[app] = agent
+        apps[app] = each
     return apps
 
 

@@ -75,22 +75,16 @@ _HOLDING = """
     WHERE session = ? AND number >= ? AND number <= ? AND data LIKE ? ESCAPE '!'
 """
 # Of the events ?2 to ?3 those that aren't of the invocation ?4 or not at or below the path ?5.
-_LAST_OUTSIDE = """
+_OUTSIDE = """
     SELECT number FROM events
     WHERE session = ?1 AND number >= ?2 AND number <= ?3 AND (
         invocation_id = ?4 AND substr(
             iif(json_valid(summary), json_extract(summary, '$.path'), '') || '/', 1, length(?5) + 1
         ) = ?5 || '/'
-    ) IS NOT TRUE ORDER BY number DESC LIMIT 1
+    ) IS NOT TRUE ORDER BY number
 """
-_FIRST_OUTSIDE = """
-    SELECT number FROM events
-    WHERE session = ?1 AND number >= ?2 AND number <= ?3 AND (
-        invocation_id = ?4 AND substr(
-            iif(json_valid(summary), json_extract(summary, '$.path'), '') || '/', 1, length(?5) + 1
-        ) = ?5 || '/'
-    ) IS NOT TRUE ORDER BY number LIMIT 1
-"""
+_FIRST_OUTSIDE = _OUTSIDE + "LIMIT 1"
+_LAST_OUTSIDE = _OUTSIDE + "DESC LIMIT 1"
 _REWINDS = "SELECT number, first FROM rewinds WHERE session = ? AND number <= ? ORDER BY number"
 _COUNTS = "SELECT kind, events FROM kinds WHERE session = ? ORDER BY kind"
 _LENGTH = "SELECT events FROM sessions WHERE key = ?"

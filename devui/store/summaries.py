@@ -145,8 +145,8 @@ class Summary:
 
     def to_json(self) -> str:
         """JSON with the defaults left out."""
-        set_ones = {k: v for k, v in _members(self).items() if v not in (None, False, 0, (), "")}
-        return _ENCODER.encode(set_ones)
+        members = _members(self).items()
+        return _ENCODER.encode({k: v for k, v in members if v not in (None, False, 0, (), "")})
 
     @staticmethod
     def may_ask(text: str) -> bool:
@@ -186,9 +186,8 @@ def _members(item: Any) -> dict[str, Any]:
     return {name: getattr(item, name) for name in _MEMBERS[type(item)]}
 
 
-_ENCODER: Final = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), default=_members
-)  # an event is waiting: asdict would copy every text
+# An event is waiting, and asdict would copy every text.
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_members)
 
 
 class Summarised:

@@ -189,4 +189,4 @@ def test_a_row_is_rendered_with_little_work() -> None:
     items = next(iter(gallery.selected_pages().values())).timeline.items
     row = next(item for item in items if isinstance(item, EventRow))
     RENDER.part(row)  # its template is compiled
-    Work(620).of(lambda: RENDER.part(row))
+    Work(600).of(lambda: RENDER.part(row))

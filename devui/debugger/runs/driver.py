@@ -344,12 +344,9 @@ class Driver:
         than `_LATEST_SECONDS` where there is none: an answer may stream for minutes."""
         clock = asyncio.get_running_loop().time
         while self.live.waiting:
-            now = clock()
-            self._due = self._due or now + _LATEST_SECONDS
-            if now < self._due and not self.live.inbox.is_empty:
-                return await self.live.inbox.get()
+            self._due = self._due or clock() + _LATEST_SECONDS
             try:
-                async with asyncio.timeout_at(min(now + _FLUSH_SECONDS, self._due)):
+                async with asyncio.timeout_at(min(clock() + _FLUSH_SECONDS, self._due)):
                     return await self.live.inbox.get()
             except TimeoutError:
                 await self._unwritten.write()

@@ -25,11 +25,6 @@ class Inbox(Generic[T]):
         self._arrived = asyncio.Event()
         self._exit = asyncio.Event()
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether `get` would wait."""
-        return not self._items
-
     def put_nowait(self, item: T) -> None:
         """Add a message; raises asyncio.QueueFull without room for it."""
         size = bytes_of(item)

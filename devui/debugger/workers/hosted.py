@@ -19,6 +19,7 @@ from devui.debugger.workers.process import (
     Ladder,
     Overhear,
     Receive,
+    deliver,
     load_codecs,
     pipe,
     reader,
@@ -26,7 +27,7 @@ from devui.debugger.workers.process import (
 )
 from devui.settings import Hosted
 from devui.wire.engines import EngineChoice
-from devui.wire.framing import WireError, for_worker, read_from_worker
+from devui.wire.framing import WireError, read_from_worker
 from devui.wire.messages import Shutdown, ToWorker
 
 
@@ -91,10 +92,7 @@ class HostedWorker:
 
         Raises FrameTooLarge for a message over the wire's limit.
         """
-        frame = for_worker(message)
-        with contextlib.suppress(ConnectionError):
-            self._down.write(frame)
-            await self._down.drain()
+        await deliver(self._down, message)
 
     async def listen(self, receive: Receive, overhear: Overhear) -> int:
         """Hand every message to `receive`, in order, until the worker is gone; returns 0."""

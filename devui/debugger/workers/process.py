@@ -119,10 +119,7 @@ class WorkerProcess:
 
         Raises FrameTooLarge for a message over the wire's limit.
         """
-        frame = for_worker(message)
-        with contextlib.suppress(ConnectionError):
-            self._down.write(frame)
-            await self._down.drain()
+        await deliver(self._down, message)
 
     async def listen(self, receive: Receive, overhear: Overhear) -> int:
         """Hand every message to `receive`, in order, until the worker is gone; its exit status.
@@ -204,6 +201,17 @@ class WorkerProcess:
         while chunk := await stream.read(_CHUNK):
             self._tail = (self._tail + chunk)[-_TAIL:]
             overhear(chunk.decode(errors="replace"))
+
+
+async def deliver(down: asyncio.StreamWriter, message: ToWorker) -> None:
+    """Send a message down a wire; the end of a worker that is gone takes it silently.
+
+    Raises FrameTooLarge for a message over the wire's limit.
+    """
+    frame = for_worker(message)
+    with contextlib.suppress(ConnectionError):
+        down.write(frame)
+        await down.drain()
 
 
 def load_codecs() -> None:

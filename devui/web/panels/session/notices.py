@@ -217,7 +217,7 @@ def _stuck(live: LiveRun | None) -> Notice | None:
 
 
 def _debugged(debugger: Debugger) -> Notice:
-    where = "the terminal where you started devui" if debugger == "pdb" else "your editor"
+    where = "your terminal" if debugger == "pdb" else "your editor"
     return Notice(
         tone="warn",
         title=f"{debugger} has stopped the agent's code.",
