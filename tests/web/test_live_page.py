@@ -59,6 +59,6 @@ async def test_a_result_is_the_second_line_of_its_call_if_nothing_is_between(
         await page.begin(await found.journal.head())
         await found.journal.events.append(session.key, event_of(result, final=False), run=None)
         [(row, body)] = await found.journal.events.following(session.key, done.seq, 1)
-        told = await page.render(Batch(row.seq, [EventCommitted(row, body)]))
-        assert 'id="e-2"' in told
-        assert (" answers" in told.partition('id="e-2"')[0].rpartition("<div")[2]) is reads_as_one
+        answer = await page.render(Batch(row.seq, [EventCommitted(row, body)]))
+        assert 'id="e-2"' in answer
+        assert (" answers" in answer.partition('id="e-2"')[0].rpartition("<div")[2]) is reads_as_one

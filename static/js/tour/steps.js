@@ -2,7 +2,8 @@
 // is done (`isDone`), no longer done (`isUndone`), or can't be done any more (`lost`, with the reason).
 const MESSAGE = "Split the bill of table 7";
 const get = (selector) => document.querySelector(selector);
-const breakpoint = () => [...document.querySelectorAll("#breakpoints > li")].some((item) => /\bbill\b[^]*new\s*<\s*0/.test(item.textContent) && !item.querySelector("form.off"));
+const breakpoint = () => [...document.querySelectorAll("#breakpoints > li")].some((item) =>
+  /\bbill\b[^]*new\s*<\s*0/.test(item.textContent) && !item.querySelector("form.off"));
 const hold = () => get("#held .held");
 const hasEnded = () => get("#run .run:not(.running, .held, .stopping)[data-run]:not([data-run=''])");
 const CONTINUED = "The run went on before you changed the value. Start over in a new session; the breakpoint is still there.";
