@@ -38,11 +38,23 @@ class Client:
             raise RuntimeError(f"{self.app}: {events} events: {answer[:500]!r}")
         return wall
 
+    def key_of(self, session: str) -> int:
+        """The number of a session in the journal."""
+        path = f"/api/sessions?app={self.app}&user=u&id={session}"
+        return int(json.loads(self._request("GET", path))["sessions"][0]["key"])
+
+    def start(self, key: int) -> None:
+        """Start a turn and do not wait for its end."""
+        self._post(f"/api/sessions/{key}/runs", {"message": QUESTION})
+
     def _post(self, path: str, body: dict[str, Any]) -> bytes:
+        return self._request("POST", path, json.dumps(body))
+
+    def _request(self, method: str, path: str, body: str | None = None) -> bytes:
         headers = {"Content-Type": "application/json"}
-        self.connection.request("POST", path, json.dumps(body), headers)
+        self.connection.request(method, path, body, headers)
         response = self.connection.getresponse()
         answer = response.read()
-        if response.status != 200:
-            raise RuntimeError(f"POST {path}: {response.status} {answer[:500]!r}")
+        if response.status not in (200, 201):
+            raise RuntimeError(f"{method} {path}: {response.status} {answer[:500]!r}")
         return answer

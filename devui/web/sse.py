@@ -52,8 +52,9 @@ async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 MEDIA_TYPE: Final = "text/event-stream; charset=utf-8"
 
-MAX_STREAMS: Final = 64
-"""Streams open at one time, over all browsers (R62)."""
+MAX_STREAMS: Final = 128
+"""Streams open at one time, over all browsers and programs (R62): those of the 64 runs that
+`/run_sse` may have, and as many that watch."""
 
 HEARTBEAT: Final = 15.0
 """Seconds of silence after which a comment is sent."""

@@ -1,0 +1,107 @@
+"""How late those who watch a run hear of its events: programs by the API, and pages.
+
+usage: python -m benchmarks.watchers [--programs 100] [--pages 20]
+
+A run commits fifty events a second for ten seconds. Delays are from the moment an agent makes an
+event to its arrival at a reader in this process, as JSON or as a row of HTML; the way into the
+journal is part of them.
+"""
+
+import argparse
+import asyncio
+import re
+import time
+from dataclasses import dataclass, field
+from statistics import quantiles
+from urllib.parse import urlsplit
+
+from benchmarks.agents.paced.agent import PER_SECOND, SECONDS
+from benchmarks.report import Figures, report
+from benchmarks.rest import Client
+from benchmarks.served import data_folder, serve
+
+APP = "paced"
+EVENTS = PER_SECOND * SECONDS
+_LATEST = 30
+"""Seconds after the run's end in which everything has to have arrived."""
+
+
+@dataclass
+class Watcher:
+    """One reader of a stream."""
+
+    path: str
+    pattern: re.Pattern[bytes]
+    """What an event looks like in it, with the time of its making as the first group."""
+    delays: dict[bytes, float] = field(default_factory=dict)
+    """Seconds by what the event says."""
+    repeats: int = 0
+
+    async def watch(self, host: str, port: int) -> None:
+        """Read until every event has come."""
+        reader, writer = await asyncio.open_connection(host, port, limit=2**24)
+        writer.write(f"GET {self.path} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        if b" 200 " not in (status := await reader.readline()):
+            raise RuntimeError(f"GET {self.path}: {status!r}")
+        rest = b""
+        while len(self.delays) < EVENTS:
+            if not (data := await reader.read(2**16)):
+                raise RuntimeError(f"{self.path} ended after {len(self.delays)} events")
+            now = time.time()
+            text = rest + data
+            end = 0
+            for match in self.pattern.finditer(text):
+                end = match.end()
+                self.repeats += match[1] in self.delays
+                self.delays.setdefault(match[1], now - float(match[1]))
+            rest = text[max(end, len(text) - 200) :]
+        writer.close()
+
+
+async def watch_all(url: str, client: Client, watchers: list[Watcher], key: int) -> None:
+    """Begin to watch, run, and wait until everybody has seen everything."""
+    place = urlsplit(url)
+    async with asyncio.timeout(SECONDS + _LATEST), asyncio.TaskGroup() as tasks:
+        for watcher in watchers:
+            tasks.create_task(watcher.watch(place.hostname or "", place.port or 80))
+        await asyncio.sleep(1)
+        await asyncio.to_thread(client.start, key)
+
+
+def measure(url: str, name: str, count: int, path: str, pattern: bytes) -> Figures:
+    """The delays of so many readers of one run, in milliseconds."""
+    client = Client(url, APP)
+    key = client.key_of(client.new_session())
+    watchers = [Watcher(path.format(key=key), re.compile(pattern)) for _ in range(count)]
+    asyncio.run(watch_all(url, client, watchers, key))
+    client.close()
+    doubled = sum(watcher.repeats for watcher in watchers)
+    if doubled:
+        raise RuntimeError(f"{doubled} events came twice")
+    cuts = quantiles([delay for each in watchers for delay in each.delays.values()], n=100)
+    return {f"watchers.{name}_p50_ms": 1000 * cuts[49], f"watchers.{name}_p99_ms": 1000 * cuts[98]}
+
+
+JSON_EVENT = rb'"text":"t=(\d+\.\d+)\.","edits"'
+ROW = rb'class="what"[^>]*>t=(\d+\.\d+)\.'
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, default=100)
+    parser.add_argument("--pages", type=int, default=20)
+    options = parser.parse_args()
+    figures: Figures = {}
+    with data_folder() as data, serve(data) as served:
+        url = served.url
+        program = "/api/sessions/{key}/stream"
+        page = "/sessions/{key}/stream?after=0"
+        figures |= measure(url, "program", 1, program, JSON_EVENT)
+        figures |= measure(url, "programs", options.programs, program, JSON_EVENT)
+        figures |= measure(url, "page", 1, page, ROW)
+        figures |= measure(url, "pages", options.pages, page, ROW)
+    report(figures)
+
+
+if __name__ == "__main__":
+    main()
