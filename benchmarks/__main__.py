@@ -27,12 +27,14 @@ FIGURES = (
     "growth",
     "gates",
     "run_sse",
+    "watchers",
+    "soak",
     "engine",
     "store",
     "first_load",
     "long_session",
 )
-SIDE_BY_SIDE = ("turns", "growth", "gates")
+SIDE_BY_SIDE = ("turns", "growth", "gates", "run_sse")
 
 
 def run(python: str, figure: str, *options: str) -> Figures:
@@ -64,7 +66,9 @@ def measure(figure: str, runs: int, adk_python: str | None) -> tuple[Figures, Fi
             ours.append(run(sys.executable, figure))
         elif adk_python:
             ours.append(run(sys.executable, figure, "--adk-python", adk_python))
-        if adk_python and figure in SIDE_BY_SIDE:
+        if adk_python and figure == "run_sse":
+            theirs.append(run(sys.executable, figure, "--adk-python", adk_python))
+        elif adk_python and figure in SIDE_BY_SIDE:
             theirs.append(run(adk_python, figure, "--impl", "google.adk"))
     return medians(ours) if ours else {}, medians(theirs) if theirs else {}
 
@@ -80,7 +84,8 @@ def table(rows: list[tuple[str, float, float | None]]) -> str:
     """The figures as a Markdown table."""
     lines = ["| figure | devui | google-adk | ratio |", "|---|--:|--:|--:|"]
     for name, ours, theirs in rows:
-        beside = f"{show(theirs)} | {theirs / ours:.1f}x" if theirs else " | "
+        ratio = f"{theirs / ours:.1f}x" if theirs and ours else ""
+        beside = f"{'' if theirs is None else show(theirs)} | {ratio}"
         lines.append(f"| `{name}` | {show(ours)} | {beside} |")
     return "\n".join(lines)
 

@@ -1,9 +1,10 @@
 """A turn through `POST /run_sse`, with every event on disk before it is sent.
 
-usage: python -m benchmarks.run_sse [--seconds 2] [--clients 50]
+usage: python -m benchmarks.run_sse [--seconds 2] [--clients 50] [--adk-python PATH]
 
 One client on one connection, a session of its own for each turn; then several clients at once. From
-the second turn on, so that the start of the worker is not in it.
+the second turn on, so that the start of the worker is not in it. With --adk-python, google-adk's
+own server is measured instead, with its sessions in a SQLite file.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import psutil
 
 from benchmarks.report import Figures, median_ms, report
 from benchmarks.rest import Client
-from benchmarks.served import Served, data_folder, serve
+from benchmarks.served import Served, data_folder, serve, serve_adk
 
 APPS = ("text", "tool1", "tool10")
 WARM_UP = 3
@@ -25,29 +26,44 @@ def measure(url: str, app: str, seconds: float) -> float:
     return median_ms(_turns(url, app, seconds))
 
 
-def measure_cpu(served: Served, app: str, seconds: float) -> dict[str, float]:
-    """The median milliseconds of a turn, and the CPU milliseconds of server and worker in it."""
+def measure_cpu(served: Served, app: str, seconds: float) -> Figures:
+    """The median milliseconds of a turn, and the CPU milliseconds of all processes in it."""
     _turns(served.url, app, 0)
-    worker = max(served.process.children(), key=lambda child: child.create_time())
-    before = [_cpu(served.process), _cpu(worker)]
+    processes = [served.process, *served.process.children()]
+    before = sum(map(_cpu, processes))
     walls = _turns(served.url, app, seconds)
-    used = [_cpu(served.process) - before[0], _cpu(worker) - before[1]]
-    server, worker_ms = (1000 * each / (len(walls) + WARM_UP) for each in used)
-    name = f"run_sse.{app}"
+    used = sum(map(_cpu, processes)) - before
     return {
-        f"{name}_ms": median_ms(walls),
-        f"{name}_server_cpu_ms": server,
-        f"{name}_worker_cpu_ms": worker_ms,
+        f"run_sse.{app}_ms": median_ms(walls),
+        f"run_sse.{app}_cpu_ms": 1000 * used / (len(walls) + WARM_UP),
     }
 
 
-def measure_many(url: str, app: str, seconds: float, clients: int) -> float:
-    """Turns per second of so many clients at once; raises RuntimeError at the first bad answer."""
+def measure_many(url: str, app: str, seconds: float, clients: int) -> Figures:
+    """Turns per second of so many clients at once, and how many turns failed."""
+    until = time.perf_counter() + seconds
+
+    def keep_asking(_: int) -> tuple[int, int]:
+        client = Client(url, app)
+        done = failures = 0
+        while not done + failures or time.perf_counter() < until:
+            try:
+                client.turn(client.new_session())
+                done += 1
+            except (RuntimeError, OSError):
+                failures += 1
+                client.close()  # the next request opens it again
+        client.close()
+        return done, failures
+
     with ThreadPoolExecutor(clients) as pool:
         started = time.perf_counter()
-        done = pool.map(lambda _: len(_turns(url, app, seconds)), range(clients))
-        turns = sum(done) + clients * WARM_UP
-        return turns / (time.perf_counter() - started)
+        counts = list(pool.map(keep_asking, range(clients)))
+        wall = time.perf_counter() - started
+    return {
+        f"run_sse.{app}_clients_turns_s": sum(done for done, _ in counts) / wall,
+        f"run_sse.{app}_clients_failures": sum(failures for _, failures in counts),
+    }
 
 
 def _turns(url: str, app: str, seconds: float) -> list[float]:
@@ -71,14 +87,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=2.0, help="measured time per scenario")
     parser.add_argument("--clients", type=int, default=50, help="clients at once")
+    parser.add_argument("--adk-python", help="an interpreter that has google-adk")
     options = parser.parse_args()
     figures: Figures = {}
-    with data_folder() as data, serve(data) as served:
+    python = options.adk_python
+    with data_folder() as data, serve_adk(data, python) if python else serve(data) as served:
         for app in APPS:
             figures |= measure_cpu(served, app, options.seconds)
         for app in ("text", "tool10"):
-            rate = measure_many(served.url, app, options.seconds, options.clients)
-            figures[f"run_sse.{app}_clients_turns_s"] = rate
+            figures |= measure_many(served.url, app, options.seconds, options.clients)
     report(figures)
 
 

@@ -3,11 +3,15 @@
 import contextlib
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.error
 import urllib.request
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,17 +48,42 @@ def serve(data: Path, *options: str, impl: str = "devui.runtime") -> Iterator[Se
     """
     command = [sys.executable, "-m", "devui", str(AGENTS), "--no-browser", "--no-auth"]
     command += ["--port", "0", "--data-dir", str(data), *options]
+    with _started(command, data, impl) as served:
+        yield served
+
+
+@contextlib.contextmanager
+def serve_adk(data: Path, python: str) -> Iterator[Served]:
+    """Run google-adk's own server on the same agents, with its sessions in a SQLite file."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = [str(Path(python).absolute()), "-W", "ignore", "-m", "google.adk.cli", "api_server"]
+    command += ["--port", port]
+    command += ["--session_service_uri", f"sqlite+aiosqlite:///{data / 'sessions.db'}", str(AGENTS)]
+    with _started(command, data, "google.adk") as served:
+        yield served
+
+
+@contextlib.contextmanager
+def _started(command: list[str], data: Path, impl: str) -> Iterator[Served]:
     # As a user's start, which finds the bytecode of the one before.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PYTHONPATH": str(ROOT), "BENCH_IMPL": impl}
     started = time.perf_counter()
     with subprocess.Popen(
-        command, cwd=data, env=environment, stdout=subprocess.PIPE, text=True
+        command,
+        cwd=data,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as child:
         try:
             url = _link(child)
-            with urllib.request.urlopen(f"{url}/", timeout=30) as answer:
-                answer.read()
+            # What it goes on to say is read, too: its pipe holds 64 KB.
+            threading.Thread(target=deque, args=(child.stdout, 0), daemon=True).start()
+            _first_answer(f"{url}/")
             ready = time.perf_counter() - started
             yield Served(url, ready, psutil.Process(child.pid))
         finally:
@@ -62,11 +91,16 @@ def serve(data: Path, *options: str, impl: str = "devui.runtime") -> Iterator[Se
             child.wait(timeout=30)
 
 
+def _first_answer(url: str) -> None:
+    with contextlib.suppress(urllib.error.HTTPError):  # google-adk has nothing at /
+        urllib.request.urlopen(url, timeout=30).close()
+
+
 def _link(child: subprocess.Popen[str]) -> str:
     for line in child.stdout or []:
         if found := re.search(r"http://[\d.]+:\d+", line):
             return found[0]
-    raise RuntimeError(f"devui ended with code {child.wait()} before it printed a link")
+    raise RuntimeError(f"the server ended with code {child.wait()} before it printed a link")
 
 
 def resident_mb(process: psutil.Process) -> float:

@@ -30,7 +30,7 @@ def test_a_benchmark_ends_with_its_figures_as_json(figure: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout.splitlines()[-1])
-    assert all(value > 0 for value in figures.values())
+    assert all(value > 0 for name, value in figures.items() if not name.endswith("_failures"))
     guide = (ROOT / "docs" / "guide" / "performance.md").read_text(encoding="utf-8")
     assert all(name.split(".")[0] in guide for name in figures)
 
