@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tests.kit.debugged import Debugged
+from tests.kit.model_call_apps import teller
 from tests.kit.server import make_session, run, running, write_app
-from tests.kit.told_apps import teller
 
 BOOK = "Book a flight to London next Tuesday"
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tests.kit.debugged import Debugged
+from tests.kit.model_call_apps import teller
 from tests.kit.server import running, write_app
-from tests.kit.told_apps import teller
 
 
 @pytest.fixture(scope="module")

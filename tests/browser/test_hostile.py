@@ -56,7 +56,7 @@ ALL_IN_SIGHT = {**DESKTOP, "height": 8000}
 
 
 @pytest.fixture(scope="module")
-def lair(tmp_path_factory):
+def hostile_server(tmp_path_factory):
     """A server with the hostile agent."""
     folder = tmp_path_factory.mktemp("hostile")
     hostile.write(folder / "agents")
@@ -65,8 +65,8 @@ def lair(tmp_path_factory):
 
 
 @pytest.fixture
-def visit(browser, lair):
-    with Visit(browser.new_context(viewport=ALL_IN_SIGHT), lair) as begun:
+def visit(browser, hostile_server):
+    with Visit(browser.new_context(viewport=ALL_IN_SIGHT), hostile_server) as begun:
         yield begun
         surplus = [asked for asked in begun.requests if not EXPECTED.fullmatch(asked)]
         assert not surplus
@@ -89,8 +89,8 @@ def shown(page: Page, selector: str) -> list[str]:
     return [squeezed(text) for text in page.locator(selector).all_text_contents()]
 
 
-def test_what_no_page_may_do_would_be_seen(browser, lair):
-    with Visit(browser.new_context(), lair) as begun:
+def test_what_no_page_may_do_would_be_seen(browser, hostile_server):
+    with Visit(browser.new_context(), hostile_server) as begun:
         begun.allow("")
         page = begun.open("/")
         for act, told in OUTRAGES.items():
@@ -147,8 +147,8 @@ def test_the_inspector_shows_hostile_events_as_they_are(visit):
     is_inert(session.page)
 
 
-def test_hostile_names_of_sessions_and_users_are_shown_as_they_are(visit, lair):
-    with lair.client() as client:
+def test_hostile_names_of_sessions_and_users_are_shown_as_they_are(visit, hostile_server):
+    with hostile_server.client() as client:
         for text in PAYLOADS[:10]:
             body = {"sessionId": text, "state": {text: text}}
             answer = client.post("/apps/hostile/users/mallory/sessions", json=body)

@@ -35,7 +35,7 @@ ASKED = re.compile(
 
 
 @pytest.fixture(scope="module")
-def lair(tmp_path_factory):
+def hostile_server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("matrix")
     matrix.write(folder / "agents")
     with running(folder / "agents", folder / "data", "--no-auth") as started:
@@ -43,14 +43,14 @@ def lair(tmp_path_factory):
 
 
 @pytest.fixture
-def client(lair):
-    with lair.client() as opened:
+def client(hostile_server):
+    with hostile_server.client() as opened:
         yield opened
 
 
 @pytest.fixture
-def visit(browser, lair):
-    with Visit(browser.new_context(viewport=ALL_IN_SIGHT), lair) as begun:
+def visit(browser, hostile_server):
+    with Visit(browser.new_context(viewport=ALL_IN_SIGHT), hostile_server) as begun:
         yield begun
         assert not [asked for asked in begun.requests if not ASKED.fullmatch(asked)]
 

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage, Visit
+from tests.kit.model_call_apps import HUGE, teller
 from tests.kit.server import running, write_app
-from tests.kit.told_apps import HUGE, teller
 
 pytestmark = pytest.mark.browser
 

@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 
 from tests.browser.test_standing import let_go, press
 from tests.kit.browser import Visit
+from tests.kit.model_call_apps import teller
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import APPS
-from tests.kit.told_apps import teller
 
 pytestmark = pytest.mark.browser
 

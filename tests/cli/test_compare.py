@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests.kit.debugged import Debugged
+from tests.kit.model_call_apps import teller
 from tests.kit.server import running, write_app
 from tests.kit.terminal import Terminal
-from tests.kit.told_apps import teller
 
 WEATHER = "How is the weather?"
 

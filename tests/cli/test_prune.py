@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.faults.zoo import AGENTS
+from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.debugged import Debugged
 from tests.kit.server import running, write_app
 from tests.kit.terminal import devui

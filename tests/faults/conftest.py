@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.faults.zoo import AGENTS
+from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.server import running, write_app
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("zoo")
+    folder = tmp_path_factory.mktemp("faulty")
     agents = folder / "agents"
     for name, code in AGENTS.items():
         write_app(agents, name, code)

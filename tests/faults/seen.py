@@ -1,4 +1,4 @@
-"""What a run of the zoo has told, and what is kept of it."""
+"""What a run of the faulty has told, and what is kept of it."""
 
 import html
 import re

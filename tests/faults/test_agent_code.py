@@ -28,9 +28,9 @@ pytestmark = pytest.mark.req("R50")
         ("cancels", "CancelledError: "),
         ("misuses", "Refused: the initial state must be a dict"),
         ("deletes", "Refused: session"),
-        ("texts", "TypeError: Agent 'zoo' yielded 'no event' (str)"),
-        ("nothing", "TypeError: Agent 'zoo' yielded None"),
-        ("dicts", "TypeError: Agent 'zoo' yielded {'author': 'zoo'} (dict)"),
+        ("texts", "TypeError: Agent 'faulty' yielded 'no event' (str)"),
+        ("nothing", "TypeError: Agent 'faulty' yielded None"),
+        ("dicts", "TypeError: Agent 'faulty' yielded {'author': 'faulty'} (dict)"),
         ("untidy", "OSError: cannot put away"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.zoo import AGENTS
+from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.badreads import COMPILER, BadReads
 from tests.kit.debugged import Debugged
 from tests.kit.patience import PATIENCE

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.req("R50")
         ("halfway", r"half of \\ud83d"),
         ("numberless", '"none": null'),
         ("stranger", "of another"),
-        ("extra", '"author": "zoo"'),
+        ("extra", '"author": "faulty"'),
         ("deep", "<list that is nested too deeply>"),
     ],
 )

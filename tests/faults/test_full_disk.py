@@ -16,7 +16,7 @@ import pytest
 
 from devui.address import ServerAddress, read_address
 from devui.keys import kept_key
-from tests.faults.zoo import AGENTS, FLOOD
+from tests.faults.misbehaving_agents import AGENTS, FLOOD
 from tests.kit.debugged import Debugged
 from tests.kit.frames import messages
 from tests.kit.patience import PATIENCE

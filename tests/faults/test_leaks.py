@@ -11,10 +11,10 @@ import psutil
 import pytest
 
 from devui.web.sse import MAX_STREAMS
-from tests.faults.zoo import AGENTS
+from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.debugged import Debugged
 from tests.kit.frames import frames
-from tests.kit.mortal import Forge
+from tests.kit.killable_servers import ServerForker
 from tests.kit.patience import PATIENCE
 from tests.kit.processes import workers_of
 from tests.kit.server import Server, get_session, make_session, run, run_body, running, write_app
@@ -52,7 +52,7 @@ def holds_no_more(server: Server, before: tuple[int, int]) -> bool:
 
 
 @pytest.fixture
-def zoo(tmp_path):
+def served(tmp_path):
     """A server on three animals, and the client that asks it, on one connection."""
     for name in ("fine", "sleeps", "deletes"):
         write_app(tmp_path / "agents", name, AGENTS[name])
@@ -94,9 +94,9 @@ def test_an_import_that_does_not_end_is_ended_told_and_mended_by_a_save(tmp_path
     agents = tmp_path / "agents"
     for app in ("endless", "fine"):
         write_app(agents, app, AGENTS[app])
-    with Forge() as forge:
-        life = forge.serve(agents, tmp_path / "data", loads=20)
-        with life.client() as client:
+    with ServerForker() as forker:
+        forked = forker.serve(agents, tmp_path / "data", loads=20)
+        with forked.client() as client:
             client.get("/apps/endless", headers=HTML)
             assert Debugged(client, "fine").start(pause=False).settled()["status"] == "done"
 
@@ -110,7 +110,7 @@ def test_an_import_that_does_not_end_is_ended_told_and_mended_by_a_save(tmp_path
             write_app(agents, "endless", AGENTS["fine"])
             wait_until(lambda: "LoadTimeout" not in told())
             assert Debugged(client, "endless").start(pause=False).settled()["status"] == "done"
-        life.kill()
+        forked.kill()
 
 
 @pytest.mark.req("R57")
@@ -133,8 +133,8 @@ def test_an_app_that_is_deleted_while_it_is_being_loaded_leaves_no_process(tmp_p
 
 
 @pytest.mark.req("R49")
-def test_runs_that_everybody_has_left_leave_nothing_behind(zoo):
-    server, client = zoo
+def test_runs_that_everybody_has_left_leave_nothing_behind(served):
+    server, client = served
     for app in ("fine", "sleeps"):
         client.post(f"/apps/{app}/reload")
     for app in ("fine", "sleeps", "fine", "sleeps"):
@@ -175,8 +175,8 @@ def settled(client) -> bool:
 
 
 @pytest.mark.req("R62")
-def test_streams_that_were_left_make_room_for_others_though_their_run_goes_on(zoo):
-    _, client = zoo
+def test_streams_that_were_left_make_room_for_others_though_their_run_goes_on(served):
+    _, client = served
     session = make_session(client, "sleeps")
     page = newest_page(client, "sleeps")
     client.post(f"{page}/runs", data={"text": "go"}, headers={"HX-Request": "true"})
@@ -193,8 +193,8 @@ def test_streams_that_were_left_make_room_for_others_though_their_run_goes_on(zo
 
 @pytest.mark.req("R50")
 @pytest.mark.parametrize("free", range(1, 8))
-def test_a_worker_that_cannot_be_started_is_told_of_and_costs_nothing(zoo, free):
-    server, client = zoo
+def test_a_worker_that_cannot_be_started_is_told_of_and_costs_nothing(served, free):
+    server, client = served
     session = make_session(client, "fine")
     warm_up(client)
     before = holdings(server)

@@ -13,10 +13,10 @@ import pytest
 from devui.debugger.workers.process import HASTY
 from devui.web.server import GRACE_SECONDS, HOOK_SECONDS
 from devui.web.sse import MAX_STREAMS
-from tests.faults.zoo import AGENTS, BULKY
+from tests.faults.misbehaving_agents import AGENTS, BULKY
 from tests.kit.debugged import Debugged
 from tests.kit.frames import frames, messages
-from tests.kit.mortal import Forge, Life
+from tests.kit.killable_servers import ForkedServer, ServerForker
 from tests.kit.patience import PATIENCE
 from tests.kit.processes import workers_of
 from tests.kit.server import TOKEN, Server, make_session, run, run_body, write_app
@@ -34,24 +34,24 @@ def agents(tmp_path):
 
 
 @pytest.fixture
-def forge():
-    with Forge() as opened:
+def forker():
+    with ServerForker() as opened:
         yield opened
 
 
-def stuck(life: Life, path: str) -> socket.socket:
+def stuck(forked: ForkedServer, path: str) -> socket.socket:
     """A reader with little room that never reads."""
     reader = socket.socket()
     reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    port = int(life.url.rpartition(":")[2])
+    port = int(forked.url.rpartition(":")[2])
     reader.connect(("127.0.0.1", port))
     head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
     reader.sendall(head.encode())
     return reader
 
 
-def connections(life: Life) -> int:
-    return len([each for each in psutil.Process(life.pid).net_connections() if each.raddr])
+def connections(forked: ForkedServer) -> int:
+    return len([each for each in psutil.Process(forked.pid).net_connections() if each.raddr])
 
 
 def wait_until(true) -> None:
@@ -76,24 +76,24 @@ def numbers(client, debugged: Debugged) -> list[int]:
 
 @pytest.mark.req("R60")
 def test_readers_that_take_nothing_cost_little_are_dropped_and_hold_up_nobody(
-    forge, agents, tmp_path
+    forker, agents, tmp_path
 ):
-    life = forge.serve(agents, tmp_path / "data", stalled=2)
-    assert life is not None
-    with life.client() as client, ExitStack() as stack:
+    forked = forker.serve(agents, tmp_path / "data", stalled=2)
+    assert forked is not None
+    with forked.client() as client, ExitStack() as stack:
         debugged = Debugged(client, "bulky")
         run(client, "fine", make_session(client, "fine")["id"], "go")
         client.get(f"/sessions/{debugged.key}", headers=HTML)
-        process = psutil.Process(life.pid)
+        process = psutil.Process(forked.pid)
         before = process.memory_info().rss
         for path in (f"/sessions/{debugged.key}/stream", f"/api/sessions/{debugged.key}/stream"):
             for _ in range(5):
-                stack.enter_context(closing(stuck(life, path)))
-        wait_until(lambda: connections(life) >= 11)
+                stack.enter_context(closing(stuck(forked, path)))
+        wait_until(lambda: connections(forked) >= 11)
         debugged.start(pause=False)
         assert numbers(client, debugged) == list(range(1, 1_004))
         assert process.memory_info().rss - before < 30_000_000  # for ten of them
-        wait_until(lambda: connections(life) <= 2)
+        wait_until(lambda: connections(forked) <= 2)
         assert client.get("/health").status_code == 200
 
 
@@ -114,11 +114,11 @@ async def asked(port: int, path: str) -> Answer:
 @pytest.mark.req("R60")
 @pytest.mark.req("R62")
 @pytest.mark.req("R67")
-async def test_many_clients_at_once_are_answered_or_told_to_come_later(forge, agents, tmp_path):
-    life = forge.serve(agents, tmp_path / "data")
-    assert life is not None
-    port = int(life.url.rpartition(":")[2])
-    with life.client() as client:
+async def test_many_clients_at_once_are_answered_or_told_to_come_later(forker, agents, tmp_path):
+    forked = forker.serve(agents, tmp_path / "data")
+    assert forked is not None
+    port = int(forked.url.rpartition(":")[2])
+    with forked.client() as client:
         debugged = Debugged(client, "fine")
         page, path = f"/sessions/{debugged.key}", f"/api/sessions/{debugged.key}/stream"
         pages = await asyncio.gather(*(asked(port, page) for _ in range(CLIENTS)))
@@ -137,13 +137,13 @@ async def test_many_clients_at_once_are_answered_or_told_to_come_later(forge, ag
             writer.close()
 
 
-def use(life: Life) -> None:
+def use(forked: ForkedServer) -> None:
     """What people do in a while: good runs and bad ones, streams that are left, deletions."""
-    with life.client() as client:
+    with forked.client() as client:
         for app in ("fine", "raises", "dies", "sleeps"):
             session = make_session(client, app)["id"]
             body = run_body(app, session, "go")
-            with life.client() as leaving, leaving.stream("POST", "/run_sse", json=body) as answer:
+            with forked.client() as leaver, leaver.stream("POST", "/run_sse", json=body) as answer:
                 next(frames(answer.iter_lines()))
             [row] = client.get("/api/sessions", params={"app": app}).json()["sessions"]
             page = f"/sessions/{row['key']}"
@@ -159,20 +159,20 @@ def use(life: Life) -> None:
 
 @pytest.mark.req("R50")
 @pytest.mark.req("R62")
-def test_much_use_leaves_no_task_no_thread_and_no_descriptor(forge, agents, tmp_path):
-    life = forge.serve(agents, tmp_path / "data")
-    assert life is not None
-    process = psutil.Process(life.pid)
+def test_much_use_leaves_no_task_no_thread_and_no_descriptor(forker, agents, tmp_path):
+    forked = forker.serve(agents, tmp_path / "data")
+    assert forked is not None
+    process = psutil.Process(forked.pid)
 
     def held() -> tuple[int, int, int, int]:
         workers = process.children(recursive=True)
-        return (*life.counts(), process.num_fds() - connections(life), len(workers))
+        return (*forked.counts(), process.num_fds() - connections(forked), len(workers))
 
     for _ in range(3):
-        use(life)
+        use(forked)
     before = held()
     for _ in range(8):
-        use(life)
+        use(forked)
     wait_until(lambda: all(now <= was for now, was in zip(held(), before, strict=True)))
 
 

@@ -11,14 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.faults.zoo import FLOOD
+from tests.faults.misbehaving_agents import FLOOD
 from tests.kit.debugged import Debugged
-from tests.kit.mortal import Doom, Forge
+from tests.kit.killable_servers import KillPlan, ServerForker
 from tests.kit.processes import worker_of
+from tests.kit.recording_client import RecordingClient
 from tests.kit.server import running, write_app
 from tests.kit.sound import look_through
 from tests.kit.thorough import rounds
-from tests.kit.witness import Witness
 
 pytestmark = [
     pytest.mark.req("R35"),
@@ -28,20 +28,20 @@ pytestmark = [
 ]
 
 PLACES = [
-    Doom("before", "INSERT INTO events"),
-    Doom("before", "INSERT INTO writes"),
-    Doom("before", "UPDATE sessions SET events"),
-    Doom("before", "COMMIT"),
-    Doom("after", "COMMIT"),
-    Doom("publish"),
-    Doom("before", "nothing", checkpoints=True),
+    KillPlan("before", "INSERT INTO events"),
+    KillPlan("before", "INSERT INTO writes"),
+    KillPlan("before", "UPDATE sessions SET events"),
+    KillPlan("before", "COMMIT"),
+    KillPlan("after", "COMMIT"),
+    KillPlan("publish"),
+    KillPlan("before", "nothing", checkpoints=True),
 ]
 """Between the parts of a commit, between it and its telling, and somewhere in a checkpoint."""
 
 
 @pytest.fixture(scope="module")
-def forge():
-    with Forge(workers=True) as opened:
+def forker():
+    with ServerForker(workers=True) as opened:
         yield opened
 
 
@@ -51,37 +51,37 @@ def agents(tmp_path):
     return tmp_path / "agents"
 
 
-def fate(chance: random.Random, number: int) -> tuple[Doom | None, int]:
-    """Every other server has a doom; how many events are shown before the others are killed."""
+def fate(chance: random.Random, number: int) -> tuple[KillPlan | None, int]:
+    """Every other server has a plan; how many events are shown before the others are killed."""
     if number % 2:
         return None, chance.randint(1, 40)
     place = PLACES[number // 2 % len(PLACES)]
     if place.checkpoints:
         return place, chance.randint(1, 40)
-    return Doom(place.place, place.statement, chance.randint(1, 30)), 10_000
+    return KillPlan(place.place, place.statement, chance.randint(1, 30)), 10_000
 
 
-def live(life, client, witnesses: list[Witness], *, runs: bool, until: int) -> None:
+def live(forked, client, witnesses: list[RecordingClient], *, runs: bool, until: int) -> None:
     """Have all of them write and watch until so much was shown, or the server dies; kill it."""
     seen = threading.Semaphore(0)
     with ThreadPoolExecutor(2 * len(witnesses)) as pool:
         futures = []
-        for witness in witnesses:
-            futures.append(pool.submit(witness.watch, client, seen))
-            futures.append(pool.submit(witness.run if runs else witness.change, client))
+        for recorder in witnesses:
+            futures.append(pool.submit(recorder.watch, client, seen))
+            futures.append(pool.submit(recorder.run if runs else recorder.change, client))
         for _ in range(until):
             seen.acquire()
-        life.kill()
+        forked.kill()
         for future in futures:
             future.result()
 
 
-def begun(forge, agents, data, *names: str) -> list[Witness]:
+def begun(forker, agents, data, *names: str) -> list[RecordingClient]:
     """The witnesses of new sessions, made by a server whose death waits for them."""
-    life = forge.serve(agents, data)
-    with life.client() as client:
-        witnesses = [Witness.of_new_session(client, "flood", name) for name in names]
-    life.kill()
+    forked = forker.serve(agents, data)
+    with forked.client() as client:
+        witnesses = [RecordingClient.of_new_session(client, "flood", each) for each in names]
+    forked.kill()
     return witnesses
 
 
@@ -94,91 +94,91 @@ LIVES = 17
 
 
 @pytest.mark.parametrize("seed", range(rounds(3, 8)))
-def test_servers_that_are_killed_while_people_write_lose_nothing(forge, agents, tmp_path, seed):
+def test_servers_that_are_killed_while_people_write_lose_nothing(forker, agents, tmp_path, seed):
     chance, data = random.Random(seed), tmp_path / "data"
-    witnesses = begun(forge, agents, data, "ada", "bob")
+    witnesses = begun(forker, agents, data, "ada", "bob")
     for number in range(LIVES * seed, LIVES * (seed + 1)):
-        doom, until = fate(chance, number)
-        if (life := forge.serve(agents, data, doom)) is not None:
-            with life.client() as client:
-                for witness in witnesses:
-                    witness.holds(client)
-                live(life, client, witnesses, runs=False, until=until)
+        plan, until = fate(chance, number)
+        if (forked := forker.serve(agents, data, plan)) is not None:
+            with forked.client() as client:
+                for recorder in witnesses:
+                    recorder.holds(client)
+                live(forked, client, witnesses, runs=False, until=until)
         is_sound(data)
-    all_hold(forge, agents, data, witnesses)
-    assert all(len(witness.shown) > LIVES for witness in witnesses)
+    all_hold(forker, agents, data, witnesses)
+    assert all(len(recorder.shown) > LIVES for recorder in witnesses)
 
 
-def all_hold(forge, agents, data, witnesses: list[Witness]) -> None:
+def all_hold(forker, agents, data, witnesses: list[RecordingClient]) -> None:
     """Look at everything once more, by a server that is left alone."""
-    life = forge.serve(agents, data)
-    with life.client() as client:
-        for witness in witnesses:
-            witness.holds(client)
-            witness.ends_hold(client)
-    life.kill()
+    forked = forker.serve(agents, data)
+    with forked.client() as client:
+        for recorder in witnesses:
+            recorder.holds(client)
+            recorder.ends_hold(client)
+    forked.kill()
 
 
 CUTS = [
     None,
-    Doom("before", "UPDATE runs SET status"),
+    KillPlan("before", "UPDATE runs SET status"),
     None,
-    Doom("after", "COMMIT", 1),
+    KillPlan("after", "COMMIT", 1),
     None,
 ]
 """Where the next server dies, which has to mark the runs that were cut off."""
 
 
 @pytest.mark.parametrize("seed", range(rounds(2, 4)))
-def test_servers_that_are_killed_while_agents_run_mark_each_run_once(forge, agents, tmp_path, seed):
+def test_servers_killed_while_agents_run_mark_each_run_once(forker, agents, tmp_path, seed):
     chance, data = random.Random(seed), tmp_path / "data"
-    witnesses = begun(forge, agents, data, *(f"u{n}" for n in range(3)))
+    witnesses = begun(forker, agents, data, *(f"u{n}" for n in range(3)))
     for number in range(LIVES):
-        if (life := forge.serve(agents, data, CUTS[number % len(CUTS)])) is None:
+        if (forked := forker.serve(agents, data, CUTS[number % len(CUTS)])) is None:
             continue
-        with life.client() as client:
-            for witness in witnesses:
-                witness.holds(client)
-            live(life, client, witnesses, runs=True, until=chance.randint(1, 90))
+        with forked.client() as client:
+            for recorder in witnesses:
+                recorder.holds(client)
+            live(forked, client, witnesses, runs=True, until=chance.randint(1, 90))
         is_sound(data)
-    all_hold(forge, agents, data, witnesses)
-    assert sum(len(witness.runs) for witness in witnesses) > 20
-    assert sum(len(witness.shown) for witness in witnesses) > 100
+    all_hold(forker, agents, data, witnesses)
+    assert sum(len(recorder.runs) for recorder in witnesses) > 20
+    assert sum(len(recorder.shown) for recorder in witnesses) > 100
 
 
 WORKER_KILLS = rounds(60, 200)
 
 
-def test_workers_that_are_killed_lose_nothing_that_was_committed(forge, agents, tmp_path):
+def test_workers_that_are_killed_lose_nothing_that_was_committed(forker, agents, tmp_path):
     """While runs of two sessions go on in each."""
     chance, witnesses, killed = random.Random(7), [], set()
-    life = forge.serve(agents, tmp_path / "data")
-    with life.client() as client:
+    forked = forker.serve(agents, tmp_path / "data")
+    with forked.client() as client:
         for number in range(WORKER_KILLS):
             if number % 7 == 0:
-                names = [f"{number}{letter}" for letter in "ab"]
-                witnesses = [Witness.of_new_session(client, "flood", name) for name in names]
-            killed.add(kill_worker(life, client, witnesses, chance))
-            for witness in witnesses:
-                witness.holds(client)
-    life.kill()
+                ids = [f"{number}{letter}" for letter in "ab"]
+                witnesses = [RecordingClient.of_new_session(client, "flood", each) for each in ids]
+            killed.add(kill_worker(forked, client, witnesses, chance))
+            for recorder in witnesses:
+                recorder.holds(client)
+    forked.kill()
     assert len(killed) == WORKER_KILLS
     is_sound(tmp_path / "data")
 
 
-def kill_worker(life, client, witnesses: list[Witness], chance: random.Random) -> int:
+def kill_worker(forked, client, witnesses: list[RecordingClient], chance: random.Random) -> int:
     """Kill it as soon as each run was seen to do so much; its id."""
     with ThreadPoolExecutor(len(witnesses)) as pool:
         watching = []
-        for witness in witnesses:
-            witness.run(client)
+        for recorder in witnesses:
+            recorder.run(client)
             seen = threading.Semaphore(0)
-            watch = pool.submit(witness.watch, client, seen, until_its_end=True)
+            watch = pool.submit(recorder.watch, client, seen, until_its_end=True)
             watching.append((seen, watch))
         for seen, _ in watching:
             for _ in range(chance.randint(1, 30)):
                 seen.acquire()
-        worker = life.worker()
+        worker = forked.worker()
         worker.kill()
         for _, watch in watching:
             watch.result()

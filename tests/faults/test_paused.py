@@ -6,7 +6,7 @@ import time
 import psutil
 import pytest
 
-from tests.faults.zoo import AGENTS, FLOOD
+from tests.faults.misbehaving_agents import AGENTS, FLOOD
 from tests.kit.debugged import Debugged
 from tests.kit.patience import PATIENCE
 from tests.kit.processes import worker_of, workers_of

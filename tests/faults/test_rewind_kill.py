@@ -4,42 +4,42 @@ import pytest
 
 from tests.kit.cutoff import Clerk
 from tests.kit.debugged import Debugged
-from tests.kit.mortal import Doom, Forge
+from tests.kit.killable_servers import KillPlan, ServerForker
 
 ANEW = "look again"
 
 
 @pytest.fixture(scope="module")
-def forge():
-    with Forge() as opened:
+def forker():
+    with ServerForker() as opened:
         yield opened
 
 
 @pytest.mark.req("R35")
 @pytest.mark.parametrize(
-    "doom",
+    "plan",
     [
-        Doom("before", "UPDATE runs SET status"),  # it is committed, and its run ends
-        Doom("before", "INSERT INTO runs", 2),  # what follows begins
+        KillPlan("before", "UPDATE runs SET status"),  # it is committed, and its run ends
+        KillPlan("before", "INSERT INTO runs", 2),  # what follows begins
     ],
-    ids=lambda doom: f"{doom.place} {doom.statement}",
+    ids=lambda plan: f"{plan.place} {plan.statement}",
 )
-def test_the_message_that_was_to_follow_a_rewind_can_be_sent_again(forge, tmp_path, doom):
+def test_the_message_that_was_to_follow_a_rewind_can_be_sent_again(forker, tmp_path, plan):
     clerk, data = Clerk(tmp_path / "agents"), tmp_path / "data"
     clerk.will_finish()
-    life = forge.serve(tmp_path / "agents", data)
-    with life.client() as client:
+    forked = forker.serve(tmp_path / "agents", data)
+    with forked.client() as client:
         debugged = Debugged(client, "clerk").start("look", pause=False)
         debugged.settled()
         invocation = debugged.position["invocationId"]
-    life.kill()
-    life = forge.serve(tmp_path / "agents", data, doom)
-    with life.client() as client:
+    forked.kill()
+    forked = forker.serve(tmp_path / "agents", data, plan)
+    with forked.client() as client:
         told = {"invocationId": invocation, "message": ANEW}
         client.post(f"/api/sessions/{debugged.key}/rewind", json=told)
-    life.ended()
-    life = forge.serve(tmp_path / "agents", data)
-    with life.client() as client:
+    forked.ended()
+    forked = forker.serve(tmp_path / "agents", data)
+    with forked.client() as client:
         debugged.client = client
         stands = client.get(f"/api/sessions/{debugged.key}/cutoff").json()
         assert stands["unsaid"]["parts"] == [{"text": ANEW}]
@@ -51,4 +51,4 @@ def test_the_message_that_was_to_follow_a_rewind_can_be_sent_again(forge, tmp_pa
         assert debugged.texts()[-1] == "seen: look here done"
         stands = client.get(f"/api/sessions/{debugged.key}/cutoff").json()
         assert (stands["standing"], stands["unsaid"]) == ("idle", None)
-    life.kill()
+    forked.kill()

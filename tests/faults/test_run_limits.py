@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.faults.zoo import AGENTS, FLOOD
+from tests.faults.misbehaving_agents import AGENTS, FLOOD
 from tests.kit.debugged import Debugged
 from tests.kit.server import TOKEN, running, write_app
 from tests.kit.terminal import devui

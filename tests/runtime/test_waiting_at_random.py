@@ -6,7 +6,7 @@ for (resume seed).
 
 import pytest
 
-from tests.kit.thicket import Stroll
+from tests.kit.random_agents import RandomPlay
 from tests.kit.thorough import rounds
 
 SEEDS = rounds(60, 160)
@@ -20,19 +20,19 @@ MESSAGES = 60
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
 async def test_all_comes_to_its_end(first, resumable):
     for seed in range(first, first + AT_A_TIME):
-        await to_the_end(seed, Stroll(seed, resumable=resumable))
+        await to_the_end(seed, RandomPlay(seed, resumable=resumable))
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
 async def test_runs_that_break_off_are_resumed(first):
     for seed in range(first, first + AT_A_TIME):
-        await to_the_end(seed, Stroll(seed, resumable=True, leaving=6))
+        await to_the_end(seed, RandomPlay(seed, resumable=True, leaving=6))
 
 
-async def to_the_end(seed, stroll):
-    await stroll.begin()
+async def to_the_end(seed, play):
+    await play.begin()
     for _ in range(MESSAGES):
-        if not await stroll.go_on():
+        if not await play.go_on():
             break
-    assert not stroll.open, seed
-    assert not stroll.wrong, seed
+    assert not play.open, seed
+    assert not play.wrong, seed

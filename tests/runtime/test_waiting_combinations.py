@@ -9,8 +9,8 @@ from itertools import product
 
 import pytest
 
-from tests.kit.grove import Play
-from tests.kit.wood import KINDS, QUESTIONS, tree
+from tests.kit.nested_agents import KINDS, QUESTIONS, tree
+from tests.kit.waiting_agents import Play
 
 MESSAGES = 20
 """No tree takes that many."""
@@ -38,7 +38,7 @@ async def left(outer: str, inner: str, kind: str, how: str, *, resumable: bool) 
         before = names[:1] if how == "again with the next" else []
         if how == "twice":
             await play.repeat()
-    done = Counter({what: n for what, n in play.grove.log.items() if due.get(what, 1)})
+    done = Counter({what: n for what, n in play.factory.log.items() if due.get(what, 1)})
     wrong = {what: done[what] for what in done | due if done[what] != due[what]}
     return f"{kind} {how}: open {play.open}, done {wrong}" if play.open or wrong else ""
 

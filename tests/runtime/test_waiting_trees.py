@@ -17,15 +17,15 @@ from devui.runtime.agents import LlmAgent, LoopAgent
 from devui.runtime.models import BaseLlm, LlmResponse
 from devui.runtime.tools import FunctionTool, ToolContext
 from devui.runtime.workflow import JoinNode, Workflow, node
-from tests.kit.grove import Caller, Grove, Play, both, chain, played, steps
+from tests.kit.waiting_agents import AgentFactory, Caller, Play, both, chain, played, steps
 
 
-def expert_of_an_expert(grove: Grove) -> LlmAgent:
-    far = grove.expert("y", experts=(grove.expert("b", "job"),))
-    return grove.agent("x", experts=(grove.expert("a", "consent"), far))
+def expert_of_an_expert(factory: AgentFactory) -> LlmAgent:
+    far = factory.expert("y", experts=(factory.expert("b", "job"),))
+    return factory.agent("x", experts=(factory.expert("a", "consent"), far))
 
 
-TREES: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
+TREES: dict[str, tuple[Callable[[AgentFactory], Any], list[list[str]]]] = {
     "a job and a consent in one message": (
         lambda g: g.agent("a", "job", "consent"),
         [["job_a0", "consent_a1"]],
@@ -150,7 +150,7 @@ TREES: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
         [["consent_a0"], ["login_b0"]],
     ),
 }
-RESUMABLE: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
+RESUMABLE: dict[str, tuple[Callable[[AgentFactory], Any], list[list[str]]]] = {
     "two consents of a node, one by one": (
         lambda g: chain(g, g.agent("a", "consent", "consent")),
         [["consent_a0"], ["consent_a1"]],
@@ -175,8 +175,8 @@ async def test_everything_is_done_once_where_there_are_checkpoints(name):
 
 
 async def test_each_round_of_a_loop_waits_anew():
-    def make(grove):
-        agents = [grove.agent("a", "plain"), grove.agent("b", "consent")]
+    def make(factory):
+        agents = [factory.agent("a", "plain"), factory.agent("b", "consent")]
         return LoopAgent(name="rounds", max_iterations=2, sub_agents=agents)
 
     for resumable in (True, False):
@@ -188,8 +188,8 @@ async def test_a_later_call_of_a_tool_runs_its_node_anew():
     """The model books two trips, one after the other; each has to be agreed to."""
     booked: list[str] = []
 
-    def make(grove):
-        inner = grove.agent("inner", "consent")
+    def make(factory):
+        inner = factory.agent("inner", "consent")
 
         async def book_trip(tool_context: ToolContext) -> str:
             result = await tool_context.run_node(inner, node_input="go")
@@ -205,7 +205,7 @@ async def test_a_later_call_of_a_tool_runs_its_node_anew():
                     content = types.ModelContent("done")
                 yield LlmResponse(content=content)
 
-        model = Twice(model="caller", calls=[], log=grove.log, me="root")
+        model = Twice(model="caller", calls=[], log=factory.log, me="root")
         return LlmAgent(name="root", model=model, tools=[book_trip])
 
     done = await played(make, [["consent_inner0"], ["consent_inner0"]], resumable=True)
@@ -213,10 +213,10 @@ async def test_a_later_call_of_a_tool_runs_its_node_anew():
     assert booked == ["inner is done"] * 2
 
 
-async def _all(make: Callable[[Grove], Any]) -> set[str]:
+async def _all(make: Callable[[AgentFactory], Any]) -> set[str]:
     """All that a tree can do: its tools, its agents' last words, and its last node."""
     found: set[str] = set()
-    left = [make(Grove())]
+    left = [make(AgentFactory())]
     while left:
         node = left.pop()
         if isinstance(node, Workflow):
@@ -233,10 +233,10 @@ async def _all(make: Callable[[Grove], Any]) -> set[str]:
 @pytest.mark.parametrize("kind", ["consent", "login"])
 @pytest.mark.parametrize("within", [both, steps, lambda *agents: agents[0]])
 async def test_an_answer_that_comes_once_more_does_nothing(within, kind, resumable):
-    def make(grove):
-        return within(grove.agent("a", kind), grove.agent("b", "consent"))
+    def make(factory):
+        return within(factory.agent("a", kind), factory.agent("b", "consent"))
 
-    alone = isinstance(make(Grove()), LlmAgent)
+    alone = isinstance(make(AgentFactory()), LlmAgent)
     again = [f"{kind}_a0"] if alone else [f"{kind}_a0", "consent_b0"]
     done = await played(make, [[f"{kind}_a0"], again], resumable=resumable)
     assert done == Counter(dict.fromkeys(await _all(make), 1))
@@ -252,9 +252,9 @@ class Payer(BaseLlm):
         yield LlmResponse(content=types.ModelContent([part]))
 
 
-def payer(grove: Grove, **fields: Any) -> LlmAgent:
+def payer(factory: AgentFactory, **fields: Any) -> LlmAgent:
     def pay(trip: str) -> str:
-        grove.log[f"paid {trip}"] += 1
+        factory.log[f"paid {trip}"] += 1
         return trip
 
     tool = FunctionTool(pay, require_confirmation=True)
@@ -262,13 +262,13 @@ def payer(grove: Grove, **fields: Any) -> LlmAgent:
     return LlmAgent(name="payer", description="Pays.", model=model, tools=[tool], **fields)
 
 
-def a_node_that_pays_twice(grove: Grove) -> Workflow:
-    agent = payer(grove)
+def a_node_that_pays_twice(factory: AgentFactory) -> Workflow:
+    agent = payer(factory)
 
     @node(rerun_on_resume=True)
     async def pays(ctx, node_input):
         runs = [ctx.run_node(agent, node_input=trip) for trip in ("Rome", "Paris")]
-        grove.log["/".join(await asyncio.gather(*runs))] += 1
+        factory.log["/".join(await asyncio.gather(*runs))] += 1
 
     return Workflow(name="wf", edges=[("START", pays)])
 
@@ -288,21 +288,21 @@ class Booker(BaseLlm):
         yield LlmResponse(content=types.ModelContent(calls if not told else "done"))
 
 
-def two_calls_of_a_tool_that_pays(grove: Grove) -> LlmAgent:
-    return booking(grove, payer(grove))
+def two_calls_of_a_tool_that_pays(factory: AgentFactory) -> LlmAgent:
+    return booking(factory, payer(factory))
 
 
-def two_calls_of_a_tool_that_runs_a_sub_agent(grove: Grove) -> LlmAgent:
-    agent = payer(grove, mode="single_turn")
-    return booking(grove, agent, sub_agents=[agent])
+def two_calls_of_a_tool_that_runs_a_sub_agent(factory: AgentFactory) -> LlmAgent:
+    agent = payer(factory, mode="single_turn")
+    return booking(factory, agent, sub_agents=[agent])
 
 
-def booking(grove: Grove, agent: LlmAgent, **fields: Any) -> LlmAgent:
+def booking(factory: AgentFactory, agent: LlmAgent, **fields: Any) -> LlmAgent:
     async def book(trip: str, tool_context: ToolContext) -> str:
         return await tool_context.run_node(agent, node_input=trip)
 
     return LlmAgent(
-        name="root", model=Booker(model="booker", log=grove.log), tools=[book], **fields
+        name="root", model=Booker(model="booker", log=factory.log), tools=[book], **fields
     )
 
 
@@ -329,7 +329,7 @@ async def test_a_consent_counts_for_its_own_call_alone():
     play = Play(two_calls_of_a_tool_that_pays, resumable=False)
     await play.begin()
     await play.answer("pay Paris")
-    assert play.grove.log == {"paid Paris": 1}
+    assert play.factory.log == {"paid Paris": 1}
 
 
 async def test_an_agent_that_a_tool_runs_anew_does_not_see_what_it_did_before():
@@ -341,7 +341,7 @@ async def test_an_agent_that_a_tool_runs_anew_does_not_see_what_it_did_before():
             asked.append([part.text for each in llm_request.contents for part in each.parts])
             yield LlmResponse(content=types.ModelContent("heard"))
 
-    def make(grove):
+    def make(factory):
         agent = LlmAgent(name="listener", model=Listener(model="listener"))
 
         async def tell(tool_context: ToolContext) -> str:
@@ -361,14 +361,14 @@ async def test_an_agent_that_a_tool_runs_anew_does_not_see_what_it_did_before():
 
 async def test_an_answer_may_be_corrected_that_could_not_be_understood():
     """It is no repetition: nothing has come of it."""
-    play = Play(lambda grove: grove.agent("a", "consent"), resumable=False)
+    play = Play(lambda factory: factory.agent("a", "consent"), resumable=False)
     await play.begin()
     call = play.asked["consent_a0"]
     for response in ({"what": 1}, {"confirmed": True}):
         made = types.FunctionResponse(id=call.id, name=call.name, response=response)
         with suppress(ValueError):
             await play.say(types.UserContent([types.Part(function_response=made)]))
-    assert play.grove.log == {"consent_a0": 1, "a is done": 1}
+    assert play.factory.log == {"consent_a0": 1, "a is done": 1}
 
 
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
@@ -376,17 +376,18 @@ async def test_an_answer_that_comes_once_more_sees_a_broken_off_invocation_throu
     """Where there are checkpoints: after a crash a client may send its message again."""
     broken = [True]
 
-    def make(grove):
+    def make(factory):
         def work() -> str:
             if broken:
                 raise RuntimeError(broken.pop())
-            grove.log["work"] += 1
+            factory.log["work"] += 1
             return "done"
 
-        model = Caller(model="caller", calls=["work_b"], log=grove.log, me="b")
+        model = Caller(model="caller", calls=["work_b"], log=factory.log, me="b")
         work.__name__ = "work_b"
         return steps(
-            grove.agent("a", "consent"), LlmAgent(name="b", model=model, tools=[FunctionTool(work)])
+            factory.agent("a", "consent"),
+            LlmAgent(name="b", model=model, tools=[FunctionTool(work)]),
         )
 
     play = Play(make, resumable=resumable)
@@ -396,4 +397,4 @@ async def test_an_answer_that_comes_once_more_sees_a_broken_off_invocation_throu
     await play.repeat()
     await play.repeat()
     expected = {"consent_a0": 1, "a is done": 1}
-    assert play.grove.log == (expected | {"work": 1, "b is done": 1} if resumable else expected)
+    assert play.factory.log == (expected | {"work": 1, "b is done": 1} if resumable else expected)

@@ -30,7 +30,7 @@ from devui.web.render import Renderer
 from devui.web.security.access import Access
 from devui.web.services import Services
 from devui.wire.events import Event
-from tests.faults.zoo import AGENTS
+from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.patience import PATIENCE
 from tests.kit.server import write_app
 from tests.web.test_heavy import held

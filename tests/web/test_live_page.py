@@ -14,7 +14,7 @@ from devui.web.panels.session.live import LivePage
 from devui.web.program import opened
 from devui.web.security.access import Access
 from devui.wire.events import Event
-from tests.faults.zoo import AGENTS
+from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.server import write_app
 
 

@@ -13,7 +13,7 @@ from devui.debugger.events import bus as buses
 from devui.settings import Settings
 from devui.web.program import application, opened
 from devui.web.security.access import Access
-from tests.faults.zoo import AGENTS
+from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.patience import PATIENCE
 from tests.kit.server import write_app
 

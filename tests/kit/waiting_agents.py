@@ -68,7 +68,7 @@ FAILURE = "It fails once."
 
 
 @dataclass
-class Grove:
+class AgentFactory:
     """Makes trees of agents, and counts what they do."""
 
     log: Counter[str] = field(default_factory=Counter)
@@ -161,8 +161,8 @@ class Grove:
         return "last"
 
 
-def chain(grove: Grove, *nodes: Any) -> Workflow:
-    return Workflow(name="wf", edges=[("START", *nodes, grove.last)])
+def chain(factory: AgentFactory, *nodes: Any) -> Workflow:
+    return Workflow(name="wf", edges=[("START", *nodes, factory.last)])
 
 
 def both(*agents: Any, name: str = "both") -> ParallelAgent:
@@ -205,8 +205,8 @@ def reply(call: types.FunctionCall) -> types.Part:
 class Play:
     """A session in which each message comes to a new Runner with a new tree, as after a restart."""
 
-    def __init__(self, make: Callable[[Grove], Any], *, resumable: bool) -> None:
-        self.grove = Grove()
+    def __init__(self, make: Callable[[AgentFactory], Any], *, resumable: bool) -> None:
+        self.factory = AgentFactory()
         self.asked: dict[str, types.FunctionCall] = {}
         """The latest question about each tool."""
         self.open: set[str] = set()
@@ -238,7 +238,7 @@ class Play:
 
         `leave`: after how many events nobody listens any more; 0 stays to the end.
         """
-        root = self._make(self.grove)
+        root = self._make(self.factory)
         app = App(name="app", root_agent=root, resumability_config=self._settings)
         runner = Runner(app=app, session_service=self._service)
         async with aclosing(runner.run_async(**WHERE, **what)) as events:
@@ -257,7 +257,7 @@ class Play:
 
 
 async def played(
-    make: Callable[[Grove], Any], plan: list[list[str]], *, resumable: bool
+    make: Callable[[AgentFactory], Any], plan: list[list[str]], *, resumable: bool
 ) -> Counter:
     """What was done in all, when the questions are answered as planned, message by message."""
     play = Play(make, resumable=resumable)
@@ -265,4 +265,4 @@ async def played(
     for names in plan:
         await play.answer(*names)
     assert not play.open, "it has asked for more"
-    return play.grove.log
+    return play.factory.log

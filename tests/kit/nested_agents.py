@@ -9,7 +9,7 @@ from typing import Any
 from devui.runtime.agents import BaseAgent, LlmAgent
 from devui.runtime.tools import AgentTool
 from devui.runtime.workflow import JoinNode, Workflow
-from tests.kit.grove import Grove, both, rounds, steps
+from tests.kit.waiting_agents import AgentFactory, both, rounds, steps
 
 QUESTIONS = ("input", "consent", "job", "login")
 """What is asked for."""
@@ -19,10 +19,10 @@ Below = Callable[[str | None, bool], Any]
 
 
 @dataclass
-class Wood:
+class NestedAgents:
     """One tree: how it is made, and what it has to do."""
 
-    grove: Grove
+    factory: AgentFactory
     kind: str
     """What is asked for."""
     due: Counter[str] = field(default_factory=Counter)
@@ -40,7 +40,7 @@ class Wood:
             kinds = [self.kind] * (2 if mode or is_node else 1)
             return self.agent(name, *kinds, mode=mode)
         self.expect(f"ask_{name}")
-        question = self.grove.question(f"ask_{name}")
+        question = self.factory.question(f"ask_{name}")
         return question if is_node else self.agent(name, runs=question, mode=mode)
 
     def plain(self, mode: str | None, is_node: bool) -> LlmAgent:
@@ -49,7 +49,7 @@ class Wood:
 
     def agent(self, name: str, *kinds: str, mode: str | None = None, **fields: Any) -> LlmAgent:
         """An agent that does all that it can."""
-        agent = self.grove.agent(name, *kinds, **fields, **({"mode": mode} if mode else {}))
+        agent = self.factory.agent(name, *kinds, **fields, **({"mode": mode} if mode else {}))
         self.expect(f"{name} is done")
         for tool in agent.tools:
             if tool.name.partition("_")[0] in {"plain", "run", *QUESTIONS}:
@@ -78,57 +78,58 @@ class Wood:
         self.due[what] += self._times
 
 
-def _in_sequence(wood: Wood, mode: str | None, is_node: bool, *below: Below) -> Any:
-    return steps(*(wood.as_agent(each) for each in below), name=wood.name("s"))
+def _in_sequence(nested: NestedAgents, mode: str | None, is_node: bool, *below: Below) -> Any:
+    return steps(*(nested.as_agent(each) for each in below), name=nested.name("s"))
 
 
-def _in_parallel(wood: Wood, mode: str | None, is_node: bool, *below: Below) -> Any:
-    return both(*(wood.as_agent(each) for each in below), name=wood.name("b"))
+def _in_parallel(nested: NestedAgents, mode: str | None, is_node: bool, *below: Below) -> Any:
+    return both(*(nested.as_agent(each) for each in below), name=nested.name("b"))
 
 
-def _in_loop(wood: Wood, mode: str | None, is_node: bool, *below: Below) -> Any:
-    with wood.again(2):
-        return rounds(*(wood.as_agent(each) for each in below), name=wood.name("r"))
+def _in_loop(nested: NestedAgents, mode: str | None, is_node: bool, *below: Below) -> Any:
+    with nested.again(2):
+        return rounds(*(nested.as_agent(each) for each in below), name=nested.name("r"))
 
 
-def _in_graph(wood: Wood, mode: str | None, is_node: bool, *below: Below) -> Any:
-    name = wood.name("g")
+def _in_graph(nested: NestedAgents, mode: str | None, is_node: bool, *below: Below) -> Any:
+    name = nested.name("g")
     nodes = tuple(each(None, True) for each in below)
 
     def last(node_input: Any) -> str:
-        wood.grove.log[f"last of {name}"] += 1
+        nested.factory.log[f"last of {name}"] += 1
         return "last"
 
-    wood.expect(f"last of {name}")
+    nested.expect(f"last of {name}")
     joined = (nodes, JoinNode(name="join")) if len(nodes) > 1 else nodes
     return Workflow(name=name, edges=[("START", *joined, last)], input_schema=str)
 
 
-def _with_experts(wood: Wood, mode: str | None, is_node: bool, *below: Below) -> Any:
-    experts = [wood.as_agent(each, "single_turn") for each in below]
-    return wood.agent(wood.name("x"), experts=experts, mode=mode)
+def _with_experts(nested: NestedAgents, mode: str | None, is_node: bool, *below: Below) -> Any:
+    experts = [nested.as_agent(each, "single_turn") for each in below]
+    return nested.agent(nested.name("x"), experts=experts, mode=mode)
 
 
-def _with_tasks(wood: Wood, mode: str | None, is_node: bool, *below: Below) -> Any:
+def _with_tasks(nested: NestedAgents, mode: str | None, is_node: bool, *below: Below) -> Any:
     if is_node:
-        return wood.as_agent(below[0], "task")
-    experts = [wood.as_agent(each, "task") for each in below]
-    return wood.agent(wood.name("t"), experts=experts, mode=mode)
+        return nested.as_agent(below[0], "task")
+    experts = [nested.as_agent(each, "task") for each in below]
+    return nested.agent(nested.name("t"), experts=experts, mode=mode)
 
 
-def _with_nodes(wood: Wood, mode: str | None, is_node: bool, *below: Below) -> Any:
-    name = wood.name("n")
+def _with_nodes(nested: NestedAgents, mode: str | None, is_node: bool, *below: Below) -> Any:
+    name = nested.name("n")
     names = (f"run_{name}{number}" for number in range(len(below)))
     tools = [
-        wood.grove.runner(each, make(None, True)) for each, make in zip(names, below, strict=True)
+        nested.factory.runner(each, make(None, True))
+        for each, make in zip(names, below, strict=True)
     ]
-    return wood.agent(name, tools=tools, mode=mode)
+    return nested.agent(name, tools=tools, mode=mode)
 
 
-def _with_agent_tools(wood: Wood, mode: str | None, is_node: bool, *below: Below) -> Any:
-    with wood.again(0):  # what is in there cannot ask the user, which its caller is told
-        tools = [AgentTool(wood.as_agent(each)) for each in below]
-    return wood.agent(wood.name("o"), tools=tools, mode=mode)
+def _with_agent_tools(nested: NestedAgents, mode: str | None, is_node: bool, *below: Below) -> Any:
+    with nested.again(0):  # what is in there cannot ask the user, which its caller is told
+        tools = [AgentTool(nested.as_agent(each)) for each in below]
+    return nested.agent(nested.name("o"), tools=tools, mode=mode)
 
 
 KINDS: dict[str, Callable[..., Any]] = {
@@ -143,19 +144,19 @@ KINDS: dict[str, Callable[..., Any]] = {
 }
 
 
-def tree(outer: str, inner: str, kind: str, due: Counter[str]) -> Callable[[Grove], Any]:
+def tree(outer: str, inner: str, kind: str, due: Counter[str]) -> Callable[[AgentFactory], Any]:
     """Makes two of the inner kind in the outer kind; `due` gets what they have to do."""
 
-    def make(grove: Grove) -> Any:
-        wood = Wood(grove, kind)
+    def make(factory: AgentFactory) -> Any:
+        nested = NestedAgents(factory, kind)
 
         def below(mode: str | None, is_node: bool) -> Any:
-            first = [wood.plain] if inner in {"sequence", "parallel", "loop"} else []
-            return KINDS[inner](wood, mode, is_node, *first, wood.leaf)
+            first = [nested.plain] if inner in {"sequence", "parallel", "loop"} else []
+            return KINDS[inner](nested, mode, is_node, *first, nested.leaf)
 
-        root = KINDS[outer](wood, None, False, below, below)
+        root = KINDS[outer](nested, None, False, below, below)
         due.clear()
-        due.update(wood.due)
+        due.update(nested.due)
         return root
 
     return make

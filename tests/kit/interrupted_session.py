@@ -1,4 +1,4 @@
-"""Sessions whose runs meet with storms, and what has to hold whatever comes."""
+"""Sessions whose runs meet with interruptions, and what has to hold whatever comes."""
 
 import asyncio
 import gc
@@ -18,22 +18,22 @@ from devui.runtime.calling import active_threads
 from devui.runtime.events import Event
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import InMemorySessionService
-from tests.kit.grove import question_of, reply
+from tests.kit.interruptible_tree import ABORTED, Hooks, InterruptibleTree
+from tests.kit.interruptions import Interrupter
 from tests.kit.patience import PATIENCE
-from tests.kit.storms import Storm
-from tests.kit.stormy_trees import ABORTED, Hooks, StormyTree
+from tests.kit.waiting_agents import question_of, reply
 
 WHERE = {"user_id": "user", "session_id": "s"}
 MANY = 400
 """Model calls that no run of these trees makes."""
 
 
-class Weather:
+class InterruptedSession:
     """A session with a tree, run by run."""
 
     def __init__(self, seed: int, *, resumable: bool, service: Any = None, **tree: Any) -> None:
         self.random = Random(seed)
-        self.storm = Storm()
+        self.interrupter = Interrupter()
         self._ids = 0
         self.contexts: list[Any] = []
         self.runs: list[tuple[int, str]] = []
@@ -92,11 +92,11 @@ class Weather:
         """Begin the session."""
         await self.service.create_session(app_name="app", **WHERE)
 
-    async def run(self, storm: Storm, **what: Any) -> str:
-        """Run with a storm; how it ended. What is wrong is noted."""
-        self.storm, self.runs, self.contexts = storm, [], []
-        self.tree = StormyTree(self, self._seed, **self._tree)
-        storm.patient = self.tree.around in ("steps", "rounds", "both")
+    async def run(self, interrupter: Interrupter, **what: Any) -> str:
+        """Run with an interruption; how it ended. What is wrong is noted."""
+        self.interrupter, self.runs, self.contexts = interrupter, [], []
+        self.tree = InterruptibleTree(self, self._seed, **self._tree)
+        interrupter.patient = self.tree.around in ("steps", "rounds", "both")
         settings = ResumabilityConfig(is_resumable=self.resumable)
         app = App(
             name="app",
@@ -114,7 +114,7 @@ class Weather:
         if self.wrong:
             self.story += [self._seed, self.wrong]
         about = what.get("invocation_id") or _brief(what.get("new_message"))
-        self.story.append(f"{about}: {storm} -> {self.outcome}")
+        self.story.append(f"{about}: {interrupter} -> {self.outcome}")
         return self.outcome
 
     @contextmanager
@@ -147,7 +147,7 @@ class Weather:
         budget = what.pop("budget", None) or MANY
         config = RunConfig(max_llm_calls=budget, streaming_mode=mode)
         task = asyncio.create_task(self._consume(runner, run_config=config, **what))
-        self.storm.caller = task
+        self.interrupter.caller = task
         done, _ = await asyncio.wait([task], timeout=PATIENCE)
         if not done:
             stacks = [str(each.get_stack()) for each in asyncio.all_tasks()]
@@ -163,15 +163,15 @@ class Weather:
         return task.result()
 
     async def _consume(self, runner: Runner, **what: Any) -> str:
-        events = runner.run_async(**WHERE, abort_signal=self.storm.signal, **what)
+        events = runner.run_async(**WHERE, abort_signal=self.interrupter.signal, **what)
         if self._stepwise:
             return await self._step_by_step(events)
         try:
             async with aclosing(events):
                 async for event in events:
                     self.yielded.append(event)
-                    await self.storm.moment("event")
-                    if self.storm.leaves:
+                    await self.interrupter.moment("event")
+                    if self.interrupter.leaves:
                         return "left"
         except asyncio.CancelledError:
             task = asyncio.current_task()
@@ -179,20 +179,20 @@ class Weather:
                 self.wrong.append("a CancelledError that nobody has sent")
             raise
         task = asyncio.current_task()
-        if not self.storm.has("cancel"):
+        if not self.interrupter.has("cancel"):
             self._blame("the caller is being cancelled", task.cancelling() if task else 0)
         return "ended"
 
     async def _step_by_step(self, events: Any) -> str:
         """Each event in a task of its own, as a server does that may lose its client."""
         try:
-            while not self.storm.leaves:
+            while not self.interrupter.leaves:
                 try:
                     event = await asyncio.create_task(anext(events))
                 except StopAsyncIteration:
                     return "ended"
                 self.yielded.append(event)
-                await self.storm.moment("event")
+                await self.interrupter.moment("event")
             return "left"
         finally:
             await events.aclose()
@@ -217,7 +217,7 @@ class Weather:
     def _check_memory(self, held: Any, stored: Any) -> None:
         if [_dump(e) for e in held.events] != [_dump(e) for e in stored.events]:
             self.wrong.append(f"memory has {len(held.events)} events, not {len(stored.events)}")
-        whole = not self.storm.came and self.outcome == "ended"  # else it may be ahead
+        whole = not self.interrupter.came and self.outcome == "ended"  # else it may be ahead
         if whole and _lasting(held.state) != _lasting(stored.state):
             self.wrong.append(f"memory has the state {held.state}, the store {stored.state}")
 
@@ -277,9 +277,9 @@ class Weather:
             asked = {name: call for name, call in asked.items() if call.id not in over}
         return asked
 
-    async def answer(self, storm: Storm, call: types.FunctionCall) -> str:
-        """Answer a question in a storm."""
-        return await self.run(storm, new_message=types.UserContent([reply(call)]))
+    async def answer(self, interrupter: Interrupter, call: types.FunctionCall) -> str:
+        """Answer a question in an interruption."""
+        return await self.run(interrupter, new_message=types.UserContent([reply(call)]))
 
     async def latest(self) -> str:
         """The id of the latest invocation."""

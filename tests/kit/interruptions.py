@@ -9,19 +9,19 @@ from typing import Any
 _ABORTS = ("signal", "signal soon", "signal from a thread", "code", "code in a thread")
 TROUBLES = (*_ABORTS, "cancel", "leave", "raise", "stray cancel", "hang")
 """What may come. After a "hang" the run is aborted if no time limit ends it before."""
-GUST = "A storm."
+WORDS = "An interruption."
 """What is raised by code that fails."""
 _AFTERWARDS = ("go on", "turns", "sleep")
 MOMENT = 0.01
 """Seconds, for what takes a moment."""
 
 
-class GustError(RuntimeError):
-    """What a storm lets code raise."""
+class InterruptedCallError(RuntimeError):
+    """What an interruption lets code raise."""
 
 
 @dataclass
-class Storm:
+class Interrupter:
     """One trouble, which comes at a certain moment of a run.
 
     Models, tools, callbacks, nodes and the caller of the run tell when they get to one.
@@ -40,7 +40,7 @@ class Storm:
     """The task that takes the events."""
     left: bool = False
     """Whether it has told the caller to leave."""
-    second: "Storm | None" = None
+    second: "Interrupter | None" = None
     """One that comes upon it."""
     came: bool = False
     """Whether it has come."""
@@ -60,7 +60,7 @@ class Storm:
         return f"{self.kind}@{self.at} ({self.where}, {self.then}){upon}"
 
     @classmethod
-    def of(cls, random: Random, kinds: Any, latest: int) -> "Storm":
+    def of(cls, random: Random, kinds: Any, latest: int) -> "Interrupter":
         """One at random."""
         made = cls(random.choice(kinds), random.randint(1, latest), random.choice(_AFTERWARDS))
         if random.random() < 0.3:
@@ -79,7 +79,7 @@ class Storm:
             return True
 
     async def moment(self, where: str) -> None:
-        """Let the storm come, if it is due."""
+        """Interrupt, if it is due."""
         if not self._comes(where):
             if self.came and self.second:
                 await self._next().moment(where)
@@ -99,8 +99,8 @@ class Storm:
 
     async def calm_moment(self, where: str) -> None:
         """The same where nothing is raised: who fails after the end has to do it again."""
-        storm = self.second if self.came else self
-        if storm is not None and storm.kind not in ("raise", "stray cancel"):
+        interrupter = self.second if self.came else self
+        if interrupter is not None and interrupter.kind not in ("raise", "stray cancel"):
             await self.moment(where)
 
     def moment_in_thread(self, where: str) -> None:
@@ -116,7 +116,7 @@ class Storm:
         if self.then != "go on":
             threading.Event().wait(MOMENT)
 
-    def _next(self) -> "Storm":
+    def _next(self) -> "Interrupter":
         second = self.second
         assert second is not None
         second.contexts, second.caller, second.patient = self.contexts, self.caller, self.patient
@@ -146,7 +146,7 @@ class Storm:
         elif self.kind == "leave" or where == "event":
             self.left = True
         elif self.kind == "raise":
-            raise GustError(GUST)
+            raise InterruptedCallError(WORDS)
         elif self.kind == "stray cancel":
             raise asyncio.CancelledError
 

@@ -1,8 +1,9 @@
 """Servers that die, many and quickly: one process has devui in memory and forks each of them.
 
 What is forked is the whole `devui` command, in a process of its own that is killed like any other.
-It may be given a doom, a place in its code at which it kills itself; the product knows nothing
-of that. `python -m tests.kit.mortal` is the process that forks; `Forge` starts and asks it.
+It may be given a plan, a place in its code at which it kills itself; the product knows nothing
+of that. `python -m tests.kit.killable_servers` is the process that forks; `ServerForker` starts it
+and sends it requests.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ from tests.kit.server import ROOT, TOKEN
 
 
 @dataclass(frozen=True)
-class Doom:
+class KillPlan:
     """Where a server ends by itself."""
 
     place: str
@@ -44,11 +45,11 @@ class Doom:
     """Let SQLite move its log into the database with nearly every commit."""
 
 
-class Life:
+class ForkedServer:
     """A server, from its start to its end."""
 
-    def __init__(self, forge: "Forge", url: str, pid: int) -> None:
-        self._forge, self.url, self.pid = forge, url, pid
+    def __init__(self, forker: "ServerForker", url: str, pid: int) -> None:
+        self._forge, self.url, self.pid = forker, url, pid
 
     def client(self) -> httpx2.Client:
         """A client with the bearer token; it reads no certificates, which would take a while."""
@@ -81,13 +82,14 @@ class Life:
         assert int(how) == signal.SIGKILL, f"it ended by itself: {how}"
 
 
-class Forge:
+class ServerForker:
     """The process that forks servers, one at a time; a context manager that ends both."""
 
     def __init__(self, *, workers: bool = False) -> None:
         """`workers`: servers fork their workers, too (`tests/kit/forkedworkers.py`)."""
+        options = ["--workers"] if workers else []
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.kit.mortal", *(["--workers"] if workers else [])],
+            [sys.executable, "-m", "tests.kit.killable_servers", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -108,24 +110,24 @@ class Forge:
         self,
         agents: Path,
         data: Path,
-        doom: Doom | None = None,
+        plan: KillPlan | None = None,
         *,
         stalled: int | None = None,
         loads: float | None = None,
-    ) -> Life | None:
-        """A server that answers; None if its doom came first.
+    ) -> ForkedServer | None:
+        """A server that answers; None if its plan came first.
 
         `stalled` are the seconds after which a reader that takes nothing is dropped, `loads` those
         that an app may take to be imported.
         """
         command = [str(agents), "--no-browser", "--port", "0", "--data-dir", str(data)]
-        job = {"command": command, "doom": asdict(doom) if doom else None}
+        job = {"command": command, "plan": asdict(plan) if plan else None}
         job |= {"stalled": stalled, "loads": loads}
         self._process.stdin.write(json.dumps(job) + "\n")
         self._process.stdin.flush()
         pid = int(self.told(r"# begun (\d+)")[1])
         told = self.told(r"(http://[^/ ]+)/|# ended (\d+)")
-        return Life(self, told[1], pid) if told[1] else None
+        return ForkedServer(self, told[1], pid) if told[1] else None
 
     def told(self, pattern: str) -> re.Match[str]:
         """Wait until the pattern is printed."""
@@ -142,40 +144,40 @@ class Forge:
         raise AssertionError(f"{pattern} was not printed:\n{seen}")
 
 
-class _Doomed(sqlite3.Connection):
-    doom: ClassVar[Doom]
+class _KilledConnection(sqlite3.Connection):
+    plan: ClassVar[KillPlan]
     left: ClassVar[int]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if self.doom.place == "before":
+        if self.plan.place == "before":
             self.set_trace_callback(self._before)
 
     def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
-        if self.doom.checkpoints:
+        if self.plan.checkpoints:
             sql = sql.replace("wal_autocheckpoint = 4000", "wal_autocheckpoint = 2")
         cursor = super().execute(sql, parameters)
-        if self.doom.place == "after" and sql.startswith(self.doom.statement):
+        if self.plan.place == "after" and sql.startswith(self.plan.statement):
             _count_down()
         return cursor
 
     def _before(self, sql: str) -> None:
-        if sql.lstrip().startswith(self.doom.statement):
+        if sql.lstrip().startswith(self.plan.statement):
             _count_down()
 
 
 def _count_down(*_: Any) -> None:
-    _Doomed.left -= 1
-    if _Doomed.left == 0:
+    _KilledConnection.left -= 1
+    if _KilledConnection.left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _arrange(doom: Doom) -> None:
-    """Put the doom where it belongs, in this process alone."""
-    _Doomed.doom, _Doomed.left = doom, doom.count
+def _arrange(plan: KillPlan) -> None:
+    """Put the plan where it belongs, in this process alone."""
+    _KilledConnection.plan, _KilledConnection.left = plan, plan.count
     journal = importlib.import_module("devui.store.journal").Journal
-    journal.open.__func__.__kwdefaults__["factory"] = _Doomed
-    if doom.place == "publish":
+    journal.open.__func__.__kwdefaults__["factory"] = _KilledConnection
+    if plan.place == "publish":
         importlib.import_module("devui.debugger.events.bus").Bus.publish = _count_down
 
 
@@ -188,8 +190,8 @@ def _play(job: dict[str, Any]) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     signal.signal(signal.SIGUSR1, _count)
-    if job["doom"]:
-        _arrange(Doom(**job["doom"]))
+    if job["plan"]:
+        _arrange(KillPlan(**job["plan"]))
     if job["stalled"]:
         manner = importlib.import_module("devui.web.sse").PAGE
         object.__setattr__(manner, "stalled", job["stalled"])

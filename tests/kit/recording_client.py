@@ -18,7 +18,7 @@ _MARKS = re.compile(r'class="run-end (\w+)" id="r-([0-9a-f]{32})"')
 
 
 @dataclass
-class Witness:
+class RecordingClient:
     """What was shown of one session, and promised about it."""
 
     app: str
@@ -34,7 +34,7 @@ class Witness:
     """How those ended whose end was looked at; an end is for good."""
 
     @classmethod
-    def of_new_session(cls, client: httpx2.Client, app: str, name: str) -> "Witness":
+    def of_new_session(cls, client: httpx2.Client, app: str, name: str) -> "RecordingClient":
         """A session of a user of its own."""
         make_session(client, app, name, sessionId=name, state={"born": name, "user:born": name})
         query = {"app": app, "user": name, "id": name}

@@ -9,7 +9,7 @@ from devui.runtime.events import Event, EventActions
 def said(text):
     return types.Content(role="model", parts=[types.Part(text=text)])
 
-class Zoo(BaseAgent):
+class Misbehaving(BaseAgent):
     async def _run_async_impl(self, ctx):
         def event(text="begun", **delta):
             actions = EventActions(state_delta=delta)
@@ -19,7 +19,7 @@ class Zoo(BaseAgent):
 {body}
         yield event("after", after=True)
 
-root_agent = Zoo(name="zoo")
+root_agent = Misbehaving(name="faulty")
 """
 
 
@@ -142,7 +142,7 @@ class Dies(BasePlugin):
         os._exit(1)
 
 while DIED.exists(): time.sleep(0.01)
-app = App(name="relapses", root_agent=BaseAgent(name="zoo"), plugins=[Dies(name="dies")])
+app = App(name="relapses", root_agent=BaseAgent(name="faulty"), plugins=[Dies(name="dies")])
 """
 """Dies before anything of the run is told; after that its import takes until `died` is removed."""
 
@@ -239,10 +239,10 @@ root_agent = Agent(name="spins", tools=[again], model=model)
     "cancels": _agent("asyncio.current_task().cancel()", "await asyncio.sleep(60)"),
     "misuses": _agent(
         "service = ctx.session_service",
-        "await service.create_session(app_name='zoo', user_id='u', state=['x'])",
+        "await service.create_session(app_name='faulty', user_id='u', state=['x'])",
     ),
     "deletes": _agent(
-        "where = {'app_name': 'zoo', 'user_id': 'u', 'session_id': ctx.session.id}",
+        "where = {'app_name': 'faulty', 'user_id': 'u', 'session_id': ctx.session.id}",
         "await ctx.session_service.delete_session(**where)",
     ),
     "lingers": _agent(
@@ -256,12 +256,12 @@ root_agent = Agent(name="spins", tools=[again], model=model)
         "append = ctx.session_service.append_event",
         "await asyncio.gather(*(append(ctx.session, event(t)) for t in ('one', 'two')))",
         "known = await ctx.session_service.get_session(",
-        "    app_name='zoo', user_id='u', session_id=ctx.session.id)",
+        "    app_name='faulty', user_id='u', session_id=ctx.session.id)",
         "yield event('knows %d' % len(known.events))",
     ),
     "peeks": _agent(
         "other = await ctx.session_service.get_session(",
-        "    app_name='zoo', user_id='u', session_id='other')",
+        "    app_name='faulty', user_id='u', session_id='other')",
         "yield event('sees %r' % (other and other.state.get('x')))",
     ),
     "chatters": _agent("for _ in range(400_000): print()"),
@@ -280,11 +280,11 @@ root_agent = Agent(name="spins", tools=[again], model=model)
     "huge": _agent("yield event('x' * 40_000_000)"),
     "texts": _agent("yield 'no event'"),
     "nothing": _agent("yield None"),
-    "dicts": _agent("yield {'author': 'zoo'}"),
+    "dicts": _agent("yield {'author': 'faulty'}"),
     "stranger": _agent(
         "yield Event(author=self.name, content=said('of another'), invocation_id='another')"
     ),
-    "extra": _agent("yield Event.model_validate({'author': 'zoo', 'colour': 'red'})"),
+    "extra": _agent("yield Event.model_validate({'author': 'faulty', 'colour': 'red'})"),
     "numberless": _agent("yield event('none', none=float('nan'), all=float('inf'))"),
     "twice": _agent("same = event('the same')", "yield same", "yield same"),
     "untidy": _agent(

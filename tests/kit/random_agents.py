@@ -10,7 +10,16 @@ from google.genai import types
 from devui.runtime.agents import LlmAgent
 from devui.runtime.models import LlmResponse
 from devui.runtime.tools import AgentTool
-from tests.kit.grove import FAILURE, Caller, Grove, Play, both, request_of, rounds, steps
+from tests.kit.waiting_agents import (
+    FAILURE,
+    AgentFactory,
+    Caller,
+    Play,
+    both,
+    request_of,
+    rounds,
+    steps,
+)
 
 ASKS = "Which size?"
 SIZE = "big"
@@ -65,12 +74,12 @@ def _call(name: str, args: dict[str, str]) -> types.Part:
     return types.Part(function_call=types.FunctionCall(name=name, args=args))
 
 
-class Thicket:
+class RandomAgents:
     """The tree of a seed, and how often each thing in it is to be done."""
 
-    def __init__(self, grove: Grove, seed: int, *, resumable: bool) -> None:
+    def __init__(self, factory: AgentFactory, seed: int, *, resumable: bool) -> None:
         self.due: Counter[str] = Counter()
-        self._grove = grove
+        self._factory = factory
         self._random = Random(seed)
         self._made = 0
         around = self._random.choice(["nothing", "steps", "rounds", "both"])
@@ -86,7 +95,7 @@ class Thicket:
             return rounds(agent)
         if around == "steps":  # the other is stopped when something fails beside it
             self.due.update(["tail is done", "plain_tail0"])
-        tail = self._grove.agent("tail", "plain")
+        tail = self._factory.agent("tail", "plain")
         return steps(agent, tail) if around == "steps" else both(agent, tail)
 
     def _agent(self, kind: str, depth: int, *, wild: bool = False) -> LlmAgent:
@@ -98,7 +107,7 @@ class Thicket:
         kinds = [*tools, *(agents[kind] if depth < 2 else ())]
         wanted = [self._random.choice(kinds) for _ in range(self._random.randint(1, 3))]
         made = [(each, self._below(each, depth + 1, wild)) for each in wanted if each in _AGENTS]
-        agent = self._grove.agent(
+        agent = self._factory.agent(
             name,
             *[each for each in wanted if each in tools],
             experts=[below for each, below in made if each != "tool"],
@@ -121,13 +130,13 @@ class Thicket:
         return self._agent(kind, depth, wild=wild and kind == "task")
 
 
-class Stroll(Play):
-    """A session with a thicket, in which the user answers in any order."""
+class RandomPlay(Play):
+    """A session with a agents, in which the user answers in any order."""
 
     def __init__(self, seed: int, *, resumable: bool, leaving: int = 0) -> None:
         """Begin with the tree of the seed; so many runs may break off behind some event."""
         super().__init__(self._grown, resumable=resumable)
-        self.grove = Grove(caller=Patient)
+        self.factory = AgentFactory(caller=Patient)
         self.failed = False
         """Whether the last message has led to a failure."""
         self._due: Counter[str] = Counter()
@@ -146,7 +155,7 @@ class Stroll(Play):
     @property
     def wrong(self) -> dict[str, int]:
         """What was done, of that which was done too often or not often enough."""
-        done, due = self.grove.log, self._due
+        done, due = self.factory.log, self._due
         short = {what: done[what] for what in due if done[what] < due[what]}
         if self._leaves:  # what a run was at when it broke off is done again
             return {what: n for what, n in short.items() if not what.startswith("job_")}
@@ -188,7 +197,7 @@ class Stroll(Play):
         else:
             await self.answer(choice)
 
-    def _grown(self, grove: Grove) -> Any:
-        thicket = Thicket(grove, self._seed, resumable=self._resumable)
-        self._due = thicket.due
-        return thicket.root
+    def _grown(self, factory: AgentFactory) -> Any:
+        agents = RandomAgents(factory, self._seed, resumable=self._resumable)
+        self._due = agents.due
+        return agents.root

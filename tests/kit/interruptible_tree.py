@@ -1,4 +1,4 @@
-"""Trees grown at random whose code tells a storm of each of its moments."""
+"""Trees grown at random whose code tells an interruption of each of its moments."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ from devui.runtime.models import BaseLlm, LlmResponse
 from devui.runtime.plugins import BasePlugin
 from devui.runtime.tools import AgentTool, FunctionTool, LongRunningFunctionTool, ToolContext
 from devui.runtime.workflow import BaseNode, JoinNode, RetryConfig, Workflow, node
-from tests.kit.storms import MOMENT
+from tests.kit.interruptions import MOMENT
 
 ABORTED = "The invocation was aborted."
 WAITS = "Not yet."
@@ -27,21 +27,21 @@ class Stubborn(BaseLlm):
     """A model that makes its calls, again if they were aborted or lost, and then is done."""
 
     calls: list[str]
-    weather: Any
+    played: Any
     me: str
     finishes: bool = False
     target: str = ""
     """To whom it hands over when it is done."""
 
     async def generate_content_async(self, llm_request, stream=False):
-        self.weather.look_at(self.me, llm_request)
-        await self.weather.storm.moment(f"model {self.me}")
+        self.played.look_at(self.me, llm_request)
+        await self.played.interrupter.moment(f"model {self.me}")
         said = self._said(llm_request.contents)
         if stream and isinstance(said, str):
             yield LlmResponse(content=types.ModelContent(said[:2]), partial=True)
-            await self.weather.storm.moment(f"stream {self.me}")
+            await self.played.interrupter.moment(f"stream {self.me}")
         yield LlmResponse(content=types.ModelContent(said))
-        await self.weather.storm.calm_moment(f"after {self.me}")
+        await self.played.interrupter.calm_moment(f"after {self.me}")
 
     def _said(self, contents: list[types.Content]) -> Any:
         parts = [part for each in contents for part in each.parts or []]
@@ -63,7 +63,7 @@ class Stubborn(BaseLlm):
     def _call(self, name: str, **args: str) -> types.Part:
         if not args and "_" not in name:
             args = {"request": "go"}
-        made = types.FunctionCall(id=self.weather.new_id(), name=name, args=args)
+        made = types.FunctionCall(id=self.played.new_id(), name=name, args=args)
         return types.Part(function_call=made)
 
     def _missing(self, parts: list[types.Part]) -> tuple[list[str], bool]:
@@ -104,39 +104,39 @@ def _finishes(part: types.Part, done: str) -> bool:
 class Hooks(BasePlugin):
     """Notes the invocations, and tells of the moments of plugins."""
 
-    def __init__(self, weather: Any) -> None:
+    def __init__(self, played: Any) -> None:
         super().__init__(name="hooks")
-        self._weather = weather
+        self._played = played
 
     async def before_run_callback(self, *, invocation_context):
-        self._weather.storm.contexts.append(invocation_context)
-        self._weather.contexts.append(invocation_context)
-        self._weather.runs.append((id(invocation_context), "begun"))
+        self._played.interrupter.contexts.append(invocation_context)
+        self._played.contexts.append(invocation_context)
+        self._played.runs.append((id(invocation_context), "begun"))
 
     async def after_run_callback(self, *, invocation_context):
-        self._weather.runs.append((id(invocation_context), "ended"))
+        self._played.runs.append((id(invocation_context), "ended"))
 
     async def on_run_error_callback(self, *, invocation_context, error):
-        self._weather.runs.append((id(invocation_context), "failed"))
+        self._played.runs.append((id(invocation_context), "failed"))
 
     async def before_model_callback(self, *, callback_context, llm_request):
-        await self._weather.storm.moment("before model")
+        await self._played.interrupter.moment("before model")
 
     async def after_tool_callback(self, *, tool, tool_args, tool_context, result):
-        await self._weather.storm.moment("after tool")
+        await self._played.interrupter.moment("after tool")
 
     async def on_tool_error_callback(self, *, tool, tool_args, tool_context, error):
-        await self._weather.storm.moment("tool error")
+        await self._played.interrupter.moment("tool error")
 
     async def on_event_callback(self, *, invocation_context, event):
-        await self._weather.storm.moment("on event")
+        await self._played.interrupter.moment("on event")
 
 
-class StormyTree:
+class InterruptibleTree:
     """A tree of a seed."""
 
-    def __init__(self, weather: Any, seed: int, *, around: str | None = None, limits: bool = True):
-        self._weather = weather
+    def __init__(self, played: Any, seed: int, *, around: str | None = None, limits: bool = True):
+        self._played = played
         self._random = Random(seed)
         self._made = 0
         self._limits = limits
@@ -196,63 +196,63 @@ class StormyTree:
         return self._function(self._name("f"))
 
     def _function(self, name: str) -> BaseNode:
-        weather = self._weather
+        played = self._played
 
         async def work(ctx):
-            await weather.storm.moment(f"node {name}")
-            weather.note(name)
+            await played.interrupter.moment(f"node {name}")
+            played.note(name)
             ctx.state[f"n_{name}"] = True
             return f"{name} is done"
 
         return node(work, name=name, **self._limited())
 
     def _a_plain(self) -> BaseNode:
-        weather, name = self._weather, self._name("p")
+        played, name = self._played, self._name("p")
 
         def work(node_input: Any):
-            weather.storm.moment_in_thread(f"node {name}")
-            weather.note(name)
+            played.interrupter.moment_in_thread(f"node {name}")
+            played.note(name)
             return name
 
         return node(work, name=name, **self._limited())
 
     def _a_flow(self) -> BaseNode:
-        weather, name = self._weather, self._name("y")
+        played, name = self._played, self._name("y")
 
         async def work():
             yield Event(message=f"{name} begins")
-            await weather.storm.moment(f"node {name}")
+            await played.interrupter.moment(f"node {name}")
             yield Event(message=f"{name} goes on")
-            weather.note(name)
+            played.note(name)
             yield {"by": name}
 
         return node(work, name=name, **self._limited())
 
     def _a_child(self) -> BaseNode:
-        weather, name = self._weather, self._name("c")
+        played, name = self._played, self._name("c")
         below = self._a_function()
 
         async def work(ctx):
             found = [await ctx.run_node(below, each) for each in (1, 2)]
-            await weather.storm.moment(f"node {name}")
-            weather.note(name)
+            await played.interrupter.moment(f"node {name}")
+            played.note(name)
             return found
 
         return node(work, name=name, rerun_on_resume=True, **self._limited())
 
     def _a_asks(self) -> BaseNode:
-        weather, name = self._weather, self._name("q")
+        played, name = self._played, self._name("q")
 
         @node(name=name, rerun_on_resume=True)
         async def asks(ctx, node_input):
             answers = list(ctx.resume_inputs.values())
-            await weather.storm.moment(f"node {name}")
+            await played.interrupter.moment(f"node {name}")
             if not answers:
                 yield RequestInput(
                     interrupt_id=f"{name}-{ctx.run_id}-{ctx.invocation_id}", message=name
                 )
                 return
-            weather.note(name)
+            played.note(name)
             yield str(answers[0])
 
         return asks
@@ -280,7 +280,7 @@ class StormyTree:
         model = Stubborn(
             model="stubborn",
             calls=calls,
-            weather=self._weather,
+            played=self._played,
             me=name,
             finishes=kind == "task",
             target=target.name if target else "",
@@ -306,15 +306,15 @@ class StormyTree:
         return [self._random.choice(kinds) for _ in range(number)]
 
     def _callback(self, where: str) -> Any:
-        weather = self._weather
+        played = self._played
         if self._random.random() < 0.85:
             return None
 
         async def callback(*_: Any, **__: Any) -> None:
-            await weather.storm.moment(where)
+            await played.interrupter.moment(where)
 
         def plain(*_: Any, **__: Any) -> None:
-            weather.storm.moment_in_thread(where)
+            played.interrupter.moment_in_thread(where)
 
         return self._random.choice([callback, plain])
 
@@ -327,7 +327,7 @@ class StormyTree:
         )
 
     def _tool(self, kind: str, name: str) -> FunctionTool:
-        weather = self._weather
+        played = self._played
         config = AuthConfig.model_validate(
             {"auth_scheme": {"type": "apiKey", "in": "header", "name": "X"}, "credential_key": name}
         )
@@ -335,9 +335,9 @@ class StormyTree:
         async def work(tool_context: ToolContext) -> dict[str, Any] | None:
             if kind == "login" and tool_context.get_auth_response(config) is None:
                 return tool_context.request_credential(config)
-            await weather.called(tool_context)
+            await played.called(tool_context)
             try:
-                await weather.storm.moment(f"tool {name}")
+                await played.interrupter.moment(f"tool {name}")
             except asyncio.CancelledError:
                 task = asyncio.current_task()
                 if kind == "careless" and task.cancelling():
@@ -346,13 +346,13 @@ class StormyTree:
                     await asyncio.sleep(0.002)
                 if kind != "stubborn" or not task.cancelling():
                     raise
-            weather.note(name)
+            played.note(name)
             tool_context.state[f"t_{name}"] = True
             return None if kind == "job" else {"done": name}
 
         def plain(tool_context: ToolContext) -> dict[str, Any]:
-            weather.storm.moment_in_thread(f"tool {name}")
-            weather.note(name)
+            played.interrupter.moment_in_thread(f"tool {name}")
+            played.note(name)
             tool_context.state[f"t_{name}"] = True
             if kind == "thread":
                 time.sleep(0.001)

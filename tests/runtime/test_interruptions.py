@@ -1,0 +1,122 @@
+"""Whatever comes over a run at random, its history is whole and the next message works.
+
+Trees grown at random are aborted, cancelled, left and made to fail at any moment, or exceed a
+limit; then they go on. `InterruptedSession` tells what has to hold after each run (runtime and
+resume seeds).
+"""
+
+import gc
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from google.genai import types
+
+from tests.kit.interrupted_session import InterruptedSession
+from tests.kit.interruptions import TROUBLES, Interrupter
+from tests.kit.thorough import rounds
+
+SEEDS = rounds(60, 160)
+AT_A_TIME = 20
+INTERRUPTIONS = 3
+MESSAGES = 60
+"""No tree takes that many."""
+LOSSES = ("cancel", "leave", "raise", "stray cancel")
+"""Of these the history says nothing, so a run goes on from it."""
+WORDS = types.UserContent("again")
+
+
+@pytest.fixture(autouse=True)
+def _only_new_garbage_is_looked_for() -> Iterator[None]:
+    """It is looked for after each run, and what other tests keep would take most of the time."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
+async def test_after_any_interruption_the_next_message_works(first):
+    for seed in range(first, first + AT_A_TIME):
+        random = Random(f"interruptions {seed}")
+        played = InterruptedSession(seed, resumable=random.random() < 0.5)
+        await played.begin()
+        for number in range(INTERRUPTIONS):
+            await anything(played, random, begun=number > 0)
+        await to_the_end(played, random)
+
+
+async def anything(played: InterruptedSession, random: Random, *, begun: bool) -> None:
+    """Say something, answer or resume, in an interruption."""
+    interrupter = Interrupter.of(random, TROUBLES, random.choice([4, 12, 40]))
+    asked = await played.open()
+    choices = ["words", *["answer"] * 3 * bool(asked), *["resume"] * 2 * played.resumable]
+    choice = random.choice(choices) if begun else "words"
+    if choice == "answer":
+        await played.answer(interrupter, asked[random.choice(sorted(asked))])
+    elif choice == "resume":
+        await played.run(interrupter, invocation_id=await played.latest())
+    else:
+        budget = random.choice([None] * 9 + [3])
+        await played.run(interrupter, new_message=WORDS, budget=budget)
+    assert not played.wrong, played.story
+
+
+async def to_the_end(played: InterruptedSession, random: Random) -> None:
+    """Go on undisturbed until all that was begun with the latest words is done."""
+    said = ""
+    for _ in range(MESSAGES):
+        asked = await played.open()
+        if asked:
+            await played.answer(Interrupter(), asked[random.choice(sorted(asked))])
+        else:
+            said = ""
+            await played.run(Interrupter(), new_message=WORDS)
+        said += played.heard()
+        assert not played.wrong, played.story
+        assert played.outcome == "ended", played.story
+        done = all(f"{head} is done" in said for head in played.tree.heads)
+        if done and not await played.open():
+            return
+    pytest.fail(str(played.story))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
+async def test_a_run_that_is_lost_comes_to_its_end_when_it_is_resumed(first):
+    for seed in range(first, first + AT_A_TIME):
+        random = Random(f"losses {seed}")
+        played = InterruptedSession(seed, resumable=True)
+        await played.begin()
+        await resumed_to_the_end(played, random, interruptions=random.randint(1, 4))
+        assert not played.wrong, played.story
+        told = await played.told()
+        times = 2 if played.tree.around == "rounds" else 1
+        assert {head: told[head] for head in played.tree.heads} == dict.fromkeys(
+            played.tree.heads, times
+        ), played.story
+        assert max(told.values()) == times, (told, played.story)
+
+
+async def resumed_to_the_end(
+    played: InterruptedSession, random: Random, *, interruptions: int
+) -> None:
+    """Answer what is asked, and resume the run each time that it is lost."""
+    await played.run(loss(random), new_message=types.UserContent("go"))
+    for number in range(1, MESSAGES):
+        assert not played.wrong, played.story
+        interrupter = loss(random) if number < interruptions else Interrupter()
+        asked = await played.open()
+        if played.outcome != "ended":
+            await played.run(interrupter, invocation_id=await played.latest())
+        elif asked:
+            await played.answer(interrupter, asked[random.choice(sorted(asked))])
+        else:
+            return
+    pytest.fail(str(played.story))
+
+
+def loss(random: Random) -> Interrupter:
+    """An interruption of which the history says nothing."""
+    return Interrupter(random.choice(LOSSES), random.randint(1, random.choice([5, 15, 40])))
