@@ -11,7 +11,6 @@ import gc
 import importlib
 import json
 import os
-import pkgutil
 import re
 import signal
 import sqlite3
@@ -26,7 +25,8 @@ from typing import Any, ClassVar, Self
 import httpx2
 import psutil
 
-from tests.kit.forkedworkers import fork_workers, load_worker
+from tests.kit.fork_server import load_devui
+from tests.kit.forked_workers import fork_workers, load_worker
 from tests.kit.patience import PATIENCE
 from tests.kit.server import ROOT, TOKEN
 
@@ -86,7 +86,7 @@ class ServerForker:
     """The process that forks servers, one at a time; a context manager that ends both."""
 
     def __init__(self, *, workers: bool = False) -> None:
-        """`workers`: servers fork their workers, too (`tests/kit/forkedworkers.py`)."""
+        """`workers`: servers fork their workers, too (`tests/kit/forked_workers.py`)."""
         options = ["--workers"] if workers else []
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.kit.killable_servers", *options],
@@ -201,34 +201,9 @@ def _play(job: dict[str, Any]) -> None:
     importlib.import_module("devui.cli").main(job["command"])
 
 
-def _load_all() -> None:
-    for name in ("devui.cli", "devui.debugger", "devui.store", "devui.web"):
-        package = importlib.import_module(name)
-        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
-            importlib.import_module(module.name)
-
-
-def _compile_templates() -> None:
-    """Once, for all servers."""
-    kind = importlib.import_module("jinja2").Environment
-    compiled, compile_one = {}, kind.compile
-
-    def recall(environment: Any, source: str, name: str, *where: Any) -> Any:
-        if name not in compiled:
-            compiled[name] = compile_one(environment, source, name, *where)
-        return compiled[name]
-
-    kind.compile = recall
-    assets = importlib.import_module("devui.web.assets").Assets.find()
-    environment = importlib.import_module("devui.web.render").Renderer(assets).environment
-    for template in environment.list_templates():
-        environment.get_template(template)
-
-
 def main() -> None:
     """Fork a server for each line of standard input, and tell when it begins and ends."""
-    _load_all()
-    _compile_templates()
+    load_devui()
     if "--workers" in sys.argv:
         load_worker()
         fork_workers()

@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx2
 
+from tests.kit.fork_server import ForkedProcess, fork_devui
 from tests.kit.frames import frames
 from tests.kit.patience import PATIENCE
 from tests.kit.sound import look_through
@@ -27,8 +28,10 @@ TOKEN = "a-token-for-the-tests"
 class Server:
     """`devui` as a user starts it. `start` again after `kill` to see what was kept."""
 
-    def __init__(self, agents: Path, data: Path, *options: str) -> None:
+    def __init__(self, agents: Path, data: Path, *options: str, fresh: bool = False) -> None:
+        """`fresh`: in a Python started for it, which takes a second more."""
         self.agents, self.data, self.options = agents, data, options
+        self._fresh = fresh
         self.link = ""
         self.port: int | None = 0
         """0: any; None: none is asked for."""
@@ -36,27 +39,26 @@ class Server:
         """Bytes that a file of its may grow to, as on a full disk; None for any number."""
         self.environment: dict[str, str] = {}
         """More variables of its environment."""
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[str] | ForkedProcess | None = None
         self._lines: SimpleQueue[str] = SimpleQueue()
 
     def start(self) -> "Server":
-        command = [sys.executable, "-m", "devui", str(self.agents), "--no-browser"]
-        command += ["--data-dir", str(self.data), *self.options]
+        command = [str(self.agents), "--no-browser", "--data-dir", str(self.data), *self.options]
         command += [] if self.port is None else ["--port", str(self.port)]
-        self._process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={
-                **os.environ,
-                "DEVUI_TOKEN": TOKEN,
-                "PYTHONUNBUFFERED": "1",
-                **self.environment,
-            },
-            cwd=self.data.parent,
-            preexec_fn=self._fill_the_disk,
-        )
+        env = {**os.environ, "DEVUI_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1", **self.environment}
+        cwd = self.data.parent
+        if self._fresh or any(name.startswith("PYTHON") for name in self.environment):
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "devui", *command],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                env=env,
+                cwd=cwd,
+                preexec_fn=self._fill_the_disk,
+            )
+        else:
+            self._process = fork_devui(command, cwd=cwd, env=env, room=self.room or 0)
         self._lines = SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
         self.link = self.printed(r"http://\S+")

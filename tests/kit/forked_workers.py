@@ -36,7 +36,7 @@ class _Popen(subprocess.Popen):
 
     def __init__(self, args: Any, **options: Any) -> None:
         command = [os.fspath(part) for part in args]
-        if _PROGRAM in command:
+        if _PROGRAM in command and command[0] == sys.executable:
             arguments = command[command.index(_PROGRAM) :]
             kept, env = options["pass_fds"], options["env"]
             options["preexec_fn"] = lambda: _become_worker(arguments, kept, env)

@@ -1,0 +1,180 @@
+"""Servers forked from a process that has devui in memory, for tests that start one each.
+
+Python takes a second to read what a server and its worker import. Here one process for each process
+of the tests has read it, and forks the `devui` command: a process of its own that is stopped and
+killed like any other, with its own descriptors, folder and environment, and workers that are forked
+from it (`tests/kit/forked_workers.py`). The product knows nothing of it. What depends on a start of
+Python is tested with one: `Server(..., fresh=True)`, and all tests of the command line.
+"""
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.kit.forked_workers import fork_workers, load_worker
+
+ROOT = Path(__file__).parents[2]
+
+
+class ForkedProcess:
+    """A `devui` command, with the members of `subprocess.Popen` that tests use."""
+
+    def __init__(self, output: int, status: int) -> None:
+        self.stdout = open(output, encoding="utf-8", errors="replace")  # noqa: SIM115
+        self._status = open(status, encoding="ascii")  # noqa: SIM115
+        self.returncode: int | None = None
+        self.pid = int(self._status.readline())
+
+    def poll(self) -> int | None:
+        """Its exit status, negative for a signal; None as long as it lives."""
+        if self.returncode is None and select.select([self._status], [], [], 0)[0]:
+            self._end()
+        return self.returncode
+
+    def wait(self, timeout: float) -> int:
+        """Its exit status once it has ended; raises subprocess.TimeoutExpired."""
+        if self.returncode is None:
+            if not select.select([self._status], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("devui", timeout)
+            self._end()
+        return self.returncode or 0
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, if it has not ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+    def _end(self) -> None:
+        self.returncode = os.waitstatus_to_exitcode(int(self._status.readline()))
+        self._status.close()
+
+
+@cache
+def _fork_server() -> socket.socket:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.kit.fork_server", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+    atexit.register(process.wait)
+    atexit.register(ours.close)
+    return ours
+
+
+def fork_devui(command: list[str], *, cwd: Path, env: dict[str, str], room: int) -> ForkedProcess:
+    """Run `devui` with these arguments; `room` limits the bytes of a file of its."""
+    job = {"command": command, "cwd": str(cwd), "env": env, "room": room}
+    output, to_output = os.pipe()
+    status, to_status = os.pipe()
+    text = json.dumps(job).encode()
+    server = _fork_server()
+    socket.send_fds(server, [len(text).to_bytes(4, "big")], [to_output, to_status])
+    server.sendall(text)
+    os.close(to_output)
+    os.close(to_status)
+    return ForkedProcess(output, status)
+
+
+# --- the process that forks ---------------------------------------------------------------
+
+
+def load_devui() -> None:
+    """Import every module of the server, and compile each template once for all servers."""
+    for name in ("devui.cli", "devui.debugger", "devui.store", "devui.web"):
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            importlib.import_module(module.name)
+    kind = importlib.import_module("jinja2").Environment
+    compiled, compile_one = {}, kind.compile
+
+    def recall(environment: Any, source: str, name: str, *where: Any) -> Any:
+        if name not in compiled:
+            compiled[name] = compile_one(environment, source, name, *where)
+        return compiled[name]
+
+    kind.compile = recall
+    assets = importlib.import_module("devui.web.assets").Assets.find()
+    environment = importlib.import_module("devui.web.render").Renderer(assets).environment
+    for template in environment.list_templates():
+        environment.get_template(template)
+
+
+def _load_agents() -> None:
+    """Import what the agents of most tests do."""
+    for name in ("agents", "apps", "events", "models", "runners", "sessions", "tools", "workflow"):
+        importlib.import_module(f"devui.runtime.{name}")
+
+
+def _watch(job: dict[str, Any], output: int, status: int) -> None:
+    """Fork the command, and report its process id and how it ends."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    child = os.fork()
+    if child == 0:
+        _become_devui(job, output)
+        return
+    os.write(status, f"{child}\n".encode())
+    os.close(output)
+    os.closerange(0, status)
+    _, ended = os.waitpid(child, 0)
+    os.write(status, f"{ended}\n".encode())
+    os._exit(0)
+
+
+def _become_devui(job: dict[str, Any], output: int) -> None:
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    sys.stdout.reconfigure(line_buffering=True)
+    os.chdir(job["cwd"])
+    os.environ.clear()
+    os.environ.update(job["env"])
+    if job["room"]:
+        _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (job["room"], most))
+    sys.argv = ["devui", *job["command"]]
+    importlib.import_module("devui.cli").main()
+
+
+def main() -> None:
+    """Fork a command for each job that comes, until nobody can send one."""
+    jobs = socket.socket(fileno=int(sys.argv[1]))
+    load_devui()
+    load_worker()
+    _load_agents()
+    fork_workers()
+    gc.freeze()  # a collection in a server would copy all that they share
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        size, descriptors, _, _ = socket.recv_fds(jobs, 4, 2)
+        if not size:
+            return
+        job = json.loads(jobs.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL))
+        if os.fork() == 0:
+            _watch(job, *descriptors)
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+if __name__ == "__main__":
+    main()
