@@ -19,11 +19,16 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from tests.kit.forked_workers import fork_workers, load_worker
+from tests.kit.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,9 +36,10 @@ ROOT = Path(__file__).parents[2]
 class ForkedProcess:
     """A `devui` command, with the members of `subprocess.Popen` that tests use."""
 
-    def __init__(self, output: int, status: int) -> None:
-        self.stdout = open(output, encoding="utf-8", errors="replace")  # noqa: SIM115
-        self._status = open(status, encoding="ascii")  # noqa: SIM115
+    def __init__(self, output: int, errors: int | None, status: int) -> None:
+        self.stdout = _opened(output)
+        self.stderr = None if errors is None else _opened(errors)
+        self._status = _opened(status)
         self.returncode: int | None = None
         self.pid = int(self._status.readline())
 
@@ -60,9 +66,34 @@ class ForkedProcess:
         """End it at once."""
         self.send_signal(signal.SIGKILL)
 
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        """Its output and what it writes as errors, once it has ended; it is killed if that takes
+        too long."""
+        patience = threading.Timer(timeout, self.kill)
+        patience.start()
+        with ThreadPoolExecutor(1) as pool, self.stdout, self.stderr or nullcontext():
+            errors = pool.submit(self.stderr.read) if self.stderr else None
+            output = self.stdout.read()
+            said = errors.result() if errors else ""
+        self.wait(timeout)
+        patience.cancel()
+        return output, said
+
+    def close(self) -> None:
+        """End it, if it has not ended, and read nothing of it any more."""
+        self.kill()
+        self.wait(PATIENCE)
+        for stream in (self.stdout, self.stderr):
+            if stream:
+                stream.close()
+
     def _end(self) -> None:
         self.returncode = os.waitstatus_to_exitcode(int(self._status.readline()))
         self._status.close()
+
+
+def _opened(descriptor: int) -> TextIO:
+    return open(descriptor, encoding="utf-8", errors="replace")
 
 
 @cache
@@ -81,18 +112,25 @@ def _fork_server() -> socket.socket:
     return ours
 
 
-def fork_devui(command: list[str], *, cwd: Path, env: dict[str, str], room: int) -> ForkedProcess:
-    """Run `devui` with these arguments; `room` limits the bytes of a file of its."""
+def fork_devui(
+    command: Sequence[str], *, cwd: Path, env: dict[str, str], room: int = 0, merge: bool = False
+) -> ForkedProcess:
+    """Run `devui` with these arguments.
+
+    `room` limits the bytes of a file of its; with `merge` it writes its errors into its output.
+    """
     job = {"command": command, "cwd": str(cwd), "env": env, "room": room}
     output, to_output = os.pipe()
+    errors, to_errors = (None, os.dup(to_output)) if merge else os.pipe()
     status, to_status = os.pipe()
     text = json.dumps(job).encode()
+    theirs = [to_output, to_errors, to_status]
     server = _fork_server()
-    socket.send_fds(server, [len(text).to_bytes(4, "big")], [to_output, to_status])
+    socket.send_fds(server, [len(text).to_bytes(4, "big")], theirs)
     server.sendall(text)
-    os.close(to_output)
-    os.close(to_status)
-    return ForkedProcess(output, status)
+    for descriptor in theirs:
+        os.close(descriptor)
+    return ForkedProcess(output, errors, status)
 
 
 # --- the process that forks ---------------------------------------------------------------
@@ -125,26 +163,27 @@ def _load_agents() -> None:
         importlib.import_module(f"devui.runtime.{name}")
 
 
-def _watch(job: dict[str, Any], output: int, status: int) -> None:
+def _watch(job: dict[str, Any], output: int, errors: int, status: int) -> None:
     """Fork the command, and report its process id and how it ends."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     child = os.fork()
     if child == 0:
-        _become_devui(job, output)
+        _become_devui(job, output, errors)
         return
     os.write(status, f"{child}\n".encode())
-    os.close(output)
     os.closerange(0, status)
     _, ended = os.waitpid(child, 0)
     os.write(status, f"{ended}\n".encode())
     os._exit(0)
 
 
-def _become_devui(job: dict[str, Any], output: int) -> None:
+def _become_devui(job: dict[str, Any], output: int, errors: int) -> None:
     os.dup2(output, 1)
-    os.dup2(output, 2)
+    os.dup2(errors, 2)
     os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     sys.stdout.reconfigure(line_buffering=True)
+    # A shell that starts the tests in the background lets their children ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(job["cwd"])
     os.environ.clear()
     os.environ.update(job["env"])
@@ -165,7 +204,7 @@ def main() -> None:
     gc.freeze()  # a collection in a server would copy all that they share
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
-        size, descriptors, _, _ = socket.recv_fds(jobs, 4, 2)
+        size, descriptors, _, _ = socket.recv_fds(jobs, 4, 3)
         if not size:
             return
         job = json.loads(jobs.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL))

@@ -17,6 +17,8 @@ import sys
 from itertools import pairwise
 from typing import Any
 
+from setproctitle import getproctitle, setproctitle
+
 _PROGRAM = "devui.worker"
 
 
@@ -24,6 +26,7 @@ def load_worker() -> None:
     """Read what a worker reads, and what servers would be reading in a thread when they fork."""
     importlib.import_module(f"{_PROGRAM}.__main__")
     importlib.import_module("devui.wire.framing").codecs()
+    setproctitle(getproctitle())  # it finds its place only before the environment is changed
 
 
 def fork_workers() -> None:
@@ -60,6 +63,7 @@ def _become_worker(arguments: list[str], kept: tuple[int, ...], env: dict[str, s
     os.environ.clear()
     os.environ.update(env)
     sys.argv = arguments
+    setproctitle(" ".join([sys.executable, "-m", *arguments]))  # tests look for workers by it
     try:
         importlib.import_module(f"{_PROGRAM}.__main__").main()
     finally:

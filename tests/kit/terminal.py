@@ -3,12 +3,11 @@
 import os
 import signal
 import subprocess
-import sys
 import threading
-from functools import partial
 from pathlib import Path
 from typing import IO, Self
 
+from tests.kit.fork_server import fork_devui
 from tests.kit.patience import PATIENCE
 from tests.kit.server import Server
 
@@ -21,15 +20,9 @@ def environment(**env: str) -> dict[str, str]:
 
 def devui(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """Run a command line that is expected to end by itself."""
-    return subprocess.run(
-        [sys.executable, "-m", "devui", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env=environment(**env),
-        timeout=PATIENCE,
-        check=False,
-    )
+    process = fork_devui(arguments, cwd=cwd, env=environment(**env))
+    output, errors = process.communicate(PATIENCE)
+    return subprocess.CompletedProcess(arguments, process.returncode or 0, output, errors)
 
 
 class Terminal:
@@ -51,23 +44,14 @@ class Opened:
     """A command that is under way; a context manager that ends it in any case."""
 
     def __init__(self, *arguments: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "devui", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-            # A shell that starts the tests in the background lets their children ignore Ctrl-C.
-            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
-        )
+        self._process = fork_devui(arguments, cwd=Path.cwd(), env=environment())
         self.lines: list[str] = []
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        with self._process:
-            self._process.kill()
+        self._process.close()
 
     @property
     def is_over(self) -> bool:
