@@ -124,9 +124,11 @@ class Server:
 
 
 @contextmanager
-def running(agents: Path, data: Path, *options: str, **environment: str) -> Iterator[Server]:
+def running(
+    agents: Path, data: Path, *options: str, fresh: bool = False, **environment: str
+) -> Iterator[Server]:
     """A server that is stopped at the end, whatever happened to it."""
-    server = Server(agents, data, *options)
+    server = Server(agents, data, *options, fresh=fresh)
     server.environment = environment
     server.start()
     try:
