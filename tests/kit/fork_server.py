@@ -113,11 +113,16 @@ def _fork_server() -> socket.socket:
 
 
 def fork_devui(
-    command: Sequence[str], *, cwd: Path, env: dict[str, str], room: int = 0, merge: bool = False
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    env: dict[str, str],
+    room: int | None = None,
+    merge: bool = False,
 ) -> ForkedProcess:
     """Run `devui` with these arguments.
 
-    `room` limits the bytes of a file of its; with `merge` it writes its errors into its output.
+    `room` is how many bytes a file of its may grow to; with `merge` it writes its errors into its output.
     """
     job = {"command": command, "cwd": str(cwd), "env": env, "room": room}
     output, to_output = os.pipe()
@@ -187,7 +192,7 @@ def _become_devui(job: dict[str, Any], output: int, errors: int) -> None:
     os.chdir(job["cwd"])
     os.environ.clear()
     os.environ.update(job["env"])
-    if job["room"]:
+    if job["room"] is not None:
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (job["room"], most))
     sys.argv = ["devui", *job["command"]]

@@ -58,7 +58,7 @@ class Server:
                 preexec_fn=self._fill_the_disk,
             )
         else:
-            self._process = fork_devui(command, cwd=cwd, env=env, room=self.room or 0, merge=True)
+            self._process = fork_devui(command, cwd=cwd, env=env, room=self.room, merge=True)
         self._lines = SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
         self.link = self.printed(r"http://\S+")

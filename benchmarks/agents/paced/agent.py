@@ -23,7 +23,8 @@ class Paced(BaseAgent):
         begun = time.monotonic()
         for number in range(SECONDS * PER_SECOND):
             await asyncio.sleep(max(0.0, begun + number / PER_SECOND - time.monotonic()))
-            said = runtime.content(text=f"t={time.time():.4f}.")
+            end = ".last" if number == SECONDS * PER_SECOND - 1 else "."
+            said = runtime.content(text=f"t={time.time():.4f}{end}")
             yield Event(author=self.name, invocation_id=ctx.invocation_id, content=said)
 
 

@@ -385,7 +385,7 @@ _LONGEST = 1.0
 _RESET = "reset"
 """Event name: what the page shows cannot be completed; it has to be read anew."""
 _SHARE = 3
-"""A message is followed by at least so many times the time it took to render."""
+"""A message is followed by at least so many times the CPU time that rendering it took."""
 
 
 async def session(request: Request) -> Response:
@@ -433,9 +433,9 @@ async def _session_messages(
                         yield Message("", event=_RESET)
                         return
                     async with services.rendering:
-                        begun = time.monotonic()
+                        begun = time.thread_time()
                         html = await page.render(batch)
-                        spent = _SHARE * (time.monotonic() - begun)
+                        spent = _SHARE * (time.thread_time() - begun)
                     if html:
                         yield Message(html, id=str(Cursor(services.journal.id, batch.seq)))
                     pause = min(_EVENT * len(batch.news), _LONGEST)
