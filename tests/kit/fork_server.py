@@ -122,7 +122,8 @@ def fork_devui(
 ) -> ForkedProcess:
     """Run `devui` with these arguments.
 
-    `room` is how many bytes a file of its may grow to; with `merge` it writes its errors into its output.
+    `room` is how many bytes a file of its may grow to; with `merge` it writes its errors into
+    its output.
     """
     job = {"command": command, "cwd": str(cwd), "env": env, "room": room}
     output, to_output = os.pipe()
