@@ -1,15 +1,17 @@
-"""Why a command of the terminal failed, and the status it ends with (docs/guide/cli.md)."""
+"""Why a request or a command failed, and the exit status of the command (docs/guide/cli.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 
 class Failed(click.ClickException):
-    """Something that was asked for did not come about."""
+    """Something that was asked for did not come about; `message` says why and what to do."""
 
     exit_code = 1
+    status: int | None = None
+    """The HTTP status of the server's answer; None if it didn't answer or wasn't asked."""
 
 
 class Misused(Failed):
@@ -44,8 +46,8 @@ class MovedOn(Failed):
     def __init__(
         self,
         message: str,
-        position: dict[str, Any] | None = None,
-        unknown: Sequence[dict[str, Any]] = (),
+        position: Mapping[str, Any] | None = None,
+        unknown: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         super().__init__(message)
         self.position = position

@@ -8,11 +8,10 @@ import dataclasses
 import json
 import sys
 import threading
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from getpass import getpass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -21,6 +20,11 @@ from devui.cli.output import json_words, output_lines, plain, position_lines
 from devui.client import Client
 from devui.failures import Misused, MovedOn
 from devui.web.text.visible import readable
+
+if TYPE_CHECKING:
+    from devui.web.panels.questions.api import QuestionFormJson
+    from devui.web.panels.runs.schemas import SessionJson
+
 
 USER: Final = "user"
 _FIRST: Final = ("author", "session_id", "node_path", "id")
@@ -237,7 +241,7 @@ class Chat:
     """One session, and how what happens in it is printed."""
 
     client: Client
-    session: dict[str, Any]
+    session: "SessionJson"
     """As `GET /api/sessions` has it."""
     as_json: bool
     seconds: float | None
@@ -252,17 +256,12 @@ class Chat:
     def __post_init__(self) -> None:
         self._newest = newest_number(self.client, self.session["key"])
 
-    @property
-    def _path(self) -> tuple[object, ...]:
-        return ("api", "sessions", self.session["key"])
-
     def show_past(self) -> None:
         """Print what has been said in the session."""
-        after = 0
-        while rows := self.client.listed(*self._path, "events", after=after):
+        after, key = 0, self.session["key"]
+        while rows := self.client.events(key, after=after):
             for row in rows:
-                path = (*self._path, "events", row["number"])
-                self._print(self.client.get(*path)["event"])
+                self._print(self.client.event(key, row["number"]))
             after = rows[-1]["number"]
 
     def say(self, text: str) -> str:
@@ -272,14 +271,14 @@ class Chat:
         """
         questions = self.questions()
         if not questions:
-            return self._started(message=text)
+            return self._started(text)
         fields = filled_by(questions[0], text)
         _note(f"answers {plain(questions[0]['hint'])!r}")
         return self._answered(questions[0], fields)
 
-    def questions(self) -> list[dict[str, Any]]:
+    def questions(self) -> "list[QuestionFormJson]":
         """What the agent waits for a person to say."""
-        return self.client.listed(*self._path, "questions")
+        return self.client.questions(self.session["key"])
 
     def ask(self) -> str | None:
         """Put the open questions to the person, and those that their answers bring up.
@@ -298,7 +297,7 @@ class Chat:
                 end = ended
         return end
 
-    def _put(self, form: dict[str, Any]) -> str | None:
+    def _put(self, form: "QuestionFormJson") -> str | None:
         while True:
             try:
                 fields = filled_in(form, read_line, _read_secret)
@@ -341,25 +340,18 @@ class Chat:
     def _turn(self, text: str) -> None:
         """A message and what comes of it; a refusal, such as during a run of the page, is said."""
         try:
-            self._started(message=text)
+            self._started(text)
             self.ask()
         except (Misused, MovedOn) as refused:
             click.secho(str(refused), fg="red", err=True)
 
-    def _started(self, **body: Any) -> str:
-        begun = self.client.post(
-            *self._path, "runs", streaming=False, actor=self.client.actor, **body
-        )
+    def _started(self, message: str) -> str:
+        begun = self.client.start_run(self.session["key"], message=message, streaming=False)
         return self._followed(begun["run"])
 
-    def _answered(self, form: dict[str, Any], fields: dict[str, str]) -> str:
-        begun = self.client.post(
-            *self._path,
-            "answers",
-            event=form["event"],
-            call=form["call"],
-            fields=fields,
-            actor=self.client.actor,
+    def _answered(self, form: "QuestionFormJson", fields: dict[str, str]) -> str:
+        begun = self.client.answer_question(
+            self.session["key"], form["event"], form["call"], fields=fields
         )
         return self._followed(begun["run"])
 
@@ -408,12 +400,7 @@ class Chat:
 
     def _stop(self, run: str) -> None:
         with suppress(MovedOn):
-            self.client.post(
-                *("api", "runs", run, "commands"),
-                command="stop",
-                key=uuid.uuid4().hex,
-                actor=self.client.actor,
-            )
+            self.client.command(run, "stop")
 
     @contextmanager
     def _timer(self, run: str) -> Iterator[threading.Event]:
@@ -441,7 +428,7 @@ def read_line(prompt: str) -> str:
     return input()
 
 
-def _tell_trouble(position: dict[str, Any]) -> None:
+def _tell_trouble(position: Mapping[str, Any]) -> None:
     """Say why nothing more comes: the run is held, or did not end as it should."""
     ended = position["ended"] is not None
     if position["holds"] or (ended and position["status"] != DONE):

@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,6 +15,11 @@ from devui.cli.replay import divergence_lines
 from devui.cli.server import Terminal, on_the_server
 from devui.client import Client
 from devui.failures import Failed, Misused, NotThere
+
+if TYPE_CHECKING:
+    from devui.web.panels.compare.api import ComparisonJson
+    from devui.web.panels.timeline.api import EventRowJson
+
 
 _SIGNS: Final = {"changed": "≠", "left": "-", "right": "+", "moved": "↕"}
 _COLOURS: Final = {"changed": "yellow", "left": "red", "right": "green"}
@@ -122,7 +127,7 @@ def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, s
     """
     client = terminal.client
     session, _, place = side.partition("@")
-    known = client.listed("api", "sessions", session, "runs")
+    known: Sequence[Mapping[str, Any]] = client.runs(int(session))
     runs = [
         (number, run)
         for number, run in enumerate(known, 1)
@@ -134,12 +139,7 @@ def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, s
     if not runs:
         raise Misused(f"session {side} has no finished run to replay on the other engine")
     for number, run in runs:
-        begun = client.post(
-            *("api", "sessions", session, "replays"),
-            run=run["run"],
-            engine="other",
-            actor=client.actor,
-        )
+        begun: Mapping[str, Any] = client.start_replay(int(session), run=run["run"], engine="other")
         for news in news_of(client, begun["session"], run["first"] - 1, run=begun["run"]):
             is_replay = news["type"] == "position" and news["run"] == begun["run"]
             if is_replay and news["ended"] is not None:
@@ -150,18 +150,20 @@ def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, s
         yield f"{session}@{number}", f"{begun['session']}@{_place(client, begun)}"
 
 
-def _verdict(client: Client, run: str) -> dict[str, Any]:
+def _verdict(client: Client, run: str) -> Mapping[str, Any]:
     """Raises Failed for a replay that could not be executed, such as without google-adk."""
-    verdict: dict[str, Any] | None = client.get("api", "runs", run, "replay")["verdict"]
+    verdict = client.replay(run)["verdict"]
     if verdict is None:
-        error = client.get("api", "runs", run).get("error") or {}
-        raise Failed(f"the other engine could not execute the run: {error.get('message', '')}")
+        error = client.run(run)["error"]
+        raise Failed(
+            f"the other engine could not execute the run: {error['message'] if error else ''}"
+        )
     return verdict
 
 
-def _place(client: Client, begun: dict[str, str]) -> int:
+def _place(client: Client, begun: Mapping[str, Any]) -> int:
     """Which run of its session a replay is, counted from 1."""
-    runs = client.listed("api", "sessions", begun["session"], "runs")
+    runs = client.runs(begun["session"])
     return next(number for number, run in enumerate(runs, 1) if run["run"] == begun["run"])
 
 
@@ -227,14 +229,14 @@ def command(
         sys.exit(DIFFERING)
 
 
-def _compared(terminal: Terminal, left: str, right: str, *, values: bool) -> dict[str, Any]:
+def _compared(terminal: Terminal, left: str, right: str, *, values: bool) -> "ComparisonJson":
     client = terminal.client
-    sides = {"left": _side(client, left), "right": _side(client, right)}
-    comparison: dict[str, Any] = client.get("api", "compare", **sides)
+    sides = _side(client, left), _side(client, right)
+    comparison = client.compare(*sides)
     if terminal.as_json:
         terminal.say(comparison, lambda _: [])
         return comparison
-    events = [_events(client, comparison[name]) for name in sides]
+    events = [_events(client, side) for side in (comparison["left"], comparison["right"])]
     wanted = (
         [row for row in comparison["rows"] if row["differs"]] if values else [comparison["first"]]
     )
@@ -260,19 +262,17 @@ def _side(client: Client, text: str) -> str:
         return f"{session_of(client, session)['key']}@{place}"
 
 
-def _events(client: Client, side: dict[str, Any]) -> dict[int, dict[str, Any]]:
+def _events(client: Client, side: Mapping[str, Any]) -> "dict[int, EventRowJson]":
     """The events of the session by number."""
-    rows: list[dict[str, Any]] = []
+    rows: list[EventRowJson] = []
     while True:
         after = rows[-1]["number"] if rows else None
-        page = client.listed(
-            *("api", "sessions", side["session"], "events"), after=after, limit=_PAGE
-        )
+        page = client.events(side["session"], after=after, limit=_PAGE)
         rows += page
         if len(page) < _PAGE:
             return {row["number"]: row for row in rows}
 
 
-def _pair(client: Client, sides: dict[str, str], row: dict[str, Any]) -> Any:
+def _pair(client: Client, sides: tuple[str, str], row: Mapping[str, Any]) -> Any:
     left, right = row["left"] or row["elsewhere"], row["right"] or row["elsewhere"]
-    return client.get("api", "compare", "events", **sides, leftEvent=left, rightEvent=right)
+    return client.compare_events(*sides, left_event=left, right_event=right)

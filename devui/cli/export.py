@@ -1,5 +1,6 @@
 """`devui export`: a session as one file, and what the file would leave out."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ from devui.cli.follow import followed
 from devui.cli.lookup import app_option, session_of
 from devui.cli.output import plain, times
 from devui.cli.server import Reach, agents_option, reaching, served
-from devui.client import Client
 from devui.failures import Failed
 
 _EXAMPLES = """\b
@@ -73,25 +73,24 @@ def command(
         raise click.UsageError("give the file to write with -o")
     with served(reach, agents) as terminal:
         found = session_of(terminal.client, session, app=app)
-        path = ("api", "sessions", found["key"], "export")
         asked: dict[str, Any] = {"keys": [key for key in keys if key] or None}
         asked |= {"secrets": "keep" if keep_secrets else None}
-        answer = terminal.client.get(*path, "preview", **asked)
+        answer: dict[str, Any] = {**terminal.client.preview_export(found["key"], **asked)}
         if output is not None and not preview:
             asked |= {"format": "html" if as_html else form}
             with followed(terminal.client, "exporting") as client:
-                _write(client, output, path, asked)
-            answer = {**answer, "file": str(output), "bytes": output.stat().st_size}
+                _write(output, client.export_session(found["key"], **asked))
+            answer |= {"file": str(output), "bytes": output.stat().st_size}
         terminal.say(answer, lambda all_of_it: _lines(all_of_it, keep_secrets=keep_secrets))
 
 
-def _write(client: Client, output: Path, path: tuple[object, ...], query: dict[str, Any]) -> None:
+def _write(output: Path, pieces: Iterable[bytes]) -> None:
     """Write beside the file first, so that it is there whole or as it was."""
     part = output.with_name(f"{output.name}.part")
     try:
         with part.open("wb") as file:
             part.chmod(0o600)
-            for piece in client.download(*path, **query):
+            for piece in pieces:
                 file.write(piece)
         part.replace(output)
     except OSError as error:

@@ -1,10 +1,9 @@
 """Follows what goes on at the server: a session's stream, and long work until it is done."""
 
-import json
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import Event, Thread
@@ -15,7 +14,7 @@ import click
 from devui.cli.output import event_lines, output_lines, position_lines
 from devui.cli.server import Terminal
 from devui.client import Client
-from devui.failures import LEFT, Failed, NoServer, NotThere
+from devui.failures import LEFT, Failed, NotThere
 
 _LINES: dict[str, Callable[[Any], list[str]]] = {
     "event": event_lines,
@@ -26,23 +25,15 @@ _LINES: dict[str, Callable[[Any], list[str]]] = {
 
 def follow(
     client: Client, session: int, after: int, run: str | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Mapping[str, Any]]:
     """All that happens in a session past event `after`, and how the `run` ended if it is over.
 
     Raises NotThere when the session is deleted, NoServer when the server ends.
     """
-    for frame in client.stream("api", "sessions", session, "stream", after=after, run=run):
-        if frame.event == "away":
-            raise NoServer("the server is shutting down; committed events are in the journal")
-        if frame.event == "reset":
-            raise Failed("fell too far behind the stream; attach again")
-        if frame.event:
-            break
-        news: dict[str, Any] = json.loads(frame.data)
+    for news in client.stream(session, after=after, run=run):
         if news["type"] == "deleted":
             raise NotThere(f"session {session} was deleted")
         yield news
-    raise NoServer(f"the server at {client.url} closed the stream")
 
 
 def news_of(
@@ -52,7 +43,7 @@ def news_of(
     *,
     run: str | None = None,
     as_json: bool = False,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Mapping[str, Any]]:
     """The same for people: where a run stands is told once, until it stands elsewhere."""
     stood: tuple[str, list[str]] | None = None
     for news in follow(client, session, after, run):
@@ -63,7 +54,7 @@ def news_of(
         yield news
 
 
-def tell(terminal: Terminal, news: dict[str, Any]) -> None:
+def tell(terminal: Terminal, news: Mapping[str, Any]) -> None:
     """Print one of the news; kinds that nobody here knows are for programs."""
     if terminal.as_json or news["type"] in _LINES:
         terminal.say(news, _LINES.get(news["type"], lambda _: []))
@@ -71,7 +62,7 @@ def tell(terminal: Terminal, news: dict[str, Any]) -> None:
 
 def newest_number(client: Client, session: int) -> int:
     """The number of the session's last event; 0 without one."""
-    rows = client.listed("api", "sessions", session, "events", last=1)
+    rows = client.events(session, last=1)
     return int(rows[-1]["number"]) if rows else 0
 
 
@@ -116,10 +107,10 @@ def followed(client: Client, action: str, *, imported: int | None = None) -> Ite
 def _stopped(client: Client, job: str) -> str:
     """Stop a job; its status once it has ended, "" if the server doesn't answer."""
     try:
-        status: str = client.post("api", "jobs", job, "stop")["status"]
+        status = client.stop_job(job)["status"]
         while status in {"running", "stopping"}:  # it may be past the last place where it stops
             time.sleep(_AGAIN)
-            status = client.get("api", "jobs", job)["status"]
+            status = client.job_status(job)["status"]
     except NotThere:  # it never began
         return "stopped"
     except Failed:
@@ -141,7 +132,7 @@ def _outcome(status: str, imported: int | None) -> str:
 
 def _is_stopped(client: Client, job: str) -> bool:
     with suppress(Failed):
-        return bool(client.get("api", "jobs", job)["status"] == "stopped")
+        return client.job_status(job)["status"] == "stopped"
     return False
 
 
@@ -156,7 +147,7 @@ def _show(client: Client, job: str, action: str, ended: Event) -> None:
     while not ended.wait(wait):
         wait = _AGAIN
         with suppress(Failed):
-            state = client.get("api", "jobs", job)
+            state = client.job_status(job)
             if state["total"] and state["status"] == "running":
                 percent = 100 * state["done"] // state["total"]
                 click.echo(f"{_CLEAR}{action}: {percent} %  (Ctrl-C to stop)", err=True, nl=False)

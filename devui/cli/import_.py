@@ -209,9 +209,9 @@ class _Importer:
         if self._failed:
             raise Failed(f"{_count(self._failed, 'session')} could not be imported")
 
-    def _send(self, file: IO[bytes], query: dict[str, str | None], notes: list[str]) -> None:
+    def _send(self, file: IO[bytes], query: dict[str, Any], notes: list[str]) -> None:
         with followed(self._terminal.client, "importing", imported=self._imports) as client:
-            made = client.upload(file, "api", "sessions", "import", **query)
+            made = client.import_session(file, **query)
         self._imports += 1
         url = None if self._alone else f"{client.url}/sessions/{made['key']}"
         result = {**made, "url": url, **({"notes": notes} if notes else {})}

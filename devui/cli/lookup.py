@@ -1,12 +1,15 @@
 """Which session, run or app a command is about, from what was typed or from what goes on."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from devui.cli.output import plain
 from devui.client import USER, Client
 from devui.failures import Misused, MovedOn, NotThere
+
+if TYPE_CHECKING:
+    from devui.web.panels.runs.schemas import PositionJson, SessionJson
 
 GOING = frozenset({"running", "held", "stopping"})
 
@@ -15,15 +18,15 @@ app_option = click.option(
 )
 
 
-def session_of(client: Client, name: str | None, *, app: str | None = None) -> dict[str, Any]:
+def session_of(client: Client, name: str | None, *, app: str | None = None) -> "SessionJson":
     """The session with this key or id; without a name the one that runs, else the newest.
 
     Raises NotThere, and Misused when several are meant.
     """
     if name is None:
-        return _evident(client.listed("api", "sessions", app=app))
+        return _evident(client.sessions(app=app)["sessions"])
     found = [each for each in _numbered(client, name) if app in {None, each["app"]}]
-    found = found or client.listed("api", "sessions", app=app, id=name)
+    found = found or client.sessions(app=app, id=name)["sessions"]
     if len(found) == 1:
         return found[0]
     if not found:
@@ -35,20 +38,20 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> d
     raise Misused(f"several sessions have the id {name!r}; give the number of one: {keys}")
 
 
-def session_with_id(client: Client, app: str, name: str) -> dict[str, Any] | None:
+def session_with_id(client: Client, app: str, name: str) -> "SessionJson | None":
     """The session of this id that the page's user has in the app, if there is one."""
-    return next(iter(client.listed("api", "sessions", app=app, user=USER, id=name)), None)
+    return next(iter(client.sessions(app=app, user=USER, id=name)["sessions"]), None)
 
 
-def _numbered(client: Client, name: str) -> list[dict[str, Any]]:
+def _numbered(client: Client, name: str) -> "list[SessionJson]":
     """The session of this number, if it is one."""
     if not (name.isascii() and name.isdigit()):
         return []
-    found = client.listed("api", "sessions", key=name)
+    found = client.sessions(key=int(name))["sessions"]
     return [each for each in found if each["key"] == int(name)]
 
 
-def running(client: Client, name: str | None, *, or_over: bool = False) -> dict[str, Any]:
+def running(client: Client, name: str | None, *, or_over: bool = False) -> "PositionJson":
     """Where the run stands that goes on in this session, or in the only one with a run.
 
     Raises MovedOn when the run is over, NotThere when nothing runs; with `or_over` it is that of
@@ -57,7 +60,7 @@ def running(client: Client, name: str | None, *, or_over: bool = False) -> dict[
     session = session_of(client, name)
     if name is None and session["run"] is None and not or_over:
         raise NotThere("no run is active; start one on the page, or with `devui dbg start`")
-    position: dict[str, Any] = client.get("api", "sessions", session["key"], "run")
+    position = client.newest_run(session["key"])
     if position["status"] not in GOING and not or_over:
         raise MovedOn(f"the run is already {position['status']}", position)
     return position
@@ -72,7 +75,7 @@ def app_of(client: Client, name: str | None, session: str | None) -> str:
     apps = apps_of(client)
     if len(apps) == 1:
         return apps[0]
-    going = {each["app"] for each in client.listed("api", "sessions") if each["run"]}
+    going = {each["app"] for each in client.sessions()["sessions"] if each["run"]}
     if len(going) == 1:
         return str(going.pop())
     raise Misused(f"give the app with --app, one of {', '.join(map(plain, apps))}")
@@ -80,11 +83,11 @@ def app_of(client: Client, name: str | None, session: str | None) -> str:
 
 def apps_of(client: Client) -> list[str]:
     """The names of the server's apps."""
-    names: list[str] = client.get("list-apps")
+    names: list[str] = client.adk.list_apps()
     return names
 
 
-def _evident(candidates: list[dict[str, Any]]) -> dict[str, Any]:
+def _evident(candidates: "list[SessionJson]") -> "SessionJson":
     going = [each for each in candidates if each["run"]]
     if len(going) > 1:
         keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in going)

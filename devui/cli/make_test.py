@@ -1,5 +1,6 @@
 """`devui make-test`: a session as a test file with its recordings."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,21 +68,21 @@ def command(
     last text, the state, and that events match the recording.
     """
     with served(reach, agents) as terminal:
-        path = ("api", "sessions", session_of(terminal.client, session, app=app)["key"], "test")
-        offer: dict[str, Any] = terminal.client.get(*path, run=run)
+        key = session_of(terminal.client, session, app=app)["key"]
+        offer = terminal.client.test_offer(key, run=run)
         if only_list:
             terminal.say(offer, _offer_lines)
             return
         _check_names(checks, offer)
         file = output or Path("tests") / f"{offer['name']}.py"
         with followed(terminal.client, "making the test") as client:
-            made: dict[str, Any] = client.post(
-                *path,
+            made = client.make_test(
+                key,
                 run=run,
                 checks=list(checks) or None,
                 name=_stem(file),
                 agent=way_to(Path(offer["folder"]), file.parent, offer["app"]),
-                keepSecrets=keep_secrets,
+                keep_secrets=keep_secrets,
             )
             _write(terminal, file, made, force=force)
 
@@ -93,7 +94,7 @@ def _stem(file: Path) -> str:
         raise Misused(str(error)) from error
 
 
-def _check_names(checks: tuple[str, ...], offer: dict[str, Any]) -> None:
+def _check_names(checks: tuple[str, ...], offer: Mapping[str, Any]) -> None:
     """Raise Misused for a check that no run has."""
     known = {each["id"] for run in offer["runs"] for each in run["checks"]} | {*_KINDS}
     for check in checks:
@@ -101,7 +102,7 @@ def _check_names(checks: tuple[str, ...], offer: dict[str, Any]) -> None:
             raise Misused(f"unknown check {check!r}; run with --list to see the checks")
 
 
-def _write(terminal: Terminal, file: Path, test: dict[str, Any], *, force: bool) -> None:
+def _write(terminal: Terminal, file: Path, test: Mapping[str, Any], *, force: bool) -> None:
     """Write the recordings, then the test."""
     files = {file.parent / each["path"]: each["text"] for each in test["recordings"]}
     files[file] = test["test"]["text"]
@@ -110,7 +111,7 @@ def _write(terminal: Terminal, file: Path, test: dict[str, Any], *, force: bool)
     terminal.say({**answer, "redacted": test["redacted"]}, _written_lines)
 
 
-def _offer_lines(offer: dict[str, Any]) -> list[str]:
+def _offer_lines(offer: Mapping[str, Any]) -> list[str]:
     lines = []
     for run in offer["runs"]:
         lines.append(f"{run['test']}  (run {run['run']}, from #{run['first']})")

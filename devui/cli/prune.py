@@ -34,7 +34,7 @@ or `devui export` first.
 def command(reach: Reach, *, days: float, app: str | None, sure: bool, agents: Path) -> None:
     """List sessions unused for a number of days, or delete them with everything in them."""
     with served(reach, agents) as terminal:
-        answer = terminal.client.post("api", "sessions", "prune", days=days, app=app, sure=sure)
+        answer = terminal.client.prune_sessions(days, app=app, sure=sure)
         terminal.say(answer, _lines)
 
 

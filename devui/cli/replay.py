@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,13 +20,13 @@ from devui.wire.excerpts import around_difference
 _LONG = 200
 
 
-def verdict_lines(verdict: dict[str, Any], first: int, last: int) -> list[str]:
+def verdict_lines(verdict: Mapping[str, Any], first: int, last: int) -> list[str]:
     """The verdict on the run of these events, with the first difference explained."""
     begin, *more = _lines(verdict)
     return [f"#{first} to #{last} {begin}", *more]
 
 
-def _lines(verdict: dict[str, Any]) -> list[str]:
+def _lines(verdict: Mapping[str, Any]) -> list[str]:
     found = verdict["divergence"]
     notes = [f"  note: {plain(note)}" for note in verdict["notes"]]
     if found is None:
@@ -38,7 +39,7 @@ def _lines(verdict: dict[str, Any]) -> list[str]:
     return [f"diverged: {message}", f"  {_count(verdict)} before that", *fields, *notes]
 
 
-def divergence_lines(divergence: dict[str, Any]) -> list[str]:
+def divergence_lines(divergence: Mapping[str, Any]) -> list[str]:
     """The first difference: what happened, then the fields, as recorded and this time."""
     lines = [plain(divergence["message"])]
     for each in divergence["differences"]:
@@ -54,13 +55,13 @@ def divergence_lines(divergence: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _word(verdict: dict[str, Any]) -> str:
+def _word(verdict: Mapping[str, Any]) -> str:
     if verdict["identical"]:
         return "identical"
     return "different results" if verdict.get("strayed") else "not finished"
 
 
-def _count(verdict: dict[str, Any]) -> str:
+def _count(verdict: Mapping[str, Any]) -> str:
     return f"{verdict['events']} of {verdict['recorded']} events as recorded"
 
 
@@ -135,9 +136,9 @@ def command(
         sys.exit(_DIVERGED)
 
 
-def _chosen(client: Client, wish: _Wish, run: str | None) -> list[dict[str, Any]]:
+def _chosen(client: Client, wish: _Wish, run: str | None) -> Sequence[Mapping[str, Any]]:
     """The runs to execute again. Raises NotThere and Misused."""
-    known = client.listed("api", "sessions", wish.session, "runs")
+    known: Sequence[Mapping[str, Any]] = client.runs(wish.session)
     if run is not None:
         known = [each for each in known if each["run"] == run]
         if not known:
@@ -150,15 +151,12 @@ def _chosen(client: Client, wish: _Wish, run: str | None) -> list[dict[str, Any]
     return runs if wish.check else runs[-1:]
 
 
-def _replayed(terminal: Terminal, wish: _Wish, run: dict[str, Any]) -> dict[str, Any]:
+def _replayed(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mapping[str, Any]:
     """Execute one run again, print what came of it, and return the verdict."""
     client = terminal.client
     with followed(client, "preparing the replay") as preparing:
-        begun = preparing.post(
-            *("api", "sessions", wish.session, "replays"),
-            run=run["run"],
-            liveTools=wish.live_tools,
-            actor=client.actor,
+        begun: Mapping[str, Any] = preparing.start_replay(
+            wish.session, run=run["run"], live_tools=wish.live_tools
         )
     fork, again = begun["session"], begun["run"]
     for news in news_of(client, fork, run["first"] - 1, run=again, as_json=terminal.as_json):
@@ -171,11 +169,11 @@ def _replayed(terminal: Terminal, wish: _Wish, run: dict[str, Any]) -> dict[str,
         if news["status"] == "held":
             said = f"held in session {fork}; continue with `devui dbg continue --session {fork}`"
             click.echo(said, err=True)
-    answer: dict[str, Any] = client.get("api", "runs", again, "replay")
-    verdict: dict[str, Any] | None = answer["verdict"]
+    answer = client.replay(again)
+    verdict = answer["verdict"]
     if verdict is None:
-        end = client.get("api", "runs", again)
-        raise Failed(f"the replay failed: {(end.get('error') or {}).get('message', '')}")
+        error = client.run(again)["error"]
+        raise Failed(f"the replay failed: {error['message'] if error else ''}")
     terminal.say(answer, lambda _: verdict_lines(verdict, run["first"], run["last"]))
     if wish.check and verdict["identical"]:
         _forget(client, fork)
@@ -184,5 +182,5 @@ def _replayed(terminal: Terminal, wish: _Wish, run: dict[str, Any]) -> dict[str,
 
 def _forget(client: Client, key: int) -> None:
     """Delete a replay that told nothing new."""
-    found = next(each for each in client.listed("api", "sessions") if each["key"] == key)
-    client.delete("apps", found["app"], "users", found["user"], "sessions", found["id"])
+    found = client.session(key)
+    client.adk.delete_session(found["app"], found["user"], found["id"])

@@ -72,14 +72,13 @@ def command(
 
 def _resumed(
     terminal: Terminal, session: int, invocation: str | None, unknown: dict[str, Any]
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     """Start the run and print what comes of it; where it stands in the end."""
     client = terminal.client
     chosen = invocation or _cut_off(client, session)
     after = newest_number(client, session)
-    path, given = ("api", "sessions", session, "runs"), {"unknown": unknown} if unknown else {}
     try:
-        begun: dict[str, Any] = client.post(*path, invocationId=chosen, actor=client.actor, **given)
+        begun = client.start_run(session, invocation_id=chosen, unknown=unknown)
     except MovedOn as refused:
         if not refused.unknown:
             raise
@@ -132,7 +131,7 @@ def _decision(text: str) -> tuple[str, dict[str, Any]]:
 
 def _cut_off(client: Client, session: int) -> str:
     """The invocation of the session's last run; raises MovedOn and Misused if it cannot be one."""
-    last = client.get("api", "sessions", session, "run")
+    last = client.newest_run(session)
     if last["status"] in GOING:
         raise MovedOn(
             f"session {session} has an active run; follow it with `devui dbg attach {session}`"
@@ -150,6 +149,6 @@ def _cut_off(client: Client, session: int) -> str:
     return str(last["invocationId"])
 
 
-def _why(end: dict[str, Any]) -> str:
+def _why(end: Mapping[str, Any]) -> str:
     error = end.get("error")
     return f"{error['type']}: {error['message']}" if error else str(end["status"])

@@ -1,6 +1,5 @@
 """`devui run`: talks to an agent in the terminal, in turns or with one message."""
 
-import io
 import json
 import re
 import sys
@@ -11,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -25,6 +24,10 @@ from devui.client import Client
 from devui.debugger.apps.apps import AppFolder
 from devui.failures import LEFT, Failed, Misused, NotThere
 from devui.wire.engines import EngineChoice
+
+if TYPE_CHECKING:
+    from devui.web.panels.runs.schemas import SessionJson
+
 
 _BUNDLE: Final = "devui.session"
 
@@ -64,29 +67,28 @@ def read_script(file: Path) -> Script:
     )
 
 
-def take_up(client: Client, file: Path, app: str) -> dict[str, Any]:
+def take_up(client: Client, file: Path, app: str) -> "SessionJson":
     """Make a session that goes on of a saved one. Raises Misused."""
     content = _read(file)
     if content.get("format") != _BUNDLE:
         content["id"] = uuid.uuid4().hex  # the saved session may still be there under its own
-    body = io.BytesIO(json.dumps(content).encode())
-    made = client.upload(body, "api", "sessions", "import", app=app)
+    made = client.import_session(content, app=app)
     key = made["key"]
     if made.get("readOnly", True):
-        key = client.post("api", "sessions", key, "forks", number=made["events"])["key"]
-    return client.listed("api", "sessions", key=key)[0]
+        key = client.fork(key, made["events"])["key"]
+    return client.session(key)
 
 
 def save(client: Client, session: Mapping[str, Any], folder: Path) -> Path:
     """Write the session's JSON, as `adk run --save_session` does; where it is. Raises Failed."""
-    path = ("apps", session["app"], "users", session["user"], "sessions", session["id"])
     file = folder / f"{session['id']}.session.json"
     if file.parent != folder:
         raise Misused(
             f"{session['id']!r} can't be used as a file name; choose another --session-id"
         )
     try:
-        text = json.dumps(client.get(*path), ensure_ascii=False, indent=2)
+        whole = client.adk.get_session(session["app"], session["user"], session["id"])
+        text = json.dumps(whole, ensure_ascii=False, indent=2)
         file.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise Failed(f"cannot write {str(file)!r}: {error.strerror}") from error
@@ -393,7 +395,7 @@ def _served_app(client: Client, name: str, folder: Path | None) -> str:
     )
 
 
-def _session(client: Client, app: str, wish: Wish) -> dict[str, Any]:
+def _session(client: Client, app: str, wish: Wish) -> "SessionJson":
     """The session to talk in. Raises Misused, NotThere."""
     if wish.resume is not None:
         if wish.session_id is not None or wish.replay is not None or wish.state:

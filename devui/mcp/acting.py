@@ -1,8 +1,7 @@
 """Tools that act: send messages, move and change runs, set breakpoints, fork."""
 
-import uuid
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from devui.client import Client
 from devui.failures import Misused, MovedOn
@@ -10,12 +9,15 @@ from devui.mcp.answers import as_json, joined, outcome, short_json
 from devui.mcp.tool import OfSession, Tool
 from devui.wire.gates import original
 
+if TYPE_CHECKING:
+    from devui.debugger.stepping.commands import CommandName
+
 _SECONDS: Final = 45.0
 """How long a tool waits for a run; clients give up on a call after a minute."""
 _GOING: Final = frozenset({"running", "held", "stopping"})
 
 
-def begun(client: Client, position: dict[str, Any], before: int) -> str:
+def begun(client: Client, position: Any, before: int) -> str:
     """What came of a run that was just begun or moved on, until it is held or over."""
     return outcome(client, client.settled(position, seconds=_SECONDS), before)
 
@@ -40,35 +42,38 @@ class SendMessage(OfSession):
             raise Misused("give message, or answers to a question")
         session = client.new_session(self.app) if self.app else self.of(client)
         before = _newest(client, session["key"])
-        path = ("api", "sessions", session["key"], "runs")
-        position = client.post(*path, message=self.message, pause=self.pause, actor=client.actor)
+        position = client.start_run(session["key"], message=self.message, pause=self.pause)
         return begun(client, position, before)
 
     def _answered(self, client: Client) -> str:
         key = self.key_of(client)
-        questions = client.listed("api", "sessions", key, "questions")
+        questions = client.questions(key)
         if not questions:
             raise Misused(f"session {key} asks nothing; use message")
-        path, before = ("api", "sessions", key, "answers"), _newest(client, key)
-        position = client.post(
-            *path,
-            event=questions[0]["event"],
-            call=questions[0]["call"],
-            fields=self.answers,
-            actor=client.actor,
-        )
+        before = _newest(client, key)
+        asked = questions[0]
+        position = client.answer_question(key, asked["event"], asked["call"], fields=self.answers)
         return begun(client, position, before)
 
 
-_NAMES: Final[Mapping[str, str]] = {
+_ORDERS: "Final[Mapping[str, CommandName]]" = {
+    "continue": "continue",
     "step": "step_event",
     "half": "step_half",
     "into": "step_into",
     "out": "step_out",
+    "pause": "pause",
     "finish": "stop_after_event",
+    "stop": "stop",
+    "edit": "edit",
+    "mock": "mock",
+    "reject": "reject",
+    "skip": "skip",
+    "drop": "drop",
+    "undo": "undo",
 }
-"""Commands that the server calls something else."""
-_CALLS: Final[Mapping[str, str]] = {"end_call": "end", "answer_call": "answer"}
+"""What the server calls the commands."""
+_CALLS: Final[Mapping[str, Literal["end", "answer"]]] = {"end_call": "end", "answer_call": "answer"}
 _CHANGES: Final = frozenset({"edit", "mock", "reject", "skip", "drop", "undo"})
 """Commands that leave the run where it is."""
 _DECISIONS: Final = ("run", "fail", "recorded", "wait")
@@ -113,24 +118,27 @@ class ControlRun(OfSession):
     def answer(self, client: Client) -> str:
         """What was committed since, and where the run then stands."""
         session = self.of(client)["key"]
-        at = client.get("api", "sessions", session, "run")
+        at = client.newest_run(session)
         before = _newest(client, session)
         if self.command == "resume":
             return begun(client, self._resumed(client, session, at), before)
         if at["status"] not in _GOING:
             raise MovedOn(f"the run is already {at['status']}; use resume or send_message", at)
-        order: dict[str, Any] = {"key": uuid.uuid4().hex, "actor": client.actor}
-        order["value"] = self.value
         if self.command in _CALLS:
             if self.call is None:
                 raise Misused(f"{self.command} needs call: the id or name of a call in why_stuck")
-            order |= {"command": _CALLS[self.command], "call": _call(self.call)}
-            return begun(client, client.post("api", "runs", at["run"], "calls", **order), before)
-        if self.command == "edit":
-            order["value"] = merged(_held(at, self.hold), self.value)
-        order |= {"command": _NAMES.get(self.command, self.command), "hold": self.hold}
-        order["position"] = at["position"] if self.position is None else self.position
-        moved = client.post("api", "runs", at["run"], "commands", **order)
+            order, call = _CALLS[self.command], _call(self.call)
+            moved = client.end_call(at["run"], order, call, value=self.value)
+            return begun(client, moved, before)
+        moved = client.command(
+            at["run"],
+            _ORDERS[self.command],
+            position=at["position"] if self.position is None else self.position,
+            hold=self.hold,
+            value=merged(_held(at, self.hold), self.value)
+            if self.command == "edit"
+            else self.value,
+        )
         if self.command in _CHANGES:
             return outcome(client, moved, before)
         return begun(client, moved, before)
@@ -140,11 +148,8 @@ class ControlRun(OfSession):
         if at["invocationId"] is None:
             raise Misused("the run ended before its message was committed: send it again")
         try:
-            return client.post(
-                *("api", "sessions", session, "runs"),
-                invocationId=at["invocationId"],
-                unknown=_decided(self.value),
-                actor=client.actor,
+            return client.start_run(
+                session, invocation_id=at["invocationId"], unknown=_decided(self.value)
             )
         except MovedOn as refused:
             if not refused.unknown:
@@ -201,7 +206,7 @@ def _unknown(call: Mapping[str, Any]) -> str:
 
 def _newest(client: Client, session: int) -> int:
     """The number of the session's last event; 0 without one."""
-    rows = client.listed("api", "sessions", session, "events", last=1)
+    rows = client.events(session, last=1)
     return int(rows[-1]["number"]) if rows else 0
 
 
@@ -243,13 +248,13 @@ class Breakpoints(Tool):
 
     def answer(self, client: Client) -> str:
         """The app's breakpoints afterwards."""
-        path = ("api", "apps", self._app(client), "breakpoints")
+        app = self._app(client)
         if self.action == "add":
             if self.on is None:
                 raise Misused("name what to break on in on")
-            client.post(
-                *path,
-                on=self.on,
+            client.add_breakpoint(
+                app,
+                self.on,
                 name=self.name,
                 agent=self.agent,
                 condition=self.condition,
@@ -259,12 +264,12 @@ class Breakpoints(Tool):
         elif self.action == "remove":
             if self.number is None:
                 raise Misused("give the number of the breakpoint to remove")
-            client.delete(*path, self.number)
-        points = client.listed(*path)
+            client.delete_breakpoint(app, self.number)
+        points = client.breakpoints(app)
         return joined(map(_point, points) if points else ["no breakpoints"])
 
     def _app(self, client: Client) -> str:
-        apps: list[str] = [self.app] if self.app else client.get("list-apps")
+        apps: list[str] = [self.app] if self.app else client.adk.list_apps()
         if len(apps) != 1:
             raise Misused(f"name the app, one of {', '.join(apps)}")
         return apps[0]
@@ -300,30 +305,26 @@ class Fork(OfSession):
         source = self.key_of(client)
         event = None
         if self.change is not None:
-            answer = client.get("api", "sessions", source, "events", self.event)
-            event = merged(answer["event"], self.change)
-        made = client.post(
-            *("api", "sessions", source, "forks"),
-            number=self.event,
-            message=True if self.message is not None else None,
+            event = merged(client.event(source, self.event), self.change)
+        made = client.fork(
+            source,
+            self.event,
+            message=self.message is not None,
             state=self.state,
             event=event,
-            run=(self.run and self.message is None) or None,
+            run=self.run and self.message is None,
             guard=self.guard,
-            actor=client.actor,
         )
         head, key = f"made session {made['key']}", made["key"]
         before = _newest(client, key)
         if self.message is not None and self.run:
-            path = ("api", "sessions", key, "runs")
-            position = client.post(
-                *path, message=self.message, guard=self.guard, actor=client.actor
-            )
+            position = client.start_run(key, message=self.message, guard=self.guard)
             return f"{head}\n{begun(client, position, before)}"
-        if made["run"]:
-            position = client.get("api", "runs", made["run"])
+        if made["run"] and made["fork"]:
+            position = client.run(made["run"])
             return f"{head}\n{begun(client, position, made['fork']['number'])}"
-        lines = [head, *([made["detail"]] if made.get("detail") else [])]
+        detail = made.get("detail")
+        lines = [head, *([detail] if detail else [])]
         if made["unknown"]:
             lines += ["not running; decide about these calls with control_run resume:"]
             lines += [f"  {_unknown(call)}" for call in made["unknown"]]

@@ -138,13 +138,13 @@ def question_line(question: Mapping[str, Any]) -> str:
 def outcome(client: Client, position: Mapping[str, Any], before: int) -> str:
     """What was committed behind event `before`, then where the run stands and why it failed."""
     session = position["session"]
-    rows = client.listed("api", "sessions", session, "events", last=_ROWS)
+    rows = client.events(session, last=_ROWS)
     lines = [*position_lines(position)]
     if position["status"] == "failed":
-        runs = client.listed("api", "sessions", session, "runs")
+        runs = client.runs(session)
         lines += [line for run in runs[-1:] for line in traceback_lines(run)]
     if position["ended"] is not None:
-        questions = client.listed("api", "sessions", session, "questions")
+        questions = client.questions(session)
         lines += [question_line(each) for each in questions]
     if position["status"] in {"running", "stopping"}:
         lines.append("still running: call what_happened again, or why_stuck")

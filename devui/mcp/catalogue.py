@@ -55,7 +55,7 @@ def resource(client: Client, address: str) -> str:
     session, event = match.groups()
     if event is None:
         return WhatHappened(session=int(session), limit=200).answer(client)
-    return as_json(client.get("api", "sessions", session, "events", event)["event"])
+    return as_json(client.event(int(session), int(event)))
 
 
 CAUSE: Final = "find_cause"

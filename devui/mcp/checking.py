@@ -29,12 +29,9 @@ class Replay(OfSession):
 
     def answer(self, client: Client) -> str:
         """The verdict, with the first difference."""
-        begun = client.post(
-            *("api", "sessions", self.key_of(client), "replays"), run=self.run, actor=client.actor
-        )
-        path = ("api", "runs", begun["run"])
-        position = client.settled(client.get(*path), seconds=_SECONDS)
-        verdict: dict[str, Any] | None = client.get(*path, "replay")["verdict"]
+        begun = client.start_replay(self.key_of(client), run=self.run)
+        position = client.settled(client.run(begun["run"]), seconds=_SECONDS)
+        verdict = client.replay(begun["run"])["verdict"]
         if verdict is None:
             return outcome(client, position, 0)
         word = "identical" if verdict["identical"] else "not identical"
@@ -45,8 +42,9 @@ class Replay(OfSession):
             lines.append(f"first divergence: {divergence['message']}")
             lines += [_field(each) for each in divergence["differences"]]
             for name in ("expected", "actual", "nearest"):
-                if divergence[name] is not None and not divergence["differences"]:
-                    lines.append(f"  {name}: {short_json(short(divergence[name]))}")
+                value = divergence[name]
+                if value is not None and not divergence["differences"]:
+                    lines.append(f"  {name}: {short_json(short(value))}")
         return joined(lines)
 
 
@@ -65,8 +63,7 @@ class Compare(Tool):
 
     def answer(self, client: Client) -> str:
         """The rows that differ, and the details of the first."""
-        sides = {"left": self.left, "right": self.right}
-        answer = client.get("api", "compare", **sides)
+        answer = client.compare(self.left, self.right)
         if answer["equal"]:
             return "no difference"
         lines = [f"{answer['differences']} differences"]
@@ -75,9 +72,12 @@ class Compare(Tool):
         lines += [_row(row) for row in rows[:_ROWS]]
         lines += [f"… {len(rows) - _ROWS} more rows"] if len(rows) > _ROWS else []
         if first := answer["first"]:
-            left, right = (first[side] or first["elsewhere"] for side in sides)
-            path = ("api", "compare", "events")
-            pair = client.get(*path, **sides, leftEvent=left, rightEvent=right)
+            pair = client.compare_events(
+                self.left,
+                self.right,
+                left_event=first["left"] or first["elsewhere"],
+                right_event=first["right"] or first["elsewhere"],
+            )
             for section in pair["sections"]:
                 lines.append(f"first difference, {section['aspect']} {section['name']}".rstrip())
                 lines += [f"  {short_json(short(each))}" for each in section["changes"]]
@@ -107,9 +107,9 @@ class MakeTest(OfSession):
 
     def answer(self, client: Client) -> str:
         """The files, or the checks to choose from."""
-        path = ("api", "sessions", self.key_of(client), "test")
+        key = self.key_of(client)
         if self.file is None:
-            offer = client.get(*path)
+            offer = client.test_offer(key)
             lines = [f"default file: tests/{offer['name']}.py"]
             for run in offer["runs"]:
                 lines.append(f"{run['test']} (run {run['run']})")
@@ -118,9 +118,7 @@ class MakeTest(OfSession):
                     for each in run["checks"]
                 ]
             return joined(lines)
-        made = client.post(
-            *path, file=self.file, checks=self.checks, overwrite=self.overwrite or None
-        )
+        made = client.make_test(key, file=self.file, checks=self.checks, overwrite=self.overwrite)
         return joined([*made["written"], f"run it with: devui test {made['written'][0]}"])
 
 

@@ -119,7 +119,7 @@ class _Handlers:
         return tool
 
     async def list_resources(self, context: Context, page: Page) -> ListResourcesResult:
-        rows = await self._asked(context, lambda client: client.listed("api", "sessions"))
+        rows = await self._asked(context, lambda client: client.sessions()["sessions"])
         resources = [
             Resource(
                 uri=SESSION.format(session=row["key"]),

@@ -1,7 +1,7 @@
 """Tools that look at sessions: what happened, what was known, what was asked, what it waits for."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from pydantic import Field
@@ -45,11 +45,11 @@ class ListSessions(Tool):
     def answer(self, client: Client) -> str:
         """A line per session, or per event found."""
         if self.find:
-            return _matches(client.get("api", "search", q=self.find))
+            return _matches(client.search(self.find))
         if self.status and not self.app:
             raise Misused("status needs app")
-        apps = ", ".join(client.get("list-apps"))
-        rows = client.listed("api", "sessions", app=self.app, status=self.status)
+        apps = ", ".join(client.adk.list_apps())
+        rows = client.sessions(app=self.app, status=self.status)["sessions"]
         lines = [f"apps: {apps}", *map(_session_line, rows[:_SESSIONS])]
         if len(rows) > _SESSIONS:
             lines.append(f"… {len(rows) - _SESSIONS} more; narrow it down with app, status or find")
@@ -86,34 +86,32 @@ class WhatHappened(OfSession):
     def answer(self, client: Client) -> str:
         """The session, its runs, its events, and where an active run stands."""
         session = self.of(client)
-        runs = client.listed("api", "sessions", session["key"], "runs")
+        runs = client.runs(session["key"])
         lines = [_session_line(session)]
         lines += [f"… {len(runs) - _RUNS} earlier runs"] if len(runs) > _RUNS else []
         lines += map(run_line, runs[-_RUNS:])
         lines += [line for run in runs[-1:] for line in traceback_lines(run)]
         rows, tail = list(self._rows(client, session)), list[str]()
         if runs and session["run"]:
-            position = client.get("api", "sessions", session["key"], "run")
+            position = client.newest_run(session["key"])
             tail += position_lines(position)
-        tail += map(question_line, client.listed("api", "sessions", session["key"], "questions"))
+        tail += map(question_line, client.questions(session["key"]))
         if self.after is not None:
             return joined([*lines, *tail, *rows], "use filter, after or limit")
         return with_newest(rows, tail, "earlier lines: use after or filter", "\n".join(lines))
 
     def _rows(self, client: Client, session: Mapping[str, Any]) -> Iterator[str]:
         """The last events, or those after one, and how many there are beside them."""
-        path = ("api", "sessions", session["key"], "events")
+        key, wanted = session["key"], self.filter or None
         if self.after is None:
-            rows = client.listed(*path, filter=self.filter or None, last=_ROWS)
+            rows = client.events(key, filter=wanted, last=_ROWS)
             newest = rows[-self.limit :]
             first = rows[0]["number"] - 1 if rows and not self.filter else 0
             if left := first + len(rows) - len(newest):
                 yield f"… {left} earlier events: use after=0, or filter"
             yield from map(row_line, newest)
         else:
-            rows = client.listed(
-                *path, filter=self.filter or None, after=self.after, limit=self.limit + 1
-            )
+            rows = client.events(key, filter=wanted, after=self.after, limit=self.limit + 1)
             yield from map(row_line, rows[: self.limit])
             if len(rows) > self.limit:
                 left = session["events"] - rows[self.limit - 1]["number"]
@@ -134,9 +132,7 @@ class ShowEvent(OfSession):
 
     def answer(self, client: Client) -> str:
         """The event as JSON, from `start` on."""
-        key = self.key_of(client)
-        event = client.get("api", "sessions", key, "events", self.event)["event"]
-        value = _at(event, self.path)
+        value = _at(client.event(self.key_of(client), self.event), self.path)
         text = value if isinstance(value, str) else as_json(value)
         return cut(text, "use path, or start for the rest", start=self.start)
 
@@ -173,11 +169,10 @@ class StateAt(OfSession):
     def answer(self, client: Client) -> str:
         """A line per key, change or write."""
         session = self.key_of(client)
-        path = ("api", "sessions", session, "state")
-        answer = client.get(*path, **{"at": self.event, "from": self.since})
+        answer = client.state(session, at=self.event, from_=self.since)
         if self.key is None:
             return joined(_state_lines(answer, self.since), "name a key")
-        history = client.get(*path, "history", key=self.key, path=self.path, at=self.event)
+        history = client.key_history(session, self.key, path=self.path, at=self.event)
         values = [each for each in answer["values"] if each["key"] == self.key]
         lines = [f"{self.key} = {short_json(each['value'], _BLOCK)}" for each in values]
         lines += [_pending(each) for each in answer["pending"] if each["key"] == self.key]
@@ -237,29 +232,28 @@ class PromptAt(OfSession):
 
     def answer(self, client: Client) -> str:
         """What was sent, in blocks; or the blocks that differ."""
-        path = ("api", "sessions", self.key_of(client), "spans")
-        spans = _spans(client, path, self.event)
+        key = self.key_of(client)
+        spans = _spans(client, key, self.event)
         if self.diff or self.compare_with is not None:
             other = None
             if self.compare_with is not None:
-                other = _model_span(_spans(client, path, self.compare_with))
-            query = {"with": other}
-            return _difference(client.get(*path, _model_span(spans), "diff", **query))
+                other = _model_span(_spans(client, key, self.compare_with))
+            return _difference(client.compare_prompts(key, _model_span(spans), with_=other))
         lines: list[str] = []
         for span in [each for each in spans if each["type"] == "model"][-1:] or spans:
-            lines += _sent_lines(client.get(*path, span["id"]))
+            lines += _sent_lines(client.span(key, span["id"]))
         return joined(lines, "use diff")
 
 
-def _spans(client: Client, path: tuple[object, ...], event: int) -> list[dict[str, Any]]:
+def _spans(client: Client, session: int, event: int) -> Sequence[Mapping[str, Any]]:
     """The calls that an event came of. Raises NotThere."""
-    spans = client.listed(*path, event=event)
+    spans = client.spans(session, event=event)
     if not spans:
         raise NotThere(f"#{event} was made by no model or tool call")
     return spans
 
 
-def _model_span(spans: list[dict[str, Any]]) -> int:
+def _model_span(spans: Sequence[Mapping[str, Any]]) -> int:
     models = [each["id"] for each in spans if each["type"] == "model"]
     if not models:
         raise Misused("a tool made this event, so there is no prompt to compare")
@@ -331,8 +325,8 @@ class WhyStuck(OfSession):
     def answer(self, client: Client) -> str:
         """What the run's standing says, shortened."""
         session = self.of(client)
-        position = client.get("api", "sessions", session["key"], "run")
-        standing = client.get("api", "runs", position["run"], "standing")
+        position = client.newest_run(session["key"])
+        standing: dict[str, Any] = {**client.standing(position["run"])}
         lines = [*position_lines(position)]
         if standing["progressed"]:
             lines.append(f"no progress for {standing['silentSeconds']:.1f} s")

@@ -1,6 +1,7 @@
 """A tool as one class: its name, its schema and description, and what it does."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -74,14 +75,14 @@ class OfSession(Tool):
     session: int | None = None
     """Session number; default: the newest"""
 
-    def of(self, client: Client) -> dict[str, Any]:
+    def of(self, client: Client) -> Mapping[str, Any]:
         """The session. Raises NotThere."""
         if self.session is None:
-            known = client.listed("api", "sessions")
+            known = client.sessions()["sessions"]
             if not known:
                 raise NotThere("there are no sessions yet: start one with send_message and app")
             return known[0]
-        sessions = client.listed("api", "sessions", key=self.session)
+        sessions = client.sessions(key=self.session)["sessions"]
         if not sessions:
             raise NotThere(f"there is no session {self.session}: call list_sessions")
         return sessions[0]

@@ -32,10 +32,11 @@ from devui.web.services import services_of
 
 Json = dict[str, Any]
 
+ADK: Final = "ADK's REST API"
 DEBUGGER: Final = "Debugger"
 TELEMETRY: Final = "OpenTelemetry"
 _FAMILIES: Final[Mapping[str, list[Route]]] = {
-    "ADK's REST API": [*adk],
+    ADK: [*adk],
     "ADK's development routes": [*development],
     DEBUGGER: [*debugger],
     TELEMETRY: [*telemetry],
@@ -179,6 +180,11 @@ def endpoints() -> Iterator[Endpoint]:
                 )
 
 
+def without_links(text: str) -> str:
+    """Markdown with the words of its links alone."""
+    return _LINK.sub(r"\1", text)
+
+
 @cache
 def document() -> Json:
     """The OpenAPI document of all routes that programs use."""
@@ -203,7 +209,7 @@ def _described(endpoint: Endpoint, schemas: "_Schemas") -> Json:
     operation = endpoint.operation
     made: Json = {"summary": endpoint.summary}
     if endpoint.description:
-        made["description"] = _LINK.sub(r"\1", endpoint.description)
+        made["description"] = without_links(endpoint.description)
     made |= {
         "operationId": endpoint.id,
         "tags": [endpoint.family],

@@ -1,6 +1,6 @@
 """`devui dbg break`: an app's breakpoints in the terminal."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +9,9 @@ from devui.cli.output import breakpoint_lines
 from devui.cli.server import Terminal, on_the_server
 from devui.client import Client
 from devui.failures import NotThere
+
+if TYPE_CHECKING:
+    from devui.web.panels.breakpoints.api import BreakpointJson
 
 _app = click.option(
     "--app",
@@ -63,9 +66,9 @@ def add(
     ON is what to break on; NAME narrows it down, and * matches anything.
     """
     on, _, name = place.partition(":")
-    made = terminal.client.post(
-        *("api", "apps", app_of(terminal.client, app, session), "breakpoints"),
-        on=on,
+    made = terminal.client.add_breakpoint(
+        app_of(terminal.client, app, session),
+        on,
         name=name or "*",
         when="after" if after else "before",
         enabled=not off,
@@ -87,7 +90,7 @@ def change(
     terminal: Terminal, number: int, place: str | None, *, after: bool | None, **draft: str | None
 ) -> None:
     """Edit breakpoint NUMBER. Only what is given changes; '' clears an option."""
-    given: dict[str, object] = {name: said for name, said in draft.items() if said is not None}
+    given: dict[str, Any] = {name: said for name, said in draft.items() if said is not None}
     if place is not None:
         given["on"], _, name = place.partition(":")
         given["name"] = name or "*"
@@ -117,7 +120,7 @@ def list_(terminal: Terminal, app: str | None) -> None:
 def rm(terminal: Terminal, number: int) -> None:
     """Delete breakpoint NUMBER."""
     point = _named(terminal.client, number)
-    terminal.client.delete("api", "apps", point["app"], "breakpoints", number)
+    terminal.client.delete_breakpoint(point["app"], number)
     terminal.say({"deleted": number}, lambda _: [f"deleted breakpoint {number}"])
 
 
@@ -139,14 +142,13 @@ def disable(terminal: Terminal, number: int, user: str | None) -> None:
     _patch(terminal, number, user=user, enabled=False)
 
 
-def _patch(terminal: Terminal, number: int, **change: object) -> None:
+def _patch(terminal: Terminal, number: int, **change: Any) -> None:
     point = _named(terminal.client, number)
-    path = ("api", "apps", point["app"], "breakpoints", number)
-    changed = terminal.client.patch(*path, version=point["version"], **change)
-    _say(terminal, [changed])
+    version = point["version"]
+    _say(terminal, [terminal.client.change_breakpoint(point["app"], number, version, **change)])
 
 
-def _named(client: Client, number: int) -> dict[str, Any]:
+def _named(client: Client, number: int) -> "BreakpointJson":
     """The breakpoint with a number, which is no other app's; raises NotThere."""
     for app in apps_of(client):
         for point in _of(client, app):
@@ -155,11 +157,11 @@ def _named(client: Client, number: int) -> dict[str, Any]:
     raise NotThere(f"there is no breakpoint {number}; run `devui dbg break list` to see them")
 
 
-def _of(client: Client, app: str) -> list[dict[str, Any]]:
-    return client.listed("api", "apps", app, "breakpoints")
+def _of(client: Client, app: str) -> "list[BreakpointJson]":
+    return client.breakpoints(app)
 
 
-def _say(terminal: Terminal, points: list[dict[str, Any]]) -> None:
+def _say(terminal: Terminal, points: "list[BreakpointJson]") -> None:
     if terminal.as_json:
         for point in points:
             terminal.say(point, lambda _: [])

@@ -2,19 +2,30 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from devui.cli.dbg.arguments import json_object
-from devui.cli.dbg.control import key_option, no_wait_option, send, session_option
+from devui.cli.dbg.control import (
+    key_option,
+    no_wait_option,
+    say_where,
+    session_option,
+    settled,
+)
+from devui.cli.follow import newest_number
 from devui.cli.lookup import app_of, running, session_of
 from devui.cli.output import json_words, plain
 from devui.cli.server import Terminal, on_the_server
 from devui.client import Client
 from devui.failures import Misused, NotThere
 from devui.web.text.visible import visible
+
+if TYPE_CHECKING:
+    from devui.debugger.guard.effects import Said
+    from devui.web.panels.trace.api import SpanJson
 
 
 @click.command()
@@ -42,11 +53,14 @@ def end(
     if value is not None and why is not None:
         raise Misused("--why and VALUE can't be combined; give one of them")
     position = running(terminal.client, session, or_over=key is not None)
-    order: dict[str, Any] = {"command": "end", "value": why}
-    if value is not None:
-        order = {"command": "answer", "value": _value(sys.stdin.read() if value == "-" else value)}
     meant = int(call) if call.isdecimal() else call
-    send(terminal, position, "calls", wait=not no_wait, call=meant, key=key, **order)
+    before = newest_number(terminal.client, position["session"])
+    if value is None:
+        moved = terminal.client.end_call(position["run"], "end", meant, key=key, value=why)
+    else:
+        answer = _value(sys.stdin.read() if value == "-" else value)
+        moved = terminal.client.end_call(position["run"], "answer", meant, key=key, value=answer)
+    say_where(terminal, moved if no_wait else settled(terminal, moved), before)
 
 
 def _value(text: str) -> Any:
@@ -80,23 +94,23 @@ def prompt(
     found = _spans(client, key, number)
     if not diff and other is None:
         for span in found:
-            answer = client.get("api", "sessions", key, "spans", span["id"])
+            answer = client.span(key, span["id"])
             terminal.say(answer, _model_lines if span["type"] == "model" else _tool_lines)
         return
     than = None if other is None else _model_call(_spans(client, key, other), other)["id"]
-    asked = ("api", "sessions", key, "spans", _model_call(found, number)["id"], "diff")
-    terminal.say(client.get(*asked, **{"with": than}), _diff_lines)
+    answers = client.compare_prompts(key, _model_call(found, number)["id"], with_=than)
+    terminal.say(answers, _diff_lines)
 
 
-def _spans(client: Client, key: int, number: int) -> list[dict[str, Any]]:
+def _spans(client: Client, key: int, number: int) -> "list[SpanJson]":
     """The model call, or the tool calls, that an event came of; raises NotThere."""
-    found = client.listed("api", "sessions", key, "spans", event=number)
+    found = client.spans(key, event=number)
     if not found:
         raise NotThere(f"#{number} has no prompt: it wasn't produced by a model or tool call")
     return [each for each in found if each["type"] == "model"][-1:] or found
 
 
-def _model_call(spans: list[dict[str, Any]], number: int) -> dict[str, Any]:
+def _model_call(spans: "list[SpanJson]", number: int) -> "SpanJson":
     if spans[0]["type"] != "model":
         raise Misused(f"#{number} has no prompt to compare: it was produced by a tool, not a model")
     return spans[0]
@@ -176,8 +190,13 @@ def _json(value: Any) -> str:
     return plain(json.dumps(value, ensure_ascii=False))
 
 
-_EFFECTS: Final = ("read_only", "idempotent", "effects")
 _AS_IN_CODE: Final = "as_in_code"
+_SAID: "Final[dict[str, Said | None]]" = {
+    "read_only": "read_only",
+    "idempotent": "idempotent",
+    "effects": "effects",
+    _AS_IN_CODE: None,
+}
 _RAISED: Final = 1
 """The exit status when the tool has raised."""
 _session = click.option(
@@ -190,7 +209,7 @@ _session = click.option(
 @click.option(
     "--is",
     "effect",
-    type=click.Choice([*_EFFECTS, _AS_IN_CODE]),
+    type=click.Choice(list(_SAID)),
     help=f"Set the effect class of TOOL; {_AS_IN_CODE} resets it.",
 )
 @click.option(
@@ -210,15 +229,14 @@ def tools(
     if effect and tool is None:
         raise Misused("name the tool: devui dbg tools TOOL --is read_only")
     name = app_of(terminal.client, app, session)
-    place = ("api", "apps", name, "tools")
-    answer = [each for each in terminal.client.listed(*place) if tool in {None, each["name"]}]
+    client = terminal.client
+    answer = [each for each in client.tools(name)["tools"] if tool in {None, each["name"]}]
     if tool is not None and not answer:
         raise NotThere(
             f"{name} has no tool {tool}; run `devui dbg tools --app {name}` to list them"
         )
     if effect:
-        said = None if effect == _AS_IN_CODE else effect
-        answer = [terminal.client.put(*place, tool, effect=said, actor=terminal.client.actor)]
+        answer = [client.set_effect(name, str(tool), _SAID[effect])]
     terminal.say(answer, _tools)
 
 
@@ -238,20 +256,20 @@ def try_(
     Exit status: 1 if the tool raised.
     """
     found = session_of(terminal.client, session)
-    tried = terminal.client.post(
-        *("api", "apps", found["app"], "tools", tool, "trials"),
+    tried = terminal.client.try_tool(
+        found["app"],
+        tool,
         args=json_object("the arguments", args),
         session=found["key"],
         event=at,
         sure=sure,
-        actor=terminal.client.actor,
     )
     terminal.say(tried, _trial)
     if tried["error"] is not None:
         sys.exit(_RAISED)
 
 
-def _tools(answer: list[Mapping[str, Any]]) -> list[str]:
+def _tools(answer: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         f"{plain(each['name'])}  {each['effect']}{_source(each)}  "
         f"{plain(', '.join(each['agents']))}"

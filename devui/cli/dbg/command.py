@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,7 +13,6 @@ from devui.cli.dbg.control import (
     key_option,
     no_wait_option,
     say_where,
-    send,
     session_option,
     settled,
 )
@@ -33,6 +32,10 @@ from devui.cli.output import (
 from devui.cli.server import Terminal, on_the_server
 from devui.failures import LEFT, Misused
 from devui.web.text.gates import deadlock
+
+if TYPE_CHECKING:
+    from devui.debugger.stepping.commands import CommandName
+    from devui.web.panels.runs.schemas import PositionJson
 
 
 def blame_lines(history: Mapping[str, Any]) -> list[str]:
@@ -143,7 +146,7 @@ def _place(place: Mapping[str, Any] | None) -> list[str]:
     return [click.style(f"{_SPACE}{where}  {plain(place['source'])}".rstrip(), dim=True)]
 
 
-_ORDERS: Final = {
+_ORDERS: "Final[dict[str, tuple[CommandName, str]]]" = {
     "continue": ("continue", "Continue the run."),
     "step": ("step_event", "Run until after the next commit."),
     "half": ("step_half", "Run to the next yield, commit or resume."),
@@ -159,7 +162,7 @@ _ORDERS: Final = {
     "drop": ("drop", "Discard the held event."),
     "undo": ("undo", "Undo the change to what is held."),
 }
-_CHANGES: Final = {
+_CHANGES: "Final[dict[CommandName, str]]" = {
     "edit": "Replace what is held with VALUE (JSON).",
     "mock": "Answer the held model or tool call with VALUE.",
     "reject": "Reject the held tool call and give the model VALUE as the reason.",
@@ -241,7 +244,7 @@ def attach(terminal: Terminal, session: str | None, last: int) -> None:
 
 def _recent(terminal: Terminal, session: int, last: int) -> int:
     """Print the last events, and return the number of the newest."""
-    rows = terminal.client.listed("api", "sessions", session, "events", last=max(last, 0))
+    rows = terminal.client.events(session, last=max(last, 0))
     for row in rows:
         terminal.say({"type": "event", **row}, event_lines)
     return int(rows[-1]["number"]) if rows else newest_number(terminal.client, session)
@@ -260,11 +263,12 @@ def state(
 ) -> None:
     """Show the state, or just KEY: now, as of an event, or what changed between two events."""
     found = session_of(terminal.client, session)
-    asked = {"at": at, "from": since}
-    told = terminal.client.get("api", "sessions", found["key"], "state", **asked)
+    told = terminal.client.state(found["key"], at=at, from_=since)
     if key is not None:
-        for part in told.keys() & {"values", "pending", "changes"}:
-            told[part] = [each for each in told[part] if each["key"] == key]
+        told["values"] = [each for each in told["values"] if each["key"] == key]
+        told["pending"] = [each for each in told["pending"] if each["key"] == key]
+        if "changes" in told:
+            told["changes"] = [each for each in told["changes"] if each["key"] == key]
     terminal.say(told, state_lines if since is None else state_change_lines)
 
 
@@ -279,8 +283,7 @@ def blame(
 ) -> None:
     """Show who wrote the state key KEY, or the value at PATH in it, such as steps[2].done."""
     found = session_of(terminal.client, session)
-    address = ("api", "sessions", found["key"], "state", "history")
-    terminal.say(terminal.client.get(*address, key=key, path=path, at=at), blame_lines)
+    terminal.say(terminal.client.key_history(found["key"], key, path=path, at=at), blame_lines)
 
 
 @command.command()
@@ -289,7 +292,7 @@ def blame(
 def where(terminal: Terminal, session: str | None) -> None:
     """Show where the run stands, or how it ended."""
     found = session_of(terminal.client, session)
-    terminal.say(terminal.client.get("api", "sessions", found["key"], "run"), position_lines)
+    terminal.say(terminal.client.newest_run(found["key"]), position_lines)
 
 
 @command.command()
@@ -299,8 +302,8 @@ def why(terminal: Terminal, session: str | None) -> None:
     """Show what the run waits for: calls, tasks with file:line, people, a blocked event loop."""
     client = terminal.client
     found = session_of(client, session)
-    run = found["run"] or client.get("api", "sessions", found["key"], "run")["run"]
-    terminal.say(client.get("api", "runs", run, "standing"), standing_lines)
+    run = found["run"] or client.newest_run(found["key"])["run"]
+    terminal.say(client.standing(run), standing_lines)
 
 
 @command.command()
@@ -318,12 +321,11 @@ def start(
         raise Misused("--new and --session can't be combined; give one of them")
     key = (client.new_session(app) if app is not None else session_of(client, session))["key"]
     before = newest_number(client, key)
-    path = ("api", "sessions", key, "runs")
-    position = client.post(*path, message=message, pause=not no_pause, actor=client.actor)
+    position = client.start_run(key, message=message, pause=not no_pause)
     say_where(terminal, settled(terminal, position), before)
 
 
-def _order(name: str, order: str, about: str) -> click.Command:
+def _order(name: str, order: "CommandName", about: str) -> click.Command:
     @click.command(name, help=about)
     @session_option
     @_hold
@@ -338,7 +340,7 @@ def _order(name: str, order: str, about: str) -> click.Command:
     return send
 
 
-def _change(name: str, about: str) -> click.Command:
+def _change(name: "CommandName", about: str) -> click.Command:
     @click.command(name, help=f"{about} Use `-` to read it from standard input.", short_help=about)
     @click.argument("value")
     @session_option
@@ -356,12 +358,14 @@ def _change(name: str, about: str) -> click.Command:
 
 
 def _command(
-    terminal: Terminal, at: dict[str, Any], order: str, *, wait: bool, **options: Any
+    terminal: Terminal, at: "PositionJson", order: "CommandName", *, wait: bool, **options: Any
 ) -> None:
     """Give one command, from where the run stands if nothing else was said."""
     if options.get("position") is None:
         options["position"] = at["position"]
-    send(terminal, at, "commands", wait=wait, command=order, **options)
+    before = newest_number(terminal.client, at["session"])
+    moved = terminal.client.command(at["run"], order, **options)
+    say_where(terminal, settled(terminal, moved) if wait else moved, before)
 
 
 def _value(name: str, text: str) -> Any:

@@ -1,15 +1,17 @@
-"""Commands to a run from the terminal: sent once, and followed until the run is held or over."""
+"""What commands to a run share: their options, and what they print until it is held or over."""
 
 import sys
-import uuid
-from typing import Any, Literal
+from typing import TYPE_CHECKING
 
 import click
 
-from devui.cli.follow import newest_number, say_after_interrupt
+from devui.cli.follow import say_after_interrupt
 from devui.cli.output import event_lines, position_lines
 from devui.cli.server import Terminal
 from devui.failures import LEFT
+
+if TYPE_CHECKING:
+    from devui.web.panels.runs.schemas import PositionJson
 
 session_option = click.option(
     "-s", "--session", metavar="KEY", help="Session by number or id; by default the running one."
@@ -22,37 +24,15 @@ no_wait_option = click.option(
 )
 
 
-def send(
-    terminal: Terminal,
-    at: dict[str, Any],
-    where: Literal["commands", "calls"],
-    *,
-    wait: bool,
-    **command: Any,
-) -> None:
-    """Send a command to the run of a position.
-
-    Prints what was committed since, and where the run then stands.
-    """
-    client = terminal.client
-    before = newest_number(client, at["session"])
-    command["key"] = command.get("key") or uuid.uuid4().hex
-    position = client.post("api", "runs", at["run"], where, actor=client.actor, **command)
-    if wait:
-        position = settled(terminal, position)
-    say_where(terminal, position, before)
-
-
-def say_where(terminal: Terminal, position: dict[str, Any], before: int) -> None:
+def say_where(terminal: Terminal, position: "PositionJson", before: int) -> None:
     """Print what was committed behind the event `before`, and where the run stands."""
     if not terminal.as_json:
-        path = ("api", "sessions", position["session"], "events")
-        for row in terminal.client.listed(*path, after=before):
+        for row in terminal.client.events(position["session"], after=before):
             terminal.say(row, event_lines)
     terminal.say(position, position_lines)
 
 
-def settled(terminal: Terminal, position: dict[str, Any]) -> dict[str, Any]:
+def settled(terminal: Terminal, position: "PositionJson") -> "PositionJson":
     """Wait until the run is held or over; Ctrl-C ends the waiting alone."""
     try:
         return terminal.client.settled(position)

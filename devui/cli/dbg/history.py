@@ -1,7 +1,7 @@
 """`devui dbg sessions`, `runs`, `events`, `event`: what there is, and what has happened."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -18,7 +18,7 @@ from devui.web.text.visible import visible
 @on_the_server
 def sessions(terminal: Terminal, app: str | None) -> None:
     """List sessions, the newest first."""
-    rows = terminal.client.listed("api", "sessions", app=app)
+    rows = terminal.client.sessions(app=app)["sessions"]
     _say_each(terminal, rows, session_lines, "no sessions")
 
 
@@ -28,7 +28,7 @@ def sessions(terminal: Terminal, app: str | None) -> None:
 def runs(terminal: Terminal, session: str | None) -> None:
     """List the runs of the session, the oldest first, and why they failed."""
     row = session_of(terminal.client, session)
-    rows = terminal.client.listed("api", "sessions", row["key"], "runs")
+    rows = terminal.client.runs(row["key"])
     _say_each(terminal, rows, _run_lines, "no runs")
 
 
@@ -44,8 +44,7 @@ def events(
     """List the events of the session: the last ones, or with --after the first after one."""
     row = session_of(terminal.client, session)
     most = {"last": last} if after is None else {"after": after, "limit": last}
-    path = ("api", "sessions", row["key"], "events")
-    rows = terminal.client.listed(*path, filter=wanted, **most)
+    rows = terminal.client.events(row["key"], filter=wanted, **most)
     _say_each(terminal, rows, event_lines, "no events")
 
 
@@ -56,11 +55,10 @@ def events(
 def event(terminal: Terminal, number: int, session: str | None) -> None:
     """Show event NUMBER in full, as JSON."""
     row = session_of(terminal.client, session)
-    path = ("api", "sessions", row["key"], "events", number)
-    terminal.say(terminal.client.get(*path)["event"], _document)
+    terminal.say(terminal.client.event(row["key"], number), _document)
 
 
-def _say_each(terminal: Terminal, rows: list[dict[str, Any]], lines: Any, without: str) -> None:
+def _say_each(terminal: Terminal, rows: Sequence[Any], lines: Any, without: str) -> None:
     """A line of JSON for each, or its lines; without any, a line that says so for people."""
     for row in rows:
         terminal.say(row, lines)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from devui.cli.output import plain
 from devui.cli.server import Terminal, on_the_server
 from devui.failures import Misused
 
+if TYPE_CHECKING:
+    from devui.debugger.guard.guard import Policy
+
 
 @click.command("notes")
 @session_option
@@ -21,7 +24,7 @@ from devui.failures import Misused
 def notes(terminal: Terminal, session: str | None) -> None:
     """List the notes and stars of the session and its events."""
     found = session_of(terminal.client, session)
-    answer = terminal.client.listed("api", "sessions", found["key"], "notes")
+    answer = terminal.client.notes(found["key"])
     terminal.say(answer, _lines)
 
 
@@ -37,12 +40,8 @@ def note(
     """Attach the note TEXT to event NUMBER, or to the session if 0. An empty TEXT removes it."""
     if text is None and star is None:
         raise Misused("nothing to change: give TEXT, --star or --no-star")
-    client, found = terminal.client, session_of(terminal.client, session)
-    said = {"text": text, "starred": star, "actor": client.actor}
-    answer = client.patch(
-        *("api", "sessions", found["key"], "notes", number),
-        **{name: value for name, value in said.items() if value is not None},
-    )
+    found = session_of(terminal.client, session)
+    answer = terminal.client.set_note(found["key"], number, text=text, starred=star)
     terminal.say(answer, lambda kept: [_line(kept)])
 
 
@@ -88,25 +87,24 @@ def fork(
     message: bool,
     note: str | None,
     run: bool,
-    guard: str,
+    guard: "Policy",
     session: str | None,
 ) -> None:
     """Make a new session from the events up to NUMBER (0 for none)."""
     client, found = terminal.client, session_of(terminal.client, session)
-    made = client.post(
-        *("api", "sessions", found["key"], "forks"),
-        number=number,
+    made = client.fork(
+        found["key"],
+        number,
         state=None if state is None else json_object("the state", state),
         event=None if event is None else json_object("the event", event),
-        message=message or None,
+        message=message,
         note=note,
-        run=run or None,
+        run=run,
         guard=guard,
-        actor=client.actor,
     )
     terminal.say(made, lambda answer: _fork_lines(answer, client.url))
-    if made["run"]:
-        position = client.get("api", "runs", made["run"])
+    if made["run"] and made["fork"]:
+        position = client.run(made["run"])
         say_where(terminal, settled(terminal, position), made["fork"]["number"])
 
 
@@ -117,16 +115,15 @@ def fork(
 @session_option
 @on_the_server
 def rewind(
-    terminal: Terminal, number: int, message: str | None, *, guard: str, session: str | None
+    terminal: Terminal, number: int, message: str | None, *, guard: "Policy", session: str | None
 ) -> None:
     """Rewind the session to before message NUMBER, and send MESSAGE instead, if given."""
     client, found = terminal.client, session_of(terminal.client, session)
-    address = ("api", "sessions", found["key"], "rewind")
     before = newest_number(client, found["key"])
-    begun = client.post(*address, number=number, message=message, guard=guard)
+    begun = client.rewind(found["key"], number=number, message=message, guard=guard)
     position = settled(terminal, begun)
     if message is not None and position["status"] == "done":
-        follows = client.get("api", "sessions", found["key"], "run")
+        follows = client.newest_run(found["key"])
         position = settled(terminal, follows)
     say_where(terminal, position, before)
 
@@ -138,8 +135,7 @@ def rewind(
 def usage(terminal: Terminal, at: int | None, session: str | None) -> None:
     """Show the tokens and cost of the session by agent and model."""
     found = session_of(terminal.client, session)
-    asked = ("api", "sessions", found["key"], "usage")
-    terminal.say(terminal.client.get(*asked, until=at), _usage_lines)
+    terminal.say(terminal.client.usage(found["key"], until=at), _usage_lines)
 
 
 @click.command()
@@ -149,7 +145,7 @@ def usage(terminal: Terminal, at: int | None, session: str | None) -> None:
 def trace(terminal: Terminal, run: str | None, session: str | None) -> None:
     """Print the spans of the session as OTLP JSON, for any trace viewer."""
     found = session_of(terminal.client, session)
-    answer = terminal.client.get("api", "sessions", found["key"], "trace", run=run)
+    answer = terminal.client.trace(found["key"], run=run)
     terminal.say(answer, lambda spans: [json.dumps(spans)])
 
 

@@ -21,12 +21,12 @@ from devui.web.operation import Query, operation
 from devui.web.panels.bundles.api import exchange
 from devui.web.panels.jobs.api import wanted_id
 from devui.web.panels.replays.panel import replays
+from devui.web.panels.replays.verdict_json import ReplayVerdictJson
 from devui.web.panels.runs.api import answer, large_answer
 from devui.web.panels.settings.reading import SettingsJson
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services_of
 from devui.wire.engines import ReplayEngine
-from devui.wire.recordings import ReplayVerdict
 
 _LIMIT = 100_000
 
@@ -55,7 +55,7 @@ class ReplayJson(TypedDict):
     """The run that it executes again."""
     sourceSession: int | None
     liveTools: bool
-    verdict: ReplayVerdict | None
+    verdict: ReplayVerdictJson | None
     """Null until the replay ends."""
 
 

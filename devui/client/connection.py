@@ -1,25 +1,17 @@
-"""A client of the server's JSON endpoints, on the standard library alone (docs/guide/api.md)."""
+"""Requests to a server and its answers, on the standard library alone."""
 
 import json
-import time
-from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from io import IOBase
-from math import ceil, inf
-from typing import IO, Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
+from weakref import WeakSet
 
 from devui.failures import Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
 
-USER: Final = "user"
-"""Whose the sessions are that are made on the page."""
-UNDER_WAY: Final = frozenset({"running", "stopping"})
-"""What a run is that is neither held nor over."""
-
-_LONGEST_ANSWER: Final = 30
-"""Seconds that the server waits before it answers where a run stands."""
 _PATIENCE: Final = 60.0
 """Seconds without a byte; waiting answers come within 30, streams say something every 15."""
 _KINDS: Final[dict[int, type[Failed]]] = {
@@ -34,114 +26,132 @@ _KINDS: Final[dict[int, type[Failed]]] = {
 _ERRORS: Final = 400
 _PIECE: Final = 1 << 16
 
+_Path = tuple[object, ...]
+_T = TypeVar("_T")
+
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class _Frame:
     """One message of a stream."""
 
     event: str
     data: str
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
-    """Speaks to one server. Every method raises what `failures` has for what went wrong."""
+@dataclass(frozen=True)
+class Connection:
+    """What the methods of endpoints are made of. Each raises what `failures` has."""
 
     url: str
     """`http://127.0.0.1:8000`; a path is kept before those that are asked for."""
-    token: str
+    token: str = ""
     """"" where no sign-in is needed."""
-    actor: str
+    actor: str = "api"
     """The name that others see beside what is done here."""
     job: str = ""
     """The id that long work gets as a job, so that it can be followed and stopped; "" for any."""
+    _open: "WeakSet[Generator[Any, None, None]]" = field(
+        default_factory=WeakSet, init=False, repr=False, compare=False
+    )
+    """Streams and downloads that nobody has read to their end."""
 
-    def get(self, *path: object, **query: object) -> Any:
+    def close(self) -> None:
+        """End the streams and downloads that are still open."""
+        for each in list(self._open):
+            each.close()
+
+    def _get(self, *path: object, **query: object) -> Any:
         """Ask for something; a query that is None is left out."""
         return self._ask("GET", path, query)
 
-    def listed(self, *path: object, **query: object) -> list[dict[str, Any]]:
-        """Ask for a list; it is the member of the answer that the path ends with."""
-        found: list[dict[str, Any]] = self.get(*path, **query)[path[-1]]
-        return found
-
-    def post(self, *path: object, **body: Any) -> Any:
+    def _post(self, *path: object, **body: Any) -> Any:
         """Do something; members that are None are left out."""
-        return self._ask("POST", path, {}, {k: v for k, v in body.items() if v is not None})
+        return self._ask("POST", path, {}, _given(body))
 
-    def put(self, *path: object, **body: Any) -> Any:
+    def _put(self, *path: object, **body: Any) -> Any:
         """Say what something is to be; a member that is None takes it back."""
         return self._ask("PUT", path, {}, body)
 
-    def patch(self, *path: object, **body: Any) -> Any:
-        """Change something."""
-        return self._ask("PATCH", path, {}, body)
+    def _patch(self, *path: object, **body: Any) -> Any:
+        """Change something; members that are None are left out."""
+        return self._ask("PATCH", path, {}, _given(body))
 
-    def delete(self, *path: object) -> Any:
+    def _delete(self, *path: object) -> Any:
         """Delete something."""
         return self._ask("DELETE", path, {})
 
-    def new_session(
-        self, app: str, *, name: str | None = None, state: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Make a session of the user that the page's sessions are of; `name` is its id.
+    def _upload(self, body: object, *path: object, **query: object) -> Any:
+        """Send a file as it is, or a value as JSON."""
+        return self._ask("POST", path, query, body)
 
-        Raises NotThere if there is no such app.
-        """
-        made = self.post("apps", app, "users", USER, "sessions", sessionId=name, state=state)
-        return self.listed("api", "sessions", app=app, user=USER, id=str(made["id"]))[0]
-
-    def settled(self, position: dict[str, Any], *, seconds: float = inf) -> dict[str, Any]:
-        """Wait until the run of a position is held or over, at most so long; where it then is."""
-        until = time.monotonic() + seconds
-        while position["status"] in UNDER_WAY and (left := until - time.monotonic()) > 0:
-            path = ("api", "runs", position["run"])
-            position = self.get(
-                *path, after=position["position"], seconds=ceil(min(left, _LONGEST_ANSWER))
-            )
-        return position
-
-    def download(self, *path: object, **query: object) -> Iterator[bytes]:
+    def _download(self, *path: object, **query: object) -> Iterator[bytes]:
         """A file, in the pieces in which it comes. One that ends too early raises NoServer."""
-        with closing(self._connection()) as connection:
-            response = self._send(connection, "GET", path, query)
-            if response.status >= _ERRORS:
-                raise self._failure(response)
+        return self._kept(self._pieces(path, query))
+
+    def _follow(self, *path: object, **query: object) -> Iterator[Any]:
+        """The messages of a session's stream, as they come.
+
+        Raises NoServer when the server ends, Failed after too long a pause between two messages.
+        """
+        return self._kept(self._news(path, query))
+
+    def _post_stream(self, *path: object, **body: Any) -> Iterator[Any]:
+        """Do something, and yield the messages that answer it, until its end."""
+        return self._kept(self._messages(path, _given(body)))
+
+    def _kept(self, stream: Generator[_T, None, None]) -> Iterator[_T]:
+        self._open.add(stream)
+        return stream
+
+    def _pieces(self, path: _Path, query: dict[str, object]) -> Generator[bytes, None, None]:
+        with self._answer("GET", path, query) as response:
             try:
                 while piece := response.read(_PIECE):
                     yield piece
             except (OSError, HTTPException) as error:
                 raise self._silent(error) from error
 
-    def upload(self, file: IO[bytes], *path: object, **query: object) -> Any:
-        """Send a file as it is, and return the answer."""
-        with closing(self._connection()) as connection:
-            response = self._send(connection, "POST", path, query, file)
-            if response.status >= _ERRORS:
-                raise self._failure(response)
-            return json.loads(response.read())
+    def _news(self, path: _Path, query: dict[str, object]) -> Generator[Any, None, None]:
+        for frame in self._frames("GET", path, query):
+            if frame.event == "away":
+                raise NoServer("the server is shutting down; committed events are in the journal")
+            if frame.event == "reset":
+                raise Failed("fell too far behind the stream; attach again")
+            if frame.event:
+                break
+            yield json.loads(frame.data)
+        raise NoServer(f"the server at {self.url} closed the stream")
 
-    def stream(self, *path: object, **query: object) -> Iterator[Frame]:
-        """The messages of a stream of server-sent events, as they come, until it ends."""
-        with closing(self._connection()) as connection:
-            response = self._send(connection, "GET", path, query)
-            if response.status >= _ERRORS:
-                raise self._failure(response)
+    def _messages(self, path: _Path, body: object) -> Generator[Any, None, None]:
+        for frame in self._frames("POST", path, {}, body):
+            yield json.loads(frame.data)
+
+    def _frames(
+        self, method: str, path: _Path, query: dict[str, object], body: object = None
+    ) -> Iterator[_Frame]:
+        """The messages of a stream of server-sent events."""
+        with self._answer(method, path, query, body) as response:
             fields: dict[str, str] = {}
             for line in self._lines(response):
                 name, _, value = line.partition(": ")
                 if line and name:
                     fields[name] = value
                 elif not line and "data" in fields:
-                    yield Frame(fields.pop("event", ""), fields.pop("data"))
+                    yield _Frame(fields.pop("event", ""), fields.pop("data"))
 
-    def _ask(
-        self, method: str, path: tuple[object, ...], query: dict[str, object], body: Any = None
-    ) -> Any:
+    @contextmanager
+    def _answer(
+        self, method: str, path: _Path, query: dict[str, object], body: object = None
+    ) -> Iterator[HTTPResponse]:
+        """A good answer, to be read within the block."""
         with closing(self._connection()) as connection:
             response = self._send(connection, method, path, query, body)
             if response.status >= _ERRORS:
                 raise self._failure(response)
+            yield response
+
+    def _ask(self, method: str, path: _Path, query: dict[str, object], body: object = None) -> Any:
+        with self._answer(method, path, query, body) as response:
             return json.loads(response.read())
 
     def _connection(self) -> HTTPConnection:
@@ -153,12 +163,12 @@ class Client:
         self,
         connection: HTTPConnection,
         method: str,
-        path: tuple[object, ...],
+        path: _Path,
         query: dict[str, object],
         body: Any = None,
     ) -> HTTPResponse:
         target = "/".join([urlsplit(self.url).path.rstrip("/"), *map(_segment, path)])
-        given = {name: value for name, value in query.items() if value is not None}
+        given = {name: _word(value) for name, value in _given(query).items()}
         target += f"?{urlencode(given, doseq=True)}" if given else ""
         headers = {"Accept": "application/json"}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
@@ -185,10 +195,14 @@ class Client:
         )
 
     def _failure(self, response: HTTPResponse) -> Failed:
-        kind = _KINDS.get(response.status, Failed)
-        text = response.read().decode(errors="replace")
+        failure = self._kind_of_failure(response.status, response.read().decode(errors="replace"))
+        failure.status = response.status
+        return failure
+
+    def _kind_of_failure(self, status: int, text: str) -> Failed:
+        kind = _KINDS.get(status, Failed)
         answer = _parsed(text)
-        detail = _sentence(answer.get("detail") or text.strip() or f"status {response.status}")
+        detail = _sentence(answer.get("detail") or text.strip() or f"status {status}")
         if kind is NotSignedIn:
             return NotSignedIn(
                 f"the server at {self.url} rejected the token ({detail}); pass the token it printed"
@@ -197,6 +211,15 @@ class Client:
         if kind is MovedOn:
             return MovedOn(detail, answer.get("position"), answer.get("unknown") or ())
         return kind(detail)
+
+
+def _given(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _word(value: object) -> object:
+    """A value of a query, as JSON has truth values."""
+    return json.dumps(value) if isinstance(value, bool) else value
 
 
 def _segment(part: object) -> str:

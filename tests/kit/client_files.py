@@ -1,0 +1,369 @@
+"""The modules of `devui.client` that have a method for each endpoint: `scripts/describe` writes
+them from the routes.
+
+What is decided here is how the methods are called. A route without a name, or a name without a
+route, is an error.
+"""
+
+import re
+import subprocess
+import sys
+import textwrap
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from typing_extensions import get_type_hints, is_typeddict
+
+from devui.debugger.breakpoints import kinds
+from devui.debugger.guard import effects, guard
+from devui.debugger.stepping import commands
+from devui.store import rows, session_lists
+from devui.web.openapi import ADK, DEBUGGER, TELEMETRY, Endpoint, endpoints, without_links
+from devui.web.panels.bundles.api import BundleJson
+from devui.wire import engines
+from tests.source import ROOT
+
+FOLDER = ROOT / "devui" / "client"
+NAMES = {
+    "GET /api/search": "search",
+    "GET /api/sessions": "sessions",
+    "POST /api/sessions/import": "import_session",
+    "GET /api/jobs": "jobs",
+    "GET /api/jobs/{job}": "job_status",
+    "POST /api/jobs/{job}/stop": "stop_job",
+    "POST /api/sessions/prune": "prune_sessions",
+    "GET /api/sessions/{key}/export": "export_session",
+    "GET /api/sessions/{key}/export/preview": "preview_export",
+    "GET /api/sessions/{key}/notes": "notes",
+    "PATCH /api/sessions/{key}/notes/{number}": "set_note",
+    "POST /api/sessions/{key}/runs": "start_run",
+    "GET /api/sessions/{key}/run": "newest_run",
+    "GET /api/sessions/{key}/queue": "queue",
+    "POST /api/sessions/{key}/queue": "queue_message",
+    "PATCH /api/sessions/{key}/queue/{number}": "edit_queued",
+    "DELETE /api/sessions/{key}/queue/{number}": "remove_queued",
+    "POST /api/sessions/{key}/queue/{number}/send": "send_queued",
+    "GET /api/sessions/{key}/questions": "questions",
+    "POST /api/sessions/{key}/answers": "answer_question",
+    "GET /api/runs/{run}": "run",
+    "GET /api/runs/{run}/standing": "standing",
+    "POST /api/runs/{run}/commands": "command",
+    "POST /api/runs/{run}/calls": "end_call",
+    "GET /api/apps/{app}/breakpoints": "breakpoints",
+    "POST /api/apps/{app}/breakpoints": "add_breakpoint",
+    "PATCH /api/apps/{app}/breakpoints/{number}": "change_breakpoint",
+    "DELETE /api/apps/{app}/breakpoints/{number}": "delete_breakpoint",
+    "GET /api/sessions/{key}/hits": "hits",
+    "POST /api/sessions/{key}/hits": "try_breakpoint",
+    "GET /api/compare": "compare",
+    "GET /api/compare/events": "compare_events",
+    "GET /api/apps/{app}/memory": "memory",
+    "GET /api/apps/{app}/tools": "tools",
+    "PUT /api/apps/{app}/tools/{tool}": "set_effect",
+    "POST /api/apps/{app}/tools/{tool}/trials": "try_tool",
+    "GET /api/sessions/{key}/trials": "trials",
+    "POST /api/sessions/{key}/spans/{span}/trials": "try_model",
+    "GET /api/sessions/{key}/events": "events",
+    "GET /api/sessions/{key}/events/{number}": "event",
+    "GET /api/sessions/{key}/filter": "filter_words",
+    "GET /api/sessions/{key}/state": "state",
+    "GET /api/sessions/{key}/state/history": "key_history",
+    "GET /api/sessions/{key}/stream": "stream",
+    "GET /api/sessions/{key}/uncommitted": "uncommitted",
+    "GET /api/sessions/{key}/cutoff": "cutoff",
+    "POST /api/sessions/{key}/close": "close_invocation",
+    "GET /api/sessions/{key}/forks": "forks",
+    "POST /api/sessions/{key}/forks": "fork",
+    "POST /api/sessions/{key}/rewind": "rewind",
+    "GET /api/sessions/{key}/runs": "runs",
+    "GET /api/sessions/{key}/recording": "recording",
+    "POST /api/sessions/{key}/replays": "start_replay",
+    "GET /api/runs/{run}/replay": "replay",
+    "GET /api/sessions/{key}/test": "test_offer",
+    "POST /api/sessions/{key}/test": "make_test",
+    "GET /api/sessions/{key}/edits": "edits",
+    "GET /api/sessions/{key}/usage": "usage",
+    "GET /api/sessions/{key}/spans": "spans",
+    "GET /api/sessions/{key}/trace": "trace",
+    "GET /api/sessions/{key}/spans/{span}": "span",
+    "GET /api/sessions/{key}/spans/{span}/diff": "compare_prompts",
+    "POST /v1/traces": "import_spans",
+}
+"""The methods of `Client`."""
+ADK_NAMES = {
+    "GET /health": "health",
+    "GET /version": "version",
+    "GET /list-apps": "list_apps",
+    "POST /run": "run",
+    "POST /run_sse": "run_sse",
+    "GET /apps/{app}/app-info": "app_info",
+    "PATCH /apps/{app}/users/{user}/memory": "add_session_to_memory",
+    "GET /apps/{app}/users/{user}/sessions": "list_sessions",
+    "POST /apps/{app}/users/{user}/sessions": "create_session",
+    "GET /apps/{app}/users/{user}/sessions/{session}": "get_session",
+    "POST /apps/{app}/users/{user}/sessions/{session}": "create_session_with_id",
+    "PATCH /apps/{app}/users/{user}/sessions/{session}": "patch_session",
+    "DELETE /apps/{app}/users/{user}/sessions/{session}": "delete_session",
+    "GET /apps/{app}/users/{user}/sessions/{session}/artifacts": "list_artifacts",
+    "POST /apps/{app}/users/{user}/sessions/{session}/artifacts": "save_artifact",
+    "GET /apps/{app}/users/{user}/sessions/{session}/artifacts/{name}": "load_artifact",
+    "DELETE /apps/{app}/users/{user}/sessions/{session}/artifacts/{name}": "delete_artifact",
+    "GET /apps/{app}/users/{user}/sessions/{session}/artifacts/{name}/versions": "list_versions",
+    "GET /apps/{app}/users/{user}/sessions/{session}/artifacts/{name}/versions/{version}": (
+        "load_version"
+    ),
+    "GET /apps/{app}/users/{user}/sessions/{session}/artifacts/{name}/versions/metadata": (
+        "list_versions_metadata"
+    ),
+    "GET /apps/{app}/users/{user}/sessions/{session}/artifacts/{name}/versions/{version}"
+    "/metadata": "version_metadata",
+}
+"""The methods of `Client.adk`. ADK's development routes are those of its front end."""
+WHOLE = {
+    "POST /api/sessions/import": "bundle: dict[str, Any] | IO[bytes]",
+    "POST /v1/traces": "traces: dict[str, Any]",
+    "POST /apps/{app}/users/{user}/sessions/{session}": "state: dict[str, Any] | None = None",
+}
+"""Bodies that are one argument."""
+ALIASES = [
+    (commands, "CommandName"),
+    (effects, "Said"),
+    (engines, "ReplayEngine"),
+    (guard, "Policy"),
+    (kinds, "On"),
+    (rows, "Scope"),
+    (session_lists, "Choice"),
+    (session_lists, "Sort"),
+]
+"""Types with names that the signatures use."""
+KEYWORDS = {"from", "with", "continue"}
+BY_CLIENT = {"actor": "self.actor", "key": "key or uuid4().hex"}
+"""Members of bodies that need not be given."""
+POSITIONAL = 4
+WIDTH = 92
+
+
+def files() -> dict[Path, str]:
+    """Each with what it is to hold."""
+    described = [each for each in endpoints() if each.family in {ADK, DEBUGGER, TELEMETRY}]
+    own = [each for each in described if each.family != ADK]
+    adk = [each for each in described if each.family == ADK]
+    return {
+        FOLDER / "endpoints.py": _module(
+            "Endpoints", "The endpoints of the debugger's API, a method each.", own, NAMES
+        ),
+        FOLDER / "adk_endpoints.py": _module(
+            "AdkEndpoints", "The endpoints of ADK's REST API, a method each.", adk, ADK_NAMES
+        ),
+    }
+
+
+def request_of(endpoint: Endpoint) -> str:
+    return f"{endpoint.method.upper()} {endpoint.path}"
+
+
+def _module(name: str, about: str, described: list[Endpoint], names: dict[str, str]) -> str:
+    requests = {request_of(each) for each in described}
+    assert requests == names.keys(), f"name the methods in {__file__}: {requests ^ names.keys()}"
+    assert len(set(names.values())) == len(names), "two methods have one name"
+    methods = [_Method(each, names[request_of(each)]) for each in described]
+    text = "\n".join(method.text() for method in methods)
+    imported: dict[str, set[str]] = {}
+    for method in methods:
+        for module, type_ in method.imported:
+            imported.setdefault(module, set()).add(type_)
+    types_ = "".join(
+        f"    from {module} import {', '.join(sorted(names))}\n"
+        for module, names in sorted(imported.items())
+    )
+    head = f'"""{about}\n\nscripts/describe writes this module from the routes.\n"""\n\n'
+    head += "from __future__ import annotations\n\n"
+    head += "from collections.abc import Iterator\n" if "Iterator[" in text else ""
+    wanted = [each for each in ("IO", "Any", "Literal") if re.search(rf"\b{each}\b", text)]
+    wanted += ["TYPE_CHECKING"] if types_ else []
+    head += f"from typing import {', '.join(sorted(wanted))}\n"
+    head += "from uuid import uuid4\n" if "uuid4" in text else ""
+    head += "\nfrom devui.client.connection import Connection\n\n"
+    head += f"if TYPE_CHECKING:\n{types_}\n\n" if types_ else "\n"
+    return _formatted(f'{head}class {name}(Connection):\n    """{about}"""\n\n{text}')
+
+
+def _formatted(text: str) -> str:
+    for arguments in (["check", "--select", "I", "--fix", "-q", "-"], ["format", "-q", "-"]):
+        command = [sys.executable, "-m", "ruff", *arguments]
+        text = subprocess.run(
+            command, input=text, capture_output=True, text=True, check=True, cwd=ROOT
+        ).stdout
+    return text
+
+
+@dataclass
+class _Method:
+    """One endpoint as a method."""
+
+    endpoint: Endpoint
+    name: str
+    imported: set[tuple[str, str]] = field(default_factory=set)
+    """The types of its signature, with their modules."""
+
+    def text(self) -> str:
+        operation, request = self.endpoint.operation, request_of(self.endpoint)
+        first = [f"{_path_name(name)}: {self._type(each.type)}" for name, each in self._in_path]
+        named, sent = list[str](), list[str]()
+        for name, query in operation.query.items():
+            parameter = f"{_python_name(name)}: {self._type(query.type)}"
+            (first if query.required else named).append(
+                parameter if query.required else f"{parameter} | None = None"
+            )
+            sent.append(_keyword(name, _python_name(name)))
+        whole = WHOLE.get(request, "")
+        if whole:
+            first.append(whole)
+        elif operation.body is not None:
+            for name, member in operation.body.model_fields.items():
+                self._add_member(name, member, first, named)
+                sent.append(_keyword(member.alias or name, BY_CLIENT.get(name, name)))
+        parameters = ["self", *first, *(["*", *named] if named else [])]
+        call = [*([whole.partition(":")[0]] if whole else []), *self._path, *sent]
+        return "\n".join(
+            [
+                f"    def {self.name}({', '.join(parameters)}) -> {self._answer}:",
+                textwrap.indent(f'"""{_docstring(self.endpoint)}"""', " " * 8),
+                *self._body(", ".join(call)),
+                "",
+            ]
+        )
+
+    def _add_member(self, name: str, member: FieldInfo, first: list[str], named: list[str]) -> None:
+        """The parameter for a member of the body."""
+        type_ = self._type(member.annotation)
+        if name == "actor":
+            return
+        if member.is_required() and name not in BY_CLIENT:
+            (first if len(first) < POSITIONAL else named).append(f"{name}: {type_}")
+        elif isinstance(member.default, bool | int | str):
+            default = (
+                '"' + member.default + '"' if isinstance(member.default, str) else member.default
+            )
+            named.append(f"{name}: {type_} = {default}")
+        else:
+            optional = "" if "None" in type_ or type_ == "Any" else " | None"
+            named.append(f"{name}: {type_}{optional} = None")
+
+    def _body(self, call: str) -> list[str]:
+        """The statements that send it."""
+        verb, result = self.endpoint.method, self._answer
+        if self.endpoint.operation.media == "text/event-stream":
+            verb = "follow"
+        elif self.name == "run_sse":
+            verb = "post_stream"
+        elif result == "Iterator[bytes]":
+            verb = "download"
+        elif request_of(self.endpoint) in WHOLE:
+            verb = "upload"
+        member = f'["{self._member}"]' if self._member else ""
+        if result == "Any":
+            return [f"        return self._{verb}({call}){member}"]
+        return [f"        answer: {result} = self._{verb}({call}){member}", "        return answer"]
+
+    @property
+    def _in_path(self) -> Iterable[tuple[str, Any]]:
+        return list(self.endpoint.names)
+
+    @property
+    def _path(self) -> Iterator[str]:
+        """The steps of the path, as arguments."""
+        for step in self.endpoint.path.strip("/").split("/"):
+            name = step.strip("{}")
+            yield _path_name(name) if name != step else f'"{step}"'
+
+    @property
+    def _member(self) -> str:
+        """The only member of the answer, which is what the method returns."""
+        answer = self.endpoint.operation.answer
+        if self.endpoint.method == "get" and is_typeddict(answer):
+            names = list(get_type_hints(answer))
+            if len(names) == 1 and names != ["resourceSpans"]:  # a trace is a file
+                return names[0]
+        return ""
+
+    @property
+    def _answer(self) -> str:
+        """The type of the result."""
+        answer = self.endpoint.operation.answer
+        if self.name == "run_sse":
+            return "Iterator[dict[str, Any]]"
+        if answer is None:
+            return "Any"
+        if answer is BundleJson:
+            return "Iterator[bytes]"
+        type_ = self._type(get_type_hints(answer)[self._member] if self._member else answer)
+        media = self.endpoint.operation.media
+        return f"Iterator[{type_}]" if media == "text/event-stream" else type_
+
+    def _type(self, type_: Any) -> str:
+        """A type as it is written; a model in a body is an object of JSON."""
+        for module, name in ALIASES:
+            if type_ == vars(module)[name]:
+                self.imported.add((module.__name__, name))
+                return name
+        origin, arguments = get_origin(type_), get_args(type_)
+        if origin is Annotated:
+            return self._type(arguments[0])
+        if origin in {Union, types.UnionType}:
+            return " | ".join(map(self._type, arguments))
+        if origin is Literal:
+            return f"Literal[{', '.join(f'{each!r}' for each in arguments)}]"
+        if origin in {list, dict}:
+            return f"{origin.__name__}[{', '.join(map(self._type, arguments))}]"
+        if type_ in {None, types.NoneType}:
+            return "None"
+        if is_typeddict(type_):
+            self.imported.add((type_.__module__, type_.__name__))
+        elif isinstance(type_, type) and issubclass(type_, BaseModel):
+            return "dict[str, Any]"
+        return "Any" if type_ is Any else str(type_.__name__)
+
+
+def _docstring(endpoint: Endpoint) -> str:
+    """What is said of an endpoint and its query."""
+    paragraphs = [f"{endpoint.summary}."]
+    paragraphs += [without_links(each) for each in endpoint.description.split("\n\n") if each]
+    lines = [
+        "\n".join(textwrap.wrap(each, WIDTH, break_on_hyphens=False, break_long_words=False))
+        for each in paragraphs
+    ]
+    about = [
+        f"{_python_name(name)}: {each.description[0].upper()}{each.description[1:]}."
+        for name, each in endpoint.operation.query.items()
+        if each.description
+    ]
+    if about:
+        lines.append("\n    ".join(["Args:", *about]))
+    text = "\n\n".join(lines)
+    return f"{text}\n" if "\n" in text else text
+
+
+def _path_name(name: str) -> str:
+    """A session's number in the journal is `session`, as in bodies."""
+    return "session" if name == "key" else name
+
+
+def _python_name(name: str) -> str:
+    snake = re.sub(r"(?<=[a-z])[A-Z]", lambda found: f"_{found[0].lower()}", name)
+    return f"{snake}_" if snake in KEYWORDS else snake
+
+
+def _keyword(name: str, value: str) -> str:
+    """A member or parameter as an argument."""
+    return f'**{{"{name}": {value}}}' if name in KEYWORDS else f"{name}={value}"
+
+
+if __name__ == "__main__":
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")
