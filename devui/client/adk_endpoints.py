@@ -5,10 +5,9 @@ scripts/describe writes this module from the routes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from devui.client.connection import Connection
+from devui.client.connection import Connection, Stream
 
 
 class AdkEndpoints(Connection):
@@ -79,13 +78,13 @@ class AdkEndpoints(Connection):
         invocation_id: str | None = None,
         custom_metadata: dict[str, Any] | None = None,
         service_tier: str | None = None,
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Stream[dict[str, Any]]:
         """Run an agent and stream its events as they are committed.
 
         Server-sent events: one whole `data: {…}` frame per event, and a comment line every four
         seconds while the agent is silent. `streaming` adds partial events.
         """
-        answer: Iterator[dict[str, Any]] = self._post_stream(
+        answer: Stream[dict[str, Any]] = self._post_stream(
             "run_sse",
             appName=app_name,
             userId=user_id,
@@ -198,7 +197,9 @@ class AdkEndpoints(Connection):
             customMetadata=custom_metadata,
         )
 
-    def version_metadata(self, app: str, user: str, session: str, name: str, version: str) -> Any:
+    def version_metadata(
+        self, app: str, user: str, session: str, name: str, *, version: str
+    ) -> Any:
         """Get the metadata of one version."""
         return self._get(
             "apps",
@@ -233,7 +234,7 @@ class AdkEndpoints(Connection):
             "metadata",
         )
 
-    def load_version(self, app: str, user: str, session: str, name: str, version: str) -> Any:
+    def load_version(self, app: str, user: str, session: str, name: str, *, version: str) -> Any:
         """Get one version of a file as a Part: a number from 0, or `latest`."""
         return self._get(
             "apps", app, "users", user, "sessions", session, "artifacts", name, "versions", version

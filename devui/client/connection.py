@@ -1,8 +1,8 @@
 """Requests to a server and its answers, on the standard library alone."""
 
 import json
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from io import IOBase
@@ -38,19 +38,39 @@ class _Frame:
     data: str
 
 
+class Stream(Iterator[_T]):
+    """An answer that comes bit by bit; its connection is open until its end, or until `close`."""
+
+    def __init__(self, items: Iterator[_T], connection: HTTPConnection) -> None:
+        self._items = items
+        self._connection = connection
+
+    def __next__(self) -> _T:
+        try:
+            return next(self._items)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Read no more."""
+        self._items = iter(())
+        self._connection.close()
+
+
 @dataclass(frozen=True)
 class Connection:
     """What the methods of endpoints are made of. Each raises what `failures` has."""
 
     url: str
     """`http://127.0.0.1:8000`; a path is kept before those that are asked for."""
-    token: str = ""
+    token: str = field(default="", repr=False)
     """"" where no sign-in is needed."""
     actor: str = "api"
     """The name that others see beside what is done here."""
     job: str = ""
     """The id that long work gets as a job, so that it can be followed and stopped; "" for any."""
-    _open: "WeakSet[Generator[Any, None, None]]" = field(
+    _open: "WeakSet[Stream[Any]]" = field(
         default_factory=WeakSet, init=False, repr=False, compare=False
     )
     """Streams and downloads that nobody has read to their end."""
@@ -84,35 +104,48 @@ class Connection:
         """Send a file as it is, or a value as JSON."""
         return self._ask("POST", path, query, body)
 
-    def _download(self, *path: object, **query: object) -> Iterator[bytes]:
+    def _download(self, *path: object, **query: object) -> "Stream[bytes]":
         """A file, in the pieces in which it comes. One that ends too early raises NoServer."""
-        return self._kept(self._pieces(path, query))
+        return self._opened(self._pieces, "GET", path, query)
 
-    def _follow(self, *path: object, **query: object) -> Iterator[Any]:
+    def _follow(self, *path: object, **query: object) -> "Stream[Any]":
         """The messages of a session's stream, as they come.
 
         Raises NoServer when the server ends, Failed after too long a pause between two messages.
         """
-        return self._kept(self._news(path, query))
+        return self._opened(self._news, "GET", path, query)
 
-    def _post_stream(self, *path: object, **body: Any) -> Iterator[Any]:
+    def _post_stream(self, *path: object, **body: Any) -> "Stream[Any]":
         """Do something, and yield the messages that answer it, until its end."""
-        return self._kept(self._messages(path, _given(body)))
+        return self._opened(self._messages, "POST", path, {}, _given(body))
 
-    def _kept(self, stream: Generator[_T, None, None]) -> Iterator[_T]:
+    def _opened(
+        self,
+        read: Callable[[HTTPResponse], Iterator[_T]],
+        method: str,
+        path: _Path,
+        query: dict[str, object],
+        body: object = None,
+    ) -> "Stream[_T]":
+        """What `read` makes of an answer that comes bit by bit."""
+        connection = self._connection()
+        try:
+            stream = Stream(read(self._good(connection, method, path, query, body)), connection)
+        except Failed:
+            connection.close()
+            raise
         self._open.add(stream)
         return stream
 
-    def _pieces(self, path: _Path, query: dict[str, object]) -> Generator[bytes, None, None]:
-        with self._answer("GET", path, query) as response:
-            try:
-                while piece := response.read(_PIECE):
-                    yield piece
-            except (OSError, HTTPException) as error:
-                raise self._silent(error) from error
+    def _pieces(self, response: HTTPResponse) -> Iterator[bytes]:
+        try:
+            while piece := response.read(_PIECE):
+                yield piece
+        except (OSError, HTTPException) as error:
+            raise self._silent(error) from error
 
-    def _news(self, path: _Path, query: dict[str, object]) -> Generator[Any, None, None]:
-        for frame in self._frames("GET", path, query):
+    def _news(self, response: HTTPResponse) -> Iterator[Any]:
+        for frame in self._frames(response):
             if frame.event == "away":
                 raise NoServer("the server is shutting down; committed events are in the journal")
             if frame.event == "reset":
@@ -122,37 +155,37 @@ class Connection:
             yield json.loads(frame.data)
         raise NoServer(f"the server at {self.url} closed the stream")
 
-    def _messages(self, path: _Path, body: object) -> Generator[Any, None, None]:
-        for frame in self._frames("POST", path, {}, body):
+    def _messages(self, response: HTTPResponse) -> Iterator[Any]:
+        for frame in self._frames(response):
             yield json.loads(frame.data)
 
-    def _frames(
-        self, method: str, path: _Path, query: dict[str, object], body: object = None
-    ) -> Iterator[_Frame]:
+    def _frames(self, response: HTTPResponse) -> Iterator[_Frame]:
         """The messages of a stream of server-sent events."""
-        with self._answer(method, path, query, body) as response:
-            fields: dict[str, str] = {}
-            for line in self._lines(response):
-                name, _, value = line.partition(": ")
-                if line and name:
-                    fields[name] = value
-                elif not line and "data" in fields:
-                    yield _Frame(fields.pop("event", ""), fields.pop("data"))
-
-    @contextmanager
-    def _answer(
-        self, method: str, path: _Path, query: dict[str, object], body: object = None
-    ) -> Iterator[HTTPResponse]:
-        """A good answer, to be read within the block."""
-        with closing(self._connection()) as connection:
-            response = self._send(connection, method, path, query, body)
-            if response.status >= _ERRORS:
-                raise self._failure(response)
-            yield response
+        fields: dict[str, str] = {}
+        for line in self._lines(response):
+            name, _, value = line.partition(": ")
+            if line and name:
+                fields[name] = value
+            elif not line and "data" in fields:
+                yield _Frame(fields.pop("event", ""), fields.pop("data"))
 
     def _ask(self, method: str, path: _Path, query: dict[str, object], body: object = None) -> Any:
-        with self._answer(method, path, query, body) as response:
-            return json.loads(response.read())
+        with closing(self._connection()) as connection:
+            return json.loads(self._good(connection, method, path, query, body).read())
+
+    def _good(
+        self,
+        connection: HTTPConnection,
+        method: str,
+        path: _Path,
+        query: dict[str, object],
+        body: object = None,
+    ) -> HTTPResponse:
+        """The answer, if it is a good one. Raises what `failures` has."""
+        response = self._send(connection, method, path, query, body)
+        if response.status >= _ERRORS:
+            raise self._failure(response)
+        return response
 
     def _connection(self) -> HTTPConnection:
         place = urlsplit(self.url)

@@ -5,11 +5,10 @@ scripts/describe writes this module from the routes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-from devui.client.connection import Connection
+from devui.client.connection import Connection, Stream
 
 if TYPE_CHECKING:
     from devui.debugger.breakpoints.kinds import On
@@ -166,7 +165,7 @@ class Endpoints(Connection):
         format: Literal["json", "html", "adk", "adk-web"] | None = None,
         keys: list[str] | None = None,
         secrets: Literal["keep"] | None = None,
-    ) -> Iterator[bytes]:
+    ) -> Stream[bytes]:
         """Export a session as a file.
 
         The guide explains the formats and what is left out.
@@ -176,7 +175,7 @@ class Endpoints(Connection):
             keys: State keys whose values are left out, with their prefixes.
             secrets: `keep` includes secrets.
         """
-        answer: Iterator[bytes] = self._download(
+        answer: Stream[bytes] = self._download(
             "api", "sessions", session, "export", format=format, keys=keys, secrets=secrets
         )
         return answer
@@ -769,7 +768,7 @@ class Endpoints(Connection):
 
     def stream(
         self, session: int, *, after: int | None = None, run: str | None = None
-    ) -> Iterator[EventNewsJson | OutputNewsJson | PositionNewsJson | DeletedNewsJson]:
+    ) -> Stream[EventNewsJson | OutputNewsJson | PositionNewsJson | DeletedNewsJson]:
         """Stream everything that happens, as server-sent events of JSON.
 
         From the event `after` or the `Last-Event-ID` on. A client that reconnects to a deleted
@@ -779,7 +778,7 @@ class Endpoints(Connection):
             after: The number of an event.
             run: A run whose position comes first, even if it has ended.
         """
-        answer: Iterator[EventNewsJson | OutputNewsJson | PositionNewsJson | DeletedNewsJson] = (
+        answer: Stream[EventNewsJson | OutputNewsJson | PositionNewsJson | DeletedNewsJson] = (
             self._follow("api", "sessions", session, "stream", after=after, run=run)
         )
         return answer

@@ -183,12 +183,11 @@ def _module(name: str, about: str, described: list[Endpoint], names: dict[str, s
     )
     head = f'"""{about}\n\nscripts/describe writes this module from the routes.\n"""\n\n'
     head += "from __future__ import annotations\n\n"
-    head += "from collections.abc import Iterator\n" if "Iterator[" in text else ""
     wanted = [each for each in ("IO", "Any", "Literal") if re.search(rf"\b{each}\b", text)]
     wanted += ["TYPE_CHECKING"] if types_ else []
     head += f"from typing import {', '.join(sorted(wanted))}\n"
     head += "from uuid import uuid4\n" if "uuid4" in text else ""
-    head += "\nfrom devui.client.connection import Connection\n\n"
+    head += "\nfrom devui.client.connection import Connection, Stream\n\n"
     head += f"if TYPE_CHECKING:\n{types_}\n\n" if types_ else "\n"
     return _formatted(f'{head}class {name}(Connection):\n    """{about}"""\n\n{text}')
 
@@ -228,7 +227,8 @@ class _Method:
             for name, member in operation.body.model_fields.items():
                 self._add_member(name, member, first, named)
                 sent.append(_keyword(member.alias or name, BY_CLIENT.get(name, name)))
-        parameters = ["self", *first, *(["*", *named] if named else [])]
+        named = [*first[POSITIONAL:], *named]
+        parameters = ["self", *first[:POSITIONAL], *(["*", *named] if named else [])]
         call = [*([whole.partition(":")[0]] if whole else []), *self._path, *sent]
         return "\n".join(
             [
@@ -262,7 +262,7 @@ class _Method:
             verb = "follow"
         elif self.name == "run_sse":
             verb = "post_stream"
-        elif result == "Iterator[bytes]":
+        elif result == "Stream[bytes]":
             verb = "download"
         elif request_of(self.endpoint) in WHOLE:
             verb = "upload"
@@ -297,14 +297,14 @@ class _Method:
         """The type of the result."""
         answer = self.endpoint.operation.answer
         if self.name == "run_sse":
-            return "Iterator[dict[str, Any]]"
+            return "Stream[dict[str, Any]]"
         if answer is None:
             return "Any"
         if answer is BundleJson:
-            return "Iterator[bytes]"
+            return "Stream[bytes]"
         type_ = self._type(get_type_hints(answer)[self._member] if self._member else answer)
         media = self.endpoint.operation.media
-        return f"Iterator[{type_}]" if media == "text/event-stream" else type_
+        return f"Stream[{type_}]" if media == "text/event-stream" else type_
 
     def _type(self, type_: Any) -> str:
         """A type as it is written; a model in a body is an object of JSON."""

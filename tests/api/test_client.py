@@ -1,0 +1,145 @@
+"""devui.client.Client: a method for each endpoint, and what a script or notebook does with them."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from io import BytesIO
+
+import pytest
+
+from devui.client import Client, Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
+from tests.kit import client_files
+from tests.kit.server import ROOT, SAMPLES, TOKEN, running
+from tests.source import modules
+
+GUIDE = ROOT / "docs" / "guide" / "client.md"
+MESSAGE = "Split the bill"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    data = tmp_path_factory.mktemp("client") / ".devui"  # as the guide has it
+    with running(SAMPLES, data) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def sessions(server):
+    with Client(server.url, TOKEN, "nightly check") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("path", client_files.files(), ids=lambda path: path.name)
+def test_each_endpoint_has_one_method_with_its_arguments_and_its_answer(path) -> None:
+    assert path.read_text(encoding="utf-8") == client_files.files()[path], "run scripts/describe"
+
+
+def test_the_terminal_and_coding_agents_have_no_other_way_to_the_server() -> None:
+    wrong = [
+        module.place(node)
+        for module in modules("devui")
+        if module.name.startswith(("devui.cli", "devui.mcp"))
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute)
+        and re.fullmatch("_(get|post|put|patch|delete|upload|download|follow)", node.attr)
+        and "client" in ast.unparse(node.value)
+    ]
+    assert not wrong, "call a method of the client that is an endpoint's"
+
+
+def test_the_client_loads_nothing_of_the_server() -> None:
+    code = "import sys, devui.client; print([m for m in sys.modules if m.startswith('devui.')])"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert not re.search(r"devui\.(web|debugger|store|runtime|worker)", loaded), loaded
+
+
+def test_the_example_of_the_guide_runs(server, sessions) -> None:
+    example, _ = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    printed = subprocess.run(
+        [sys.executable, "-c", example],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=server.data.parent,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ).stdout.splitlines()
+    [point] = sessions.breakpoints("faulty")
+    sessions.delete_breakpoint("faulty", point["id"])
+    assert printed[0] == "held by breakpoint"
+    assert printed[1:] == ["#3 ['read_bill'] 84.0"]
+
+
+def test_a_run_is_held_changed_and_followed(sessions) -> None:
+    key = sessions.new_session("faulty", state={"n": 1})["key"]
+    begun = sessions.start_run(key, message=MESSAGE, pause=True)
+    held = sessions.settled(begun)
+    assert held["status"] == "held"
+    with pytest.raises(MovedOn) as refused:
+        sessions.command(held["run"], "continue", position=held["position"] + 9)
+    assert refused.value.status == 409
+    assert refused.value.position["position"] == held["position"]
+    again = {"position": held["position"], "key": "once"}
+    moved = sessions.command(held["run"], "continue", **again)
+    ended = sessions.settled(sessions.run(held["run"]))
+    assert (ended["status"], ended["error"]["type"]) == ("failed", "ValueError")
+    assert sessions.command(held["run"], "continue", **again) == moved
+    rows = sessions.events(key)
+    assert [row["number"] for row in rows] == list(range(1, len(rows) + 1))
+    assert sessions.event(key, 1)["content"]["parts"] == [{"text": MESSAGE}]
+    [news, *_] = (each for each in sessions.stream(key, after=0) if each["type"] == "event")
+    assert news["number"] == 1
+    fork = sessions.fork(key, 1, note="from a script")
+    assert sessions.session(fork["key"])["app"] == "faulty"
+    assert [each["actor"] for each in sessions.notes(fork["key"])] == ["nightly check"]
+
+
+def test_what_is_still_open_ends_with_the_client(server, sessions) -> None:
+    key = sessions.new_session("faulty")["key"]
+    with Client(server.url, TOKEN) as client:
+        stream = client.stream(key, after=0)
+        client.set_note(key, 0, text="look here")
+        settled = client.settled(client.start_run(key, message="hello"))
+        assert next(stream)["type"] in {"event", "position"}
+        pieces = client.export_session(key, format="html")
+        assert next(pieces).startswith(b"<!doctype html>")
+    assert settled["status"] == "done"
+    assert list(stream) == []
+    assert list(pieces) == []
+
+
+def test_a_file_goes_there_and_back(sessions) -> None:
+    key = sessions.new_session("faulty")["key"]
+    sessions.settled(sessions.start_run(key, message="hello"))
+    bundle = b"".join(sessions.export_session(key))
+    made = sessions.import_session(BytesIO(bundle), ids="new")
+    assert made["events"] == len(sessions.events(key))
+
+
+def test_adk_s_endpoints_answer_as_adk(sessions) -> None:
+    assert "faulty" in sessions.adk.list_apps()
+    sessions.adk.create_session("faulty", "u", session_id="of-adk")
+    events = sessions.adk.run_sse(
+        "u", "of-adk", app_name="faulty", new_message={"role": "user", "parts": [{"text": "hi"}]}
+    )
+    assert [each["author"] for each in events] == ["FaultyAgent"]
+    sessions.adk.delete_session("faulty", "u", "of-adk")
+
+
+def test_failures_say_their_status_and_what_to_do(server, sessions) -> None:
+    cases = [
+        (lambda: sessions.run("no-such-run"), NotThere, 404),
+        (lambda: sessions.session(99999), NotThere, None),
+        (lambda: sessions.search("is:nonsense"), Misused, 400),
+        (lambda: Client(server.url, "wrong").jobs(), NotSignedIn, 401),
+        (lambda: Client("http://127.0.0.1:1").jobs(), NoServer, None),
+        (lambda: Client.of_folder(server.data / "elsewhere"), NoServer, None),
+    ]
+    for call, kind, status in cases:
+        with pytest.raises(Failed) as failed:
+            call()
+        assert (type(failed.value), failed.value.status) == (kind, status)
+        assert len(failed.value.message) > 20
