@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from devui.cli.doctor.journal import look_at_journal
+from devui.cli.options import json_option, json_text
 from devui.failures import Failed, Misused
 from devui.settings import DEFAULT_DATA_DIR
 from devui.store.errors import FolderRefused, StoreError
@@ -32,7 +33,8 @@ Examples:
     required=True,
     help="Data folder to create; must not exist or be empty.",
 )
-def command(data_dir: Path, output: Path) -> None:
+@json_option
+def command(data_dir: Path, output: Path, *, as_json: bool) -> None:
     """Copy the journal of a data folder into a new one.
 
     Safe while a server is writing: the copy is a consistent snapshot of everything committed.
@@ -56,4 +58,5 @@ def command(data_dir: Path, output: Path) -> None:
             f" `devui doctor --data-dir {output}`"
         )
     told = next((each.what for each in found if each.level == "good"), found[0].what)
-    click.echo(f"{output}: {told}")
+    answer = json_text({"folder": str(output), "check": told})
+    click.echo(answer if as_json else f"{output}: {told}")

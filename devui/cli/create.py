@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from devui.cli.options import json_option, json_text
 from devui.failures import Failed, Misused
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -75,6 +76,7 @@ _IMPORTS: Final = "from google.adk.agents import Agent"
 @click.option("--project", metavar="ID", help="Google Cloud project, for models on Vertex AI.")
 @click.option("--region", metavar="NAME", help="Google Cloud region of the project.")
 @click.option("--type", "kind", type=click.Choice(["code", "config"]), hidden=True, default="code")
+@json_option
 def command(
     name: str,
     *,
@@ -83,6 +85,7 @@ def command(
     project: str | None,
     region: str | None,
     kind: str,
+    as_json: bool,
 ) -> None:
     """Create the folder NAME with a small, commented agent.
 
@@ -108,6 +111,9 @@ def command(
     if variables := _variables(api_key, project, region):
         files[".env"] = "".join(f"{key}={value}\n" for key, value in variables.items())
     _write(folder, files)
+    if as_json:
+        click.echo(json_text({"folder": str(folder), "files": sorted(files)}))
+        return
     click.echo(f"created {folder}: {', '.join(sorted(files))}")
     if real and not variables:
         click.echo(f"put GOOGLE_API_KEY=... into {folder / '.env'}, or the key of your model")

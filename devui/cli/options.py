@@ -3,6 +3,7 @@
 Each of ADK's does here what it does there, or says what to do instead.
 """
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,9 @@ import click
 from devui.adk_options import INSTEAD, folder_beside, is_in_memory
 from devui.wire.engines import EngineChoice
 
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON, one value per line."
+)
 engine_option = click.option(
     "--engine",
     type=click.Choice(get_args(EngineChoice)),
@@ -29,6 +33,11 @@ python_option = click.option(
     envvar="DEVUI_WORKER_PYTHON",
     help="Interpreter or virtual environment to run agents in; it doesn't need devui.",
 )
+
+
+def json_text(value: Any) -> str:
+    """A value as a line of JSON, as every command prints it with `--json`."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 Kind = Literal["flag", "switch", "text", "texts", "number"]

@@ -1,7 +1,6 @@
 """The server that a command talks to: the one that holds the data folder, or one of its own."""
 
 import getpass
-import json
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import Any
 import click
 
 from devui.address import ServerAddress, read_address
+from devui.cli.options import json_option, json_text
 from devui.cli.output import position_lines
 from devui.client import Client
 from devui.failures import MovedOn, NoServer
@@ -22,10 +22,6 @@ from devui.keys import kept_key
 from devui.settings import DEFAULT_DATA_DIR
 
 Option = Callable[[Callable[..., None]], Callable[..., None]]
-
-json_option: Option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON, one value per line."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +33,7 @@ class Terminal:
 
     def say(self, value: Any, lines: Callable[[Any], list[str]]) -> None:
         """Print a value: a line of JSON, or lines to read."""
-        for line in [json.dumps(value, ensure_ascii=False)] if self.as_json else lines(value):
+        for line in [json_text(value)] if self.as_json else lines(value):
             click.echo(line)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 import click
 
+from devui.cli.options import json_option, json_text
 from devui.failures import Failed, Misused
 
 NAME: Final = "devui"
@@ -35,15 +36,21 @@ Examples:
     help=f"Write the skill into this folder of skills; without DIR, {_DEFAULT}.",
 )
 @click.option("--force", is_flag=True, help="Overwrite files that were changed.")
-def command(page: str | None, folder: Path | None, *, force: bool) -> None:
+@json_option
+def command(page: str | None, folder: Path | None, *, force: bool, as_json: bool) -> None:
     """Print the skill, or the PAGE it refers to, or install it with its pages."""
     if folder is None:
-        click.echo(_text(page), nl=False)
+        text = _text(page)
+        click.echo(json_text({"page": page, "text": text}) if as_json else text, nl=as_json)
         return
     if page is not None:
         raise Misused("--install writes the skill with all its pages; leave PAGE out")
     place = folder / NAME
-    for file in install(place, force=force):
+    written = [str(file) for file in install(place, force=force)]
+    if as_json:
+        click.echo(json_text({"written": written}))
+        return
+    for file in written:
         click.echo(f"wrote {file}")
 
 

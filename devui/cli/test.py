@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 import click
 
 from devui.cli.follow import say_after_interrupt
+from devui.cli.options import json_option, json_text
 from devui.cli.output import plain, times
 from devui.debugger.saved_tests.cleaning import cleaned, file_text
 from devui.debugger.saved_tests.placing import IsThere, write_all
@@ -142,6 +143,8 @@ _STATUS: Final = {0: _PASSED, 1: _FAILED}
 """By pytest's own; whatever else it says is that the tests could not be run."""
 _REFRESH: Final = "DEVUI_REFRESH"
 """The variable that tells `devui.testing` where to put what it records anew."""
+_REPORT: Final = "DEVUI_TEST_REPORT"
+"""The variable that names the file in which `devui.testing.plugin` writes a line for each test."""
 _MARK: Final = "devui.testing"
 _MOST: Final = 1_000_000
 
@@ -167,6 +170,7 @@ nothing to run or the tests could not be run, 130 after Ctrl-C.
 )
 @click.option("--refresh", is_flag=True, help="Update the recordings of runs that changed.")
 @click.option("--keep-secrets", is_flag=True, help="Leave secrets in new recordings.")
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -175,6 +179,7 @@ def command(
     junit: Path | None,
     refresh: bool,
     keep_secrets: bool,
+    as_json: bool,
 ) -> None:
     """Run the tests at PATH, or below this folder, with the recorded answers.
 
@@ -200,7 +205,8 @@ def command(
         )
     report = [] if junit is None else [f"--junit-xml={junit}"]
     command = [*map(str, files), *report, *options]
-    ctx.exit(_refresh(command, keep_secrets=keep_secrets) if refresh else _run(command))
+    run = Pytest(arguments=command, as_json=as_json)
+    ctx.exit(_refresh(run, keep_secrets=keep_secrets) if refresh else run())
 
 
 def _split(arguments: tuple[str, ...]) -> tuple[list[Path], list[str]]:
@@ -252,29 +258,56 @@ def _imports_us(node: ast.AST) -> bool:
     return any(f"{name}.".startswith(f"{_MARK}.") for name in names)
 
 
-def _refresh(arguments: list[str], *, keep_secrets: bool) -> int:
+def _refresh(run: "Pytest", *, keep_secrets: bool) -> int:
     """Run pytest, then write what it has recorded anew and tell about it."""
     with TemporaryDirectory(prefix="devui-refresh-") as folder:
-        status = _run(arguments, **{_REFRESH: folder})
+        status = run(**{_REFRESH: folder})
         if status == LEFT:
             say_after_interrupt("nothing was recorded again")
             return status
         taken = take(Path(folder), keep_secrets=keep_secrets)
+    if run.as_json:
+        for each in taken:
+            click.echo(json_text({"recording": str(each.file), "refreshed": each.is_made}))
+        return _after(status, taken)
     for each in taken:
         click.echo("\n".join(each.lines))
     if not taken:
         click.echo("all runs match their recordings; nothing was recorded again")
     elif status == _FAILED and any(each.is_made for each in taken):
         click.echo("if a check fails on a new recording, edit it in the test")
+    return _after(status, taken)
+
+
+def _after(status: int, taken: list[Refreshed]) -> int:
+    """The status of the command, from that of the tests and what was recorded again."""
     return status or (_PASSED if all(each.is_made for each in taken) else _FAILED)
 
 
-def _run(arguments: list[str], **environment: str) -> int:
-    """Run pytest in a process of its own; the status that `devui test` ends with."""
-    command = [sys.executable, "-m", "pytest", "-p", "devui.testing.plugin", *arguments]
-    env = {**os.environ, **environment}
-    try:
-        status = subprocess.run(command, check=False, env=env).returncode  # noqa: S603 - pytest, on files that were named
-    except KeyboardInterrupt:
-        return LEFT
-    return _STATUS.get(status, _NOT_RUN)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pytest:
+    """Runs pytest in a process of its own; the result is the status that `devui test` ends with."""
+
+    arguments: list[str]
+    as_json: bool
+    """A line of JSON for each test on standard output, and what pytest says on standard error."""
+
+    def __call__(self, **environment: str) -> int:
+        """Run it once, with more variables of the environment."""
+        if not self.as_json:
+            return self._status(environment, None)
+        with TemporaryDirectory(prefix="devui-test-") as folder:
+            report = Path(folder, "report")
+            status = self._status({**environment, _REPORT: str(report)}, sys.stderr)
+            if report.exists():
+                click.echo(report.read_text(encoding="utf-8"), nl=False)
+            return status
+
+    def _status(self, environment: Mapping[str, str], output: TextIO | None) -> int:
+        command = [sys.executable, "-m", "pytest", "-p", "devui.testing.plugin", *self.arguments]
+        env = {**os.environ, **environment}
+        try:
+            status = subprocess.run(command, check=False, env=env, stdout=output).returncode  # noqa: S603 - pytest, on files that were named
+        except KeyboardInterrupt:
+            return LEFT
+        return _STATUS.get(status, _NOT_RUN)

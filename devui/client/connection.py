@@ -41,9 +41,15 @@ class _Frame:
 class Stream(Iterator[_T]):
     """An answer that comes bit by bit; its connection is open until its end, or until `close`."""
 
-    def __init__(self, items: Iterator[_T], connection: HTTPConnection) -> None:
+    def __init__(
+        self, items: Iterator[_T], response: HTTPResponse, connection: HTTPConnection
+    ) -> None:
         self._items = items
+        self._response = response
         self._connection = connection
+
+    def __del__(self) -> None:
+        self.close()
 
     def __next__(self) -> _T:
         try:
@@ -55,6 +61,7 @@ class Stream(Iterator[_T]):
     def close(self) -> None:
         """Read no more."""
         self._items = iter(())
+        self._response.close()
         self._connection.close()
 
 
@@ -130,10 +137,11 @@ class Connection:
         """What `read` makes of an answer that comes bit by bit."""
         connection = self._connection()
         try:
-            stream = Stream(read(self._good(connection, method, path, query, body)), connection)
+            response = self._good(connection, method, path, query, body)
         except Failed:
             connection.close()
             raise
+        stream = Stream(read(response), response, connection)
         self._open.add(stream)
         return stream
 

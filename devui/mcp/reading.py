@@ -315,7 +315,8 @@ def _difference(answer: Mapping[str, Any]) -> str:
 
 
 def _piece(piece: Mapping[str, Any]) -> str:
-    return f"  {_SIGNS[piece['kind']]} {short(one_line(piece['text']), text=_BLOCK)}"
+    text = piece["text"].strip("\n") or piece["text"]
+    return f"  {_SIGNS[piece['kind']]} {short(one_line(text), text=_BLOCK)}"
 
 
 class WhyStuck(OfSession):

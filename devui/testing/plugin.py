@@ -1,18 +1,40 @@
-"""A plugin of pytest for `devui test`: no test makes a connection to anywhere.
+"""A plugin of pytest for `devui test`: no connections to anywhere, and a report as JSON.
 
 Only while a run is recorded anew may its models and tools.
 
 What is played refuses connections anyway; this is for what tests and agents' modules do besides.
 """
 
+import json
+import os
 import socket
 import sys
-from typing import Any
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 from devui.testing.refreshing import is_recording
 from devui.worker.replay.network import guarded
 
 _REFUSED = frozenset({"socket.connect", "socket.sendto", "socket.getaddrinfo"})
+
+
+_REPORT: Final = "DEVUI_TEST_REPORT"
+"""The variable with the file that gets a line for each test."""
+
+
+class Report(Protocol):
+    """What pytest says of a phase of a test, or of the reading of a file."""
+
+    nodeid: str
+    outcome: str
+    longreprtext: str
+
+
+class Phase(Report, Protocol):
+    """What pytest says of a phase of a test."""
+
+    when: str
+    duration: float
 
 
 class NoNetwork(ConnectionRefusedError):
@@ -22,6 +44,28 @@ class NoNetwork(ConnectionRefusedError):
 def pytest_configure() -> None:
     """Refuse connections from here on, in this process."""
     sys.addaudithook(_refuse)
+
+
+def pytest_runtest_logreport(report: Phase) -> None:
+    """Write the outcome of a test: that of its call, or of what kept it from being called."""
+    if report.when == "call":
+        _write(report, report.outcome, report.duration)
+    elif report.outcome != "passed":
+        _write(report, "error" if report.outcome == "failed" else report.outcome, report.duration)
+
+
+def pytest_collectreport(report: Report) -> None:
+    """Write that a file can't be read."""
+    if report.outcome == "failed":
+        _write(report, "error", 0.0)
+
+
+def _write(report: Report, outcome: str, seconds: float) -> None:
+    if file := os.environ.get(_REPORT):
+        message = report.longreprtext if outcome in {"failed", "error"} else ""
+        line = {"test": report.nodeid, "outcome": outcome, "seconds": round(seconds, 3)}
+        with Path(file).open("a", encoding="utf-8") as opened:
+            opened.write(json.dumps({**line, "message": message}, ensure_ascii=False) + "\n")
 
 
 def _refuse(event: str, args: tuple[Any, ...]) -> None:

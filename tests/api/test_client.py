@@ -90,9 +90,10 @@ def test_a_run_is_held_changed_and_followed(sessions) -> None:
     rows = sessions.events(key)
     assert [row["number"] for row in rows] == list(range(1, len(rows) + 1))
     assert sessions.event(key, 1)["content"]["parts"] == [{"text": MESSAGE}]
-    [news, *_] = (each for each in sessions.stream(key, after=0) if each["type"] == "event")
+    news = next(each for each in sessions.stream(key, after=0) if each["type"] == "event")
     assert news["number"] == 1
-    fork = sessions.fork(key, 1, note="from a script")
+    fork = sessions.fork(key, 1)
+    sessions.set_note(fork["key"], 1, text="from a script")
     assert sessions.session(fork["key"])["app"] == "faulty"
     assert [each["actor"] for each in sessions.notes(fork["key"])] == ["nightly check"]
 

@@ -3,7 +3,6 @@
 It changes nothing and runs no code of the apps; a server may go on meanwhile.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -14,7 +13,7 @@ from devui.cli.doctor.apps import ground, look_at_apps, look_at_workers
 from devui.cli.doctor.environment import look_at_environment
 from devui.cli.doctor.finding import Finding, Level, note
 from devui.cli.doctor.journal import look_at_folder, look_at_journal
-from devui.cli.options import engine_option, python_option
+from devui.cli.options import engine_option, json_option, json_text, python_option
 from devui.cli.output import plain
 from devui.debugger.workers.interpreter import Interpreter, WrongPython
 from devui.failures import Misused
@@ -48,7 +47,7 @@ Areas = Mapping[str, list[Finding]]
 )
 @engine_option
 @python_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -97,7 +96,7 @@ def _data(named: Path | None) -> Areas:
 
 def _as_json(areas: Areas) -> str:
     told = {area: [each._asdict() for each in findings] for area, findings in areas.items()}
-    return json.dumps(told, ensure_ascii=False)
+    return json_text(told)
 
 
 def _lines(areas: Areas, faults: int) -> Iterable[str]:

@@ -1,0 +1,179 @@
+"""`--json` of every command prints what the table of shapes says (devui/skill/reference/json.md)."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from devui.cli import main
+from devui.client import Client
+from tests.kit import bug_hunt
+from tests.kit.server import ROOT, TOKEN, running
+from tests.kit.terminal import devui
+
+PAGE = ROOT / "devui" / "skill" / "reference" / "json.md"
+SERVES = {"web", "mcp"}
+
+
+def table() -> Iterator[tuple[str, list[str]]]:
+    """Each command of the table with the members to rely on."""
+    page = PAGE.read_text(encoding="utf-8")
+    for names, members in re.findall(
+        r"^\| (`devui [^|]+) \|[^|]*\| ([^|]+) \|$", page, re.MULTILINE
+    ):
+        first, *others = re.findall(r"`([^`]+)`", names)
+        words = first.removeprefix("devui ")
+        group = "dbg " if words.startswith("dbg ") else ""
+        for command in (words, *(group + other for other in others)):
+            if command == "dbg resume":
+                command = "resume"
+            yield command, re.findall(r"`(\w+)`", members)
+
+
+SHAPES = dict(table())
+
+
+def names_of(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Every command that is no group."""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(click.Context(command)):
+            yield from names_of(command.get_command(click.Context(command), name), (*path, name))
+    else:
+        yield " ".join(path)
+
+
+def plain_name(command: str) -> str:
+    """The words of a row before its arguments."""
+    return " ".join(word for word in command.split() if re.fullmatch("[a-z-]+", word))
+
+
+def test_the_table_has_every_command_that_ends_by_itself():
+    named = {plain_name(command.removesuffix(" --diff")) for command in SHAPES}
+    assert named == set(names_of(main)) - SERVES
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("json")
+    bug_hunt.copy_of_faulty(folder / "agents", "faulty")
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+class Prints:
+    """Runs commands with `--json`, and compares the last line of each with its row."""
+
+    def __init__(self, server) -> None:
+        self.server = server
+        self.left = dict(SHAPES)
+
+    def __call__(self, row: str, *arguments: object, own: bool = False, status: int = 0) -> dict:
+        """`own`: whether the command needs no server."""
+        words = [*plain_name(row.removesuffix(" --diff")).split(), *map(str, arguments), "--json"]
+        words += [] if own else ["--data-dir", str(self.server.data)]
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == status, (words, done.output)
+        return self.compared(row, done.stdout)
+
+    def compared(self, row: str, output: str) -> dict:
+        """The last line, which has the members of its row."""
+        last = json.loads(output.splitlines()[-1])
+        for each in last if isinstance(last, list) else [last]:
+            missing = set(SHAPES[row]) - each.keys()
+            assert not missing, f"devui {row} has no {missing}"
+        assert last, f"devui {row} printed nothing to compare"
+        self.left.pop(row, None)
+        return last
+
+
+@pytest.fixture
+def prints(server):
+    return Prints(server)
+
+
+def test_each_command_prints_what_the_table_says(prints, server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failed = _look(prints)
+    _control(prints)
+    done = _go_on(prints, server)
+    prints("compare A B", failed, done, status=1)
+    _files(prints, server, done)
+    assert set(prints.left) == {"dbg attach"}, "no command proves these rows"
+
+
+def _look(prints) -> int:
+    """What there is after a run that failed; its session."""
+    at = prints("dbg start", "--new", "faulty", "--no-pause", bug_hunt.QUESTION)
+    assert at["status"] == "failed"
+    for row in ("sessions", "runs", "events", "where", "why", "state", "usage", "trace", "tools"):
+        prints(f"dbg {row}")
+    prints("dbg event N", 1)
+    prints("dbg blame KEY", "bill")
+    prints("dbg prompt N", 4)
+    prints("dbg prompt N --diff", 4)
+    prints("dbg note N", 1, "look here")
+    prints("dbg notes")
+    prints("dbg try TOOL", "read_bill", '{"table": 7}', "--sure")
+    prints("dbg fork N", 1)
+    return at["session"]
+
+
+def _control(prints) -> None:
+    """A run that is held before a tool and before a commit, changed and moved on."""
+    number = prints("dbg break add", "tool:read_bill", "--app", "faulty")["id"]
+    prints("dbg break list")
+    at = prints("dbg start", "--new", "faulty", "--no-pause", bug_hunt.QUESTION)
+    here = ("-s", at["session"])
+    for row, *value in (("edit", '{"table": 8}'), ("mock", "{}"), ("reject", "no"), ("skip",)):
+        prints(f"dbg {row}", *value, *here)
+        prints("dbg undo", *here)
+    for row, *options in (("change", "--hits", ">= 1"), ("disable",), ("enable",), ("rm",)):
+        prints("dbg break rm N" if row == "rm" else f"dbg break {row}", number, *options)
+    for row in ("out", "half", "into"):
+        at = prints(f"dbg {row}", *here)
+    while at["holds"][0]["gate"] != "before_commit":
+        at = prints("dbg into", *here)
+    prints("dbg drop", *here)
+    for row in ("undo", "step", "pause", "finish"):
+        prints(f"dbg {row}", *here)
+
+
+def _go_on(prints, server) -> int:
+    """Runs that are stopped, resumed, replayed, ended and taken back; a session of runs that are
+    done."""
+    at = prints("dbg start", "--new", "faulty", "hello")
+    here = ("-s", at["session"])
+    prints("dbg stop", *here)
+    prints("resume", at["session"])
+    prints("dbg start", "again", *here)
+    assert prints("dbg continue", *here)["status"] == "done"
+    prints("replay", at["session"])
+    prints("run", "faulty", "hello")
+    with Client(server.url, TOKEN) as client:
+        key = client.new_session("faulty")["key"]
+        run = client.start_run(key, message="loop for ever")["run"]
+        while not client.standing(run)["calls"]:
+            time.sleep(0.1)
+    prints("dbg end", "loop_forever", "-s", key)
+    prints("dbg rewind", 1, "-s", key)
+    return at["session"]
+
+
+def _files(prints, server, session: int) -> None:
+    """What is written, read and looked at as files, in the current folder."""
+    prints("export", session, "-o", "session.json")
+    prints("import", "session.json", "--as-copy")
+    made = prints("make-test", session, "-o", "tests/test_it.py")
+    done = devui("test", made["test"], "--json", cwd=Path.cwd())
+    assert done.returncode == 0, done.stderr
+    assert prints.compared("test", done.stdout)["outcome"] == "passed"
+    prints("prune", "--days", 1000)
+    prints("doctor", "--agents", server.agents)
+    prints("backup", "-o", "copy")
+    prints("create", "mine", own=True)
+    assert prints("skill", own=True)["text"].startswith("---")

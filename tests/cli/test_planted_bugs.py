@@ -1,0 +1,189 @@
+"""A coding agent finds and mends bugs from what a user says, with the tools and with the shell."""
+
+import asyncio
+import json
+import re
+import sys
+from contextlib import asynccontextmanager
+
+import pytest
+from mcp import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import Implementation
+
+from tests.kit.planted_bugs import (
+    BUGS,
+    Row,
+    ToolCall,
+    Write,
+    cause_of,
+    last_answer,
+    mend,
+    write,
+)
+from tests.kit.server import running
+from tests.kit.terminal import Terminal, environment
+
+SAVED = 1
+"""Seconds after which the server has seen a saved file."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("planted")
+    for way in WAYS:
+        for bug in BUGS:
+            write(folder / "agents", bug, f"{bug.app}_{way}")
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+class Tools:
+    """devui by its tools for coding agents."""
+
+    def __init__(self, session: ClientSession) -> None:
+        self._session = session
+
+    async def _call(self, tool, **arguments) -> str:
+        result = await self._session.call_tool(tool, arguments)
+        [content] = result.content
+        assert not result.is_error, content.text
+        return content.text
+
+    async def ask(self, app, messages):
+        await self._call("send_message", app=app, message=messages[0])
+        for message in messages[1:]:
+            await self._call("send_message", message=message)
+        return int(re.search(r"session (\d+)", await self._call("what_happened"))[1])
+
+    async def rows(self, session, wanted=""):
+        said = await self._call("what_happened", session=session, filter=wanted)
+        found = re.findall(r"^#(\d+) (\w+) \w+: (.*)$", said, re.MULTILINE)
+        return [Row(int(number), kind, text) for number, kind, text in found]
+
+    async def state(self, session):
+        said = await self._call("state_at", session=session)
+        found = re.findall(r"^(\w+) = (.+) \(#\d+\)$", said, re.MULTILINE)
+        return {key: json.loads(value) for key, value in found}
+
+    async def writes(self, session, key):
+        said = await self._call("state_at", session=session, key=key)
+        found = re.findall(r"^\(#(\d+)\) \w+ via (\w+): .* → (.+)$", said, re.MULTILINE)
+        return [Write(int(number), tool, json.loads(value)) for number, tool, value in found]
+
+    async def call(self, session, event):
+        said = await self._call("prompt_at", session=session, event=event)
+        name = re.search(r"tool (\w+)", said)[1]
+        args, result = (
+            json.loads(re.search(rf"^{part}: (.*)$", said, re.MULTILINE)[1])
+            for part in ("arguments", "result")
+        )
+        return ToolCall(name, args, result)
+
+    async def response(self, session, event):
+        path = "content.parts[0].functionResponse.response"
+        return json.loads(await self._call("show_event", session=session, event=event, path=path))
+
+    async def lost(self, session, event):
+        said = await self._call("prompt_at", session=session, event=event, diff=True)
+        return re.findall(r"^  - (.*)$", said, re.MULTILINE)
+
+    async def fork(self, session, event, state=None):
+        change = {"state": dict(state)} if state else {}
+        said = await self._call("fork", session=session, event=event, guard="run", **change)
+        return int(re.match(r"made session (\d+)", said)[1])
+
+
+class Shell:
+    """devui by `devui dbg --json`."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+
+    async def _lines(self, *arguments):
+        done = await asyncio.to_thread(self._terminal, *map(str, arguments), "--json")
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    async def ask(self, app, messages):
+        at = await self._lines("dbg", "start", "--new", app, "--no-pause", messages[0])
+        session = at[-1]["session"]
+        for message in messages[1:]:
+            await self._lines("dbg", "start", "-s", session, "--no-pause", message)
+        return session
+
+    async def rows(self, session, wanted=""):
+        chosen = ("--filter", wanted) if wanted else ()
+        rows = await self._lines("dbg", "events", "-s", session, *chosen)
+        return [Row(row["number"], row["kind"], row["text"]) for row in rows]
+
+    async def state(self, session):
+        [state] = await self._lines("dbg", "state", "-s", session)
+        return {each["key"]: each["value"] for each in state["values"]}
+
+    async def writes(self, session, key):
+        [history] = await self._lines("dbg", "blame", key, "-s", session)
+        return [Write(each["number"], each["tools"][0], each["new"]) for each in history["writes"]]
+
+    async def call(self, session, event):
+        [call] = await self._lines("dbg", "prompt", event, "-s", session)
+        return ToolCall(call["name"], call["sent"], call["result"])
+
+    async def response(self, session, event):
+        [shown] = await self._lines("dbg", "event", event, "-s", session)
+        return shown["content"]["parts"][0]["functionResponse"]["response"]
+
+    async def lost(self, session, event):
+        [prompt] = await self._lines("dbg", "prompt", event, "--diff", "-s", session)
+        pieces = [piece for block in prompt["blocks"] for piece in block["pieces"]]
+        return [piece["text"] for piece in pieces if piece["kind"] == "removed"]
+
+    async def fork(self, session, event, state=None):
+        change = ("--state", json.dumps(state)) if state else ()
+        made = await self._lines(
+            *("dbg", "fork", event, "-s", session, "--run", "--guard", "run"), *change
+        )
+        return made[0]["key"]
+
+
+@asynccontextmanager
+async def tools(server):
+    arguments = ["-m", "devui", "mcp", "--data-dir", str(server.data)]
+    command = StdioServerParameters(
+        command=sys.executable, args=arguments, env=environment(), cwd=server.data.parent
+    )
+    name = Implementation(name="coder", version="1")
+    async with (
+        stdio_client(command) as streams,
+        ClientSession(*streams[:2], client_info=name) as session,
+    ):
+        await session.initialize()
+        yield Tools(session)
+
+
+@asynccontextmanager
+async def shell(server):
+    yield Shell(Terminal(server))
+
+
+WAYS = {"tools": tools, "shell": shell}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.app)
+async def test_the_bug_is_found_from_the_complaint_alone_and_mended(server, way, bug):
+    app = f"{bug.app}_{way}"
+    code = server.agents / app / "agent.py"
+    async with WAYS[way](server) as hands:
+        session = await hands.ask(app, bug.messages)
+        assert bug.right not in last_answer(await hands.rows(session)).text
+
+        cause = await cause_of(hands, session, bug.complaint, code)
+        assert cause.function == bug.function
+        if cause.proof is not None:
+            assert bug.right in last_answer(await hands.rows(cause.proof)).text
+
+        mend(code, bug, cause.function)
+        await asyncio.sleep(SAVED)
+        mended = await hands.fork(session, cause.before)
+        assert bug.right in last_answer(await hands.rows(mended)).text
