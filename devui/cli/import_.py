@@ -49,7 +49,7 @@ class _Wish:
     def query(self, *, stored: bool) -> dict[str, str | None]:
         """The same for the server; sessions that are `stored` keep their ids, unless copied."""
         ids = "new" if self.as_copy else "keep" if stored or self.goes_on else None
-        return {"app": self.into, "ids": ids, "continue": "yes" if self.goes_on else None}
+        return {"app": self.into, "ids": ids, "continue_": "yes" if self.goes_on else None}
 
 
 @click.command("import", epilog=_EXAMPLES, short_help="Read sessions from files and databases.")

@@ -1,4 +1,4 @@
-"""`--json` of every command prints what the table of shapes says (devui/skill/reference/json.md)."""
+"""`--json` of every command prints what the table says (devui/skill/reference/json.md)."""
 
 import json
 import re
@@ -23,9 +23,8 @@ SERVES = {"web", "mcp"}
 def table() -> Iterator[tuple[str, list[str]]]:
     """Each command of the table with the members to rely on."""
     page = PAGE.read_text(encoding="utf-8")
-    for names, members in re.findall(
-        r"^\| (`devui [^|]+) \|[^|]*\| ([^|]+) \|$", page, re.MULTILINE
-    ):
+    rows = re.findall(r"^\| (`devui [^|]+) \|[^|]*\| ([^|]+) \|$", page, re.MULTILINE)
+    for names, members in rows:
         first, *others = re.findall(r"`([^`]+)`", names)
         words = first.removeprefix("devui ")
         group = "dbg " if words.startswith("dbg ") else ""
@@ -115,7 +114,7 @@ def _look(prints) -> int:
     prints("dbg event N", 1)
     prints("dbg blame KEY", "bill")
     prints("dbg prompt N", 4)
-    prints("dbg prompt N --diff", 4)
+    prints("dbg prompt N --diff", 4, "--diff")
     prints("dbg note N", 1, "look here")
     prints("dbg notes")
     prints("dbg try TOOL", "read_bill", '{"table": 7}', "--sure")
@@ -148,6 +147,7 @@ def _go_on(prints, server) -> int:
     done."""
     at = prints("dbg start", "--new", "faulty", "hello")
     here = ("-s", at["session"])
+    prints("dbg step", *here)
     prints("dbg stop", *here)
     prints("resume", at["session"])
     prints("dbg start", "again", *here)
