@@ -37,6 +37,7 @@ RUN = {
     "session_id": "s",
     "new_message": {"role": "user", "parts": [{"text": "Hello"}]},
 }
+LATER = {**RUN, "session_id": "later"}
 
 
 @pytest.mark.slow
@@ -49,14 +50,22 @@ def test_pdb_has_the_terminal_and_all_the_time_it_takes(tmp_path, kind):
         address = re.search(r"http://[\d.:]+", terminal.screen)[0]
         headers = {"Authorization": f"Bearer {TOKEN}"}
         with httpx2.Client(base_url=address, headers=headers, timeout=PATIENCE) as http:
-            http.post("/apps/guide/users/u/sessions/s", json={}).raise_for_status()
+            for session in ("s", "later"):
+                made = http.post(f"/apps/guide/users/u/sessions/{session}", json={})
+                made.raise_for_status()
             answers = []
             turn = threading.Thread(target=lambda: answers.append(http.post("/run", json=RUN)))
             turn.start()
             terminal.until("(Pdb) ")
+            later = threading.Thread(target=lambda: answers.append(http.post("/run", json=LATER)))
+            if kind:  # the loop is stopped, so this run can't come on either
+                later.start()
             until = time.monotonic() + LONGER
             while time.monotonic() < until:
                 [run] = http.get("/api/sessions/1/runs").json()["runs"]
+                assert run["status"] == "running"
+            if kind:
+                [run] = http.get("/api/sessions/2/runs").json()["runs"]
                 assert run["status"] == "running"
             page = http.get("/sessions/1", headers={"Accept": "text/html"}).text
             assert "pdb has stopped the agent&#39;s code." in page
@@ -66,6 +75,11 @@ def test_pdb_has_the_terminal_and_all_the_time_it_takes(tmp_path, kind):
             terminal.type("p weather")
             terminal.until("'sunny'")
             terminal.type("c")
+            if kind:
+                terminal.until("(Pdb) ")
+                terminal.type("c")
+                later.join(PATIENCE)
+                assert len(answers) == 2
             turn.join(PATIENCE)
             assert answers[0].json()[-1]["content"]["parts"][0]["text"] == "It is sunny."
             page = http.get("/sessions/1", headers={"Accept": "text/html"}).text

@@ -130,6 +130,21 @@ asyncio.run(main())
     assert not (tmp_path / ".devui").exists()
 
 
+def test_a_session_of_an_app_that_is_not_served_says_so(tmp_path):
+    serve = "with devui.serve(agent, {}port=0, open_browser=False, block=False) as ui:\n    "
+    assert "sunny" in output_of(tmp_path, AGENT + TURN + serve.format("") + "print(turn(ui))\n")
+    page = output_of(
+        tmp_path,
+        AGENT
+        + "import httpx2\n"
+        + serve.format("name='other', ")
+        + "headers = {'Authorization': f'Bearer {ui.token}', 'Accept': 'text/html'}\n"
+        + "    print(httpx2.get(f'{ui.url}/sessions/1', headers=headers).text)\n",
+    )
+    assert "doesn&#39;t serve the app guide" in page
+    assert "agents folder" not in page
+
+
 def test_several_agents_and_apps_have_their_own_names(tmp_path):
     said = output_of(
         tmp_path,

@@ -19,6 +19,7 @@ from devui.debugger.events.news import (
     OutputArrived,
     PartialArrived,
     RunChanged,
+    RunStuck,
     SpansChanged,
     StateTouched,
 )
@@ -223,6 +224,9 @@ class Driver:
         """Run on this worker; False if it ended before the run had begun, so that another may."""
         live = self.live
         worker.take(live.row.id)
+        if worker.debugger is not None:  # so this run can't come on either
+            live.debugging.note(worker.debugger)
+            self._bus.publish(live.session.key, RunStuck(live.row.id))
         try:
             await self._begin(worker, request)
         except BaseException:

@@ -378,6 +378,7 @@ class Runs:
             worker.blocked = bool(message.stack)
             self._stuck(worker, message if message.stack else None)
         elif isinstance(message, Debugging):
+            worker.debugger = message.debugger
             self._debugged(worker, message.debugger)
         elif isinstance(message, LookAnswer):
             self._looks.take(message)

@@ -27,7 +27,15 @@ from devui.debugger.workers.process import HASTY, WorkerProcess
 from devui.settings import WorkerLimits
 from devui.wire.engines import EngineChoice, EngineName, ReplayEngine
 from devui.wire.errors import AgentError
-from devui.wire.messages import AppFailed, AppInfo, AppLoaded, Output, ToServer, ToWorker
+from devui.wire.messages import (
+    AppFailed,
+    AppInfo,
+    AppLoaded,
+    Debugger,
+    Output,
+    ToServer,
+    ToWorker,
+)
 
 logger = logging.getLogger("devui.workers")
 
@@ -65,6 +73,8 @@ class Worker:
     """When it was last used, by the loop's clock."""
     blocked: bool = False
     """Its event loop does not turn, so a new run would not begin."""
+    debugger: Debugger | None = None
+    """The debugger of Python that has stopped its code."""
 
     @property
     def importing(self) -> bool:

@@ -311,7 +311,8 @@ class LivePage:
         live, app = services.runs.live(session.key), app_status(services, session.app)
         imported = await services.journal.imports.get(session.key) is not None
         size = await services.journal.totals.size(session.key)
-        told = services.render.parts(notices(session, size, app, live))
+        served = bool(services.apps.objects)
+        told = services.render.parts(notices(session, size, app, live, served=served))
         composer = services.render.part(composer_state(live, app, imported=imported))
         return fill("#warnings", told) + fill("#composer-state", composer)
 

@@ -164,16 +164,33 @@ _LARGE: Final = 1_000_000_000
 
 
 def notices(
-    session: SessionRow, size: int, app: AppStatus | None, live: LiveRun | None
+    session: SessionRow,
+    size: int,
+    app: AppStatus | None,
+    live: LiveRun | None,
+    *,
+    served: bool,
 ) -> tuple[Notice, ...]:
-    """Everything that is worth a sentence now, the worst first; `size` is of all its events."""
-    told = (_missing(session.app, app), _broken(app), _stuck(live), _long(session, size))
+    """Everything that is worth a sentence now, the worst first; `size` is of all its events, and
+    `served` whether the apps are objects of a script."""
+    told = (
+        _missing(session.app, app, served=served),
+        _broken(app),
+        _stuck(live),
+        _long(session, size),
+    )
     return tuple(notice for notice in told if notice is not None)
 
 
-def _missing(name: str, app: AppStatus | None) -> Notice | None:
+def _missing(name: str, app: AppStatus | None, *, served: bool) -> Notice | None:
     if app is not None:
         return None
+    if served:
+        text = (
+            "The script passed other apps to devui.serve. You can read this session, but not"
+            " continue it; to continue it, serve the app, too."
+        )
+        return Notice("warn", f"This server doesn't serve the app {visible(name)}.", text)
     text = "You can read its sessions, but not continue them."
     return Notice("warn", f"The app {visible(name)} is no longer in the agents folder.", text)
 

@@ -262,7 +262,7 @@ def composer_state(
     if live is not None:
         return ComposerState("", stop_url(live.row.id))
     if app is None:
-        return ComposerState("The app's folder is gone: this session is read-only")
+        return ComposerState("This server no longer has the app: this session is read-only")
     return ComposerState()
 
 
@@ -303,7 +303,7 @@ async def session_page(
         tour=tour_url(services),
         on_tour=session.app == _TOUR,
         opened=tab is not None,
-        notices=notices(session, size, app, live),
+        notices=notices(session, size, app, live, served=bool(services.apps.objects)),
         journal=server_notices(services),
     )
 
