@@ -179,7 +179,8 @@ class Connection:
 
     def _ask(self, method: str, path: _Path, query: dict[str, object], body: object = None) -> Any:
         with closing(self._connection()) as connection:
-            return json.loads(self._good(connection, method, path, query, body).read())
+            text = self._good(connection, method, path, query, body).read()
+            return json.loads(text) if text else None
 
     def _good(
         self,
