@@ -72,7 +72,7 @@ def cause(session: str, question: str) -> str:
 1. Call what_happened. Read the error, its file:line and the events before it.
 2. The line that raises is often not the cause. Take the wrong value and look where it comes from:
    state_at with key for who wrote it, prompt_at with diff for what a model was told,
-   show_event for a tool's result.
+   prompt_at for what a tool returned, show_event for what the model was told of it.
 3. Name the event in which things first went wrong, and the code behind it. Read that code.
 4. Check the idea before changing code: fork from the event before, with the value that you think
    is right, and see whether the run ends well.

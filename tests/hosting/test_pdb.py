@@ -12,6 +12,7 @@ from tests.kit.pseudo_terminal import PseudoTerminal
 from tests.kit.server import ROOT, TOKEN
 
 SCRIPT = """
+import asyncio
 import devui
 from devui.runtime.agents import LlmAgent
 from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
@@ -24,9 +25,17 @@ from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
     return {{"result": weather}}
 
 
-model = ScriptedLlm(rules=[Rule(after="look", then=Say("It is {{result}}.")),
+async def nap() -> dict:
+    \"\"\"Sleeps for longer than a run may take.\"\"\"
+    await asyncio.sleep(5)
+    return {{"result": "rested"}}
+
+
+model = ScriptedLlm(rules=[Rule(after="nap", then=Say("Now {{result}}.")),
+                           Rule(user="nap", then=Call("nap")),
+                           Rule(after="look", then=Say("It is {{result}}.")),
                            Rule(then=Call("look", city="Rome"))])
-agent = LlmAgent(name="guide", tools=[look], model=model)
+agent = LlmAgent(name="guide", tools=[look, nap], model=model)
 devui.serve(agent, port=0, limits={{"seconds": 4}}, open_browser=False)
 """
 LONGER = 8
@@ -37,7 +46,10 @@ RUN = {
     "session_id": "s",
     "new_message": {"role": "user", "parts": [{"text": "Hello"}]},
 }
-LATER = {**RUN, "session_id": "later"}
+HTML = {"Accept": "text/html"}
+STOPPED = "pdb has stopped the agent&#39;s code."
+NAP = {"role": "user", "parts": [{"text": "Take a nap"}]}
+LATER = {**RUN, "session_id": "later", "new_message": NAP}
 
 
 @pytest.mark.slow
@@ -57,31 +69,25 @@ def test_pdb_has_the_terminal_and_all_the_time_it_takes(tmp_path, kind):
             turn = threading.Thread(target=lambda: answers.append(http.post("/run", json=RUN)))
             turn.start()
             terminal.until("(Pdb) ")
-            later = threading.Thread(target=lambda: answers.append(http.post("/run", json=LATER)))
-            if kind:  # the loop is stopped, so this run can't come on either
-                later.start()
+            while STOPPED not in http.get("/sessions/1", headers=HTML).text:
+                time.sleep(0.2)
+            if not kind:  # else the loop is stopped, so no run begins
+                later = http.post("/run", json=LATER).json()
+                assert later[-1]["content"]["parts"][0]["text"] == "Now rested."
             until = time.monotonic() + LONGER
             while time.monotonic() < until:
                 [run] = http.get("/api/sessions/1/runs").json()["runs"]
                 assert run["status"] == "running"
-            if kind:
-                [run] = http.get("/api/sessions/2/runs").json()["runs"]
-                assert run["status"] == "running"
-            page = http.get("/sessions/1", headers={"Accept": "text/html"}).text
-            assert "pdb has stopped the agent&#39;s code." in page
+            page = http.get("/sessions/1", headers=HTML).text
+            assert STOPPED in page
             assert "blocking the event loop" not in page
             terminal.type("weather = 'sunny'")
             terminal.until("(Pdb) ")
             terminal.type("p weather")
             terminal.until("'sunny'")
             terminal.type("c")
-            if kind:
-                terminal.until("(Pdb) ")
-                terminal.type("c")
-                later.join(PATIENCE)
-                assert len(answers) == 2
             turn.join(PATIENCE)
             assert answers[0].json()[-1]["content"]["parts"][0]["text"] == "It is sunny."
-            page = http.get("/sessions/1", headers={"Accept": "text/html"}).text
+            page = http.get("/sessions/1", headers=HTML).text
             assert "pdb has stopped" not in page
         assert terminal.left() == 0

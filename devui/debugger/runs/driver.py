@@ -224,7 +224,7 @@ class Driver:
         """Run on this worker; False if it ended before the run had begun, so that another may."""
         live = self.live
         worker.take(live.row.id)
-        if worker.debugger is not None:  # so this run can't come on either
+        if worker.debugger is not None:  # its time is paused, as that of runs before it
             live.debugging.note(worker.debugger)
             self._bus.publish(live.session.key, RunStuck(live.row.id))
         try:
