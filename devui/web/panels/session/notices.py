@@ -186,10 +186,7 @@ def _missing(name: str, app: AppStatus | None, *, served: bool) -> Notice | None
     if app is not None:
         return None
     if served:
-        text = (
-            "The script passed other apps to devui.serve. You can read this session, but not"
-            " continue it; to continue it, serve the app, too."
-        )
+        text = "You can read its sessions. To continue them, pass it to devui.serve, too."
         return Notice("warn", f"This server doesn't serve the app {visible(name)}.", text)
     text = "You can read its sessions, but not continue them."
     return Notice("warn", f"The app {visible(name)} is no longer in the agents folder.", text)

@@ -262,7 +262,7 @@ def composer_state(
     if live is not None:
         return ComposerState("", stop_url(live.row.id))
     if app is None:
-        return ComposerState("This server no longer has the app: this session is read-only")
+        return ComposerState("This server doesn't have the app: this session is read-only")
     return ComposerState()
 
 
