@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 
-class Failed(click.ClickException):
+class DevuiError(click.ClickException):
     """Something that was asked for did not come about; `message` says why and what to do."""
 
     exit_code = 1
@@ -14,31 +14,31 @@ class Failed(click.ClickException):
     """The HTTP status of the server's answer; None if it didn't answer or wasn't asked."""
 
 
-class Misused(Failed):
+class BadRequestError(DevuiError):
     """What was asked for makes no sense here; the server says why."""
 
     exit_code = 2
 
 
-class NoServer(Failed):
+class UnavailableError(DevuiError):
     """No server answers."""
 
     exit_code = 3
 
 
-class NotSignedIn(Failed):
+class AuthenticationError(DevuiError):
     """The server does not know the token."""
 
     exit_code = 4
 
 
-class NotThere(Failed):
+class NotFoundError(DevuiError):
     """There is no such session, run, app or breakpoint."""
 
     exit_code = 5
 
 
-class MovedOn(Failed):
+class ConflictError(DevuiError):
     """Something else has happened meanwhile: the answer of a 409."""
 
     exit_code = 6

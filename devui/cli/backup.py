@@ -6,7 +6,7 @@ import click
 
 from devui.cli.doctor.journal import look_at_journal
 from devui.cli.options import json_option, json_text
-from devui.failures import Failed, Misused
+from devui.failures import BadRequestError, DevuiError
 from devui.settings import DEFAULT_DATA_DIR
 from devui.store.errors import FolderRefused, StoreError
 from devui.store.folder import DATABASE, back_up
@@ -41,19 +41,19 @@ def command(data_dir: Path, output: Path, *, as_json: bool) -> None:
     Exit status: 0 if the copy is complete, 1 if not, 2 if there is nothing to copy.
     """
     if not (data_dir / DATABASE).exists():
-        raise Misused(
+        raise BadRequestError(
             f"there is no journal in {str(data_dir)!r}; name the data folder with --data-dir"
         )
     try:
         back_up(data_dir, output)
     except FolderRefused as error:
-        raise Misused(str(error)) from error
+        raise BadRequestError(str(error)) from error
     except (StoreError, OSError) as error:
-        raise Failed(f"nothing was copied: {error}") from error
+        raise DevuiError(f"nothing was copied: {error}") from error
     found = list(look_at_journal(output))
     faults = [each.what for each in found if each.level == "fault"]
     if faults:
-        raise Failed(
+        raise DevuiError(
             f"the copy in {str(output)!r} has faults: {faults[0]}. For all of them, run"
             f" `devui doctor --data-dir {output}`"
         )

@@ -18,7 +18,7 @@ import click
 from devui.cli.follow import newest_number, news_of
 from devui.cli.output import json_words, output_lines, plain, position_lines
 from devui.client import Client
-from devui.failures import Misused, MovedOn
+from devui.failures import BadRequestError, ConflictError
 from devui.web.text.visible import readable
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def filled_in(form: Mapping[str, Any], line: Read, secret: Read) -> dict[str, st
                 return None
             try:
                 fields |= _field_values(field, text or field["value"])
-            except Misused as wrong:
+            except BadRequestError as wrong:
                 click.echo(f"  {wrong}", err=True)
                 continue
             break
@@ -128,7 +128,7 @@ def filled_in(form: Mapping[str, Any], line: Read, secret: Read) -> dict[str, st
 def filled_by(form: Mapping[str, Any], text: str) -> dict[str, str]:
     """The fields as one message says them: the choice, the field, or JSON with several.
 
-    Raises Misused, with what can be said.
+    Raises BadRequestError, with what can be said.
     """
     choices = form["choices"]
     offered = {field["name"]: field["value"] for field in form["fields"]}
@@ -136,7 +136,9 @@ def filled_by(form: Mapping[str, Any], text: str) -> dict[str, str]:
         value = _chosen(choices, text)
         if value is None:
             labels = ", ".join(f"{each['label']!r}" for each in choices)
-            raise Misused(f"the agent asks {plain(form['hint'])!r}: answer with one of {labels}")
+            raise BadRequestError(
+                f"the agent asks {plain(form['hint'])!r}: answer with one of {labels}"
+            )
         return {**offered, "choice": value}
     if len(form["fields"]) == 1:
         return _field_values(form["fields"][0], text)
@@ -146,7 +148,7 @@ def filled_by(form: Mapping[str, Any], text: str) -> dict[str, str]:
     except ValueError:
         given = None
     if not isinstance(given, dict):
-        raise Misused(
+        raise BadRequestError(
             f"the agent asks {plain(form['hint'])!r}: answer with a JSON object of"
             f" {', '.join(names)}"
         )
@@ -188,12 +190,12 @@ def _chosen(choices: Sequence[Mapping[str, str]], text: str) -> str | None:
 
 
 def _field_values(field: Mapping[str, Any], text: str) -> dict[str, str]:
-    """What the field is sent as; a box that is not ticked is not sent. Raises Misused."""
+    """What the field is sent as; a box that is not ticked is not sent. Raises BadRequestError."""
     name = field["name"]
     if field["kind"] == "boolean":
         word = text.strip().casefold()
         if word not in _YES | _NO | {""}:
-            raise Misused(f"{field['label']}: type yes or no")
+            raise BadRequestError(f"{field['label']}: type yes or no")
         return {name: "on"} if word in _YES else {}
     if field["kind"] == "json":
         return {name: _as_json(text)}
@@ -267,7 +269,7 @@ class Chat:
     def say(self, text: str) -> str:
         """Send a message, or the answer to what the agent asks; how the run ended.
 
-        Raises Misused for a text that does not answer the question, and Left.
+        Raises BadRequestError for a text that does not answer the question, and Left.
         """
         questions = self.questions()
         if not questions:
@@ -309,9 +311,11 @@ class Chat:
                 return None
             try:
                 return self._answered(form, fields)
-            except Misused as wrong:
+            except BadRequestError as wrong:
                 click.echo(f"  {wrong}", err=True)
-            except MovedOn as refused:  # such as an answer that was given on the page meanwhile
+            except (
+                ConflictError
+            ) as refused:  # such as an answer that was given on the page meanwhile
                 _note(str(refused))
                 return None
 
@@ -342,7 +346,7 @@ class Chat:
         try:
             self._started(text)
             self.ask()
-        except (Misused, MovedOn) as refused:
+        except (BadRequestError, ConflictError) as refused:
             click.secho(str(refused), fg="red", err=True)
 
     def _started(self, message: str) -> str:
@@ -399,7 +403,7 @@ class Chat:
             click.echo(click.style(f"  {line}", dim=True), err=True)
 
     def _stop(self, run: str) -> None:
-        with suppress(MovedOn):
+        with suppress(ConflictError):
             self.client.command(run, "stop")
 
     @contextmanager

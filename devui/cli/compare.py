@@ -14,7 +14,7 @@ from devui.cli.output import json_words, plain
 from devui.cli.replay import divergence_lines
 from devui.cli.server import Terminal, on_the_server
 from devui.client import Client
-from devui.failures import Failed, Misused, NotThere
+from devui.failures import BadRequestError, DevuiError, NotFoundError
 
 if TYPE_CHECKING:
     from devui.web.panels.compare.api import ComparisonJson
@@ -122,8 +122,8 @@ def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, s
     Prints the first difference in what the code did with the recorded answers: it may be one of
     which no event tells, such as in a prompt.
 
-    Raises Misused for a session without a run that could be executed again, and Failed for a run
-    that could not be executed there.
+    Raises BadRequestError for a session without a run that could be executed again, and DevuiError
+    for a run that could not be executed there.
     """
     client = terminal.client
     session, _, place = side.partition("@")
@@ -137,7 +137,7 @@ def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, s
         and place in {"", str(number)}
     ]
     if not runs:
-        raise Misused(f"session {side} has no finished run to replay on the other engine")
+        raise BadRequestError(f"session {side} has no finished run to replay on the other engine")
     for number, run in runs:
         begun: Mapping[str, Any] = client.start_replay(int(session), run=run["run"], engine="other")
         for news in news_of(client, begun["session"], run["first"] - 1, run=begun["run"]):
@@ -151,11 +151,11 @@ def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, s
 
 
 def _verdict(client: Client, run: str) -> Mapping[str, Any]:
-    """Raises Failed for a replay that could not be executed, such as without google-adk."""
+    """Raises DevuiError for a replay that could not be executed, such as without google-adk."""
     verdict = client.replay(run)["verdict"]
     if verdict is None:
         error = client.run(run)["error"]
-        raise Failed(
+        raise DevuiError(
             f"the other engine could not execute the run: {error['message'] if error else ''}"
         )
     return verdict
@@ -184,7 +184,7 @@ server is running, 4 if the token is wrong, 5 if a session or run doesn't exist.
 """
 
 
-class Trouble(Failed):
+class Trouble(DevuiError):
     """What would end with 1 elsewhere, which here says that the two differ."""
 
     exit_code = 2
@@ -221,7 +221,7 @@ def command(
         client = terminal.client
         pairs = [(left, right)] if right else runs_on_other_engine(terminal, _side(client, left))
         compared = [_compared(terminal, *pair, values=values) for pair in pairs]
-    except Failed as error:
+    except DevuiError as error:
         if error.exit_code == DIFFERING:
             raise Trouble(error.message) from error
         raise
@@ -255,7 +255,7 @@ def _side(client: Client, text: str) -> str:
         return text
     try:
         return str(session_of(client, text)["key"])
-    except NotThere:
+    except NotFoundError:
         session, at, place = text.rpartition("@")
         if not at or not place.isdigit():
             raise

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from devui.cli.options import json_option, json_text
-from devui.failures import Failed, Misused
+from devui.failures import BadRequestError, DevuiError
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _FEW: Final = frozenset({"agent", "app", "tmp", "user"})
@@ -93,12 +93,12 @@ def command(
     """
     folder = Path(name)
     if not _NAME.fullmatch(folder.name) or folder.name in _FEW:
-        raise Misused(
+        raise BadRequestError(
             f"{folder.name!r} is not a valid agent name: use letters, digits and _, but none"
             f" of {', '.join(sorted(_FEW))}"
         )
     if (project is None) != (region is None):
-        raise Misused("--project and --region must be given together")
+        raise BadRequestError("--project and --region must be given together")
     if kind == "config":
         click.echo("note: --type config is not supported; creating agent.py instead.", err=True)
     real = model or ("gemini-2.5-flash" if api_key or project else None)
@@ -134,7 +134,7 @@ def _variables(api_key: str | None, project: str | None, region: str | None) -> 
         variables["GOOGLE_API_KEY"] = api_key
     for key, value in variables.items():
         if not value or "\n" in value or "\r" in value:
-            raise Misused(f"{key} must be a single line of text")
+            raise BadRequestError(f"{key} must be a single line of text")
     return variables
 
 
@@ -142,15 +142,15 @@ def _quoted(text: str) -> str:
     """The text as a string of Python's, in double quotes."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     if not text.isprintable():
-        raise Misused(f"{text!r} is not a valid model name")
+        raise BadRequestError(f"{text!r} is not a valid model name")
     return f'"{escaped}"'
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
-    """Write all of them, or none; raises Misused if one is there already, and Failed."""
+    """Write all or none. Raises BadRequestError if one is there already, and DevuiError."""
     there = [name for name in files if (folder / name).exists()]
     if there:
-        raise Misused(
+        raise BadRequestError(
             f"{str(folder)!r} already contains {', '.join(there)}; nothing was written. Choose"
             " another name"
         )
@@ -161,4 +161,6 @@ def _write(folder: Path, files: dict[str, str]) -> None:
             file.touch(mode=0o600 if name == ".env" else 0o644, exist_ok=False)
             file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Failed(f"cannot write {str(error.filename or folder)!r}: {error.strerror}") from error
+        raise DevuiError(
+            f"cannot write {str(error.filename or folder)!r}: {error.strerror}"
+        ) from error

@@ -10,7 +10,7 @@ from devui.cli.follow import followed
 from devui.cli.lookup import app_option, session_of
 from devui.cli.output import plain, times
 from devui.cli.server import Reach, agents_option, reaching, served
-from devui.failures import Failed
+from devui.failures import DevuiError
 
 _EXAMPLES = """\b
 Examples:
@@ -94,7 +94,7 @@ def _write(output: Path, pieces: Iterable[bytes]) -> None:
                 file.write(piece)
         part.replace(output)
     except OSError as error:
-        raise Failed(f"cannot write {str(output)!r}: {error.strerror}") from error
+        raise DevuiError(f"cannot write {str(output)!r}: {error.strerror}") from error
     finally:
         part.unlink(missing_ok=True)
 

@@ -14,7 +14,7 @@ import click
 from devui.cli.output import event_lines, output_lines, position_lines
 from devui.cli.server import Terminal
 from devui.client import Client
-from devui.failures import LEFT, Failed, NotThere
+from devui.failures import LEFT, DevuiError, NotFoundError
 
 _LINES: dict[str, Callable[[Any], list[str]]] = {
     "event": event_lines,
@@ -28,11 +28,11 @@ def follow(
 ) -> Iterator[Mapping[str, Any]]:
     """All that happens in a session past event `after`, and how the `run` ended if it is over.
 
-    Raises NotThere when the session is deleted, NoServer when the server ends.
+    Raises NotFoundError when the session is deleted, UnavailableError when the server ends.
     """
     for news in client.stream(session, after=after, run=run):
         if news["type"] == "deleted":
-            raise NotThere(f"session {session} was deleted")
+            raise NotFoundError(f"session {session} was deleted")
         yield news
 
 
@@ -83,7 +83,7 @@ def followed(client: Client, action: str, *, imported: int | None = None) -> Ite
 
     `action` is what the server does: `exporting`. `imported` is how many sessions the command has
     imported so far; None if the job imports none. Ctrl-C stops the job, waits for its end and ends
-    the command. Raises Failed if somebody else has stopped it.
+    the command. Raises DevuiError if somebody else has stopped it.
     """
     job, ended = uuid.uuid4().hex, Event()
     line = Thread(target=_show, args=(client, job, action, ended), daemon=True)
@@ -96,9 +96,9 @@ def followed(client: Client, action: str, *, imported: int | None = None) -> Ite
         _end(line, ended)
         click.echo(_outcome(status, imported), err=True)
         sys.exit(LEFT)
-    except Failed as error:
+    except DevuiError as error:
         if _is_stopped(client, job):
-            raise Failed(f"{action} was stopped from elsewhere; nothing was kept") from error
+            raise DevuiError(f"{action} was stopped from elsewhere; nothing was kept") from error
         raise
     finally:
         _end(line, ended)
@@ -111,9 +111,9 @@ def _stopped(client: Client, job: str) -> str:
         while status in {"running", "stopping"}:  # it may be past the last place where it stops
             time.sleep(_AGAIN)
             status = client.job_status(job)["status"]
-    except NotThere:  # it never began
+    except NotFoundError:  # it never began
         return "stopped"
-    except Failed:
+    except DevuiError:
         return ""
     return status
 
@@ -131,7 +131,7 @@ def _outcome(status: str, imported: int | None) -> str:
 
 
 def _is_stopped(client: Client, job: str) -> bool:
-    with suppress(Failed):
+    with suppress(DevuiError):
         return client.job_status(job)["status"] == "stopped"
     return False
 
@@ -146,7 +146,7 @@ def _show(client: Client, job: str, action: str, ended: Event) -> None:
     shown, wait = False, _UNSHOWN
     while not ended.wait(wait):
         wait = _AGAIN
-        with suppress(Failed):
+        with suppress(DevuiError):
             state = client.job_status(job)
             if state["total"] and state["status"] == "running":
                 percent = 100 * state["done"] // state["total"]

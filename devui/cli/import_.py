@@ -20,7 +20,7 @@ from devui.debugger.adk_imports.database import Database
 from devui.debugger.adk_imports.discovery import Store, stores_at
 from devui.debugger.adk_imports.sources import Choice, Head, Notes, Unreadable
 from devui.debugger.adk_imports.sqlite import is_sqlite
-from devui.failures import Failed, Misused, MovedOn
+from devui.failures import BadRequestError, ConflictError, DevuiError
 
 _EXAMPLES = """\b
 Examples:
@@ -89,7 +89,7 @@ def command(
             _list(reach, files, stores)
             return
         if not files and not any(heads for _, heads in stores):
-            raise Failed(
+            raise DevuiError(
                 "no sessions match; to see all of them, run with --list and without --app, --user"
                 " and --session"
             )
@@ -116,7 +116,7 @@ def _sort(
         if "://" in source:
             taken = [_remote(source, stack)]
         elif not (path := Path(source)).exists():
-            raise Misused(f"there is no file or folder {source!r}")
+            raise BadRequestError(f"there is no file or folder {source!r}")
         elif path.is_file() and not is_sqlite(path):
             files.append(path)
             return
@@ -124,9 +124,9 @@ def _sort(
             taken = stores_at(path, stack, skipped)
         stores.extend((store, _chosen(store, choice)) for store in taken)
     except Unreadable as error:
-        raise Failed(str(error)) from error
+        raise DevuiError(str(error)) from error
     except OSError as error:
-        raise Misused(f"cannot read {source!r}: {error.strerror}") from error
+        raise BadRequestError(f"cannot read {source!r}: {error.strerror}") from error
     for line in skipped:
         click.echo(f"skipped {plain(line)}", err=True)
 
@@ -137,11 +137,11 @@ def _chosen(store: Store, choice: Choice) -> list[Head]:
 
 def _remote(address: str, stack: ExitStack) -> Store:
     if address.startswith("sqlite"):
-        raise Misused("give the path of a SQLite database, without sqlite://")
+        raise BadRequestError("give the path of a SQLite database, without sqlite://")
     try:
         module = import_module(_REMOTE)
     except ImportError as error:
-        raise Failed(
+        raise DevuiError(
             "reading a database by URL requires SQLAlchemy and a driver. Install them with"
             " `pip install 'devui[databases]'`"
         ) from error
@@ -178,14 +178,14 @@ class _Importer:
         self._imports = 0
 
     def take_file(self, path: Path, app: str | None) -> None:
-        """A file that the server reads. Raises Failed."""
+        """A file that the server reads. Raises DevuiError."""
         query = self._wish.query(stored=False)
         query["app"] = query["app"] or app
         try:
             with path.open("rb") as file:
                 self._send(file, query, [])
         except OSError as error:
-            raise Misused(f"cannot read {str(path)!r}: {error.strerror}") from error
+            raise BadRequestError(f"cannot read {str(path)!r}: {error.strerror}") from error
 
     def take(self, store: Store, heads: list[Head]) -> None:
         """Sessions that are stored together."""
@@ -198,16 +198,16 @@ class _Importer:
                         file.write(line.encode())
                     file.seek(0)
                     self._send(file, self._wish.query(stored=True), list(notes.lines))
-            except MovedOn:
+            except ConflictError:
                 self._say_skipped(head, place)
-            except (Unreadable, Failed) as error:
+            except (Unreadable, DevuiError) as error:
                 self._failed += 1
                 click.echo(f"{plain(place)} was not imported: {plain(_text(error))}", err=True)
 
     def finish(self) -> None:
-        """Raise Failed if a session could not be imported."""
+        """Raise DevuiError if a session could not be imported."""
         if self._failed:
-            raise Failed(f"{_count(self._failed, 'session')} could not be imported")
+            raise DevuiError(f"{_count(self._failed, 'session')} could not be imported")
 
     def _send(self, file: IO[bytes], query: dict[str, Any], notes: list[str]) -> None:
         with followed(self._terminal.client, "importing", imported=self._imports) as client:

@@ -6,7 +6,7 @@ import click
 
 from devui.cli.output import plain
 from devui.client import USER, Client
-from devui.failures import Misused, MovedOn, NotThere
+from devui.failures import BadRequestError, ConflictError, NotFoundError
 
 if TYPE_CHECKING:
     from devui.web.panels.runs.schemas import PositionJson, SessionJson
@@ -21,7 +21,7 @@ app_option = click.option(
 def session_of(client: Client, name: str | None, *, app: str | None = None) -> "SessionJson":
     """The session with this key or id; without a name the one that runs, else the newest.
 
-    Raises NotThere, and Misused when several are meant.
+    Raises NotFoundError, and BadRequestError when several are meant.
     """
     if name is None:
         return _evident(client.sessions(app=app)["sessions"])
@@ -30,12 +30,12 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> "
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NotThere(
+        raise NotFoundError(
             f"there is no session with number or id {name!r}; the number is in the address of"
             " its page"
         )
     keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in found)
-    raise Misused(f"several sessions have the id {name!r}; give the number of one: {keys}")
+    raise BadRequestError(f"several sessions have the id {name!r}; give the number of one: {keys}")
 
 
 def session_with_id(client: Client, app: str, name: str) -> "SessionJson | None":
@@ -54,15 +54,15 @@ def _numbered(client: Client, name: str) -> "list[SessionJson]":
 def running(client: Client, name: str | None, *, or_over: bool = False) -> "PositionJson":
     """Where the run stands that goes on in this session, or in the only one with a run.
 
-    Raises MovedOn when the run is over, NotThere when nothing runs; with `or_over` it is that of
-    the newest run then, since an order may be repeated that was carried out before its end.
+    Raises ConflictError when the run is over, NotFoundError when nothing runs; with `or_over` it is
+    that of the newest run then, since an order may be repeated that was carried out before its end.
     """
     session = session_of(client, name)
     if name is None and session["run"] is None and not or_over:
-        raise NotThere("no run is active; start one on the page, or with `devui dbg start`")
+        raise NotFoundError("no run is active; start one on the page, or with `devui dbg start`")
     position = client.newest_run(session["key"])
     if position["status"] not in GOING and not or_over:
-        raise MovedOn(f"the run is already {position['status']}", position)
+        raise ConflictError(f"the run is already {position['status']}", position)
     return position
 
 
@@ -78,7 +78,7 @@ def app_of(client: Client, name: str | None, session: str | None) -> str:
     going = {each["app"] for each in client.sessions()["sessions"] if each["run"]}
     if len(going) == 1:
         return str(going.pop())
-    raise Misused(f"give the app with --app, one of {', '.join(map(plain, apps))}")
+    raise BadRequestError(f"give the app with --app, one of {', '.join(map(plain, apps))}")
 
 
 def apps_of(client: Client) -> list[str]:
@@ -91,7 +91,9 @@ def _evident(candidates: "list[SessionJson]") -> "SessionJson":
     going = [each for each in candidates if each["run"]]
     if len(going) > 1:
         keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in going)
-        raise Misused(f"several sessions have an active run; name one of {keys}")
+        raise BadRequestError(f"several sessions have an active run; name one of {keys}")
     if not candidates:
-        raise NotThere("there are no sessions yet; start one on the page, or with `devui run APP`")
+        raise NotFoundError(
+            "there are no sessions yet; start one on the page, or with `devui run APP`"
+        )
     return (going or candidates)[0]

@@ -12,7 +12,7 @@ from devui.cli.output import plain, times
 from devui.cli.server import Reach, Terminal, agents_option, reaching, served
 from devui.cli.test import write_files
 from devui.debugger.saved_tests.placing import Misplaced, test_name, way_to
-from devui.failures import Misused
+from devui.failures import BadRequestError
 
 _KINDS: Final = ("error", "agents", "tools", "text", "state", "recorded")
 
@@ -91,15 +91,15 @@ def _stem(file: Path) -> str:
     try:
         return test_name(file)
     except Misplaced as error:
-        raise Misused(str(error)) from error
+        raise BadRequestError(str(error)) from error
 
 
 def _check_names(checks: tuple[str, ...], offer: Mapping[str, Any]) -> None:
-    """Raise Misused for a check that no run has."""
+    """Raise BadRequestError for a check that no run has."""
     known = {each["id"] for run in offer["runs"] for each in run["checks"]} | {*_KINDS}
     for check in checks:
         if check not in known:
-            raise Misused(f"unknown check {check!r}; run with --list to see the checks")
+            raise BadRequestError(f"unknown check {check!r}; run with --list to see the checks")
 
 
 def _write(terminal: Terminal, file: Path, test: Mapping[str, Any], *, force: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from devui.cli.server import Reach, reaching
-from devui.failures import Failed
+from devui.failures import DevuiError
 
 _PACKAGE: Final = "mcp"
 
@@ -34,5 +34,5 @@ def command(reach: Reach) -> None:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in {_PACKAGE, "mcp_types"}:
             raise
-        raise Failed("devui mcp needs the package mcp: pip install 'devui[mcp]'") from error
+        raise DevuiError("devui mcp needs the package mcp: pip install 'devui[mcp]'") from error
     protocol.serve_stdio(lambda: reach.terminal().client, named=reach.actor is not None)

@@ -14,7 +14,7 @@ from devui.cli.lookup import GOING, app_option, session_of
 from devui.cli.output import plain
 from devui.cli.server import Reach, Terminal, agents_option, reaching, served
 from devui.client import Client
-from devui.failures import LEFT, Failed, Misused, NotThere
+from devui.failures import LEFT, BadRequestError, DevuiError, NotFoundError
 from devui.wire.excerpts import around_difference
 
 _LONG = 200
@@ -137,17 +137,17 @@ def command(
 
 
 def _chosen(client: Client, wish: _Wish, run: str | None) -> Sequence[Mapping[str, Any]]:
-    """The runs to execute again. Raises NotThere and Misused."""
+    """The runs to execute again. Raises NotFoundError and BadRequestError."""
     known: Sequence[Mapping[str, Any]] = client.runs(wish.session)
     if run is not None:
         known = [each for each in known if each["run"] == run]
         if not known:
-            raise NotThere(f"session {wish.session} has no run {run!r}")
+            raise NotFoundError(f"session {wish.session} has no run {run!r}")
     runs = [each for each in known if each["first"] is not None and not each["rewind"]]
     if not runs:
-        raise Misused(f"session {wish.session} has no run to replay")
+        raise BadRequestError(f"session {wish.session} has no run to replay")
     if runs[-1]["status"] in GOING:
-        raise Misused("the newest run is still active: wait for it to end, or stop it")
+        raise BadRequestError("the newest run is still active: wait for it to end, or stop it")
     return runs if wish.check else runs[-1:]
 
 
@@ -173,7 +173,7 @@ def _replayed(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mappin
     verdict = answer["verdict"]
     if verdict is None:
         error = client.run(again)["error"]
-        raise Failed(f"the replay failed: {error['message'] if error else ''}")
+        raise DevuiError(f"the replay failed: {error['message'] if error else ''}")
     terminal.say(answer, lambda _: verdict_lines(verdict, run["first"], run["last"]))
     if wish.check and verdict["identical"]:
         _forget(client, fork)

@@ -13,7 +13,7 @@ from devui.cli.lookup import GOING, app_option, session_of
 from devui.cli.output import plain
 from devui.cli.server import Reach, Terminal, agents_option, reaching, served
 from devui.client import Client
-from devui.failures import LEFT, Failed, Misused, MovedOn
+from devui.failures import LEFT, BadRequestError, ConflictError, DevuiError
 
 _DECISIONS = ("run", "fail", "recorded", "wait")
 _SHOWN = 60
@@ -67,7 +67,7 @@ def command(
         say_after_interrupt("detached; `devui resume` continues from the last committed event")
         sys.exit(LEFT)
     if end["status"] != "done":
-        raise Failed(f"the run ended: {_why(end)}")
+        raise DevuiError(f"the run ended: {_why(end)}")
 
 
 def _resumed(
@@ -79,10 +79,10 @@ def _resumed(
     after = newest_number(client, session)
     try:
         begun = client.start_run(session, invocation_id=chosen, unknown=unknown)
-    except MovedOn as refused:
+    except ConflictError as refused:
         if not refused.unknown:
             raise
-        raise MovedOn("\n".join(_choices(refused.unknown))) from refused
+        raise ConflictError("\n".join(_choices(refused.unknown))) from refused
     for news in news_of(client, session, after, run=begun["run"], as_json=terminal.as_json):
         if news["type"] == "position" and news["run"] != begun["run"]:
             continue
@@ -118,7 +118,7 @@ def _short(value: object) -> str:
 
 
 def _decision(text: str) -> tuple[str, dict[str, Any]]:
-    """What `ID=WHAT` says is to become of a call; raises Misused."""
+    """What `ID=WHAT` says is to become of a call; raises BadRequestError."""
     call, _, what = text.partition("=")
     if what in _DECISIONS:
         return call, {"do": what}
@@ -126,23 +126,25 @@ def _decision(text: str) -> tuple[str, dict[str, Any]]:
         return call, {"do": "result", "result": json.loads(what)}
     except ValueError as error:
         choices = ", ".join(_DECISIONS)
-        raise Misused(f"--call {text}: give ID={choices} or the result as JSON") from error
+        raise BadRequestError(f"--call {text}: give ID={choices} or the result as JSON") from error
 
 
 def _cut_off(client: Client, session: int) -> str:
-    """The invocation of the session's last run; raises MovedOn and Misused if it cannot be one."""
+    """The invocation of the session's last run; raises ConflictError and BadRequestError if it
+    cannot be one.
+    """
     last = client.newest_run(session)
     if last["status"] in GOING:
-        raise MovedOn(
+        raise ConflictError(
             f"session {session} has an active run; follow it with `devui dbg attach {session}`"
         )
     if last["status"] == "done":
-        raise Misused(
+        raise BadRequestError(
             f"the last run of session {session} is done; to resume another invocation, use"
             " --invocation"
         )
     if last["invocationId"] is None:
-        raise Misused(
+        raise BadRequestError(
             f"the last run of session {session} ended before its message was committed; send it"
             " again"
         )

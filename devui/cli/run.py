@@ -22,7 +22,7 @@ from devui.cli.output import plain
 from devui.cli.server import Reach, agents_option, reaching, served
 from devui.client import Client
 from devui.debugger.apps.apps import AppFolder
-from devui.failures import LEFT, Failed, Misused, NotThere
+from devui.failures import LEFT, BadRequestError, DevuiError, NotFoundError
 from devui.wire.engines import EngineChoice
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ class Script:
 def read_script(file: Path) -> Script:
     """The messages of `{"state", "queries"}`, of a session's JSON, or of a bundle.
 
-    The state is the one that the session began with. Raises Misused.
+    The state is the one that the session began with. Raises BadRequestError.
     """
     content = _read(file)
     if "queries" in content:
         state, queries = content.get("state") or {}, content["queries"]
         if not isinstance(state, dict) or not _are_texts(queries):
-            raise Misused(
+            raise BadRequestError(
                 f'{str(file)!r}: expected {{"state": {{…}}, "queries": ["…"]}}, with a text for'
                 " each query"
             )
@@ -61,14 +61,14 @@ def read_script(file: Path) -> Script:
         return Script(starts[0] if starts else {}, _user_messages(events))
     if isinstance(content.get("events"), list):
         return Script(_state_before(content), _user_messages(content["events"]))
-    raise Misused(
+    raise BadRequestError(
         f'{str(file)!r} has no queries: expected {{"state": {{…}}, "queries": ["…"]}}, the JSON of'
         " a session, or a file of `devui export`"
     )
 
 
 def take_up(client: Client, file: Path, app: str) -> "SessionJson":
-    """Make a session that goes on of a saved one. Raises Misused."""
+    """Make a session that goes on of a saved one. Raises BadRequestError."""
     content = _read(file)
     if content.get("format") != _BUNDLE:
         content["id"] = uuid.uuid4().hex  # the saved session may still be there under its own
@@ -80,10 +80,10 @@ def take_up(client: Client, file: Path, app: str) -> "SessionJson":
 
 
 def save(client: Client, session: Mapping[str, Any], folder: Path) -> Path:
-    """Write the session's JSON, as `adk run --save_session` does; where it is. Raises Failed."""
+    """Write the session's JSON, as `adk run --save_session` does. Raises DevuiError."""
     file = folder / f"{session['id']}.session.json"
     if file.parent != folder:
-        raise Misused(
+        raise BadRequestError(
             f"{session['id']!r} can't be used as a file name; choose another --session-id"
         )
     try:
@@ -91,14 +91,14 @@ def save(client: Client, session: Mapping[str, Any], folder: Path) -> Path:
         text = json.dumps(whole, ensure_ascii=False, indent=2)
         file.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        raise Failed(f"cannot write {str(file)!r}: {error.strerror}") from error
+        raise DevuiError(f"cannot write {str(file)!r}: {error.strerror}") from error
     return file
 
 
 def read_state(text: str | None, file: Path | None) -> dict[str, Any] | None:
-    """The initial state that the options give. Raises Misused."""
+    """The initial state that the options give. Raises BadRequestError."""
     if text is not None and file is not None:
-        raise Misused("--state and --state-file can't be combined; give one of them")
+        raise BadRequestError("--state and --state-file can't be combined; give one of them")
     if file is not None:
         return _read(file)
     if text is None:
@@ -110,16 +110,16 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         return _object(file.read_text(encoding="utf-8"), repr(str(file)))
     except (OSError, UnicodeDecodeError) as error:
-        raise Misused(f"cannot read {str(file)!r}: {error}") from error
+        raise BadRequestError(f"cannot read {str(file)!r}: {error}") from error
 
 
 def _object(text: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise Misused(f"{where} is not valid JSON: {error}") from error
+        raise BadRequestError(f"{where} is not valid JSON: {error}") from error
     if not isinstance(value, dict):
-        raise Misused(f"{where} must be a JSON object")
+        raise BadRequestError(f"{where} must be a JSON object")
     return value
 
 
@@ -336,24 +336,27 @@ def _one_of(message: str | None, replay: Path | None) -> str | None:
     """The message, from the command line or from standard input; None for a chat or a replay."""
     if replay is not None:
         if message is not None:
-            raise Misused("MESSAGE and --replay can't be combined; give one of them")
+            raise BadRequestError("MESSAGE and --replay can't be combined; give one of them")
         return None
     if message is None and sys.stdin.isatty():
         return None
     text = sys.stdin.read().strip() if message in {None, "-"} else message
     if not text:
-        raise Misused("nothing to send: give MESSAGE, or text on standard input")
+        raise BadRequestError("nothing to send: give MESSAGE, or text on standard input")
     return text
 
 
 def _app(app: str, agents: Path) -> tuple[str, Path]:
-    """The name of the app that is meant, and the folder to serve. Raises Misused, NotThere."""
+    """The name of the app that is meant, and the folder to serve.
+
+    Raises BadRequestError, NotFoundError.
+    """
     path = AppFolder.meant_by(Path(app))
     if path.is_file():
-        raise NotThere(f"{app!r} is not the agent.py or root_agent.yaml of an app")
+        raise NotFoundError(f"{app!r} is not the agent.py or root_agent.yaml of an app")
     if not path.is_dir():
         if "/" in app or app.startswith("."):
-            raise NotThere(
+            raise NotFoundError(
                 f"there is no folder {app!r}; give the path of the agent's folder, or its"
                 " name in --agents"
             )
@@ -365,15 +368,15 @@ def _app(app: str, agents: Path) -> tuple[str, Path]:
         return path.name, agents
     names = folder.names()
     if not names:
-        raise NotThere(
+        raise NotFoundError(
             f"there is no agent in {app!r}: it needs an agent.py that defines root_agent, or a"
             " root_agent.yaml"
         )
-    raise Misused(f"{app!r} is a folder of apps; name one of them: {', '.join(names)}")
+    raise BadRequestError(f"{app!r} is a folder of apps; name one of them: {', '.join(names)}")
 
 
 def _served_app(client: Client, name: str, folder: Path | None) -> str:
-    """The app as the server knows it: nested ones have a longer name there. Raises NotThere.
+    """The app as the server knows it: nested ones have a longer name there. Raises NotFoundError.
 
     `folder` is what a server of our own serves; None for one that somebody else started.
     """
@@ -385,21 +388,21 @@ def _served_app(client: Client, name: str, folder: Path | None) -> str:
         return nested[0]
     shown = ", ".join(map(plain, names)) or "no apps"
     if folder is not None:
-        raise NotThere(
+        raise NotFoundError(
             f"there is no app {name!r} in {str(folder)!r}, which has {shown}. Give the path of the"
             " agent's folder, or the folder of your apps with --agents"
         )
-    raise NotThere(
+    raise NotFoundError(
         f"the server at {client.url} has no app {name!r}; it serves {shown}. Name one of them, or"
         " give the path of the agent's folder and another --data-dir to start a separate server"
     )
 
 
 def _session(client: Client, app: str, wish: Wish) -> "SessionJson":
-    """The session to talk in. Raises Misused, NotThere."""
+    """The session to talk in. Raises BadRequestError, NotFoundError."""
     if wish.resume is not None:
         if wish.session_id is not None or wish.replay is not None or wish.state:
-            raise Misused(
+            raise BadRequestError(
                 "--resume continues a session with its own state: omit --session-id, --replay,"
                 " --state and --state-file"
             )
@@ -412,7 +415,7 @@ def _session(client: Client, app: str, wish: Wish) -> "SessionJson":
         if known is not None:
             return known
     if wish.replay is not None and wish.state:
-        raise Misused("the --replay file sets the state: omit --state and --state-file")
+        raise BadRequestError("the --replay file sets the state: omit --state and --state-file")
     state = wish.state if wish.replay is None else read_script(wish.replay).state
     return client.new_session(app, name=wish.session_id, state=state)
 
@@ -424,6 +427,8 @@ def _storage(reach: Reach, *, in_memory: bool) -> Iterator[Reach]:
         yield reach
         return
     if reach.url is not None:
-        raise Misused("--in-memory can't be used with --url: that server keeps its sessions")
+        raise BadRequestError(
+            "--in-memory can't be used with --url: that server keeps its sessions"
+        )
     with TemporaryDirectory(prefix="devui-") as folder:
         yield replace(reach, data_dir=Path(folder))

@@ -17,7 +17,7 @@ from devui.address import ServerAddress, read_address
 from devui.cli.options import json_option, json_text
 from devui.cli.output import position_lines
 from devui.client import Client
-from devui.failures import MovedOn, NoServer
+from devui.failures import ConflictError, UnavailableError
 from devui.keys import kept_key
 from devui.settings import DEFAULT_DATA_DIR
 
@@ -55,7 +55,8 @@ class Reach:
     def terminal(self) -> Terminal:
         """The client of the server at the address, else of the one that holds the data folder.
 
-        The token goes before DEVUI_TOKEN, and that before the key of the folder. Raises NoServer.
+        The token goes before DEVUI_TOKEN, and that before the key of the folder. Raises
+        UnavailableError.
         """
         actor = self.actor or f"terminal ({getpass.getuser()})"
         token = self.token or os.environ.get("DEVUI_TOKEN")
@@ -63,7 +64,7 @@ class Reach:
             return Terminal(Client(self.url.rstrip("/"), token or "", actor), self.as_json)
         address = running(self.data_dir)
         if address is None:
-            raise NoServer(_nobody(self.data_dir))
+            raise UnavailableError(_nobody(self.data_dir))
         token = token or kept_key(self.data_dir, address.pid)
         return Terminal(Client(address.url, token, actor), self.as_json)
 
@@ -100,7 +101,7 @@ def on_the_server(function: Callable[..., None]) -> Callable[..., None]:
         terminal = reach.terminal()
         try:
             function(terminal, **options)
-        except MovedOn as moved:
+        except ConflictError as moved:
             if moved.position is not None:
                 terminal.say(moved.position, position_lines)
             raise
@@ -161,13 +162,14 @@ def served(
 
     `options` are more of those that `devui web` takes, for a server of its own.
 
-    Raises NoServer if none comes up, and without a data folder, unless one may be made `anew`.
+    Raises UnavailableError if none comes up, and without a data folder, unless one may be made
+    `anew`.
     """
     if not reach.alone:
         yield reach.terminal()
         return
     if not (anew or reach.data_dir.exists()):
-        raise NoServer(
+        raise UnavailableError(
             f"no server is running, and there is no data folder {str(reach.data_dir)!r}; name the"
             " data folder with --data-dir"
         )
@@ -179,7 +181,7 @@ def served(
 def _server(agents: Path, data_dir: Path, options: Sequence[str]) -> Iterator[None]:
     """Serve the agents on the data folder, without a browser, until the block is left.
 
-    Raises NoServer with what the server said if it does not come up.
+    Raises UnavailableError with what the server said if it does not come up.
     """
     command = [sys.executable, "-m", "devui", "web", str(agents), "--no-browser", "--port", "0"]
     process = subprocess.Popen(  # noqa: S603 - ourselves, with folders as arguments
@@ -193,7 +195,7 @@ def _server(agents: Path, data_dir: Path, options: Sequence[str]) -> Iterator[No
     try:
         if not (process.stdout and process.stdout.readline()) or running(data_dir) is None:
             _, said = process.communicate(timeout=_SECONDS_TO_END)
-            raise NoServer(
+            raise UnavailableError(
                 f"no server is running on {str(data_dir)!r}, and starting one failed: {said}"
             )
         yield

@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from devui.cli.options import json_option, json_text
-from devui.failures import Failed, Misused
+from devui.failures import BadRequestError, DevuiError
 
 NAME: Final = "devui"
 """Of the skill, and of its folder."""
@@ -44,7 +44,7 @@ def command(page: str | None, folder: Path | None, *, force: bool, as_json: bool
         click.echo(json_text({"page": page, "text": text}) if as_json else text, nl=as_json)
         return
     if page is not None:
-        raise Misused("--install writes the skill with all its pages; leave PAGE out")
+        raise BadRequestError("--install writes the skill with all its pages; leave PAGE out")
     place = folder / NAME
     written = [str(file) for file in install(place, force=force)]
     if as_json:
@@ -55,29 +55,30 @@ def command(page: str | None, folder: Path | None, *, force: bool, as_json: bool
 
 
 def _text(page: str | None) -> str:
-    """A page of the skill. Raises Misused for one that it doesn't have."""
+    """A page of the skill. Raises BadRequestError for one that it doesn't have."""
     if page is None:
         return (_FOLDER / _PAGE).read_text(encoding="utf-8")
     known = {file.stem: file for file in sorted((_FOLDER / _REFERENCES).glob("*.md"))}
     if page not in known:
-        raise Misused(f"the skill has no page {page!r}; available: {', '.join(known)}")
+        raise BadRequestError(f"the skill has no page {page!r}; available: {', '.join(known)}")
     return known[page].read_text(encoding="utf-8")
 
 
 def install(place: Path, *, force: bool) -> list[Path]:
     """Write the files of the skill into the folder `place`; those that were written.
 
-    Raises Failed for a file that differs and isn't to be overwritten, before anything is written.
+    Raises DevuiError for a file that differs and isn't to be overwritten, before anything is
+    written.
     """
     pages = [_FOLDER / _PAGE, *sorted((_FOLDER / _REFERENCES).glob("*.md"))]
     texts = {place / page.relative_to(_FOLDER): page.read_text(encoding="utf-8") for page in pages}
     try:
         for file, text in texts.items():
             if not force and file.exists() and file.read_text(encoding="utf-8") != text:
-                raise Failed(f"{file} differs from this version's; add --force to overwrite it")
+                raise DevuiError(f"{file} differs from this version's; add --force to overwrite it")
         for file, text in texts.items():
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Failed(f"the skill can't be written: {error}") from error
+        raise DevuiError(f"the skill can't be written: {error}") from error
     return list(texts)

@@ -22,20 +22,22 @@ from devui.debugger.saved_tests.cleaning import cleaned, file_text
 from devui.debugger.saved_tests.placing import IsThere, write_all
 from devui.debugger.secrets.redaction import NOTHING, Redactor
 from devui.debugger.secrets.values import secrets_of
-from devui.failures import LEFT, Failed, Misused
+from devui.failures import LEFT, BadRequestError, DevuiError
 from devui.wire.framing import codecs
 from devui.wire.outcomes import agents_in_turn, final_state, last_text, tool_calls
 from devui.wire.recordings import Recording
 
 
 def write_files(files: Mapping[Path, str], *, force: bool) -> None:
-    """Write all of them; raises Misused before anything is written over, and Failed."""
+    """Write all of them; raises BadRequestError before anything is written over, and DevuiError."""
     try:
         write_all(files, overwrite=force)
     except IsThere as there:
-        raise Misused(f"{str(there.path)!r} already exists; use --force to overwrite it") from there
+        raise BadRequestError(
+            f"{str(there.path)!r} already exists; use --force to overwrite it"
+        ) from there
     except OSError as error:
-        raise Failed(f"cannot write the files: {error}") from error
+        raise DevuiError(f"cannot write the files: {error}") from error
 
 
 _SHOWN = 160
@@ -55,7 +57,7 @@ class Refreshed:
 def take(folder: Path, *, keep_secrets: bool) -> list[Refreshed]:
     """Write what lies in the folder, without secrets, in the place of the old recordings.
 
-    Raises Failed for a file that cannot be written.
+    Raises DevuiError for a file that cannot be written.
     """
     told = [json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("*.json")]
     told.sort(key=lambda each: str(each["recording"]))
@@ -193,13 +195,13 @@ def command(
     files = [file for path in paths or [Path()] for file in _tests(path)]
     if not files:
         where = ", ".join(map(str, paths)) or "this folder"
-        raise Misused(
+        raise BadRequestError(
             f"no test in {where} imports devui.testing. Make one from a session with"
             " `devui make-test SESSION` or *Make test…* on its page, or name the folder that has"
             " some"
         )
     if find_spec("pytest") is None:
-        raise Misused(
+        raise BadRequestError(
             f"pytest, which runs the {len(files)} test files here, is not installed with devui."
             f" Install it with `{sys.executable} -m pip install pytest`"
         )
@@ -216,11 +218,11 @@ def _split(arguments: tuple[str, ...]) -> tuple[list[Path], list[str]]:
 
 
 def _tests(path: Path) -> Iterator[Path]:
-    """A file as it is; of a folder the test files that use us. Raises Misused."""
+    """A file as it is; of a folder the test files that use us. Raises BadRequestError."""
     if path.is_file():
         yield path
     elif not path.is_dir():
-        raise Misused(f"there is no file or folder {str(path)!r}")
+        raise BadRequestError(f"there is no file or folder {str(path)!r}")
     for folder, folders, files in os.walk(path):
         folders[:] = sorted(name for name in folders if _is_searched(Path(folder, name)))
         for name in sorted(files):

@@ -1,16 +1,23 @@
 """A client of the server's endpoints, for scripts, notebooks, the terminal and coding agents."""
 
 from devui.client.client import UNDER_WAY, USER, Client
-from devui.failures import Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
+from devui.failures import (
+    AuthenticationError,
+    BadRequestError,
+    ConflictError,
+    DevuiError,
+    NotFoundError,
+    UnavailableError,
+)
 
 __all__ = [
     "UNDER_WAY",
     "USER",
+    "AuthenticationError",
+    "BadRequestError",
     "Client",
-    "Failed",
-    "Misused",
-    "MovedOn",
-    "NoServer",
-    "NotSignedIn",
-    "NotThere",
+    "ConflictError",
+    "DevuiError",
+    "NotFoundError",
+    "UnavailableError",
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from devui.address import read_address
 from devui.client.adk_endpoints import AdkEndpoints
 from devui.client.endpoints import Endpoints
-from devui.failures import NoServer, NotThere
+from devui.failures import NotFoundError, UnavailableError
 from devui.keys import kept_key
 
 if TYPE_CHECKING:
@@ -28,22 +28,22 @@ _LONGEST_ANSWER: Final = 30
 class Client(Endpoints):
     """Speaks to one server: a method for each of its endpoints, `adk` for those of ADK's REST API.
 
-    Answers are JSON as the API documents it (docs/guide/api.md). Every method raises `Failed`: its
-    `status` is that of the answer, its `message` the server's sentence about what is wrong and what
-    to do; subclasses say what kind of failure it is. Leaving the client as a context manager, or
-    `close`, ends the streams that are still open; between requests it holds no connection.
+    Answers are JSON as the API documents it (docs/guide/api.md). Every method raises `DevuiError`:
+    its `status` is that of the answer, its `message` the server's sentence about what is wrong and
+    what to do; subclasses say what kind of failure it is. Leaving the client as a context manager,
+    or `close`, ends the streams that are still open; between requests it holds no connection.
     """
 
     @classmethod
     def of_folder(cls, data_dir: str | Path = ".devui", *, actor: str = "api") -> Self:
         """The client of the server that runs on a data folder of this user.
 
-        Raises NoServer.
+        Raises UnavailableError.
         """
         folder = Path(data_dir)
         address = read_address(folder)
         if address is None or address.is_gone or not address.url:
-            raise NoServer(
+            raise UnavailableError(
                 f"no server is running on the data folder {str(folder)!r}. Start one there with"
                 " `devui AGENTS_DIR`, or give the URL and token of another: Client(url, token)"
             )
@@ -66,17 +66,17 @@ class Client(Endpoints):
         self.close()
 
     def session(self, key: int) -> "SessionJson":
-        """The session of this number. Raises NotThere."""
+        """The session of this number. Raises NotFoundError."""
         for each in self.sessions(key=key)["sessions"]:
             return each
-        raise NotThere(f"there is no session {key}; `sessions()` lists them")
+        raise NotFoundError(f"there is no session {key}; `sessions()` lists them")
 
     def new_session(
         self, app: str, *, name: str | None = None, state: Mapping[str, Any] | None = None
     ) -> "SessionJson":
         """Make a session of the user that the page's sessions are of; `name` is its id.
 
-        Raises NotThere if there is no such app.
+        Raises NotFoundError if there is no such app.
         """
         given = None if state is None else dict(state)
         made = self.adk.create_session(app, USER, session_id=name, state=given)

@@ -10,18 +10,25 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 from weakref import WeakSet
 
-from devui.failures import Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
+from devui.failures import (
+    AuthenticationError,
+    BadRequestError,
+    ConflictError,
+    DevuiError,
+    NotFoundError,
+    UnavailableError,
+)
 
 _PATIENCE: Final = 60.0
 """Seconds without a byte; waiting answers come within 30, streams say something every 15."""
-_KINDS: Final[dict[int, type[Failed]]] = {
-    400: Misused,
-    401: NotSignedIn,
-    403: NotSignedIn,
-    404: NotThere,
-    409: MovedOn,
-    413: Misused,
-    422: Misused,
+_KINDS: Final[dict[int, type[DevuiError]]] = {
+    400: BadRequestError,
+    401: AuthenticationError,
+    403: AuthenticationError,
+    404: NotFoundError,
+    409: ConflictError,
+    413: BadRequestError,
+    422: BadRequestError,
 }
 _ERRORS: Final = 400
 _PIECE: Final = 1 << 16
@@ -112,13 +119,14 @@ class Connection:
         return self._ask("POST", path, query, body)
 
     def _download(self, *path: object, **query: object) -> "Stream[bytes]":
-        """A file, in the pieces in which it comes. One that ends too early raises NoServer."""
+        """A file in pieces, as it comes. Raises UnavailableError if it ends too early."""
         return self._opened(self._pieces, "GET", path, query)
 
     def _follow(self, *path: object, **query: object) -> "Stream[Any]":
         """The messages of a session's stream, as they come.
 
-        Raises NoServer when the server ends, Failed after too long a pause between two messages.
+        Raises UnavailableError when the server ends, DevuiError after too long a pause between two
+        messages.
         """
         return self._opened(self._news, "GET", path, query)
 
@@ -138,7 +146,7 @@ class Connection:
         connection = self._connection()
         try:
             response = self._good(connection, method, path, query, body)
-        except Failed:
+        except DevuiError:
             connection.close()
             raise
         stream = Stream(read(response), response, connection)
@@ -155,13 +163,15 @@ class Connection:
     def _news(self, response: HTTPResponse) -> Iterator[Any]:
         for frame in self._frames(response):
             if frame.event == "away":
-                raise NoServer("the server is shutting down; committed events are in the journal")
+                raise UnavailableError(
+                    "the server is shutting down; committed events are in the journal"
+                )
             if frame.event == "reset":
-                raise Failed("fell too far behind the stream; attach again")
+                raise DevuiError("fell too far behind the stream; attach again")
             if frame.event:
                 break
             yield json.loads(frame.data)
-        raise NoServer(f"the server at {self.url} closed the stream")
+        raise UnavailableError(f"the server at {self.url} closed the stream")
 
     def _messages(self, response: HTTPResponse) -> Iterator[Any]:
         for frame in self._frames(response):
@@ -230,28 +240,28 @@ class Connection:
         except (OSError, HTTPException) as error:
             raise self._silent(error) from error
 
-    def _silent(self, error: Exception) -> NoServer:
-        return NoServer(
+    def _silent(self, error: Exception) -> UnavailableError:
+        return UnavailableError(
             f"no server answers at {self.url}: {error or type(error).__name__}. Check that it is"
             " running and that the address is right"
         )
 
-    def _failure(self, response: HTTPResponse) -> Failed:
+    def _failure(self, response: HTTPResponse) -> DevuiError:
         failure = self._kind_of_failure(response.status, response.read().decode(errors="replace"))
         failure.status = response.status
         return failure
 
-    def _kind_of_failure(self, status: int, text: str) -> Failed:
-        kind = _KINDS.get(status, Failed)
+    def _kind_of_failure(self, status: int, text: str) -> DevuiError:
+        kind = _KINDS.get(status, DevuiError)
         answer = _parsed(text)
         detail = _sentence(answer.get("detail") or text.strip() or f"status {status}")
-        if kind is NotSignedIn:
-            return NotSignedIn(
+        if kind is AuthenticationError:
+            return AuthenticationError(
                 f"the server at {self.url} rejected the token ({detail}); pass the token it printed"
                 " at startup with --token or DEVUI_TOKEN"
             )
-        if kind is MovedOn:
-            return MovedOn(detail, answer.get("position"), answer.get("unknown") or ())
+        if kind is ConflictError:
+            return ConflictError(detail, answer.get("position"), answer.get("unknown") or ())
         return kind(detail)
 
 

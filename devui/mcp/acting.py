@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from devui.client import Client
-from devui.failures import Misused, MovedOn
+from devui.failures import BadRequestError, ConflictError
 from devui.mcp.answers import as_json, joined, outcome, short_json
 from devui.mcp.tool import OfSession, Tool
 from devui.wire.gates import original
@@ -39,7 +39,7 @@ class SendMessage(OfSession):
         if self.answers is not None:
             return self._answered(client)
         if not self.message:
-            raise Misused("give message, or answers to a question")
+            raise BadRequestError("give message, or answers to a question")
         session = client.new_session(self.app) if self.app else self.of(client)
         before = _newest(client, session["key"])
         position = client.start_run(session["key"], message=self.message, pause=self.pause)
@@ -49,7 +49,7 @@ class SendMessage(OfSession):
         key = self.key_of(client)
         questions = client.questions(key)
         if not questions:
-            raise Misused(f"session {key} asks nothing; use message")
+            raise BadRequestError(f"session {key} asks nothing; use message")
         before = _newest(client, key)
         asked = questions[0]
         position = client.answer_question(key, asked["event"], asked["call"], fields=self.answers)
@@ -123,10 +123,14 @@ class ControlRun(OfSession):
         if self.command == "resume":
             return begun(client, self._resumed(client, session, at), before)
         if at["status"] not in _GOING:
-            raise MovedOn(f"the run is already {at['status']}; use resume or send_message", at)
+            raise ConflictError(
+                f"the run is already {at['status']}; use resume or send_message", at
+            )
         if self.command in _CALLS:
             if self.call is None:
-                raise Misused(f"{self.command} needs call: the id or name of a call in why_stuck")
+                raise BadRequestError(
+                    f"{self.command} needs call: the id or name of a call in why_stuck"
+                )
             order, call = _CALLS[self.command], _call(self.call)
             moved = client.end_call(at["run"], order, call, value=self.value)
             return begun(client, moved, before)
@@ -144,26 +148,26 @@ class ControlRun(OfSession):
         return begun(client, moved, before)
 
     def _resumed(self, client: Client, session: int, at: Mapping[str, Any]) -> Any:
-        """Resume the newest invocation. Raises Misused with the calls that need a decision."""
+        """Resume the newest invocation. Raises BadRequestError with the calls to decide."""
         if at["invocationId"] is None:
-            raise Misused("the run ended before its message was committed: send it again")
+            raise BadRequestError("the run ended before its message was committed: send it again")
         try:
             return client.start_run(
                 session, invocation_id=at["invocationId"], unknown=_decided(self.value)
             )
-        except MovedOn as refused:
+        except ConflictError as refused:
             if not refused.unknown:
                 raise
             lines = [f"  {_unknown(call)}" for call in refused.unknown]
             head = "these calls have no committed result; decide about each in value:"
-            raise Misused("\n".join([head, *lines])) from refused
+            raise BadRequestError("\n".join([head, *lines])) from refused
 
 
 def _held(position: Mapping[str, Any], number: int | None) -> Any:
     """What an edit of a hold changes, of the oldest one by default."""
     holds = [each for each in position["holds"] if number in {None, each["id"]}]
     if not holds:
-        raise Misused("nothing is held there, so there is nothing to edit")
+        raise BadRequestError("nothing is held there, so there is nothing to edit")
     return original(holds[0]["gate"], holds[0]["held"])
 
 
@@ -186,11 +190,11 @@ def _call(name: str) -> int | str:
 
 
 def _decided(value: Any) -> dict[str, Any] | None:
-    """What is to become of calls without a result, as the server takes it. Raises Misused."""
+    """What is to become of calls without a result. Raises BadRequestError."""
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise Misused('value must be an object such as {"call id": "run"}')
+        raise BadRequestError('value must be an object such as {"call id": "run"}')
     return {
         call: {"do": what} if what in _DECISIONS else {"do": "result", "result": what}
         for call, what in value.items()
@@ -251,7 +255,7 @@ class Breakpoints(Tool):
         app = self._app(client)
         if self.action == "add":
             if self.on is None:
-                raise Misused("name what to break on in on")
+                raise BadRequestError("name what to break on in on")
             client.add_breakpoint(
                 app,
                 self.on,
@@ -263,7 +267,7 @@ class Breakpoints(Tool):
             )
         elif self.action == "remove":
             if self.number is None:
-                raise Misused("give the number of the breakpoint to remove")
+                raise BadRequestError("give the number of the breakpoint to remove")
             client.delete_breakpoint(app, self.number)
         points = client.breakpoints(app)
         return joined(map(_point, points) if points else ["no breakpoints"])
@@ -271,7 +275,7 @@ class Breakpoints(Tool):
     def _app(self, client: Client) -> str:
         apps: list[str] = [self.app] if self.app else client.adk.list_apps()
         if len(apps) != 1:
-            raise Misused(f"name the app, one of {', '.join(apps)}")
+            raise BadRequestError(f"name the app, one of {', '.join(apps)}")
         return apps[0]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from devui.client import Client
-from devui.failures import NotThere
+from devui.failures import NotFoundError
 from devui.mcp.acting import Breakpoints, ControlRun, Fork, SendMessage
 from devui.mcp.answers import as_json
 from devui.mcp.checking import Compare, MakeTest, Replay, RunTests
@@ -47,11 +47,11 @@ _ADDRESS: Final = re.compile(r"devui://sessions/(\d+)(?:/events/(\d+))?")
 def resource(client: Client, address: str) -> str:
     """The text behind an address: a session's runs and events, or an event as JSON.
 
-    Raises NotThere.
+    Raises NotFoundError.
     """
     match = _ADDRESS.fullmatch(address)
     if match is None:
-        raise NotThere(f"no such resource: use {SESSION} or {EVENT}")
+        raise NotFoundError(f"no such resource: use {SESSION} or {EVENT}")
     session, event = match.groups()
     if event is None:
         return WhatHappened(session=int(session), limit=200).answer(client)

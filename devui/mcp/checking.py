@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from devui.client import Client
-from devui.failures import Failed
+from devui.failures import DevuiError
 from devui.mcp.answers import joined, outcome, short, short_json
 from devui.mcp.tool import OfSession, Tool
 
@@ -143,7 +143,7 @@ class RunTests(Tool):
                 output, _ = tests.communicate(timeout=_TEST_SECONDS)
             except subprocess.TimeoutExpired as error:
                 os.killpg(tests.pid, signal.SIGKILL)  # pytest is a process of its own
-                raise Failed(
+                raise DevuiError(
                     f"the tests took longer than {_TEST_SECONDS} s and were stopped: name paths"
                 ) from error
         said = output.strip()

@@ -42,7 +42,7 @@ from mcp.types import Tool as ToolEntry
 
 from devui import __version__
 from devui.client import Client
-from devui.failures import Failed
+from devui.failures import DevuiError
 from devui.mcp.catalogue import (
     CAUSE,
     CAUSE_ABOUT,
@@ -59,7 +59,7 @@ from devui.mcp.tool import Tool
 Context = ServerRequestContext[Any, Any]
 Page = PaginatedRequestParams | None
 ClientOf = Callable[[Context], Client]
-"""The client that does what a request asks for. Raises Failed if there is no server."""
+"""The client that does what a request asks for. Raises DevuiError if there is no server."""
 
 _CALLS: Final = 16
 """Calls at once: each waits in a thread of its own, for a run perhaps."""
@@ -109,13 +109,13 @@ class _Handlers:
         try:
             call = self._tool(params.name).read(params.arguments or {})
             text, failed = await self._run(context, call.answer), False
-        except Failed as error:
+        except DevuiError as error:
             text, failed = error.message, True
         return CallToolResult(content=[TextContent(text=text)], is_error=failed)
 
     def _tool(self, name: str) -> type[Tool]:
         if (tool := self._tools.get(name)) is None:
-            raise Failed(f"unknown tool {name}; available: {', '.join(self._tools)}")
+            raise DevuiError(f"unknown tool {name}; available: {', '.join(self._tools)}")
         return tool
 
     async def list_resources(self, context: Context, page: Page) -> ListResourcesResult:
@@ -169,7 +169,7 @@ class _Handlers:
         """The same for what answers with an error of the protocol. Raises MCPError."""
         try:
             return await self._run(context, action)
-        except Failed as error:
+        except DevuiError as error:
             raise MCPError(INVALID_PARAMS, error.message) from error
 
     async def _run(self, context: Context, action: Callable[[Client], Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from devui.client import Client
-from devui.failures import Misused, NotThere
+from devui.failures import BadRequestError, NotFoundError
 from devui.mcp.answers import (
     as_json,
     cut,
@@ -47,7 +47,7 @@ class ListSessions(Tool):
         if self.find:
             return _matches(client.search(self.find))
         if self.status and not self.app:
-            raise Misused("status needs app")
+            raise BadRequestError("status needs app")
         apps = ", ".join(client.adk.list_apps())
         rows = client.sessions(app=self.app, status=self.status)["sessions"]
         lines = [f"apps: {apps}", *map(_session_line, rows[:_SESSIONS])]
@@ -141,7 +141,7 @@ _STEP: Final = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
 
 
 def _at(value: Any, path: str) -> Any:
-    """The value at a place such as `content.parts[0].text`. Raises NotThere."""
+    """The value at a place such as `content.parts[0].text`. Raises NotFoundError."""
     for step in _STEP.finditer(path):
         index, name = step[1], step[2]
         try:
@@ -150,7 +150,9 @@ def _at(value: Any, path: str) -> Any:
             sized = isinstance(value, str | list)
             members = value if isinstance(value, Mapping) else range(len(value) if sized else 0)
             there = ", ".join(map(str, list(members)[:_SESSIONS]))
-            raise NotThere(f"nothing at {step[0]!r} of {path!r}; available: {there}") from error
+            raise NotFoundError(
+                f"nothing at {step[0]!r} of {path!r}; available: {there}"
+            ) from error
     return value
 
 
@@ -246,17 +248,17 @@ class PromptAt(OfSession):
 
 
 def _spans(client: Client, session: int, event: int) -> Sequence[Mapping[str, Any]]:
-    """The calls that an event came of. Raises NotThere."""
+    """The calls that an event came of. Raises NotFoundError."""
     spans = client.spans(session, event=event)
     if not spans:
-        raise NotThere(f"#{event} was made by no model or tool call")
+        raise NotFoundError(f"#{event} was made by no model or tool call")
     return spans
 
 
 def _model_span(spans: Sequence[Mapping[str, Any]]) -> int:
     models = [each["id"] for each in spans if each["type"] == "model"]
     if not models:
-        raise Misused("a tool made this event, so there is no prompt to compare")
+        raise BadRequestError("a tool made this event, so there is no prompt to compare")
     return int(models[-1])
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from devui.client import Client
-from devui.failures import Misused, NotThere
+from devui.failures import BadRequestError, NotFoundError
 
 
 class Tool(BaseModel):
@@ -48,7 +48,7 @@ class Tool(BaseModel):
 
     @classmethod
     def read(cls, arguments: dict[str, Any]) -> "Tool":
-        """The call with these arguments. Raises Misused with what is wrong with each."""
+        """The call with these arguments. Raises BadRequestError with what is wrong with each."""
         try:
             return cls.model_validate(arguments)
         except ValidationError as error:
@@ -57,7 +57,9 @@ class Tool(BaseModel):
                 for each in error.errors(include_url=False)
             ]
             known = ", ".join(cls.model_fields)
-            raise Misused(f"{'; '.join(wrong)}. Arguments of {cls.tool_name()}: {known}") from error
+            raise BadRequestError(
+                f"{'; '.join(wrong)}. Arguments of {cls.tool_name()}: {known}"
+            ) from error
 
 
 def _slim(member: dict[str, Any]) -> dict[str, Any]:
@@ -76,17 +78,19 @@ class OfSession(Tool):
     """Session number; default: the newest"""
 
     def of(self, client: Client) -> Mapping[str, Any]:
-        """The session. Raises NotThere."""
+        """The session. Raises NotFoundError."""
         if self.session is None:
             known = client.sessions()["sessions"]
             if not known:
-                raise NotThere("there are no sessions yet: start one with send_message and app")
+                raise NotFoundError(
+                    "there are no sessions yet: start one with send_message and app"
+                )
             return known[0]
         sessions = client.sessions(key=self.session)["sessions"]
         if not sessions:
-            raise NotThere(f"there is no session {self.session}: call list_sessions")
+            raise NotFoundError(f"there is no session {self.session}: call list_sessions")
         return sessions[0]
 
     def key_of(self, client: Client) -> int:
-        """Its number. Raises NotThere."""
+        """Its number. Raises NotFoundError."""
         return int(self.of(client)["key"])

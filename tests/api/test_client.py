@@ -9,7 +9,15 @@ from io import BytesIO
 
 import pytest
 
-from devui.client import Client, Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
+from devui.client import (
+    AuthenticationError,
+    BadRequestError,
+    Client,
+    ConflictError,
+    DevuiError,
+    NotFoundError,
+    UnavailableError,
+)
 from tests.kit import client_files
 from tests.kit.server import ROOT, SAMPLES, TOKEN, running
 from tests.source import modules
@@ -78,7 +86,7 @@ def test_a_run_is_held_changed_and_followed(sessions) -> None:
     begun = sessions.start_run(key, message=MESSAGE, pause=True)
     held = sessions.settled(begun)
     assert held["status"] == "held"
-    with pytest.raises(MovedOn) as refused:
+    with pytest.raises(ConflictError) as refused:
         sessions.command(held["run"], "continue", position=held["position"] + 9)
     assert refused.value.status == 409
     assert refused.value.position["position"] == held["position"]
@@ -132,15 +140,15 @@ def test_adk_s_endpoints_answer_as_adk(sessions) -> None:
 
 def test_failures_say_their_status_and_what_to_do(server, sessions) -> None:
     cases = [
-        (lambda: sessions.run("no-such-run"), NotThere, 404),
-        (lambda: sessions.session(99999), NotThere, None),
-        (lambda: sessions.search("is:nonsense"), Misused, 400),
-        (lambda: Client(server.url, "wrong").jobs(), NotSignedIn, 401),
-        (lambda: Client("http://127.0.0.1:1").jobs(), NoServer, None),
-        (lambda: Client.of_folder(server.data / "elsewhere"), NoServer, None),
+        (lambda: sessions.run("no-such-run"), NotFoundError, 404),
+        (lambda: sessions.session(99999), NotFoundError, None),
+        (lambda: sessions.search("is:nonsense"), BadRequestError, 400),
+        (lambda: Client(server.url, "wrong").jobs(), AuthenticationError, 401),
+        (lambda: Client("http://127.0.0.1:1").jobs(), UnavailableError, None),
+        (lambda: Client.of_folder(server.data / "elsewhere"), UnavailableError, None),
     ]
     for call, kind, status in cases:
-        with pytest.raises(Failed) as failed:
+        with pytest.raises(DevuiError) as failed:
             call()
         assert (type(failed.value), failed.value.status) == (kind, status)
         assert len(failed.value.message) > 20

@@ -4,15 +4,17 @@ import json
 import sys
 from typing import Any
 
-from devui.failures import Misused
+from devui.failures import BadRequestError
 
 
 def json_object(what: str, text: str) -> dict[str, Any]:
-    """The object in `text`, or on standard input for `-`. Raises Misused, which names `what`."""
+    """The object in `text`, or on standard input for `-`. Raises BadRequestError, which names
+    `what`.
+    """
     try:
         value = json.loads(sys.stdin.read() if text == "-" else text)
     except ValueError as error:
-        raise Misused(f"{what} is not valid JSON: {error}") from error
+        raise BadRequestError(f"{what} is not valid JSON: {error}") from error
     if not isinstance(value, dict):
-        raise Misused(f'{what} must be a JSON object, such as {{"city": "Oslo"}}')
+        raise BadRequestError(f'{what} must be a JSON object, such as {{"city": "Oslo"}}')
     return value

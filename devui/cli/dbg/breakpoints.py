@@ -8,7 +8,7 @@ from devui.cli.lookup import app_of, apps_of
 from devui.cli.output import breakpoint_lines
 from devui.cli.server import Terminal, on_the_server
 from devui.client import Client
-from devui.failures import NotThere
+from devui.failures import NotFoundError
 
 if TYPE_CHECKING:
     from devui.web.panels.breakpoints.api import BreakpointJson
@@ -149,12 +149,12 @@ def _patch(terminal: Terminal, number: int, **change: Any) -> None:
 
 
 def _named(client: Client, number: int) -> "BreakpointJson":
-    """The breakpoint with a number, which is no other app's; raises NotThere."""
+    """The breakpoint with a number, which is no other app's; raises NotFoundError."""
     for app in apps_of(client):
         for point in _of(client, app):
             if point["id"] == number:
                 return point
-    raise NotThere(f"there is no breakpoint {number}; run `devui dbg break list` to see them")
+    raise NotFoundError(f"there is no breakpoint {number}; run `devui dbg break list` to see them")
 
 
 def _of(client: Client, app: str) -> "list[BreakpointJson]":

@@ -20,7 +20,7 @@ from devui.cli.lookup import app_of, running, session_of
 from devui.cli.output import json_words, plain
 from devui.cli.server import Terminal, on_the_server
 from devui.client import Client
-from devui.failures import Misused, NotThere
+from devui.failures import BadRequestError, NotFoundError
 from devui.web.text.visible import visible
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def end(
     JSON or plain text; `-` reads it from standard input.
     """
     if value is not None and why is not None:
-        raise Misused("--why and VALUE can't be combined; give one of them")
+        raise BadRequestError("--why and VALUE can't be combined; give one of them")
     position = running(terminal.client, session, or_over=key is not None)
     meant = int(call) if call.isdecimal() else call
     before = newest_number(terminal.client, position["session"])
@@ -103,16 +103,18 @@ def prompt(
 
 
 def _spans(client: Client, key: int, number: int) -> "list[SpanJson]":
-    """The model call, or the tool calls, that an event came of; raises NotThere."""
+    """The model call, or the tool calls, that an event came of; raises NotFoundError."""
     found = client.spans(key, event=number)
     if not found:
-        raise NotThere(f"#{number} has no prompt: it wasn't produced by a model or tool call")
+        raise NotFoundError(f"#{number} has no prompt: it wasn't produced by a model or tool call")
     return [each for each in found if each["type"] == "model"][-1:] or found
 
 
 def _model_call(spans: "list[SpanJson]", number: int) -> "SpanJson":
     if spans[0]["type"] != "model":
-        raise Misused(f"#{number} has no prompt to compare: it was produced by a tool, not a model")
+        raise BadRequestError(
+            f"#{number} has no prompt to compare: it was produced by a tool, not a model"
+        )
     return spans[0]
 
 
@@ -227,12 +229,12 @@ def tools(
 ) -> None:
     """List an app's tools, or just TOOL, with their effect classes."""
     if effect and tool is None:
-        raise Misused("name the tool: devui dbg tools TOOL --is read_only")
+        raise BadRequestError("name the tool: devui dbg tools TOOL --is read_only")
     name = app_of(terminal.client, app, session)
     client = terminal.client
     answer = [each for each in client.tools(name)["tools"] if tool in {None, each["name"]}]
     if tool is not None and not answer:
-        raise NotThere(
+        raise NotFoundError(
             f"{name} has no tool {tool}; run `devui dbg tools --app {name}` to list them"
         )
     if effect:

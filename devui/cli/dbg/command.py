@@ -30,7 +30,7 @@ from devui.cli.output import (
     state_lines,
 )
 from devui.cli.server import Terminal, on_the_server
-from devui.failures import LEFT, Misused
+from devui.failures import LEFT, BadRequestError
 from devui.web.text.gates import deadlock
 
 if TYPE_CHECKING:
@@ -318,7 +318,7 @@ def start(
     """Send MESSAGE, and hold the run before its first event."""
     client = terminal.client
     if app is not None and session is not None:
-        raise Misused("--new and --session can't be combined; give one of them")
+        raise BadRequestError("--new and --session can't be combined; give one of them")
     key = (client.new_session(app) if app is not None else session_of(client, session))["key"]
     before = newest_number(client, key)
     position = client.start_run(key, message=message, pause=not no_pause)
@@ -374,7 +374,7 @@ def _value(name: str, text: str) -> Any:
     except ValueError as error:
         if name in _TEXTS:
             return text
-        raise Misused(f"VALUE is not valid JSON: {error}") from error
+        raise BadRequestError(f"VALUE is not valid JSON: {error}") from error
 
 
 for _name, (_told, _about) in _ORDERS.items():

@@ -12,7 +12,7 @@ from devui.cli.follow import newest_number
 from devui.cli.lookup import session_of
 from devui.cli.output import plain
 from devui.cli.server import Terminal, on_the_server
-from devui.failures import Misused
+from devui.failures import BadRequestError
 
 if TYPE_CHECKING:
     from devui.debugger.guard.guard import Policy
@@ -39,7 +39,7 @@ def note(
 ) -> None:
     """Attach the note TEXT to event NUMBER, or to the session if 0. An empty TEXT removes it."""
     if text is None and star is None:
-        raise Misused("nothing to change: give TEXT, --star or --no-star")
+        raise BadRequestError("nothing to change: give TEXT, --star or --no-star")
     found = session_of(terminal.client, session)
     answer = terminal.client.set_note(found["key"], number, text=text, starred=star)
     terminal.say(answer, lambda kept: [_line(kept)])

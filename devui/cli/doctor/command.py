@@ -16,7 +16,7 @@ from devui.cli.doctor.journal import look_at_folder, look_at_journal
 from devui.cli.options import engine_option, json_option, json_text, python_option
 from devui.cli.output import plain
 from devui.debugger.workers.interpreter import Interpreter, WrongPython
-from devui.failures import Misused
+from devui.failures import BadRequestError
 from devui.settings import DEFAULT_DATA_DIR
 from devui.wire.engines import EngineChoice
 
@@ -62,13 +62,13 @@ def command(
     Exit status: 0 if everything is fine, 1 on a fault, 2 if there is nothing to check.
     """
     if not agents.is_dir():
-        raise Misused(
+        raise BadRequestError(
             f"there is no folder {str(agents)!r}; give the folder of your apps with --agents"
         )
     try:
         interpreter = Interpreter.at(python)
     except WrongPython as error:
-        raise Misused(str(error)) from error
+        raise BadRequestError(str(error)) from error
     found = {
         **_data(named),
         "environment": list(look_at_environment(agents)),
@@ -82,11 +82,15 @@ def command(
 
 
 def _data(named: Path | None) -> Areas:
-    """What is found in the data folder; raises Misused for one that was named and is not there."""
+    """What is found in the data folder; raises BadRequestError for one that was named and is not
+    there.
+    """
     folder = DEFAULT_DATA_DIR if named is None else named
     if not folder.is_dir():
         if named is not None:
-            raise Misused(f"there is no data folder {str(folder)!r}; name another with --data-dir")
+            raise BadRequestError(
+                f"there is no data folder {str(folder)!r}; name another with --data-dir"
+            )
         return {"data folder": [note(f"there is no data folder {str(folder)!r} yet")]}
     return {
         "journal": list(look_at_journal(folder)),
