@@ -20,7 +20,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import cache
@@ -110,6 +110,17 @@ def _fork_server() -> socket.socket:
     atexit.register(process.wait)
     atexit.register(ours.close)
     return ours
+
+
+_READ_AT_START = ("PYTHON", "LD_")
+"""What variables are called that Python or the system reads when a program starts."""
+_AT_START = {name: text for name, text in os.environ.items() if name.startswith(_READ_AT_START)}
+
+
+def is_forkable(env: Mapping[str, str]) -> bool:
+    """Whether a fork is like a start of Python with these variables."""
+    read = {name: text for name, text in env.items() if name.startswith(_READ_AT_START)}
+    return {**read, "PYTHONUNBUFFERED": ""} == {**_AT_START, "PYTHONUNBUFFERED": ""}
 
 
 def fork_devui(

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 
-from tests.kit.fork_server import ForkedProcess, fork_devui
+from tests.kit.fork_server import ForkedProcess, fork_devui, is_forkable
 from tests.kit.frames import frames
 from tests.kit.patience import PATIENCE
 from tests.kit.sound import look_through
@@ -47,7 +47,7 @@ class Server:
         command += [] if self.port is None else ["--port", str(self.port)]
         env = {**os.environ, "DEVUI_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1", **self.environment}
         cwd = self.data.parent
-        if self._fresh or any(name.startswith("PYTHON") for name in self.environment):
+        if self._fresh or not is_forkable(env):
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "devui", *command],
                 stdout=subprocess.PIPE,

@@ -3,11 +3,12 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import IO, Self
 
-from tests.kit.fork_server import fork_devui
+from tests.kit.fork_server import fork_devui, is_forkable
 from tests.kit.patience import PATIENCE
 from tests.kit.server import Server
 
@@ -20,9 +21,20 @@ def environment(**env: str) -> dict[str, str]:
 
 def devui(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     """Run a command line that is expected to end by itself."""
-    process = fork_devui(arguments, cwd=cwd, env=environment(**env))
-    output, errors = process.communicate(PATIENCE)
-    return subprocess.CompletedProcess(arguments, process.returncode or 0, output, errors)
+    variables = environment(**env)
+    if is_forkable(variables):
+        process = fork_devui(arguments, cwd=cwd, env=variables)
+        output, errors = process.communicate(PATIENCE)
+        return subprocess.CompletedProcess(arguments, process.returncode or 0, output, errors)
+    return subprocess.run(
+        [sys.executable, "-m", "devui", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=variables,
+        timeout=PATIENCE,
+        check=False,
+    )
 
 
 class Terminal:
