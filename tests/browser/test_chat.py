@@ -126,7 +126,7 @@ def test_a_stopped_run_keeps_the_queue_and_says_so(visit):
     session.send("first")
     session.composer.fill("second")
     page.get_by_role("button", name="Queue").click()
-    page.locator("#composer-stop").click()
+    page.locator("#stop").click()
     expect(page.locator("#queue")).to_contain_text("Not sent, because the run was stopped")
     page.get_by_role("button", name="Send now").click()
     expect(session.messages.filter(has_text="second")).to_have_count(1)

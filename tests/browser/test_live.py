@@ -82,7 +82,7 @@ def test_a_second_tab_shows_the_same_live(halting):
     expect(second.live).to_contain_text("Events carry everything")
     expect(first.live).to_contain_text("Events carry everything")
     expect(second.status).to_have_class("run running")
-    expect(second.page.locator("#composer-stop")).to_be_visible()
+    expect(second.page.locator("#stop")).to_be_visible()
     go.touch()
     for tab in (first, second):
         tab.ends()

@@ -56,12 +56,11 @@ def banner(page: Page):
     return page.locator("#connection")
 
 
-@pytest.mark.parametrize("button", ["#stop", "#composer-stop"])
-def test_stop_ends_the_run_and_the_row_and_the_chat_say_so(visit, button):
+def test_stop_ends_the_run_and_the_row_and_the_chat_say_so(visit):
     session = visit.session("summary")
     session.send(SUMMARISE)
     expect(session.live).to_contain_text("Events carry everything")
-    session.page.locator(button).click()
+    session.page.locator("#stop").click()
     session.ends("stopped")
     end = session.page.locator("#rows > .run-end")
     expect(end).to_contain_text("The run was stopped")

@@ -274,7 +274,7 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> Cha
             field=ComposerField("Message TravelAgent"),
             state=ComposerState(
                 "FlightAgent is answering" if running else "",
-                links.stop_url("run-1") if running else None,
+                queues=running,
             ),
             settings=settings_samples.FILLED if running else settings_samples.EMPTY,
         ),

@@ -174,8 +174,8 @@ class ComposerState:
     template: ClassVar[str] = "chat/composer_state.html"
     reason: str = ""
     """Why no message can be sent now; "" when one can."""
-    stop_href: str | None = None
-    """Where the run that is in the way is stopped; a message is queued meanwhile."""
+    queues: bool = False
+    """A run is in progress, so a message is queued."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,6 @@ from devui.web.links import (
     rows_url,
     runs_url,
     session_url,
-    stop_url,
     stream_url,
     test_url,
 )
@@ -260,7 +259,7 @@ def composer_state(
     if imported:
         return ComposerState("Imported: fork it to send a message")
     if live is not None:
-        return ComposerState("", stop_url(live.row.id))
+        return ComposerState(queues=True)
     if app is None:
         return ComposerState("This server doesn't have the app: this session is read-only")
     return ComposerState()
