@@ -1,5 +1,6 @@
 """The side-effect guard over HTTP: what has run before is asked about before it runs again."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,22 @@ root_agent = Agent(
 """
 
 
+CONSENT = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import FunctionTool
+
+
+def pay(amount: int) -> str:
+    return f"paid {amount}"
+
+
+rules = [Rule(after="pay", then=Say("done")), Rule(then=Call("pay", amount=7))]
+tools = [FunctionTool(pay, require_confirmation=True)]
+root_agent = Agent(name="consent", model=ScriptedLlm(rules=rules), tools=tools)
+"""
+
+
 SUMS = """
 import sys
 
@@ -85,6 +102,7 @@ def folder(tmp_path_factory) -> Path:
 def server(folder):
     write_app(folder / "agents", "shop", SHOP)
     write_app(folder / "agents", "desk", DESK)
+    write_app(folder / "agents", "consent", CONSENT)
     write_app(folder / "agents", "sums", SUMS.replace("ROOT", repr(str(ROOT))))
     with running(folder / "agents", folder / "data") as started:
         yield started
@@ -251,3 +269,19 @@ def test_the_hint_of_an_mcp_server_is_told_and_is_not_enough(client):
     assert (hold["reason"], hold["tool"]) == ("guard", "add")
     assert (hold["guard"]["effect"], hold["guard"]["source"]) == ("idempotent", "hint")
     assert again.tell("continue")["status"] == "done"
+
+
+def test_an_edited_call_runs_in_a_fork_without_the_result_of_its_old_arguments(shopped, folder):
+    calls = [event for event in shopped.kept()["events"] if '"pay"' in json.dumps(event)]
+    edited = calls[0]
+    edited["content"]["parts"][0]["functionCall"]["args"] = {"amount": 9}
+    made = forked(shopped, number=4, message=False, event=edited)
+    assert made.position["status"] == "done"
+    assert paid(folder) == ["9"]
+
+
+def test_a_call_that_only_waited_for_consent_has_not_run_before(client):
+    asking = Debugged(client, "consent").start("go", pause=False)
+    assert asking.settled()["status"] == "done"
+    again = forked(asking)
+    assert (again.position["status"], again.position["holds"]) == ("done", [])

@@ -9,7 +9,21 @@ from tests.api.test_resume import resume
 from tests.kit.cutoff import Clerk, begun
 from tests.kit.debugged import Debugged, forget_sessions
 from tests.kit.patience import PATIENCE
-from tests.kit.server import running
+from tests.kit.server import running, write_app
+
+
+FRAGILE = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def rate(currency: str) -> float:
+    return {"EUR": 1.0}[currency]
+
+
+rules = [Rule(after="rate", then=Say("{result}")), Rule(then=Call("rate", currency="GBP"))]
+root_agent = Agent(name="fragile", model=ScriptedLlm(rules=rules), tools=[rate])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -17,6 +31,7 @@ def office(tmp_path_factory):
     """The app with its server; what was done and what is asked of the tools is a test's own."""
     folder = tmp_path_factory.mktemp("office")
     clerk = Clerk(folder / "agents")
+    write_app(folder / "agents", "fragile", FRAGILE)
     with running(folder / "agents", folder / "data") as server:
         yield clerk, server
 
@@ -367,3 +382,15 @@ def test_a_result_that_came_with_the_resume_is_the_result_of_its_call_on_the_pag
     shown = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     [outcome] = re.findall(r'<div class="slot".*?</div>', shown, re.DOTALL)
     assert "paid by hand" in outcome
+
+
+def test_a_call_that_raised_runs_again_or_takes_a_result_from_a_person(client):
+    failed = Debugged(client, "fragile").start("go", pause=False)
+    assert failed.settled()["status"] == "failed"
+    [call] = standing(failed)["unknown"]
+    assert (call["tool"], call["default"], call["asks"]) == ("rate", "run", False)
+    page = client.get(f"/sessions/{failed.key}", headers={"Accept": "text/html"}).text
+    assert "Retry from here</button>" in page
+    assert go_on(failed, **{call["id"]: {"do": "result", "result": 1.2}}).status_code == 201
+    assert failed.position["status"] == "done"
+    assert failed.texts()[-1] == "1.2"

@@ -53,6 +53,8 @@ async def recorded_calls(
                 calls[str(call.id)] = (call.name, call.args, marks.get(str(call.id)))
             if (answer := part.response) is None or answer.name in FRAMEWORK_CALLS:
                 continue
+            if answer.id in event.confirmations:
+                continue  # it hasn't run: it only says that it waits for a consent
             if (called := str(answer.id)) in calls and row.number > after:
                 tool, args, mark = calls[called]
                 recorded = RecordedCall(tool, args, answer.result, session, row.number, mark)

@@ -3,9 +3,10 @@
 The committed event with the call is the record that came before the act: the agent learns of the
 commit, and then the tool runs. So a call without a response in a run that was cut off may have
 been carried out, unless the debugger held it back, which is in the journal too. If the tool had
-returned already, its span has the result and what it wrote to the state. Calls of a run
-that came to an end of its own, also with an error, are not in question: what is left of them is run
-again (resume seed).
+returned already, its span has the result and what it wrote to the state. Calls without a response
+in a run that failed by itself have raised, or were beside one that did: they run again unless
+somebody gives a result. A call whose arguments were edited in a fork has never run with them, so
+what its parent recorded is no result of it.
 
 A call that somebody answers later has no response either, so its span alone tells: if it ended
 with nothing, the call waits for its answer; if it did not end, nobody knows whether it was made.
@@ -58,6 +59,10 @@ class UnknownCall:
     """False if the debugger had held it back, so that it is known not to have been made."""
     answered_by: str = ""
     """Who gave the answer, `recorded`, in place of the call, which was not made; "" for nobody."""
+    is_edited: bool = False
+    """Its arguments are others than in the session that this one was forked from."""
+    is_failed: bool = False
+    """Its run failed by itself: it raised, or was beside a call that did."""
 
     @property
     def writes(self) -> Mapping[str, Any]:
@@ -70,14 +75,15 @@ class UnknownCall:
         """What is sensible if nobody says anything: not to act twice without leave."""
         if self.recorded is not None:
             return "recorded"
-        if not self.is_made or self.mark not in {None, "effects"}:
+        if not self.is_made or self.is_failed or self.mark not in {None, "effects"}:
             return "run"
         return "wait" if self.later else "fail"
 
     @property
     def asks(self) -> bool:
         """Whether somebody has to decide about it."""
-        return self.is_made and self.mark not in {"idempotent", "read_only"}
+        safe = self.is_failed or self.mark in {"idempotent", "read_only"}
+        return self.is_made and not safe
 
 
 async def unknown_calls(journal: Journal, session: int, invocation: str) -> tuple[UnknownCall, ...]:
@@ -86,7 +92,7 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     runs = await journal.runs.list(session)
     newest = next((run for run in runs if run.invocation_id == invocation), None)
     through = fork if newest is None and fork and fork.invocation == invocation else None
-    if through is None and not was_cut_off(newest):
+    if through is None and (newest is None or newest.status in {"running", "done"}):
         return ()
     events = await _events(journal, session, invocation)
     found = [
@@ -97,6 +103,8 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     if not found:
         return ()
     open_calls = await _as_said(journal, session, found)
+    if newest is not None and not was_cut_off(newest):
+        return tuple(replace(call, is_failed=True) for call in open_calls if not call.later)
     own = [run.id for run in reversed(runs) if run.invocation_id == invocation]
     left = await lasting(journal, session, events, own, calls=[call.id for call in open_calls])
     if newest is not None:
@@ -105,12 +113,21 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
         told = [replace(call, **given.get(call.id, {})) for call in open_calls]
         asked = [_as_left(call, left.get(call.id), newest, held) for call in told]
         return tuple(call for call in asked if call is not None)
-    recorded = await _recorded(journal, through, invocation) if through else {}
+    parent = await _in_parent(journal, through, invocation) if through else {}
     return tuple(
-        replace(call, **recorded.get(call.id, {}), in_parent=True)
+        replace(call, **_since_fork(call, parent.get(call.id)))
         for call in open_calls
         if not call.later or ((span := left.get(call.id)) and not span.over)
     )
+
+
+def _since_fork(call: UnknownCall, before: "_ParentCall | None") -> dict[str, Any]:
+    """What is known of a call that the fork cut through from what its parent has of it."""
+    if before is not None and before.args != call.args:
+        return {"is_edited": True, "is_made": False}
+    if before is None or before.result is None:
+        return {"in_parent": True}
+    return {"in_parent": True, "recorded": before.result, "actions": before.actions}
 
 
 def _as_left(
@@ -237,17 +254,29 @@ def _answer(edit: NewEdit) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"result": value}
 
 
-async def _recorded(journal: Journal, fork: ForkRow, invocation: str) -> dict[str, Any]:
-    """What is recorded of calls of the invocation in the parent, by their ids."""
+@dataclass(frozen=True, slots=True)
+class _ParentCall:
+    """A call as the session has it that this one was forked from."""
+
+    args: Mapping[str, Any]
+    result: Mapping[str, Any] | None
+    actions: Mapping[str, Any]
+
+
+async def _in_parent(journal: Journal, fork: ForkRow, invocation: str) -> dict[str, _ParentCall]:
+    """The calls of the invocation in the parent, by their ids; with the results behind the fork."""
     bodies = await journal.events.of_invocation(fork.parent, invocation)
     results = {
         str(each.id): each.result
         for row, event in bodies
         if row.number > fork.number
         for each in event.responses
+        if each.id not in event.confirmations  # it only says that the call waits for a consent
     }
     did = await journal.spans.effects(fork.parent, results)
     return {
-        call: {"recorded": result, "actions": kept_actions(did.get(call, "{}"))}
-        for call, result in results.items()
+        call.id: _ParentCall(call.args, results.get(call.id), kept_actions(did.get(call.id, "{}")))
+        for _, event in bodies
+        for call in event.calls
+        if call.id
     }

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, Standing, cutoff
 from devui.debugger.recovery.forking import message_text
-from devui.debugger.recovery.unknown import UnknownCall
+from devui.debugger.recovery.unknown import UnknownCall, was_cut_off
 from devui.debugger.runs.live import LiveRun
 from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.links import choose_url, close_url, forks_url, runs_url, session_url
@@ -32,6 +32,8 @@ _TITLES: Final[Mapping[Standing, str]] = {
 }
 _IN_PARENT = "the result was recorded before the fork"
 _HELD_BACK = "it was paused by the debugger"
+_EDITED = "it hasn't run with these arguments"
+_FAILED = "it runs again unless you enter a result"
 _ANSWERED = "{} answered it, but the answer wasn't committed"
 _GUARDED = "the guard used the recorded result, but it wasn't committed"
 _LATER = "long-running: it's unknown whether it ran"
@@ -90,6 +92,14 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         action=runs_url(session),
         invocation=stands.invocation,
         fork_action=forks_url(session) if stands.standing != "forked" and number else "",
+        mark="error"
+        if stands.standing == "failed"
+        else "fork"
+        if stands.standing == "forked"
+        else "stop",
+        again="Resume"
+        if stands.standing != "failed" or was_cut_off(stands.run)
+        else "Retry from here",
         number=number,
         close_action=close_url(session),
         lost=tuple(_lost(hold) for hold in stands.lost if hold["gate"] in _LOST),
@@ -134,8 +144,12 @@ def _ask(call: UnknownCall, session: int) -> UnknownAsk:
         note = _GUARDED
     elif call.answered_by:
         note = visible(_ANSWERED.format(call.answered_by))
+    elif call.is_edited:
+        note = _EDITED
     elif not call.is_made:
         note = _HELD_BACK
+    elif call.is_failed:
+        note = _FAILED
     elif call.recorded is not None:
         note = _IN_PARENT if call.in_parent else _RETURNED
     return UnknownAsk(
@@ -150,7 +164,19 @@ def _ask(call: UnknownCall, session: int) -> UnknownAsk:
         writes=", ".join(visible(f"{k} = {clipped(_json(v))}") for k, v in call.writes.items()),
         may_wait=call.later and call.is_made,
         held_back=not call.is_made,
+        verb=_verb(call),
     )
+
+
+def _verb(call: UnknownCall) -> str:
+    """What became of the call, in the words after its name."""
+    if call.is_edited:
+        return "was edited"
+    if call.is_failed:
+        return "has no result"
+    if not call.is_made:
+        return "never ran" if call.recorded is not None else "was about to run"
+    return "ran" if call.recorded is not None else "was in progress"
 
 
 def fork_form(event: Event, row: EventRow, *, opened: bool = False) -> ForkForm:

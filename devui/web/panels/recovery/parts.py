@@ -27,6 +27,8 @@ class UnknownAsk:
     """Somebody may still answer it."""
     held_back: bool = False
     """It was not made, and is just made now unless somebody wants something else."""
+    verb: str = "was in progress"
+    """What became of it, after its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,10 @@ class Resume:
     """Where a resume is posted; "" when nothing can go on."""
     invocation: str = ""
     fork_action: str = ""
+    mark: str = "stop"
+    """The icon of what became of it."""
+    again: str = "Resume"
+    """The button: a failure of the agent's own code is retried, anything else is resumed."""
     number: int = 0
     """The last committed event of the invocation."""
     close_action: str = ""
