@@ -11,7 +11,6 @@ from tests.kit.debugged import Debugged, forget_sessions
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 
-
 FRAGILE = """
 from devui.runtime.agents import Agent
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm

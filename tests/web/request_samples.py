@@ -20,7 +20,7 @@ from devui.web.panels.request.parts import (
     ToolSent,
 )
 from devui.web.panels.request.prompt_diff import as_text, body_of, prompt_diff, tool_shown
-from devui.web.panels.trace.parts import SpanBar, TracePanel
+from devui.web.panels.trace.parts import SpanBar, TimeTick, TracePanel
 from devui.web.text.jsontree import json_text, json_tree
 from tests.web.travel_samples import KEY
 
@@ -106,7 +106,7 @@ BAR = SpanBar(
     name="gemini",
     who="teller",
     level=2,
-    href=links.session_url(KEY, event=4, tab="event"),
+    href=links.session_url(KEY, event=4, tab="trace"),
     x=10,
     width=300.5,
     first=100,
@@ -123,6 +123,10 @@ TRACE = TracePanel(
     span="2.0 s",
     going=True,
     bars=(BAR,),
+    ticks=(TimeTick(25.0, "500 ms"), TimeTick(100.0, "2 s")),
+    lines="M250 0v10M1000 0v10",
+    holds="M300 0h100v10h-100z",
+    held="200 ms",
     more="3 more spans in the export",
     export_href=links.trace_api_url(KEY, "run-1"),
 )

@@ -1,14 +1,16 @@
 """The Trace tab: spans of a run as a waterfall."""
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from devui.debugger.runs.live import LiveRun
 from devui.store.rows import EventRow, SessionRow, SpanRow
 from devui.web.links import session_url, trace_api_url, trace_url
-from devui.web.panels.trace.parts import SpanBar, SpanType, TracePanel
+from devui.web.panels.trace.parts import SpanBar, SpanType, TimeTick, TracePanel
 from devui.web.services import Services
 from devui.web.text import formats
 from devui.web.text.formats import plural
@@ -21,6 +23,7 @@ _LEAST: Final = 2.0
 _WITH_FIRST: Final = 8.0
 """How wide a bar is in which a line can be seen."""
 _DEEPEST: Final = 8
+_MOST_TICKS: Final = 6
 _ICONS: Final = {"agent": "brand", "model": "thought", "tool": "call"}
 
 
@@ -31,18 +34,27 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
     spans = await services.journal.spans.of_run(session.key, run) if run else []
     live = services.runs.live(session.key)
     going = live is not None and live.row.id == run
+    holds = await services.journal.events.holds(session.key, run) if run else []
+    if live is not None and going:
+        holds += _open_hold(live, spans, holds)
     begin = min((span.began for span in spans), default=0.0)
     end = max((_end(span, going=going) for span in spans), default=begin)
     chart = _Chart(row.number if row else None, begin, max(end - begin, 1e-6), going)
     nested = list(_nested(spans))
     left_out = len(nested) - MOST
+    ticks = tuple(chart.ticks()) if spans else ()
+    seconds = sum(held for _, held in holds)
     return TracePanel(
         href=trace_url(session.key),
         event=row.number if row else None,
         title=_title(spans, going=going),
         span=formats.duration(end - begin) if spans else "",
         going=going,
-        bars=tuple(chart.bar(span, level, event) for span, level, event in nested[:MOST]),
+        bars=tuple(chart.bar(*each) for each in nested[:MOST]),
+        ticks=ticks,
+        lines="".join(f"M{tick.x * 10:g} 0v10" for tick in ticks),
+        holds=chart.band(holds),
+        held=formats.duration(seconds) if seconds else "",
         more=f"{plural(left_out, 'more span')} in the export" if left_out > 0 else "",
         export_href=trace_api_url(session.key, run),
     )
@@ -61,10 +73,21 @@ def _end(span: SpanRow, *, going: bool) -> float:
     return max(time.time(), span.began) if going else span.began
 
 
-def _nested(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None]]:
-    """Each span before those within it, with its depth, and the event to look at."""
+def _open_hold(
+    live: LiveRun, spans: Sequence[SpanRow], holds: Sequence[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """The hold since the last event, which no event tells yet."""
+    held = live.stepper.pauses.seconds - sum(seconds for _, seconds in holds)
+    if not spans or held <= 0:
+        return []
+    return [(time.time() - held, held)]
+
+
+def _nested(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None, str]]:
+    """Each span before those within it, with its depth, the event to look at, and its agent if
+    the span around it isn't that agent's own."""
     inside: defaultdict[int | None, list[SpanRow]] = defaultdict(list)
-    numbers = {span.number for span in spans}
+    numbers = {span.number: span for span in spans}
     events: dict[int, int] = {}
     for span in spans:
         inside[span.parent if span.parent in numbers else None].append(span)
@@ -75,7 +98,9 @@ def _nested(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None
     waiting = [(span, 1) for span in reversed(inside[None])]
     while waiting:
         span, level = waiting.pop()
-        yield span, level, span.event or events.get(span.number)
+        around = numbers.get(span.parent) if span.parent is not None else None
+        is_own = span.type == "agent" or (around is not None and around.name == span.agent)
+        yield span, level, span.event or events.get(span.number), "" if is_own else span.agent
         waiting += [(each, level + 1) for each in reversed(inside[span.number])]
 
 
@@ -88,22 +113,39 @@ class _Chart:
     seconds: float
     going: bool
 
-    def bar(self, span: SpanRow, level: int, event: int | None) -> SpanBar:
+    def ticks(self) -> Iterator[TimeTick]:
+        """Round moments, a few of them."""
+        least = self.seconds / _MOST_TICKS
+        power = 10.0 ** math.floor(math.log10(least))
+        step = next(power * each for each in (1, 2, 5, 10) if power * each >= least)
+        for number in range(1, int(self.seconds / step) + 1):
+            place = round(number * step / self.seconds * 100, 2)
+            yield TimeTick(place, _moment(number * step))
+
+    def band(self, periods: Sequence[tuple[float, float]]) -> str:
+        """Periods, each as its beginning and its seconds, as a path through a line."""
+        path = ""
+        for since, seconds in periods:
+            x = self._place(since - self.begin)
+            width = min(self._place(seconds), _WIDE - x)
+            path += f"M{x:g} 0h{width:g}v10h{-width:g}z" if width > 0 else ""
+        return path
+
+    def bar(self, span: SpanRow, level: int, event: int | None, agent: str) -> SpanBar:
         """One line."""
         end = _end(span, going=self.going)
         x = self._place(span.began - self.begin)
         width = max(self._place(end - span.began), _LEAST)
         first = span.first if width > _WITH_FIRST else None
         open_now = span.seconds is None and self.going
-        agent = "" if span.type == "agent" else visible(span.agent)
         return SpanBar(
             dom_id=f"span-{span.id}",
             type=cast("SpanType", span.type),
             icon=_ICONS[span.type],
             name=visible(span.name or span.type),
-            who=agent,
+            who=visible(agent),
             level=min(level, _DEEPEST),
-            href=session_url(span.session, event=event, tab="event") if event else "",
+            href=session_url(span.session, event=event, tab="trace") if event else "",
             x=min(x, _WIDE - _LEAST),
             width=width,
             first=None if first is None else self._place(span.began - self.begin + first),
@@ -116,6 +158,13 @@ class _Chart:
 
     def _place(self, seconds: float) -> float:
         return round(_WIDE * max(seconds, 0.0) / self.seconds, 2)
+
+
+def _moment(seconds: float) -> str:
+    """`200 ms`, `1.5 s`, `20 s`, `1 min 40 s`."""
+    if seconds < 1:
+        return f"{seconds * 1000:g} ms"
+    return f"{seconds:g} s" if seconds < 60 else formats.duration(seconds)
 
 
 def _took(span: SpanRow) -> str:

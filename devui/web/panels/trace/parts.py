@@ -15,7 +15,7 @@ class SpanBar:
     icon: str
     name: str
     who: str
-    """The agent, where the name is another."""
+    """The agent, where the line isn't below that agent's own."""
     level: int
     """How deep it lies, from 1."""
     href: str
@@ -34,6 +34,15 @@ class SpanBar:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeTick:
+    """A moment on the time axis, from the beginning of the run on."""
+
+    x: float
+    """Its place in hundredths of the width."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class TracePanel:
     """The spans of one run. Its element is `#trace`."""
 
@@ -46,5 +55,12 @@ class TracePanel:
     """How long all of it took."""
     going: bool
     bars: tuple[SpanBar, ...]
+    ticks: tuple[TimeTick, ...]
+    lines: str
+    """The ticks as an SVG path through a line of the waterfall, 10 high."""
+    holds: str
+    """When the debugger held the run, as an SVG path of the same height; "" if it never did."""
+    held: str
+    """For how long that was, in words."""
     more: str
     export_href: str
