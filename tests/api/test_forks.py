@@ -251,3 +251,24 @@ def test_a_rewind_to_nowhere_is_refused(client, travelled):
     assert client.post(url, json={"invocationId": "e-none"}).status_code == 404
     assert client.post(url, json={"number": 99}).status_code == 404
     assert client.post(url, json={}).status_code == 422
+
+
+def test_a_call_is_edited_in_a_fork_by_fields(client, travelled):
+    event = kept(client, travelled)["events"][1]
+    place, call = next(
+        (place, part["functionCall"])
+        for place, part in enumerate(event["content"]["parts"])
+        if "functionCall" in part
+    )
+    path = f"/sessions/{travelled['key']}"
+    page = client.get(f"{path}?event=2", headers={"Accept": "text/html"}).text
+    assert f"Arguments of {call['name']}" in page
+    form = {"number": 2, "change": "fields", f"part{place}.city": "Paris"}
+    answer = client.post(f"{path}/forks", data=form, headers={"HX-Request": "true"})
+    assert answer.status_code == 204, answer.text
+    key = answer.headers["HX-Redirect"].rpartition("/")[2]
+    sessions = client.get("/api/sessions", params={"app": "travel", "user": "u"}).json()["sessions"]
+    made = next(each for each in sessions if str(each["key"]) == key)
+    edited = kept(client, made)["events"][-1]["content"]["parts"]
+    assert edited[place]["functionCall"] == {**call, "args": {"city": "Paris"}}
+    assert edited[:place] == event["content"]["parts"][:place]

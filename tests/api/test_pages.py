@@ -121,11 +121,9 @@ def test_large_calls_and_results_are_chips_like_small_ones(client, page):
         "prints", events=[{"author": "A", "content": {"parts": [p]}} for p in (call, result)]
     )
     shown = client.get(path, headers=HTML).text
-    called, answered = _messages(shown)
+    [called] = _messages(shown)
     for words in ("look", "to look for", "something", "bytes: open the event to see it in full"):
         assert words in called
-    assert "bytes: open the event to see it in full" in answered
-    assert "something" not in answered
     assert len(shown) < 50_000
 
 

@@ -10,6 +10,7 @@ from devui.debugger.events.nodes import node_of, says_end
 from devui.debugger.events.preview import arguments, json_in, one_line, preview
 from devui.debugger.events.usage import total_of, usage_of
 from devui.debugger.questions.questions import (
+    CONFIRMATION,
     HUMAN_CALLS,
     question_of,
     questions_in,
@@ -21,7 +22,7 @@ from devui.store.summaries import (
     ResponseSummary,
     Summary,
 )
-from devui.wire.events import Event, Fields, Part, fields_in
+from devui.wire.events import Event, Fields, Part, Response, fields_in
 from devui.wire.gates import EDITED
 
 TEXT_LIMIT = 200
@@ -96,7 +97,7 @@ def _edits(marks: object) -> tuple[Intervention, ...]:
 def _kind(
     event: Event, calls: tuple[CallSummary, ...], responses: tuple[ResponseSummary, ...]
 ) -> Kind:
-    asks = event.confirmations or event.credentials
+    asks = not responses and (event.confirmations or event.credentials)
     tests: tuple[tuple[bool, Kind], ...] = (
         (bool(event.error_code or event.error_message), "error"),
         (event.author == "user" and _speaks(event) and not responses, "user"),
@@ -163,7 +164,7 @@ def _text(
             sent = _response_files(event)
             ran = {edit.call: f"({edit.ran})" for edit in edits if edit.ran}
             results = [
-                " ".join([f"{each.name}{args} → {each.preview}", *sent[place]])
+                " ".join([_returned(each, args), *sent[place]])
                 for place, each in enumerate(responses)
                 for args in [ran.get(each.id or "", "")]
             ]
@@ -176,6 +177,15 @@ def _text(
             files = ", ".join(filter(None, map(_file, event.parts)))
             text = f"{said} {files}".strip() or _unspoken(event)
     return one_line(text, TEXT_LIMIT)
+
+
+def _returned(response: ResponseSummary, args: str) -> str:
+    """An answer of a person isn't told under the framework's name of the question."""
+    if response.name == CONFIRMATION:
+        return response.preview
+    if response.name in HUMAN_CALLS:
+        return f"answer → {response.preview}"
+    return f"{response.name}{args} → {response.preview}"
 
 
 def _assignments(delta: Fields) -> str:
@@ -244,13 +254,27 @@ def _responses(event: Event) -> tuple[ResponseSummary, ...]:
         ResponseSummary(
             id=response.id,
             name=response.name,
-            preview=preview(decoded(unwrapped(response.value)), PREVIEW_LIMIT)
-            if "response" in response.fields
-            else "not recorded",
+            preview=_outcome(response, event),
             failed=response.is_error and response.id not in event.confirmations,
         )
         for response in event.responses
     )
+
+
+def _outcome(response: Response, event: Event) -> str:
+    """What came of a call, in a line; a tool that asks first returns a stand-in for its result."""
+    if response.id in event.confirmations:
+        return "waits for confirmation"
+    if response.id in event.credentials:
+        return "waits for a sign-in"
+    if "response" not in response.fields:
+        return "not recorded"
+    answer = response.result
+    if response.name == CONFIRMATION and isinstance(answer.get("confirmed"), bool):
+        word = "confirmed" if answer["confirmed"] else "rejected"
+        payload = answer.get("payload")
+        return word if payload is None else f"{word} with {preview(payload, PREVIEW_LIMIT)}"
+    return preview(decoded(unwrapped(response.value)), PREVIEW_LIMIT)
 
 
 def unwrapped(response: object) -> object:

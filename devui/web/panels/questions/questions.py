@@ -93,7 +93,7 @@ def _confirmation(args: Mapping[str, Any]) -> Form:
         fields = tuple(map(_of_payload, SchemaForm(schema, "payload").fields(payload)))
     elif payload is not None:
         fields = (_json_field("payload", "Payload", payload),)
-    about = f"{call.get('name', '')} {_readable(call.get('args') or {})}"
+    about = f"{call.get('name', '')}({_arguments(fields_in(call.get('args')))})"
     return Form(hint, fields, (AskChoice("yes", "Confirm"), AskChoice("no", "Reject")), about)
 
 
@@ -273,6 +273,13 @@ def _any_answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
 
 
 # --- JSON in a field -------------------------------------------------------------------------
+
+
+def _arguments(args: Mapping[str, Any]) -> str:
+    """As in the rows, but whole: each on a line of its own if together they are long."""
+    each = [f"{name}={_readable(value)}" for name, value in args.items()]
+    line = ", ".join(each)
+    return line if len(line) <= _ONE_LINE else "\n  " + ",\n  ".join(each) + "\n"
 
 
 def _readable(value: Any) -> str:

@@ -14,6 +14,7 @@ from devui.web.links import choose_url, close_url, forks_url, runs_url, session_
 from devui.web.panels.apps.lists import forked_at, session_name
 from devui.web.panels.chat.run_notes import cut_off
 from devui.web.panels.recovery.actions import NO_CHECKPOINTS, goes_on
+from devui.web.panels.recovery.event_fields import fields_of
 from devui.web.panels.recovery.parts import ForkForm, ForkLink, Lineage, Resume, UnknownAsk
 from devui.web.panels.timeline.kinds import WORDS
 from devui.web.services import Services
@@ -54,6 +55,8 @@ _LOST: Final[Mapping[str, str]] = {
 """By the gate at which something was held; at the others nothing is lost with it."""
 _EDITABLE: Final = 60_000
 """Bytes of an event that a form still offers to be changed."""
+_FILLABLE: Final = 20_000
+"""Bytes of one that it offers as fields."""
 
 
 async def resume(services: Services, session: int, live: LiveRun | None) -> Resume:
@@ -187,6 +190,7 @@ def fork_form(event: Event, row: EventRow, *, opened: bool = False) -> ForkForm:
         number=row.number,
         is_message=message_text(event) is not None,
         event=text if is_whole else "",
+        sections=fields_of(event) if is_whole and len(text) < _FILLABLE else (),
         open=opened,
     )
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from devui.web.panels.questions.parts import AskField
+
 
 @dataclass(frozen=True, slots=True)
 class UnknownAsk:
@@ -66,6 +68,15 @@ class Resume:
 
 
 @dataclass(frozen=True, slots=True)
+class EventFields:
+    """Fields for one thing that an event says."""
+
+    title: str
+    """What it is: `Arguments of pay`; "" of a text."""
+    fields: tuple[AskField, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ForkForm:
     """A fork at an event; in its detail."""
 
@@ -75,6 +86,8 @@ class ForkForm:
     is_message: bool
     event: str
     """The event as JSON, to be changed; "" when it is too large for that."""
+    sections: tuple[EventFields, ...] = ()
+    """The same as fields, as far as there are any for it."""
     open: bool = False
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -13,6 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import CallAnswer, Undecided
 from devui.debugger.recovery.forking import ForkRequest
+from devui.store.rows import SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest, redirect, renew
 from devui.web.links import session_url
@@ -21,9 +23,11 @@ from devui.web.panels.apps.lists import session_name
 from devui.web.panels.chat.chat import again_menu
 from devui.web.panels.questions.schema_forms import WrongFields
 from devui.web.panels.recovery.actions import ask_no_more, forked, invocation_of, rewound, run_fork
+from devui.web.panels.recovery.event_fields import with_fields
 from devui.web.panels.recovery.panel import unknown_slot
 from devui.web.panels.session.page import AgainPage
 from devui.web.security.intake import parse_typed, read_form
+from devui.web.services import Services
 from devui.web.text.numbers import whole_number
 from devui.wire.events import USER
 
@@ -45,7 +49,10 @@ async def fork(request: Request) -> Response:
     services, session = await session_of(request)
     form = await read_form(request)
     try:
-        made = await forked(services, session, _fork_request(form))
+        wanted = _fork_request(form)
+        if form.get("change") == "fields":
+            wanted = replace(wanted, event=await _refilled(services, session, wanted.number, form))
+        made = await forked(services, session, wanted)
     except Unprocessable as error:
         if not HtmxRequest.read(request.headers):
             raise
@@ -148,6 +155,20 @@ def _fork_request(form: FormData) -> ForkRequest:
         note=note,
         actor=actor_of(form),
     )
+
+
+async def _refilled(
+    services: Services, session: SessionRow, number: int, form: FormData
+) -> dict[str, Any]:
+    """The event of that number with what the form's fields say."""
+    body = await services.journal.events.body(session.key, number)
+    if body is None:
+        raise NotFound(f"session {session.key} has no event #{number}")
+    entries = {name: value for name, value in form.items() if isinstance(value, str)}
+    try:
+        return with_fields(body[1], entries)
+    except WrongFields as wrong:
+        raise Unprocessable("; ".join(wrong.errors.values())) from wrong
 
 
 def _policy(form: FormData) -> Policy:

@@ -245,10 +245,12 @@ def _stand_in(row: EventRow, summary: Summary) -> dict[str, Any]:
     Calls have their chips, in which their results are: what those say is not said once more.
     """
     told = f"({row.size:,} bytes: open the event to see it in full)"
-    if not summary.calls and (summary.kind != "result" or summary.final):
-        told = f"{summary.text}\n\n{told}"
     role = "user" if summary.kind == "user" else "model"
     calls = [{"functionCall": {"id": call.id, "name": call.name}} for call in summary.calls]
+    if summary.kind == "result" and summary.responses and not summary.final:
+        return {"author": row.author, "content": {"role": role, "parts": []}}
+    if not summary.calls:
+        told = f"{summary.text}\n\n{told}"
     parts = [*calls, {"text": told}]
     return {"author": row.author, "content": {"role": role, "parts": parts}}
 

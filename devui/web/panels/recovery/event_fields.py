@@ -1,0 +1,73 @@
+"""Fields for what an event says, with which a fork has another event in its place."""
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from devui.web.panels.questions.parts import AskField
+from devui.web.panels.questions.schema_forms import SchemaForm, WrongFields, schema_of
+from devui.web.panels.recovery.parts import EventFields
+from devui.web.text.visible import visible
+from devui.wire.events import Event, Fields, fields_in
+
+_SAYS: Final[Mapping[str, tuple[str, str]]] = {
+    "functionCall": ("args", "Arguments of {}"),
+    "functionResponse": ("response", "Result of {}"),
+}
+"""By the kind of a part: the member with its values, and what they are."""
+
+
+def fields_of(event: Event) -> tuple[EventFields, ...]:
+    """The arguments, results and texts of an event, as far as fields can hold them."""
+    return tuple(_sections(event))
+
+
+def with_fields(event: Event, entries: Mapping[str, str]) -> dict[str, Any]:
+    """The event in wire form with what the fields say. Raises WrongFields."""
+    fields = copy.deepcopy(dict(event.fields))
+    errors: dict[str, str] = {}
+    for place, kind, values in _editable(event):
+        part = fields["content"]["parts"][place]
+        if kind == "text":
+            part["text"] = entries.get(_name(place), part["text"])
+            continue
+        try:
+            told = SchemaForm(schema_of(values) or {}, _name(place)).read(entries)
+        except WrongFields as wrong:
+            errors |= {
+                name: f"{name.partition('.')[2]}: {text}" for name, text in wrong.errors.items()
+            }
+            continue
+        part[kind][_SAYS[kind][0]] = told
+    if errors:
+        raise WrongFields(errors)
+    return fields
+
+
+def _sections(event: Event) -> Iterator[EventFields]:
+    for place, kind, values in _editable(event):
+        if kind == "text":
+            text = AskField(name=_name(place), label="Text", kind="long", value=values["text"])
+            yield EventFields("", (text,))
+            continue
+        form = SchemaForm(schema_of(values) or {}, _name(place)).fields(values)
+        # A field of a choice that isn't taken must not keep the form from being sent.
+        fields = tuple(replace(field, required=False) for field in form)
+        tool = event.parts[place].fields[kind].get("name", "")
+        yield EventFields(visible(_SAYS[kind][1].format(tool)), fields)
+
+
+def _editable(event: Event) -> Iterator[tuple[int, str, Fields]]:
+    """Place, kind and values of the parts that fields can hold."""
+    for place, part in enumerate(event.parts):
+        for kind, (member, _) in _SAYS.items():
+            values = fields_in(fields_in(part.fields.get(kind)).get(member))
+            if schema_of(values) is not None:
+                yield place, kind, values
+        if part.text and not part.is_thought:
+            yield place, "text", {"text": part.text}
+
+
+def _name(place: int) -> str:
+    return f"part{place}"
