@@ -59,7 +59,8 @@ CONFIG: Final[Mapping[str, object]] = {
     "noSwap": [204, 304, "4xx", "5xx"],
     "morphIgnore": ["data-htmx-powered", "open"],
     "morphSkip": ".break-edit[open], .queue-edit[open]",
-    "morphSkipChildren": ".call-ending, .unknown .field-error, .fork .field-error",
+    "morphSkipChildren": ".call-ending, .unknown .field-error, .fork .field-error,"
+    " [data-loads-once]:has(form, .pages)",
     "sse": {"reconnectDelay": 500, "reconnectMaxDelay": 10_000},
 }
 """What the page tells htmx before anything else (R14, with the names of 4.x).
@@ -75,7 +76,8 @@ morphIgnore: whether a `<details>` is open is the reader's business.
 morphSkip: a form that is open stays as it was when it was opened, so that it is refused, and not
     saved over what somebody else has changed meanwhile.
 morphSkipChildren: what was typed, and what an answer told at a field of a form, stays while the
-    page goes on around it. This takes the place of htmx's attribute for it.
+    page goes on around it. This takes the place of htmx's attribute for it. What an element with
+    an id of its own has fetched once stays, too: nothing would fetch it again.
 sse: milliseconds; a local server that was restarted is found again within ten seconds.
 
 Scripts, `hx-on`, `js:` values and trigger filters have no switch in 4.x: they need
@@ -121,6 +123,12 @@ class HtmxRequest:
 
     def __bool__(self) -> bool:
         return self.active
+
+
+def opens_page(headers: Headers) -> bool:
+    """Whether a person opens the address itself, such as in a new tab, rather than the page
+    fetching a piece for itself."""
+    return headers.get("sec-fetch-mode") == "navigate"
 
 
 def push_url(url: str) -> dict[str, str]:

@@ -20,6 +20,7 @@ from devui.web.assets import STATIC_PREFIX, Assets
 from devui.web.basic_parts import Field, Notice
 from devui.web.openapi import Group, OperationRow, Parameter, ReferencePage
 from devui.web.panels.apps.parts import AppPage, AppsPage, DeletePage, NewSession
+from devui.web.panels.apps.piece import PiecePage
 from devui.web.panels.breakpoints.from_event import breakpoint_sheet
 from devui.web.panels.bundles.parts import (
     ExportedPage,
@@ -168,7 +169,15 @@ def app_pages() -> dict[str, Model]:
         "apps": AppsPage("auto", folder, app_samples.CARDS, recent, app_samples.LEFT_OUT),
         "apps-empty": AppsPage("auto", folder, (), ()),
         "app": AppPage(
-            "auto", travel, app_samples.README, form, app_samples.LISTED, TOOLS, GRAPH, MEMORY
+            "auto",
+            travel,
+            app_samples.README,
+            form,
+            app_samples.LISTED,
+            TOOLS,
+            GRAPH,
+            MEMORY,
+            prompts=("Book a flight to London", "I live in Paris"),
         ),
         "app-error": AppPage(
             "auto",
@@ -247,6 +256,9 @@ def side_pages() -> dict[str, Model]:
             ),
             ("s2 of travel",),
             ("Session s3 wasn't imported: session.db, table events: invalid JSON",),
+        ),
+        "app-piece": PiecePage(
+            "auto", "travel", samples.links.app_url("travel"), "Memory", memory_samples.ALL[0]
         ),
         "again": AgainPage(
             "auto",

@@ -1,5 +1,6 @@
 // Pages that read like a document: the apps, one app, errors.
 import * as selection from "../apps/selection.js";
+import * as graph from "../graph/graph.js";
 import * as progress from "../jobs/progress.js";
 import * as keys from "../palette/commands.js";
 import * as palette from "../palette/palette.js";
@@ -14,4 +15,4 @@ import * as stream from "../shell/stream.js";
 import * as theme from "../shell/theme.js";
 import * as times from "../shell/times.js";
 
-start([forms, connection, copying, progress, popups, keys, palette, selection, notices, stream, secrets, theme, times]);
+start([forms, connection, copying, progress, popups, keys, palette, selection, graph, notices, stream, secrets, theme, times]);

@@ -226,6 +226,8 @@ class AppPage:
     graph_href: str
     memory_href: str
     """Where its tools, graph and memory are told."""
+    prompts: tuple[str, ...] = ()
+    """Example prompts of the README; each starts a session."""
     unread: tuple[Unused, ...] = ()
     """Files of its folder that do less here than with google-adk."""
     import_action: str = "/import"

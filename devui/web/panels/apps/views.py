@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.apps.adk_files import begun_with, unread_files
+from devui.debugger.runs.request import RunRequest
 from devui.store.errors import BadValue, SessionExists
 from devui.web.basic_parts import Field
 from devui.web.errors import BadRequest, Unprocessable
@@ -20,7 +21,7 @@ from devui.web.links import (
     tools_url,
 )
 from devui.web.lookup import actor_of, theme_of
-from devui.web.panels.apps.lists import app_head, unused_file
+from devui.web.panels.apps.lists import app_head, example_prompts, unused_file
 from devui.web.panels.apps.parts import AppPage, NewSession
 from devui.web.panels.apps.session_list import ListQuery, session_list
 from devui.web.panels.jobs.panel import job_list
@@ -78,6 +79,11 @@ async def create_session(request: Request) -> Response:
         )
     except (SessionExists, BadValue) as error:
         return await _page(request, _refused(name, form, id=str(error)), status=422)
+    if text := _text(form, "text"):
+        message = {"role": "user", "parts": [{"text": text}]}
+        await services.runs.start(
+            row, RunRequest(message=message, streaming=True, actor=actor_of(form))
+        )
     return RedirectResponse(session_url(row.key), status_code=303)
 
 
@@ -86,6 +92,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
     name = request.path_params["app"]
     services.workers.warm(name)
     query = ListQuery.read(request.query_params)
+    readme = services.apps.readme(name)
     unread = await asyncio.to_thread(unread_files, services.apps.require(name))
     page = AppPage(
         theme=theme_of(request),
@@ -94,11 +101,12 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
             services.apps.about(name),
             services.workers.engines.default,
         ),
-        readme=services.apps.readme(name),
+        readme=readme,
         tools_href=tools_url(name),
         graph_href=app_graph_url(name),
         memory_href=memory_url(name),
         form=form,
+        prompts=() if form.disabled_reason else tuple(example_prompts(readme)),
         sessions=await session_list(services, name, query),
         unread=tuple(unused_file(each) for each in unread),
         journal=server_notices(services),

@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Final
 
@@ -134,7 +134,17 @@ def _drawn(
 def app_graph(info: AppInfo) -> GraphPanel:
     """The structure of an app alone."""
     idle = Course(tuple(Activity() for _ in info.nodes), Counter())
-    return picture((info.nodes, info.edges), idle, title="")
+    panel = picture((info.nodes, info.edges), idle, title="")
+    places = {f"graph-{number}": node for number, node in enumerate(info.nodes)}
+    return replace(panel, nodes=tuple(_sourced(each, places[each.dom_id]) for each in panel.nodes))
+
+
+def _sourced(shown: GraphNode, node: StructureNode) -> GraphNode:
+    """With a menu that leads to the node's code: without a session, there is nothing else to do."""
+    if not node.place:
+        return shown
+    place, name = visible(node.place), visible(node.name)
+    return replace(shown, menu=NodeMenu(name, place=place, about=node.type))
 
 
 def picture(

@@ -12,12 +12,13 @@ class NodeMenu:
     """What can be done about a node."""
 
     name: str
-    filter_href: str
-    breakpoint: str
+    filter_href: str = ""
+    """Its events; "" without a session."""
+    breakpoint: str = ""
     """The draft of a breakpoint as JSON; "" for a node that can't be broken on."""
-    place: str
+    place: str = ""
     """`travel/tools.py:12`; "" if it is unknown."""
-    about: str
+    about: str = ""
     """Its class or kind."""
 
 
@@ -42,7 +43,7 @@ class GraphNode:
     title: str
     """All of it in words."""
     menu: NodeMenu | None
-    """None in a file and on the app's own page."""
+    """None in a file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from devui.debugger.events.preview import one_line
 from devui.debugger.events.spans import SentRequest, request_and_answers, sent_and_result
 from devui.debugger.events.usage import usage_of
+from devui.debugger.history.paths import Path
 from devui.debugger.secrets.fragments import clean_answers
 from devui.store.rows import EventRow, SessionRow, SpanRow
 from devui.store.summaries import Usage
@@ -18,6 +19,7 @@ from devui.web.basic_parts import Fact
 from devui.web.links import (
     again_url,
     block_url,
+    event_value_url,
     raw_request_url,
     session_url,
     span_api_url,
@@ -50,7 +52,7 @@ from devui.web.panels.request.prompt_diff import (
 from devui.web.services import Services
 from devui.web.text import formats
 from devui.web.text.formats import plural
-from devui.web.text.jsontree import json_text, json_tree
+from devui.web.text.jsontree import Rest, json_text, json_tree
 from devui.web.text.visible import visible
 from devui.wire.events import Event, fields_in
 
@@ -156,8 +158,9 @@ async def request_panel(
         return await _model_call(services, row, models[-1], against)
     if spans:
         told = [await sent_and_result(services.journal, span) for span in spans]
+        body = await services.journal.events.body(session.key, row.number)
         calls = tuple(
-            _tool((session.key, row.number), span, *each)
+            _tool((session.key, row.number), span, *each, _rest_of(body, span.call, each[1]))
             for span, each in zip(spans, told, strict=True)
         )
         return ToolCallsPanel(row.number, calls)
@@ -191,7 +194,26 @@ def _nothing(row: EventRow) -> Hint:
     return Hint("Nothing was sent for this event", text)
 
 
-def _tool(place: tuple[int, int], span: SpanRow, args: Any, result: Any) -> ToolSent:
+def _rest_of(body: tuple[EventRow, Event] | None, call: str | None, result: Any) -> Rest | None:
+    """What leads to all of a tool's result: the event has it, unless a callback changed it."""
+    if body is None:
+        return None
+    row, event = body
+    for place, part in enumerate(event.parts):
+        if part.response is None or part.response.id != call:
+            continue
+        path: Path = ("content", "parts", place, "functionResponse", "response")
+        if part.response.value != result:
+            path = (*path, "result")
+            if part.response.result.get("result") != result:
+                return None
+        return lambda within, at: event_value_url(row.session, row.number, (*path, *within), at)
+    return None
+
+
+def _tool(
+    place: tuple[int, int], span: SpanRow, args: Any, result: Any, rest: Rest | None
+) -> ToolSent:
     """`place` is the session and the number of the event."""
     over = span.seconds is not None
     return ToolSent(
@@ -199,7 +221,7 @@ def _tool(place: tuple[int, int], span: SpanRow, args: Any, result: Any) -> Tool
         id=visible(span.call or ""),
         took=formats.duration(span.seconds) if span.seconds is not None else "",
         args=None if args is None else json_tree(args),
-        result=None if result is None or span.error or not over else json_tree(result),
+        result=None if result is None or span.error or not over else json_tree(result, rest=rest),
         error=visible(span.error or ""),
         try_href=try_call_url(*place, span.call) if span.call else "",
     )
