@@ -16,7 +16,7 @@ from devui.store.rows import RunRow, SessionRow
 from devui.web.basic_parts import Status
 from devui.web.errors import BadRequest, NotFound
 from devui.web.links import Compared, choose_url, session_url
-from devui.web.panels.apps.lists import session_name
+from devui.web.panels.apps.lists import forked_at, session_name
 from devui.web.panels.compare.parts import CompareChoice, CompareFigure, CompareSide
 from devui.web.panels.runs.status import WORDS
 from devui.web.panels.session.parts import MenuItem
@@ -143,7 +143,7 @@ async def _kind(services: Services, side: Side) -> str:
     if fork is None:
         return ""
     note = f", {visible(fork.note)}" if fork.note else ""
-    return f"a fork of session {fork.parent} at #{fork.number}{note}"
+    return f"a fork of session {fork.parent} {forked_at(fork)}{note}"
 
 
 def _name(side: Side) -> str:
