@@ -43,7 +43,7 @@ def test_parallel_questions_are_answered_one_after_the_other(asked):
     assert questions(asked) == []
     asked.start("pay", pause=False).settled()
     first, second = questions(asked)
-    assert first["about"] == 'pay(amount=5)'
+    assert first["about"] == "pay(amount=5)"
     assert [each["value"] for each in first["choices"]] == ["yes", "no"]
     assert reply(asked, first, choice="yes").status_code == 201
     assert [each["call"] for each in questions(asked)] == [second["call"]]

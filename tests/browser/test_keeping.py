@@ -48,6 +48,8 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
     expect(page.locator("#write-test")).to_be_enabled()
     page.locator("#write-test").press("Enter")
     expect(page.locator("#test-command")).to_have_text("devui test tests/test_trip.py")
+    page.locator("#play-test").press("Enter")
+    expect(page.locator(".played")).to_contain_text("The test passed.")
     made = tmp_path / "tests" / "test_trip.py"
     assert "result.agents" not in made.read_text()
     played = devui("test", "--", "-p", "no:cacheprovider", cwd=tmp_path)

@@ -137,7 +137,7 @@ def test_what_a_confirmation_carries_is_changed_and_confirmed_with_the_keyboard(
 
 def test_a_confirmation_without_words_of_its_own_asks_a_person_in_words(asking):
     session = asked(asking, "pay")
-    expect(session.page.locator(".ask")).to_contain_text('Allow this call? pay(amount=5)')
+    expect(session.page.locator(".ask")).to_contain_text("Allow this call? pay(amount=5)")
     expect(session.page.locator(".ask")).not_to_contain_text("ToolConfirmation")
     expect(session.page.locator("#messages .outcome.done")).to_contain_text("waits for")
     expect(session.page.locator("#messages .outcome.failed")).to_have_count(0)
@@ -146,7 +146,7 @@ def test_a_confirmation_without_words_of_its_own_asks_a_person_in_words(asking):
 @pytest.mark.req("R31")
 def test_a_confirmed_call_is_made(asking):
     session = asked(asking, "pay")
-    expect(session.page.locator(".ask pre")).to_have_text('pay(amount=5)')
+    expect(session.page.locator(".ask pre")).to_have_text("pay(amount=5)")
     button(session, "Confirm").dblclick()
     is_answered(session, asking, "Done: paid 5")
     session.tab("log")

@@ -3,7 +3,7 @@
 from devui.web import links
 from devui.web.panels.jobs.panel import JobList
 from devui.web.panels.replays.parts import Replay, ReplayField, ReplayForm, ReplayRun
-from devui.web.panels.tests.parts import CheckChoice, MakeTestPage, RunChoice, TestPreview
+from devui.web.panels.tests.parts import CheckChoice, MakeTestPage, Played, RunChoice, TestPreview
 
 KEY = 7
 
@@ -49,6 +49,8 @@ MAKING = TestPreview(
     recordings="1 recording",
     redacted=("a value of .env, 3 times",),
     there=True,
+    command="devui test tests/test_travel_7.py",
+    played=Played("failed", "1 failed in 0.4 s"),
 )
 RUNS = (
     RunChoice(

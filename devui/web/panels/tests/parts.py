@@ -34,6 +34,15 @@ class RunChoice:
 
 
 @dataclass(frozen=True, slots=True)
+class Played:
+    """What came of running the test."""
+
+    word: str
+    """`passed`, `failed`, `stopped` or `not run`."""
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
 class TestPreview:
     """What would be written, or has been. Goes into `#test-preview`."""
 
@@ -56,6 +65,8 @@ class TestPreview:
     """The files, once they are written."""
     command: str = ""
     """What plays the test."""
+    played: Played | None = None
+    """None if it was not run from here."""
 
 
 @dataclass(frozen=True, slots=True)

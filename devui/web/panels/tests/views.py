@@ -20,8 +20,9 @@ from devui.web.links import session_url, test_url
 from devui.web.lookup import session_of, theme_of
 from devui.web.panels.apps.lists import session_name
 from devui.web.panels.jobs.panel import job_list
-from devui.web.panels.tests.api import KeepBody, keeper, make_test, wanted_of
+from devui.web.panels.tests.api import KeepBody, display_path, keeper, make_test, wanted_of
 from devui.web.panels.tests.parts import MakeTestPage, TestPreview
+from devui.web.panels.tests.play import play
 from devui.web.panels.tests.preview import FOLDER, preview, run_choices
 from devui.web.security.intake import read_form
 from devui.web.services import Services
@@ -62,7 +63,10 @@ async def show(request: Request) -> Response:
 async def make(request: Request) -> Response:
     """Write the test, and say where; or why not."""
     services, session = await session_of(request)
-    test_form = _test_form(await read_form(request), session)
+    form = await read_form(request)
+    test_form = _test_form(form, session)
+    if form.get("play") is not None:
+        return await _played(request, services, session, test_form)
     try:
         name = session.title or session.id
         with services.jobs.begin("test", name, session=session.key) as job:
@@ -81,6 +85,19 @@ async def make(request: Request) -> Response:
         command=visible(f"devui test {made.paths[0]}"),
     )
     return _page(request, services, session, test_form, made.offers, shown)
+
+
+async def _played(
+    request: Request, services: Services, session: SessionRow, typed: _TestForm
+) -> Response:
+    """Run the test as it is in its file, and show what came of it."""
+    _, place = wanted_of(services, session, typed.body)
+    if place is None or not await asyncio.to_thread(place.is_file):
+        raise Conflict("write the test before you run it")
+    offers, shown = await _offered(services, session, typed)
+    shown = replace(shown, command=visible(f"devui test {display_path(place)}"))
+    shown = replace(shown, played=await play(place))
+    return _page(request, services, session, typed, offers, shown)
 
 
 def _test_form(form: FormData | QueryParams, session: SessionRow) -> _TestForm:
