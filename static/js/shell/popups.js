@@ -7,7 +7,7 @@ export function start() {
     }
   });
   document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
-    ctx.target?.closest?.(".again[open] > .sheet")?.scrollIntoView({ block: "nearest" });
+    ctx.target?.closest?.(".again[open] > .sheet, .try[open]")?.scrollIntoView({ block: "nearest" });
   });
   document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
     const menu = ctx.sourceElement?.closest?.("form")?.closest(".again[open]");
