@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.kit.frames import messages
 from tests.kit.server import SAMPLES, make_session, running
 
 HTMX = {"HX-Request": "true", "HX-Request-Type": "partial", "HX-Target": "section#inspector"}
@@ -69,3 +70,14 @@ def test_what_cannot_be_watched_is_refused(server):
         ]
         assert answers.count(303) <= 20
         assert answers[-1] == 400
+
+
+def test_other_pages_of_the_app_hear_at_once_what_is_watched(server):
+    with server.client() as client:
+        headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
+        key, other = counted(client), counted(client)
+        with client.stream("GET", f"/sessions/{other}/stream?after=0") as answer:
+            told = messages(answer.iter_lines())
+            next(told)
+            client.post(f"/sessions/{key}/watched", data={"key": "n"}, headers=headers)
+            assert any("watched-now" in each.data and ">n<" in each.data for each in told)

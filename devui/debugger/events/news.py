@@ -11,7 +11,7 @@ from devui.wire.errors import AgentError
 from devui.wire.events import Event
 
 APPS = "apps"
-"""The topic of `AppChanged` and `BreakpointsChanged`; else the topic is the session's key."""
+"""The topic of what concerns an app or the server as a whole; else it is the session's key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,13 @@ class BreakpointsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class WatchChanged:
+    """A state key is watched in the app's sessions, or isn't any more (topic `APPS`)."""
+
+    app: str
+
+
+@dataclass(frozen=True, slots=True)
 class NoteChanged:
     """Somebody wrote something about an event or the session, or starred it."""
 
@@ -169,6 +176,7 @@ News = (
     | OutputArrived
     | AppChanged
     | BreakpointsChanged
+    | WatchChanged
     | NoteChanged
     | QueueChanged
     | JournalChanged

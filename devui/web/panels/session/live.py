@@ -41,6 +41,7 @@ from devui.debugger.events.news import (
     SessionRemade,
     SpansChanged,
     StateTouched,
+    WatchChanged,
 )
 from devui.debugger.predicates.filters import Filter, Typed
 from devui.store.rows import SessionRow
@@ -136,7 +137,10 @@ class LivePage:
         self._makers: Makers = (
             ({EventCommitted, RunChanged, StateTouched}, self._lost_reads),
             ({EventCommitted, EventDropped, RunChanged}, self._history),
-            ({EventCommitted, PositionChanged, RunChanged, StateTouched}, self._present),
+            (
+                {EventCommitted, PositionChanged, RunChanged, StateTouched, WatchChanged},
+                self._present,
+            ),
             ({EventCommitted}, self._chips),
             ({EventCommitted, RunChanged}, self._totals),
             ({EventCommitted, PartialArrived, RunChanged, PositionChanged}, self._in_flight),

@@ -3,6 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from devui.debugger.events.news import APPS, WatchChanged
 from devui.web.errors import BadRequest
 from devui.web.links import session_url
 from devui.web.lookup import session_of
@@ -23,5 +24,6 @@ async def change(request: Request) -> Response:
         await services.journal.watched_keys.remove(session.app, key)
     else:
         await services.journal.watched_keys.add(session.app, key)
+    services.bus.publish(APPS, WatchChanged(session.app))
     event, at = (whole_number(str(form.get(name) or "")) for name in ("event", "at"))
     return RedirectResponse(session_url(session.key, event=event, at=at, tab="state"), 303)
