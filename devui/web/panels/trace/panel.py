@@ -30,7 +30,9 @@ _ICONS: Final = {"agent": "brand", "model": "thought", "tool": "call"}
 async def trace_panel(services: Services, session: SessionRow, row: EventRow | None) -> TracePanel:
     """The run of the selected event, or the newest one as it is now."""
     newest = await services.journal.runs.newest(session.key)
-    run = row.run if row is not None else newest.id if newest else None
+    run = row.run if row is not None else None
+    if run is None and newest is not None:  # an event that a person set belongs to no run
+        run = newest.id
     spans = await services.journal.spans.of_run(session.key, run) if run else []
     live = services.runs.live(session.key)
     going = live is not None and live.row.id == run
