@@ -47,7 +47,7 @@ def test_the_tour_is_followed_to_its_end(visit):
     expect(page.locator("#held .held-form button.primary")).to_be_focused()
     page.keyboard.press("Enter")
     title(page, "Continue")
-    page.locator("#held").get_by_role("button", name="Undo").click()
+    page.locator("#held").get_by_role("button", name="Undo").press("Enter")
     title(page, "Look, then change it")
     act.click()
     expect(page.locator("#held .held-form button.primary")).to_be_focused()
