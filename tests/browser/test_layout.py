@@ -231,3 +231,18 @@ def test_a_row_that_comes_as_the_reader_scrolls_up_does_not_take_them_back(visit
     session.page.evaluate(SCROLLED_AS_A_ROW_CAME)
     expect(session.page.locator("#timeline [data-newer]")).to_contain_text("1 new")
     expect(session.row(1)).to_be_in_viewport()
+
+
+def test_the_scrubber_keeps_its_place_when_a_run_is_held_and_an_event_selected(visit):
+    session = visit.session("travel")
+    scrubber = session.page.locator("#scrubber")
+    idle = scrubber.bounding_box()
+    session.page.get_by_label("pause first").check()
+    session.send(BOOK)
+    expect(session.page.locator("#do-continue")).to_be_visible()
+    assert scrubber.bounding_box() == idle
+    buttons = session.page.locator("#debugger")
+    buttons.get_by_role("button", name="Step", exact=True).click()
+    session.row(1).click()
+    expect(session.page.locator("#go-live")).to_be_visible()
+    assert scrubber.bounding_box() == idle

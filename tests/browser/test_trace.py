@@ -90,3 +90,18 @@ def test_a_model_that_streams_is_shown_while_it_does(visit):
     expect(session.events).to_have_count(1)  # the answer is not whole yet
     session.page.get_by_role("button", name="Stop").first.click()
     session.ends("stopped")
+
+
+def test_the_trace_stays_beside_the_event_it_selects_and_marks_when_the_run_was_held(visit):
+    session = visit.session("teller")
+    session.page.get_by_label("pause first").check()
+    session.send("How is the weather?")
+    session.page.locator("#do-continue").click()
+    session.ends()
+    press(session, "8")
+    expect(session.page.locator("#trace h2")).to_contain_text("held for")
+    expect(session.page.locator("#trace .holds").first).to_be_attached()
+    session.page.locator("#trace tr.t-tool").click()
+    expect(session.page.locator('#e-3[aria-selected="true"]')).to_be_visible()
+    expect(session.page.locator("#trace tr.chosen th")).to_contain_text("weather")
+    assert session.page.evaluate("document.scrollingElement.scrollTop") == 0
