@@ -96,6 +96,10 @@ def test_the_trace_stays_beside_the_event_it_selects_and_marks_when_the_run_was_
     session = visit.session("teller")
     session.page.get_by_label("pause first").check()
     session.send("How is the weather?")
+    for number in (1, 2):
+        buttons = session.page.locator("#debugger")
+        buttons.get_by_role("button", name="Step", exact=True).click()
+        expect(session.row(number)).to_be_visible()
     session.page.locator("#do-continue").click()
     session.ends()
     press(session, "8")

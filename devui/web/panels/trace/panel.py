@@ -45,6 +45,7 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
     nested = list(_nested(spans))
     left_out = len(nested) - MOST
     ticks = tuple(chart.ticks()) if spans else ()
+    holds = [*_since(begin, holds)]
     seconds = sum(held for _, held in holds)
     return TracePanel(
         href=trace_url(session.key),
@@ -73,6 +74,13 @@ def _end(span: SpanRow, *, going: bool) -> float:
     if span.seconds is not None:
         return span.began + span.seconds
     return max(time.time(), span.began) if going else span.began
+
+
+def _since(begin: float, holds: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """The holds from the first span on: what was held before it is not on the axis."""
+    for since, seconds in holds:
+        if (left := since + seconds - max(since, begin)) > 0:
+            yield max(since, begin), left
 
 
 def _open_hold(
