@@ -61,7 +61,7 @@ def test_an_editor_stops_a_run_for_as_long_as_it_likes(tmp_path):
     port = free_port()
     options = [f"--debug-port={port}", "--limit=seconds=4"]
     with (
-        running(tmp_path / "agents", tmp_path / "data", *options) as server,
+        running(tmp_path / "agents", tmp_path / "data", *options, fresh=True) as server,
         server.client() as client,
     ):
         page = client.get("/apps/guide", headers=HTML).text
@@ -97,7 +97,7 @@ def test_an_app_waits_for_its_editor_and_listens_again_after_a_change(tmp_path):
     port = free_port()
     options = [f"--debug-port=guide={port}", "--wait-for-client"]
     with (
-        running(tmp_path / "agents", tmp_path / "data", *options) as server,
+        running(tmp_path / "agents", tmp_path / "data", *options, fresh=True) as server,
         server.client() as client,
     ):
         assert Debugged(client, "other").start(pause=False).settled()["status"] == "done"

@@ -70,7 +70,10 @@ def test_a_file_gives_the_same_variables(tmp_path, monkeypatch, place, switch):
     monkeypatch.setenv("OUTER_TAKEN", "from outside")
     monkeypatch.setenv("ADK_DISABLE_LOAD_DOTENV", switch)
     expected = json.loads(run_adk(BY_ADK, "alpha", agents / "team", json.dumps(NAMES)))
-    with running(agents, tmp_path / "data") as server, server.client() as client:
+    with (
+        running(agents, tmp_path / "data", fresh=True) as server,
+        server.client() as client,
+    ):
         name = make_session(client, "team.alpha")["id"]
         run(client, "team.alpha", name, "go")
         state = client.get(f"/apps/team.alpha/users/u/sessions/{name}").json()["state"]
