@@ -84,7 +84,10 @@ def table(rows: list[tuple[str, float, float | None]]) -> str:
     """The figures as a Markdown table."""
     lines = ["| figure | devui | google-adk | ratio |", "|---|--:|--:|--:|"]
     for name, ours, theirs in rows:
-        ratio = f"{theirs / ours:.1f}x" if theirs and ours else ""
+        ratio = ""
+        if theirs and ours:
+            faster = ours / theirs if name.endswith("_turns_s") else theirs / ours
+            ratio = f"{faster:.1f}x"
         beside = f"{'' if theirs is None else show(theirs)} | {ratio}"
         lines.append(f"| `{name}` | {show(ours)} | {beside} |")
     return "\n".join(lines)

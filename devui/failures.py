@@ -11,7 +11,7 @@ class DevuiError(click.ClickException):
 
     exit_code = 1
     status: int | None = None
-    """The HTTP status of the server's answer; None if it didn't answer or wasn't asked."""
+    """The HTTP status of the answer; None if there was no answer that failed."""
 
 
 class BadRequestError(DevuiError):

@@ -26,7 +26,8 @@ _LONGEST_ANSWER: Final = 30
 
 
 class Client(Endpoints):
-    """Speaks to one server: a method for each of its endpoints, `adk` for those of ADK's REST API.
+    """Speaks to one server: a method for each endpoint of the debugger's API;
+    `adk` has those of ADK's REST API.
 
     Answers are JSON as the API documents it (docs/guide/api.md). Every method raises `DevuiError`:
     its `status` is that of the answer, its `message` the server's sentence about what is wrong and
@@ -52,7 +53,9 @@ class Client(Endpoints):
     @property
     def adk(self) -> AdkEndpoints:
         """ADK's REST API."""
-        return AdkEndpoints(self.url, self.token, self.actor, self.job)
+        endpoints = AdkEndpoints(self.url, self.token, self.actor, self.job)
+        object.__setattr__(endpoints, "_open", self._open)  # `close` ends what they stream, too
+        return endpoints
 
     def __enter__(self) -> Self:
         return self
@@ -82,7 +85,7 @@ class Client(Endpoints):
         made = self.adk.create_session(app, USER, session_id=name, state=given)
         return self.sessions(app=app, user=USER, id=str(made["id"]))["sessions"][0]
 
-    def settled(self, position: "PositionJson", *, seconds: float = inf) -> "PositionJson":
+    def wait(self, position: "PositionJson", *, seconds: float = inf) -> "PositionJson":
         """Wait until the run of a position is held or over, at most so long; where it then is."""
         until = time.monotonic() + seconds
         while position["status"] in UNDER_WAY and (left := until - time.monotonic()) > 0:

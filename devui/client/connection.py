@@ -1,4 +1,4 @@
-"""Requests to a server and its answers, on the standard library alone."""
+"""Requests to a server and its answers."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -100,7 +100,7 @@ class Connection:
 
     def _post(self, *path: object, **body: Any) -> Any:
         """Do something; members that are None are left out."""
-        return self._ask("POST", path, {}, _given(body))
+        return self._ask("POST", path, {}, _without_none(body))
 
     def _put(self, *path: object, **body: Any) -> Any:
         """Say what something is to be; a member that is None takes it back."""
@@ -108,7 +108,7 @@ class Connection:
 
     def _patch(self, *path: object, **body: Any) -> Any:
         """Change something; members that are None are left out."""
-        return self._ask("PATCH", path, {}, _given(body))
+        return self._ask("PATCH", path, {}, _without_none(body))
 
     def _delete(self, *path: object) -> Any:
         """Delete something."""
@@ -132,7 +132,7 @@ class Connection:
 
     def _post_stream(self, *path: object, **body: Any) -> "Stream[Any]":
         """Do something, and yield the messages that answer it, until its end."""
-        return self._opened(self._messages, "POST", path, {}, _given(body))
+        return self._opened(self._messages, "POST", path, {}, _without_none(body))
 
     def _opened(
         self,
@@ -145,7 +145,7 @@ class Connection:
         """What `read` makes of an answer that comes bit by bit."""
         connection = self._connection()
         try:
-            response = self._good(connection, method, path, query, body)
+            response = self._successful(connection, method, path, query, body)
         except DevuiError:
             connection.close()
             raise
@@ -158,7 +158,7 @@ class Connection:
             while piece := response.read(_PIECE):
                 yield piece
         except (OSError, HTTPException) as error:
-            raise self._silent(error) from error
+            raise self._unreachable(error) from error
 
     def _news(self, response: HTTPResponse) -> Iterator[Any]:
         for frame in self._frames(response):
@@ -189,10 +189,19 @@ class Connection:
 
     def _ask(self, method: str, path: _Path, query: dict[str, object], body: object = None) -> Any:
         with closing(self._connection()) as connection:
-            text = self._good(connection, method, path, query, body).read()
+            text = self._text(self._successful(connection, method, path, query, body))
+        try:
             return json.loads(text) if text else None
+        except ValueError as error:
+            raise DevuiError(f"the answer of {self.url} is not JSON; check the address") from error
 
-    def _good(
+    def _text(self, response: HTTPResponse) -> bytes:
+        try:
+            return response.read()
+        except (OSError, HTTPException) as error:
+            raise self._unreachable(error) from error
+
+    def _successful(
         self,
         connection: HTTPConnection,
         method: str,
@@ -220,7 +229,7 @@ class Connection:
         body: Any = None,
     ) -> HTTPResponse:
         target = "/".join([urlsplit(self.url).path.rstrip("/"), *map(_segment, path)])
-        given = {name: _word(value) for name, value in _given(query).items()}
+        given = {name: _word(value) for name, value in _without_none(query).items()}
         target += f"?{urlencode(given, doseq=True)}" if given else ""
         headers = {"Accept": "application/json"}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
@@ -231,23 +240,25 @@ class Connection:
             connection.request(method, target, text, headers)
             return connection.getresponse()
         except (OSError, HTTPException) as error:
-            raise self._silent(error) from error
+            raise self._unreachable(error) from error
 
     def _lines(self, response: HTTPResponse) -> Iterator[str]:
         try:
             while line := response.readline():
                 yield line.decode().rstrip("\r\n")
         except (OSError, HTTPException) as error:
-            raise self._silent(error) from error
+            raise self._unreachable(error) from error
 
-    def _silent(self, error: Exception) -> UnavailableError:
+    def _unreachable(self, error: Exception) -> UnavailableError:
         return UnavailableError(
             f"no server answers at {self.url}: {error or type(error).__name__}. Check that it is"
             " running and that the address is right"
         )
 
     def _failure(self, response: HTTPResponse) -> DevuiError:
-        failure = self._kind_of_failure(response.status, response.read().decode(errors="replace"))
+        failure = self._kind_of_failure(
+            response.status, self._text(response).decode(errors="replace")
+        )
         failure.status = response.status
         return failure
 
@@ -257,15 +268,15 @@ class Connection:
         detail = _sentence(answer.get("detail") or text.strip() or f"status {status}")
         if kind is AuthenticationError:
             return AuthenticationError(
-                f"the server at {self.url} rejected the token ({detail}); pass the token it printed"
-                " at startup with --token or DEVUI_TOKEN"
+                f"the server at {self.url} rejected the token ({detail}). It printed its token at"
+                " startup: pass it with --token or DEVUI_TOKEN, or as Client(url, token)"
             )
         if kind is ConflictError:
             return ConflictError(detail, answer.get("position"), answer.get("unknown") or ())
         return kind(detail)
 
 
-def _given(members: dict[str, Any]) -> dict[str, Any]:
+def _without_none(members: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 

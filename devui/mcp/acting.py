@@ -19,7 +19,7 @@ _GOING: Final = frozenset({"running", "held", "stopping"})
 
 def begun(client: Client, position: Any, before: int) -> str:
     """What came of a run that was just begun or moved on, until it is held or over."""
-    return outcome(client, client.settled(position, seconds=_SECONDS), before)
+    return outcome(client, client.wait(position, seconds=_SECONDS), before)
 
 
 class SendMessage(OfSession):

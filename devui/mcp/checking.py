@@ -30,7 +30,7 @@ class Replay(OfSession):
     def answer(self, client: Client) -> str:
         """The verdict, with the first difference."""
         begun = client.start_replay(self.key_of(client), run=self.run)
-        position = client.settled(client.run(begun["run"]), seconds=_SECONDS)
+        position = client.wait(client.run(begun["run"]), seconds=_SECONDS)
         verdict = client.replay(begun["run"])["verdict"]
         if verdict is None:
             return outcome(client, position, 0)

@@ -37,6 +37,10 @@ class Phase(Report, Protocol):
     duration: float
 
 
+_reports: Final[dict[str, tuple[Phase, str]]] = {}
+"""What the phases of tests that are not over have come to so far."""
+
+
 class NoNetwork(ConnectionRefusedError):
     """A test tried to reach something."""
 
@@ -48,10 +52,14 @@ def pytest_configure() -> None:
 
 def pytest_runtest_logreport(report: Phase) -> None:
     """Write the outcome of a test: that of its call, or of what kept it from being called."""
-    if report.when == "call":
-        _write(report, report.outcome, report.duration)
-    elif report.outcome != "passed":
-        _write(report, "error" if report.outcome == "failed" else report.outcome, report.duration)
+    if report.when == "call" or report.outcome != "passed":
+        outcome = report.outcome
+        if report.when != "call" and outcome == "failed":
+            outcome = "error"
+        _reports[report.nodeid] = (report, outcome)
+    if report.when == "teardown" and report.nodeid in _reports:
+        phase, outcome = _reports.pop(report.nodeid)
+        _write(phase, outcome, phase.duration)
 
 
 def pytest_collectreport(report: Report) -> None:

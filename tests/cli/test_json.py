@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from click.testing import CliRunner
 from devui.cli import main
 from devui.client import Client
 from tests.kit import bug_hunt
+from tests.kit.patience import wait_until
 from tests.kit.server import ROOT, TOKEN, running
 from tests.kit.terminal import devui
 
@@ -28,9 +28,11 @@ def table() -> Iterator[tuple[str, list[str]]]:
         first, *others = re.findall(r"`([^`]+)`", names)
         words = first.removeprefix("devui ")
         group = "dbg " if words.startswith("dbg ") else ""
-        for command in (words, *(group + other for other in others)):
-            if command == "dbg resume":
-                command = "resume"
+        rest = (
+            other.removeprefix("devui ") if other.startswith("devui ") else group + other
+            for other in others
+        )
+        for command in (words, *rest):
             yield command, re.findall(r"`(\w+)`", members)
 
 
@@ -157,8 +159,7 @@ def _go_on(prints, server) -> int:
     with Client(server.url, TOKEN) as client:
         key = client.new_session("faulty")["key"]
         run = client.start_run(key, message="loop for ever")["run"]
-        while not client.standing(run)["calls"]:
-            time.sleep(0.1)
+        wait_until(lambda: client.standing(run)["calls"])
     prints("dbg end", "loop_forever", "-s", key)
     prints("dbg rewind", 1, "-s", key)
     return at["session"]

@@ -5,7 +5,6 @@ import json
 import re
 import resource
 import sqlite3
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
@@ -19,7 +18,7 @@ from devui.keys import kept_key
 from tests.faults.misbehaving_agents import AGENTS, FLOOD
 from tests.kit.debugged import Debugged
 from tests.kit.frames import messages
-from tests.kit.patience import PATIENCE
+from tests.kit.patience import wait_until
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import MODEL
 
@@ -55,13 +54,6 @@ def fill(server, client) -> None:
     while (refused := client.post(PATH, json={})).status_code != 503:
         assert refused.status_code == 200
     assert "check the disk" in refused.json()["detail"]
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    patience = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < patience
-        time.sleep(0.1)
 
 
 def page_of(client, path: str) -> str:

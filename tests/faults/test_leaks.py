@@ -3,8 +3,6 @@
 import itertools
 import re
 import shutil
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -15,7 +13,7 @@ from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.debugged import Debugged
 from tests.kit.frames import frames
 from tests.kit.killable_servers import ServerForker
-from tests.kit.patience import PATIENCE
+from tests.kit.patience import wait_until
 from tests.kit.processes import workers_of
 from tests.kit.server import Server, get_session, make_session, run, run_body, running, write_app
 
@@ -30,14 +28,6 @@ WITNESS = """
 from devui.runtime.agents import Agent
 root_agent = Agent(name="witness", description="Version {version}.")
 """
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    """Wait for what has to come; fail if it does not."""
-    until = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.02)
 
 
 def holdings(server: Server) -> tuple[int, int]:

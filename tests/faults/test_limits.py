@@ -17,7 +17,7 @@ from tests.faults.misbehaving_agents import AGENTS, BULKY
 from tests.kit.debugged import Debugged
 from tests.kit.frames import frames, messages
 from tests.kit.killable_servers import ForkedServer, ServerForker
-from tests.kit.patience import PATIENCE
+from tests.kit.patience import wait_until
 from tests.kit.processes import workers_of
 from tests.kit.server import TOKEN, Server, make_session, run, run_body, write_app
 from tests.kit.terminal import devui
@@ -52,13 +52,6 @@ def stuck(forked: ForkedServer, path: str) -> socket.socket:
 
 def connections(forked: ForkedServer) -> int:
     return len([each for each in psutil.Process(forked.pid).net_connections() if each.raddr])
-
-
-def wait_until(true) -> None:
-    until = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.05)
 
 
 def numbers(client, debugged: Debugged) -> list[int]:

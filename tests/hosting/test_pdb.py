@@ -7,7 +7,7 @@ import time
 import httpx2
 import pytest
 
-from tests.kit.patience import PATIENCE
+from tests.kit.patience import PATIENCE, wait_until
 from tests.kit.pseudo_terminal import PseudoTerminal
 from tests.kit.server import ROOT, TOKEN
 
@@ -69,8 +69,7 @@ def test_pdb_has_the_terminal_and_all_the_time_it_takes(tmp_path, kind):
             turn = threading.Thread(target=lambda: answers.append(http.post("/run", json=RUN)))
             turn.start()
             terminal.until("(Pdb) ")
-            while STOPPED not in http.get("/sessions/1", headers=HTML).text:
-                time.sleep(0.2)
+            wait_until(lambda: STOPPED in http.get("/sessions/1", headers=HTML).text)
             if not kind:  # else the loop is stopped, so no run begins
                 later = http.post("/run", json=LATER).json()
                 assert later[-1]["content"]["parts"][0]["text"] == "Now rested."

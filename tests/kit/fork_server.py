@@ -4,7 +4,7 @@ Python takes a second to read what a server and its worker import. Here one proc
 of the tests has read it, and forks the `devui` command: a process of its own that is stopped and
 killed like any other, with its own descriptors, folder and environment, and workers that are forked
 from it (`tests/kit/forked_workers.py`). The product knows nothing of it. What depends on a start of
-Python is tested with one: `Server(..., fresh=True)`, and all tests of the command line.
+Python is tested with one: `Server(..., fresh=True)`, and what decision 27 lists.
 """
 
 import atexit

@@ -3,7 +3,13 @@
 from devui.web import links
 from devui.web.panels.jobs.panel import JobList
 from devui.web.panels.replays.parts import Replay, ReplayField, ReplayForm, ReplayRun
-from devui.web.panels.tests.parts import CheckChoice, MakeTestPage, Played, RunChoice, TestPreview
+from devui.web.panels.tests.parts import (
+    CheckChoice,
+    MakeTestPage,
+    RunChoice,
+    TestOutcome,
+    TestPreview,
+)
 
 KEY = 7
 
@@ -50,7 +56,7 @@ MAKING = TestPreview(
     redacted=("a value of .env, 3 times",),
     there=True,
     command="devui test tests/test_travel_7.py",
-    played=Played("failed", "1 failed in 0.4 s"),
+    outcome=TestOutcome("failed", "1 failed in 0.4 s"),
 )
 RUNS = (
     RunChoice(

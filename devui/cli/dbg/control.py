@@ -35,7 +35,7 @@ def say_where(terminal: Terminal, position: "PositionJson", before: int) -> None
 def settled(terminal: Terminal, position: "PositionJson") -> "PositionJson":
     """Wait until the run is held or over; Ctrl-C ends the waiting alone."""
     try:
-        return terminal.client.settled(position)
+        return terminal.client.wait(position)
     except KeyboardInterrupt:
         say_after_interrupt("detached; the run continues")
         sys.exit(LEFT)

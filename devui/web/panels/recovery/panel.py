@@ -31,6 +31,8 @@ _TITLES: Final[Mapping[Standing, str]] = {
     "forked": "Forked in the middle of an invocation",
     "waiting": "Waiting for an answer",
 }
+_MARKS: Final[Mapping[Standing, str]] = {"failed": "error", "forked": "fork"}
+"""The icon beside a title; `stop` for the others."""
 _IN_PARENT = "the result was recorded before the fork"
 _HELD_BACK = "it was paused by the debugger"
 _EDITED = "it hasn't run with these arguments"
@@ -85,6 +87,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
     if stands.standing not in RESUMABLE or stands.invocation is None:
         return Resume()
     number = stands.last.number if stands.last else 0
+    retries = stands.standing == "failed" and not was_cut_off(stands.run)
     row = await services.journal.sessions.get(session)
     stays = row is not None and not goes_on(services, row.app)
     return Resume(
@@ -95,14 +98,8 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         action=runs_url(session),
         invocation=stands.invocation,
         fork_action=forks_url(session) if stands.standing != "forked" and number else "",
-        mark="error"
-        if stands.standing == "failed"
-        else "fork"
-        if stands.standing == "forked"
-        else "stop",
-        again="Resume"
-        if stands.standing != "failed" or was_cut_off(stands.run)
-        else "Retry from here",
+        mark=_MARKS.get(stands.standing, "stop"),
+        again="Retry from here" if retries else "Resume",
         number=number,
         close_action=close_url(session),
         lost=tuple(_lost(hold) for hold in stands.lost if hold["gate"] in _LOST),

@@ -1,7 +1,7 @@
 """The page that makes a test of a session."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from devui.web.basic_parts import Theme
 from devui.web.panels.jobs.panel import JobList
@@ -34,11 +34,10 @@ class RunChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """What came of running the test."""
+class TestOutcome:
+    """What running the test came to."""
 
-    word: str
-    """`passed`, `failed`, `stopped` or `not run`."""
+    result: Literal["passed", "failed", "stopped", "not run"]
     output: str
 
 
@@ -65,7 +64,7 @@ class TestPreview:
     """The files, once they are written."""
     command: str = ""
     """What plays the test."""
-    played: Played | None = None
+    outcome: TestOutcome | None = None
     """None if it was not run from here."""
 
 

@@ -22,8 +22,8 @@ from devui.web.panels.apps.lists import session_name
 from devui.web.panels.jobs.panel import job_list
 from devui.web.panels.tests.api import KeepBody, display_path, keeper, make_test, wanted_of
 from devui.web.panels.tests.parts import MakeTestPage, TestPreview
-from devui.web.panels.tests.play import play
 from devui.web.panels.tests.preview import FOLDER, preview, run_choices
+from devui.web.panels.tests.running import run_test
 from devui.web.security.intake import read_form
 from devui.web.services import Services
 from devui.web.text.visible import visible
@@ -66,7 +66,7 @@ async def make(request: Request) -> Response:
     form = await read_form(request)
     test_form = _test_form(form, session)
     if form.get("play") is not None:
-        return await _played(request, services, session, test_form)
+        return await _run_test(request, services, session, test_form)
     try:
         name = session.title or session.id
         with services.jobs.begin("test", name, session=session.key) as job:
@@ -87,7 +87,7 @@ async def make(request: Request) -> Response:
     return _page(request, services, session, test_form, made.offers, shown)
 
 
-async def _played(
+async def _run_test(
     request: Request, services: Services, session: SessionRow, typed: _TestForm
 ) -> Response:
     """Run the test as it is in its file, and show what came of it."""
@@ -96,7 +96,7 @@ async def _played(
         raise Conflict("write the test before you run it")
     offers, shown = await _offered(services, session, typed)
     shown = replace(shown, command=visible(f"devui test {display_path(place)}"))
-    shown = replace(shown, played=await play(place))
+    shown = replace(shown, outcome=await run_test(place))
     return _page(request, services, session, typed, offers, shown)
 
 

@@ -86,9 +86,9 @@ def _since(begin: float, holds: Sequence[tuple[float, float]]) -> Iterator[tuple
 def _open_hold(
     live: LiveRun, spans: Sequence[SpanRow], holds: Sequence[tuple[float, float]]
 ) -> list[tuple[float, float]]:
-    """The hold since the last event, which no event tells yet."""
+    """The hold that goes on; one that is over is on the axis as soon as its event is committed."""
     held = live.stepper.pauses.seconds - sum(seconds for _, seconds in holds)
-    if not spans or held <= 0:
+    if not spans or not live.stepper.holds or held <= 0:
         return []
     return [(time.time() - held, held)]
 

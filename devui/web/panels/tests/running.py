@@ -1,11 +1,14 @@
-"""Plays a test that was written from the page, as `devui test` does in a terminal."""
+"""Runs a test that was written from the page, as `devui test` does in a terminal."""
 
 import asyncio
+import os
+import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
-from devui.web.panels.tests.parts import Played
+from devui.web.panels.tests.parts import TestOutcome
 from devui.web.text.visible import visible
 
 PATIENCE: Final = 120.0
@@ -13,24 +16,28 @@ PATIENCE: Final = 120.0
 _SHOWN: Final = 20_000
 """Characters of its output that are shown, the last ones."""
 
+_RESULTS: Final[dict[int, Literal["passed", "failed"]]] = {0: "passed", 1: "failed"}
+"""By the exit status of `devui test`."""
 
-async def play(file: Path) -> Played:
+
+async def run_test(file: Path) -> TestOutcome:
     """Run the test in a process of its own, in the folder the server was started in."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "devui", "test", str(file)),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
     )
     try:
         async with asyncio.timeout(PATIENCE):
             output, _ = await process.communicate()
     except TimeoutError:
-        return Played("stopped", f"The test was stopped after {PATIENCE:.0f} s.")
+        return TestOutcome("stopped", f"The test was stopped after {PATIENCE:.0f} s.")
     finally:
         if process.returncode is None:
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # pytest is a child of it
             await process.wait()
     text = visible(output.decode("utf-8", "replace")[-_SHOWN:].strip())
-    word = {0: "passed", 1: "failed"}.get(process.returncode or 0, "not run")
-    return Played(word, text)
+    return TestOutcome(_RESULTS.get(process.returncode or 0, "not run"), text)
