@@ -129,7 +129,8 @@ def test_an_agent_goes_on_without_a_message(client):
     delta, *said = kept["events"][before:]
     assert kept["state"]["given"] == 1
     assert (delta["author"], delta.get("content"), len(said)) == ("user", None, len(answer.json()))
-    page = client.get("/sessions/1", headers={"Accept": "text/html"})
+    [row] = client.get("/api/sessions", params={"id": session["id"]}).json()["sessions"]
+    page = client.get(f"/sessions/{row['key']}", headers={"Accept": "text/html"})
     assert page.status_code == 200
 
 
