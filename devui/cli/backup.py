@@ -57,6 +57,6 @@ def command(data_dir: Path, output: Path, *, as_json: bool) -> None:
             f"the copy in {str(output)!r} has faults: {faults[0]}. For all of them, run"
             f" `devui doctor --data-dir {output}`"
         )
-    told = next((each.what for each in found if each.level == "good"), found[0].what)
-    answer = json_text({"folder": str(output), "check": told})
-    click.echo(answer if as_json else f"{output}: {told}")
+    check = next((each.what for each in found if each.level == "good"), found[0].what)
+    answer = json_text({"folder": str(output), "check": check})
+    click.echo(answer if as_json else f"{output}: {check}")

@@ -25,16 +25,16 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> "
     """
     if name is None:
         return _evident(client.sessions(app=app)["sessions"])
-    found = [each for each in _numbered(client, name) if app in {None, each["app"]}]
-    found = found or client.sessions(app=app, id=name)["sessions"]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    matches = [each for each in _numbered(client, name) if app in {None, each["app"]}]
+    matches = matches or client.sessions(app=app, id=name)["sessions"]
+    if len(matches) == 1:
+        return matches[0]
+    if not matches:
         raise NotFoundError(
             f"there is no session with number or id {name!r}; the number is in the address of"
             " its page"
         )
-    keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in found)
+    keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in matches)
     raise BadRequestError(f"several sessions have the id {name!r}; give the number of one: {keys}")
 
 
@@ -47,8 +47,8 @@ def _numbered(client: Client, name: str) -> "list[SessionJson]":
     """The session of this number, if it is one."""
     if not (name.isascii() and name.isdigit()):
         return []
-    found = client.sessions(key=int(name))["sessions"]
-    return [each for each in found if each["key"] == int(name)]
+    matches = client.sessions(key=int(name))["sessions"]
+    return [each for each in matches if each["key"] == int(name)]
 
 
 def running(client: Client, name: str | None, *, or_over: bool = False) -> "PositionJson":

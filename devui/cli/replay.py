@@ -182,5 +182,5 @@ def _replayed(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mappin
 
 def _forget(client: Client, key: int) -> None:
     """Delete a replay that told nothing new."""
-    found = client.session(key)
-    client.adk.delete_session(found["app"], found["user"], found["id"])
+    session = client.session(key)
+    client.adk.delete_session(session["app"], session["user"], session["id"])

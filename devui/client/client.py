@@ -81,8 +81,8 @@ class Client(Endpoints):
 
         Raises NotFoundError if there is no such app.
         """
-        given = None if state is None else dict(state)
-        made = self.adk.create_session(app, USER, session_id=name, state=given)
+        initial = None if state is None else dict(state)
+        made = self.adk.create_session(app, USER, session_id=name, state=initial)
         return self.sessions(app=app, user=USER, id=str(made["id"]))["sessions"][0]
 
     def wait(self, position: "PositionJson", *, seconds: float = inf) -> "PositionJson":

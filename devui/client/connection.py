@@ -229,8 +229,8 @@ class Connection:
         body: Any = None,
     ) -> HTTPResponse:
         target = "/".join([urlsplit(self.url).path.rstrip("/"), *map(_segment, path)])
-        given = {name: _word(value) for name, value in _without_none(query).items()}
-        target += f"?{urlencode(given, doseq=True)}" if given else ""
+        parameters = {name: _word(value) for name, value in _without_none(query).items()}
+        target += f"?{urlencode(parameters, doseq=True)}" if parameters else ""
         headers = {"Accept": "application/json"}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= {"X-Devui-Job": self.job} if self.job else {}

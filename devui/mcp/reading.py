@@ -102,16 +102,16 @@ class WhatHappened(OfSession):
 
     def _rows(self, client: Client, session: Mapping[str, Any]) -> Iterator[str]:
         """The last events, or those after one, and how many there are beside them."""
-        key, wanted = session["key"], self.filter or None
+        key, expression = session["key"], self.filter or None
         if self.after is None:
-            rows = client.events(key, filter=wanted, last=_ROWS)
+            rows = client.events(key, filter=expression, last=_ROWS)
             newest = rows[-self.limit :]
             first = rows[0]["number"] - 1 if rows and not self.filter else 0
             if left := first + len(rows) - len(newest):
                 yield f"… {left} earlier events: use after=0, or filter"
             yield from map(row_line, newest)
         else:
-            rows = client.events(key, filter=wanted, after=self.after, limit=self.limit + 1)
+            rows = client.events(key, filter=expression, after=self.after, limit=self.limit + 1)
             yield from map(row_line, rows[: self.limit])
             if len(rows) > self.limit:
                 left = session["events"] - rows[self.limit - 1]["number"]

@@ -52,6 +52,7 @@ def _become_worker(arguments: list[str], kept: tuple[int, ...], env: dict[str, s
     Called in the copy, which has its streams and its session by then.
     """
     gc.freeze()  # objects of the server would close descriptors that are others' by then
+    subprocess.Popen = _Popen.__base__
     asyncio._set_running_loop(None)
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):

@@ -90,19 +90,19 @@ def change(
     terminal: Terminal, number: int, place: str | None, *, after: bool | None, **draft: str | None
 ) -> None:
     """Edit breakpoint NUMBER. Only what is given changes; '' clears an option."""
-    given: dict[str, Any] = {name: said for name, said in draft.items() if said is not None}
+    changes: dict[str, Any] = {name: value for name, value in draft.items() if value is not None}
     if place is not None:
-        given["on"], _, name = place.partition(":")
-        given["name"] = name or "*"
+        changes["on"], _, name = place.partition(":")
+        changes["name"] = name or "*"
     if after is not None:
-        given["when"] = "after" if after else "before"
-    if not given:
+        changes["when"] = "after" if after else "before"
+    if not changes:
         raise click.UsageError(
             "nothing to change: give ON:NAME, --before, --after, --if, --agent, --hits or --log"
         )
-    if given.get("agent") == "":
-        given["agent"] = "*"
-    _patch(terminal, number, **given)
+    if changes.get("agent") == "":
+        changes["agent"] = "*"
+    _patch(terminal, number, **changes)
 
 
 @break_group.command("list")

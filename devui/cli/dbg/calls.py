@@ -91,23 +91,23 @@ def prompt(
     The prompt is shown after the last callback: system instruction, tools, settings and messages.
     """
     client, key = terminal.client, session_of(terminal.client, session)["key"]
-    found = _spans(client, key, number)
+    spans = _spans(client, key, number)
     if not diff and other is None:
-        for span in found:
+        for span in spans:
             answer = client.span(key, span["id"])
             terminal.say(answer, _model_lines if span["type"] == "model" else _tool_lines)
         return
     than = None if other is None else _model_call(_spans(client, key, other), other)["id"]
-    answers = client.compare_prompts(key, _model_call(found, number)["id"], with_=than)
+    answers = client.compare_prompts(key, _model_call(spans, number)["id"], with_=than)
     terminal.say(answers, _diff_lines)
 
 
 def _spans(client: Client, key: int, number: int) -> "list[SpanJson]":
     """The model call, or the tool calls, that an event came of; raises NotFoundError."""
-    found = client.spans(key, event=number)
-    if not found:
+    spans = client.spans(key, event=number)
+    if not spans:
         raise NotFoundError(f"#{number} has no prompt: it wasn't produced by a model or tool call")
-    return [each for each in found if each["type"] == "model"][-1:] or found
+    return [each for each in spans if each["type"] == "model"][-1:] or spans
 
 
 def _model_call(spans: "list[SpanJson]", number: int) -> "SpanJson":
@@ -257,12 +257,12 @@ def try_(
     Nothing is committed; state writes are only shown. Side effects outside the session are real.
     Exit status: 1 if the tool raised.
     """
-    found = session_of(terminal.client, session)
+    row = session_of(terminal.client, session)
     tried = terminal.client.try_tool(
-        found["app"],
+        row["app"],
         tool,
         args=json_object("the arguments", args),
-        session=found["key"],
+        session=row["key"],
         event=at,
         sure=sure,
     )

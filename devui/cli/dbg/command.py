@@ -229,11 +229,11 @@ def attach(terminal: Terminal, session: str | None, last: int) -> None:
     """
     going = False
     try:
-        found = session_of(terminal.client, session)
+        row = session_of(terminal.client, session)
         if not terminal.as_json:
-            terminal.say(found, session_lines)
-        after = _recent(terminal, found["key"], last)
-        for news in news_of(terminal.client, found["key"], after, as_json=terminal.as_json):
+            terminal.say(row, session_lines)
+        after = _recent(terminal, row["key"], last)
+        for news in news_of(terminal.client, row["key"], after, as_json=terminal.as_json):
             tell(terminal, news)
             if news["type"] == "position":
                 going = news["ended"] is None
@@ -262,14 +262,14 @@ def state(
     terminal: Terminal, key: str | None, *, at: int | None, since: int | None, session: str | None
 ) -> None:
     """Show the state, or just KEY: now, as of an event, or what changed between two events."""
-    found = session_of(terminal.client, session)
-    told = terminal.client.state(found["key"], at=at, from_=since)
+    row = session_of(terminal.client, session)
+    state = terminal.client.state(row["key"], at=at, from_=since)
     if key is not None:
-        told["values"] = [each for each in told["values"] if each["key"] == key]
-        told["pending"] = [each for each in told["pending"] if each["key"] == key]
-        if "changes" in told:
-            told["changes"] = [each for each in told["changes"] if each["key"] == key]
-    terminal.say(told, state_lines if since is None else state_change_lines)
+        state["values"] = [each for each in state["values"] if each["key"] == key]
+        state["pending"] = [each for each in state["pending"] if each["key"] == key]
+        if "changes" in state:
+            state["changes"] = [each for each in state["changes"] if each["key"] == key]
+    terminal.say(state, state_lines if since is None else state_change_lines)
 
 
 @command.command()
@@ -282,8 +282,8 @@ def blame(
     terminal: Terminal, key: str, path: str | None, at: int | None, session: str | None
 ) -> None:
     """Show who wrote the state key KEY, or the value at PATH in it, such as steps[2].done."""
-    found = session_of(terminal.client, session)
-    terminal.say(terminal.client.key_history(found["key"], key, path=path, at=at), blame_lines)
+    row = session_of(terminal.client, session)
+    terminal.say(terminal.client.key_history(row["key"], key, path=path, at=at), blame_lines)
 
 
 @command.command()
@@ -291,8 +291,8 @@ def blame(
 @on_the_server
 def where(terminal: Terminal, session: str | None) -> None:
     """Show where the run stands, or how it ended."""
-    found = session_of(terminal.client, session)
-    terminal.say(terminal.client.newest_run(found["key"]), position_lines)
+    row = session_of(terminal.client, session)
+    terminal.say(terminal.client.newest_run(row["key"]), position_lines)
 
 
 @command.command()
@@ -301,8 +301,8 @@ def where(terminal: Terminal, session: str | None) -> None:
 def why(terminal: Terminal, session: str | None) -> None:
     """Show what the run waits for: calls, tasks with file:line, people, a blocked event loop."""
     client = terminal.client
-    found = session_of(client, session)
-    run = found["run"] or client.newest_run(found["key"])["run"]
+    row = session_of(client, session)
+    run = row["run"] or client.newest_run(row["key"])["run"]
     terminal.say(client.standing(run), standing_lines)
 
 

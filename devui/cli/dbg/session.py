@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 @on_the_server
 def notes(terminal: Terminal, session: str | None) -> None:
     """List the notes and stars of the session and its events."""
-    found = session_of(terminal.client, session)
-    answer = terminal.client.notes(found["key"])
+    row = session_of(terminal.client, session)
+    answer = terminal.client.notes(row["key"])
     terminal.say(answer, _lines)
 
 
@@ -40,8 +40,8 @@ def note(
     """Attach the note TEXT to event NUMBER, or to the session if 0. An empty TEXT removes it."""
     if text is None and star is None:
         raise BadRequestError("nothing to change: give TEXT, --star or --no-star")
-    found = session_of(terminal.client, session)
-    answer = terminal.client.set_note(found["key"], number, text=text, starred=star)
+    row = session_of(terminal.client, session)
+    answer = terminal.client.set_note(row["key"], number, text=text, starred=star)
     terminal.say(answer, lambda kept: [_line(kept)])
 
 
@@ -91,9 +91,9 @@ def fork(
     session: str | None,
 ) -> None:
     """Make a new session from the events up to NUMBER (0 for none)."""
-    client, found = terminal.client, session_of(terminal.client, session)
+    client, row = terminal.client, session_of(terminal.client, session)
     made = client.fork(
-        found["key"],
+        row["key"],
         number,
         state=None if state is None else json_object("the state", state),
         event=None if event is None else json_object("the event", event),
@@ -118,12 +118,12 @@ def rewind(
     terminal: Terminal, number: int, message: str | None, *, guard: "Policy", session: str | None
 ) -> None:
     """Rewind the session to before message NUMBER, and send MESSAGE instead, if given."""
-    client, found = terminal.client, session_of(terminal.client, session)
-    before = newest_number(client, found["key"])
-    begun = client.rewind(found["key"], number=number, message=message, guard=guard)
-    position = settled(terminal, begun)
+    client, row = terminal.client, session_of(terminal.client, session)
+    before = newest_number(client, row["key"])
+    rewind = client.rewind(row["key"], number=number, message=message, guard=guard)
+    position = settled(terminal, rewind)
     if message is not None and position["status"] == "done":
-        follows = client.newest_run(found["key"])
+        follows = client.newest_run(row["key"])
         position = settled(terminal, follows)
     say_where(terminal, position, before)
 
@@ -134,8 +134,8 @@ def rewind(
 @on_the_server
 def usage(terminal: Terminal, at: int | None, session: str | None) -> None:
     """Show the tokens and cost of the session by agent and model."""
-    found = session_of(terminal.client, session)
-    terminal.say(terminal.client.usage(found["key"], until=at), _usage_lines)
+    row = session_of(terminal.client, session)
+    terminal.say(terminal.client.usage(row["key"], until=at), _usage_lines)
 
 
 @click.command()
@@ -144,8 +144,8 @@ def usage(terminal: Terminal, at: int | None, session: str | None) -> None:
 @on_the_server
 def trace(terminal: Terminal, run: str | None, session: str | None) -> None:
     """Print the spans of the session as OTLP JSON, for any trace viewer."""
-    found = session_of(terminal.client, session)
-    answer = terminal.client.trace(found["key"], run=run)
+    row = session_of(terminal.client, session)
+    answer = terminal.client.trace(row["key"], run=run)
     terminal.say(answer, lambda spans: [json.dumps(spans)])
 
 

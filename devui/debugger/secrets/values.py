@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 
 from devui.debugger.apps.apps import AppFolder
 from devui.debugger.secrets.redaction import MARK, SHORTEST, Secret
@@ -206,5 +206,6 @@ def _env_values(file: Path) -> Mapping[str, str]:
 
 @lru_cache(maxsize=_FILES)
 def _values(file: Path, _changed: int, _size: int) -> Mapping[str, str]:
-    values = dotenv_values(file, interpolate=False)
-    return {name: value for name, value in values.items() if value is not None}
+    # Not `dotenv_values`, which logs what it can't read: the log would ask again what to leave out.
+    with file.open(encoding="utf-8") as lines:
+        return {each.key: each.value for each in parse_stream(lines) if each.key and each.value}

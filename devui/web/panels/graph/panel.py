@@ -136,15 +136,17 @@ def app_graph(info: AppInfo) -> GraphPanel:
     idle = Course(tuple(Activity() for _ in info.nodes), Counter())
     panel = picture((info.nodes, info.edges), idle, title="")
     places = {f"graph-{number}": node for number, node in enumerate(info.nodes)}
-    return replace(panel, nodes=tuple(_sourced(each, places[each.dom_id]) for each in panel.nodes))
+    return replace(
+        panel, nodes=tuple(_with_menu(each, places[each.dom_id]) for each in panel.nodes)
+    )
 
 
-def _sourced(shown: GraphNode, node: StructureNode) -> GraphNode:
+def _with_menu(box: GraphNode, node: StructureNode) -> GraphNode:
     """With a menu that leads to the node's code: without a session, there is nothing else to do."""
     if not node.place:
-        return shown
+        return box
     place, name = visible(node.place), visible(node.name)
-    return replace(shown, menu=NodeMenu(name, place=place, about=node.type))
+    return replace(box, menu=NodeMenu(name, place=place, about=node.type))
 
 
 def picture(

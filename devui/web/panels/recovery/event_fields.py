@@ -33,13 +33,13 @@ def with_fields(event: Event, entries: Mapping[str, str]) -> dict[str, Any]:
             part["text"] = entries.get(_name(place), part["text"])
             continue
         try:
-            told = SchemaForm(schema_of(values) or {}, _name(place)).read(entries)
+            answers = SchemaForm(schema_of(values) or {}, _name(place)).read(entries)
         except WrongFields as wrong:
             errors |= {
                 name: f"{name.partition('.')[2]}: {text}" for name, text in wrong.errors.items()
             }
             continue
-        part[kind][_SAYS[kind][0]] = told
+        part[kind][_SAYS[kind][0]] = answers
     if errors:
         raise WrongFields(errors)
     return fields

@@ -49,10 +49,12 @@ async def fork(request: Request) -> Response:
     services, session = await session_of(request)
     form = await read_form(request)
     try:
-        wanted = _fork_request(form)
+        order = _fork_request(form)
         if form.get("change") == "fields":
-            wanted = replace(wanted, event=await _refilled(services, session, wanted.number, form))
-        made = await forked(services, session, wanted)
+            order = replace(
+                order, event=await _event_from_fields(services, session, order.number, form)
+            )
+        made = await forked(services, session, order)
     except Unprocessable as error:
         if not HtmxRequest.read(request.headers):
             raise
@@ -157,7 +159,7 @@ def _fork_request(form: FormData) -> ForkRequest:
     )
 
 
-async def _refilled(
+async def _event_from_fields(
     services: Services, session: SessionRow, number: int, form: FormData
 ) -> dict[str, Any]:
     """The event of that number with what the form's fields say."""

@@ -316,9 +316,9 @@ class LivePage:
         imported = await services.journal.imports.get(session.key) is not None
         size = await services.journal.totals.size(session.key)
         served = bool(services.apps.objects)
-        told = services.render.parts(notices(session, size, app, live, served=served))
+        warnings = services.render.parts(notices(session, size, app, live, served=served))
         composer = services.render.part(composer_state(live, app, imported=imported))
-        return fill("#warnings", told) + fill("#composer-state", composer)
+        return fill("#warnings", warnings) + fill("#composer-state", composer)
 
     async def _journal(self, _: Batch) -> Markup:
         return fill("#journal", self._services.render.parts(server_notices(self._services)))
@@ -438,9 +438,9 @@ async def _session_messages(
                         yield Message("", event=_RESET)
                         return
                     async with services.rendering:
-                        begun = time.thread_time()
+                        start = time.thread_time()
                         html = await page.render(batch)
-                        spent = _SHARE * (time.thread_time() - begun)
+                        spent = _SHARE * (time.thread_time() - start)
                     if html:
                         yield Message(html, id=str(Cursor(services.journal.id, batch.seq)))
                     pause = min(_EVENT * len(batch.news), _LONGEST)

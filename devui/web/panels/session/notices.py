@@ -173,13 +173,13 @@ def notices(
 ) -> tuple[Notice, ...]:
     """Everything that is worth a sentence now, the worst first; `size` is of all its events, and
     `served` whether the apps are objects of a script."""
-    told = (
+    candidates = (
         _missing(session.app, app, served=served),
         _broken(app),
         _stuck(live),
         _long(session, size),
     )
-    return tuple(notice for notice in told if notice is not None)
+    return tuple(notice for notice in candidates if notice is not None)
 
 
 def _missing(name: str, app: AppStatus | None, *, served: bool) -> Notice | None:

@@ -54,10 +54,10 @@ async def show(request: Request) -> Response:
     """The checklist with what would be written; for htmx only the latter."""
     services, session = await session_of(request)
     test_form = _test_form(request.query_params, session)
-    offers, shown = await _offered(services, session, test_form)
+    offers, draft = await _offered(services, session, test_form)
     if HtmxRequest.read(request.headers):
-        return services.render.page(shown)
-    return _page(request, services, session, test_form, offers, shown)
+        return services.render.page(draft)
+    return _page(request, services, session, test_form, offers, draft)
 
 
 async def make(request: Request) -> Response:
@@ -74,17 +74,17 @@ async def make(request: Request) -> Response:
     except JobStopped:
         return RedirectResponse(test_url(session.key), status_code=303)
     except (Conflict, NoSuchRun, Unprocessable) as error:
-        offers, shown = await _offered(services, session, test_form)
-        shown = replace(shown, error=visible(str(error)))
-        page = _page(request, services, session, test_form, offers, shown)
+        offers, draft = await _offered(services, session, test_form)
+        draft = replace(draft, error=visible(str(error)))
+        page = _page(request, services, session, test_form, offers, draft)
         page.status_code = Unprocessable.status if isinstance(error, NoSuchRun) else error.status
         return page
-    shown = replace(
+    draft = replace(
         preview(test_form.file, made.files, there=True, overwrite=test_form.overwrite),
         paths=tuple(map(visible, made.paths)),
         command=visible(f"devui test {made.paths[0]}"),
     )
-    return _page(request, services, session, test_form, made.offers, shown)
+    return _page(request, services, session, test_form, made.offers, draft)
 
 
 async def _run_test(
@@ -94,10 +94,10 @@ async def _run_test(
     _, place = wanted_of(services, session, typed.body)
     if place is None or not await asyncio.to_thread(place.is_file):
         raise Conflict("write the test before you run it")
-    offers, shown = await _offered(services, session, typed)
-    shown = replace(shown, command=visible(f"devui test {display_path(place)}"))
-    shown = replace(shown, outcome=await run_test(place))
-    return _page(request, services, session, typed, offers, shown)
+    offers, draft = await _offered(services, session, typed)
+    draft = replace(draft, command=visible(f"devui test {display_path(place)}"))
+    draft = replace(draft, outcome=await run_test(place))
+    return _page(request, services, session, typed, offers, draft)
 
 
 def _test_form(form: FormData | QueryParams, session: SessionRow) -> _TestForm:

@@ -244,14 +244,14 @@ def _stand_in(row: EventRow, summary: Summary) -> dict[str, Any]:
 
     Calls have their chips, in which their results are: what those say is not said once more.
     """
-    told = f"({row.size:,} bytes: open the event to see it in full)"
+    text = f"({row.size:,} bytes: open the event to see it in full)"
     role = "user" if summary.kind == "user" else "model"
     calls = [{"functionCall": {"id": call.id, "name": call.name}} for call in summary.calls]
     if summary.kind == "result" and summary.responses and not summary.final:
         return {"author": row.author, "content": {"role": role, "parts": []}}
     if not summary.calls:
-        told = f"{summary.text}\n\n{told}"
-    parts = [*calls, {"text": told}]
+        text = f"{summary.text}\n\n{text}"
+    parts = [*calls, {"text": text}]
     return {"author": row.author, "content": {"role": role, "parts": parts}}
 
 
