@@ -14,7 +14,7 @@ from typing import Literal, Self
 
 from watchfiles import awatch
 
-from devui.debugger.apps.agent_files import AgentFiles, touched
+from devui.debugger.apps.agent_files import AgentFiles, Version, touched
 from devui.debugger.apps.apps import AppFolder
 from devui.debugger.apps.engines import Engines
 from devui.debugger.background.tasks import Tasks
@@ -118,6 +118,8 @@ class _App:
     tried: bool = False
     stale: bool = False
     """Its files changed after its code was last read."""
+    version: Version | None = None
+    """Its files when its code was last read; None if nobody looked."""
     refreshing: bool = False
     """A task sees to it that its code is read anew."""
 
@@ -151,6 +153,7 @@ class Workers:
         self, folder: AppFolder, bus: Bus[News], engines: Engines, limits: WorkerLimits
     ) -> None:
         self.folder = folder
+        self._files = AgentFiles(folder.path)
         self.engines = engines
         self._limits = limits
         self._stirred = asyncio.Event()
@@ -230,11 +233,16 @@ class Workers:
         return self.status(name)
 
     async def worker(self, name: str) -> Worker:
-        """A worker that can take a run; raises UnknownApp and AppBroken."""
+        """A worker that can take a run, with the code as it is saved now.
+
+        Raises UnknownApp and AppBroken.
+        """
         self.folder.require(name)
         app = self._apps.setdefault(name, _App())
         async with app.lock:
-            if app.current is None or app.current.retired or app.current.blocked:
+            worker = app.current
+            # A change is heard of some 0.1 s after it: an agent that edits is quicker than that.
+            if worker is None or worker.retired or worker.blocked or self._is_outdated(name, app):
                 await self._load(name, app)
             if app.current is None:
                 raise AppBroken(app.error or _gone_while_loading(""))
@@ -283,6 +291,7 @@ class Workers:
     async def _load(self, name: str, app: _App) -> None:
         app.tried = app.loading = True
         app.stale = False
+        app.version = None if self.folder.objects else self._files.version(name)
         self._bus.publish(APPS, AppChanged(name))
         try:
             await self._free_port(name, app)
@@ -427,7 +436,7 @@ class Workers:
             return  # objects do not change with the files that they came from
         changes = awatch(
             self.folder.path,
-            watch_filter=AgentFiles(self.folder.path),
+            watch_filter=self._files,
             stop_event=self._leaving,
             recursive=True,
         )
@@ -436,6 +445,10 @@ class Workers:
             for name in sorted(touched(batch, self.folder.path, names | self._apps.keys())):
                 self._changed(name, exists=name in names)
 
+    def _is_outdated(self, name: str, app: _App) -> bool:
+        """Whether the disk has another version than the one that was read, as far as is known."""
+        return app.version is not None and app.version != self._files.version(name)
+
     def _changed(self, name: str, *, exists: bool) -> None:
         app = self._apps.get(name)
         if app is not None and not exists:
@@ -443,6 +456,8 @@ class Workers:
             if app.current is not None:
                 self._retire(app.current)
         if app is not None and app.tried and exists:
+            if app.version is not None and not self._is_outdated(name, app):
+                return  # a run was quicker than the watcher, and has had it read
             logger.info("the files of %s changed: loading it anew", name)
             self._renew(name, app)
         else:
