@@ -42,7 +42,7 @@ class AgentFiles(DefaultFilter):
 
         None if that is too much to look at, as with a data set in the folder.
         """
-        top = self._root / app.split(".")[0]
+        top = self._root / app.split(".", maxsplit=1)[0]
         files: set[tuple[str, int, int]] = set()
         entries = 0
         skipped = {*self._ignore_dirs, ".devui"}
