@@ -63,6 +63,10 @@ class WorkerLimits:
     """Alive at once. More may be needed while runs are under way in all of them."""
 
 
+HOSTED_WORKERS = WorkerLimits(idle_minutes=0, most=1_000)
+"""A worker there costs no process, and the agent goes on existing without one."""
+
+
 class WrongDebugPort(ValueError):
     """What was given names no port for one app."""
 
@@ -99,7 +103,10 @@ class DebugPorts:
 
 @dataclass(frozen=True, slots=True)
 class Hosted:
-    """Apps that exist as objects of another process, which runs them (`devui.serve`)."""
+    """Apps that exist as objects of another process, which runs them.
+
+    (`devui.serve`, `devui --in-process`)
+    """
 
     apps: tuple[str, ...]
     control: int

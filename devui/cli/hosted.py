@@ -17,18 +17,15 @@ from devui.debugger.events.prices import WrongPrices
 from devui.settings import (
     DEFAULT_DATA_DIR,
     DEFAULT_HOST,
+    HOSTED_WORKERS,
     Hosted,
     Limits,
     Settings,
-    WorkerLimits,
     WrongLimit,
 )
 from devui.store.errors import StoreError
 from devui.web.program import serve
 from devui.web.security.access import Access, WeakToken
-
-_FOR_GOOD = WorkerLimits(idle_minutes=0, most=1_000)
-"""A worker here costs no process, and the agent goes on existing without one."""
 
 
 def _arguments() -> argparse.Namespace:
@@ -56,7 +53,7 @@ def main() -> None:
             data_dir=options.data_dir,
             port=listeners[0].getsockname()[1],
             limits=Limits.read(options.limit),
-            workers=_FOR_GOOD,
+            workers=HOSTED_WORKERS,
             hosted=Hosted(tuple(options.apps), options.control, options.pid),
         )
 

@@ -14,9 +14,10 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, Literal
+from typing import Final, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from devui import __version__
 from devui.cli.options import Effects, adk_options, engine_option, python_option
@@ -27,7 +28,9 @@ from devui.settings import (
     DEFAULT_DATA_DIR,
     DEFAULT_HOST,
     DEFAULT_PORT,
+    HOSTED_WORKERS,
     DebugPorts,
+    Hosted,
     Limits,
     Settings,
     WorkerLimits,
@@ -159,6 +162,13 @@ _REFUSED = (
     OSError,
 )
 """What options may be refused with."""
+_OF_WORKERS: Final = {
+    "python": "--python",
+    "debug_ports": "--debug-port",
+    "wait_for_client": "--wait-for-client",
+    "idle_worker": "--idle-worker",
+    "max_workers": "--max-workers",
+}
 _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
@@ -215,6 +225,13 @@ _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
     help="With --debug-port: load the app once a debugger is attached.",
 )
 @click.option(
+    "--in-process",
+    is_flag=True,
+    help="Run the agents in this process, so that pdb works in this terminal. Changed code needs"
+    " a restart.",
+)
+@click.option("--served-by", type=(int, int), hidden=True)
+@click.option(
     "--idle-worker",
     metavar="MINUTES",
     type=click.FloatRange(0),
@@ -258,6 +275,8 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
     limits: tuple[str, ...],
     debug_ports: tuple[str, ...],
     wait_for_client: bool,
+    in_process: bool,
+    served_by: tuple[int, int] | None,
     idle_worker: float,
     max_workers: int,
     adk_web: bool,
@@ -268,10 +287,11 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
 
     This is the default command: `devui agents` is `devui web agents`.
     """
-    agents = AppFolder.meant_by(agents)
+    if in_process and served_by is None:
+        _become_host(agents, engine)
+    agents, hosted = _agents(agents, served_by)
     log_to_terminal("debug" if adk.verbose else log_level, agents)
     token = os.environ.get("DEVUI_TOKEN")
-    _check_folder(agents)
     try:
         allowed = Limits.read(limits)
         _check_origins(allow_origins, open_to_all=no_auth)
@@ -296,15 +316,53 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
         debug=debug,
         engine=engine,
         python=python,
-        workers=WorkerLimits(idle_worker, max_workers),
+        workers=WorkerLimits(idle_worker, max_workers) if hosted is None else HOSTED_WORKERS,
+        hosted=hosted,
         create_sessions=adk.create_sessions,
         allow_origins=allow_origins,
         adk_web=stock,
     )
-    bearer = not (no_auth or token) and access.token
-    announce = _announcer(settings, browser=not no_browser, bearer=bearer)
+    announce = _announcer(
+        settings, "" if no_auth or token else access.token, browser=not no_browser
+    )
     with _storage(settings, in_memory=adk.in_memory) as settings:
         _serve(settings, access, listeners, announce)
+
+
+def _become_host(agents: Path, engine: EngineChoice) -> NoReturn:
+    """Run the apps in this process, which starts the server as its child (`devui.hosting`).
+
+    Raises UsageError for options about processes of the apps' own.
+    """
+    context = click.get_current_context()
+    for name, option in _OF_WORKERS.items():
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(
+                f"{option} can't be combined with --in-process: no app has a process of its own"
+            )
+    agents = AppFolder.meant_by(agents)
+    _check_folder(agents)
+    folder = AppFolder.at(agents)
+    if not folder.names():
+        raise click.BadParameter(
+            f"{agents} holds no apps; --in-process serves those that are there when it starts",
+            param_hint="AGENTS_DIR",
+        )
+    host = ["-P", "-m", "devui.hosting", f"--agents={folder.path}", f"--engine={engine}"]
+    os.execv(sys.executable, [sys.executable, *host, "--", *sys.argv[1:]])  # noqa: S606 - ourselves
+
+
+def _agents(path: Path, served_by: tuple[int, int] | None) -> tuple[Path, Hosted | None]:
+    """The folder that is meant, and its apps if another process runs them.
+
+    Raises BadParameter for what is no folder.
+    """
+    path = AppFolder.meant_by(path)
+    _check_folder(path)
+    if served_by is None:
+        return path, None
+    folder = AppFolder.at(path)
+    return folder.path, Hosted(tuple(folder.names()), *served_by)
 
 
 def _check_folder(agents: Path) -> None:
@@ -364,7 +422,7 @@ def _check_debugger(debug: DebugPorts, interpreter: Interpreter) -> None:
         )
 
 
-def _announcer(settings: Settings, *, browser: bool, bearer: str | Literal[False]) -> Announce:
+def _announcer(settings: Settings, bearer: str, *, browser: bool) -> Announce:
     """Tells the addresses, and how scripts get in with the token that was drawn."""
 
     def announce(url: str) -> None:

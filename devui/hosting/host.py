@@ -11,7 +11,7 @@ import os
 import socket
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,10 +55,13 @@ class Host:
     """The apps of this process, at work for one server."""
 
     def __init__(
-        self, apps: Mapping[str, App | BaseNode], control: socket.socket, agents: Path
+        self, load: Callable[[str], App | BaseNode], control: socket.socket, agents: Path
     ) -> None:
-        """`control` is the socket to the server, `agents` the folder of the apps' own code."""
-        self._apps = apps
+        """`load` returns an app by its name, or raises what its import does.
+
+        `control` is the socket to the server, `agents` the folder of the apps' own code.
+        """
+        self._load = load
         self._control = control
         self._agents = agents
         self._at_work: Counter[str] = Counter()
@@ -157,8 +160,8 @@ class Host:
     ) -> None:
         try:
             engine, instruments = self._engine(name, choice, link)
-        # The constructors of plugins and services may raise anything.
-        except Exception as error:  # noqa: BLE001
+        # What an app imports, and the constructors of plugins and services, may raise anything.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             link.send(AppFailed(error=agent_error(error, self._agents)))
             return
         lookout = Lookout(self._loop, instruments.calls, instruments.kit.standing, self._agents)
@@ -179,12 +182,12 @@ class Host:
 
     def _engine(self, name: str, choice: EngineChoice, link: Link) -> tuple[Engine, Instruments]:
         """Raises EngineUnavailable for another engine than the agent's own."""
-        app = self._apps[name]
+        app = self._load(name)
         kit = chosen_kit(app, choice)
         if choice not in {"auto", kit.name}:
             raise EngineUnavailable(
-                f"{name} is an object of {kit.name} in the process that called devui.serve(), and"
-                f" can't run on {choice}. Choose the engine auto, or start it with `devui FOLDER`."
+                f"{name} is an object of {kit.name} in the process that serves it, and can't run on"
+                f" {choice}. Choose the engine auto, or start it with `devui FOLDER`."
             )
         instruments = Instruments(link, kit)
         engine = Engine(name, app, link, instruments, agents=self._agents)
