@@ -322,9 +322,7 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
         allow_origins=allow_origins,
         adk_web=stock,
     )
-    announce = _announcer(
-        settings, "" if no_auth or token else access.token, browser=not no_browser
-    )
+    announce = _announcer(settings, access.token, browser=not no_browser)
     with _storage(settings, in_memory=adk.in_memory) as settings:
         _serve(settings, access, listeners, announce)
 
@@ -422,13 +420,13 @@ def _check_debugger(debug: DebugPorts, interpreter: Interpreter) -> None:
         )
 
 
-def _announcer(settings: Settings, bearer: str, *, browser: bool) -> Announce:
+def _announcer(settings: Settings, token: str, *, browser: bool) -> Announce:
     """Tells the addresses, and how scripts get in with the token that was drawn."""
 
     def announce(url: str) -> None:
         click.echo(f"devui {__version__}  {url}")
-        if bearer:
-            click.echo(f"scripts send  Authorization: Bearer {bearer}")
+        if settings.auth and not os.environ.get("DEVUI_TOKEN"):
+            click.echo(f"scripts send  Authorization: Bearer {token}")
         if settings.adk_web:
             click.echo(f"google-adk's front end, after signing in: {settings.url}/dev-ui/")
         if browser:
