@@ -85,7 +85,7 @@ def table(rows: list[tuple[str, float, float | None]]) -> str:
     lines = ["| figure | devui | google-adk | ratio |", "|---|--:|--:|--:|"]
     for name, ours, theirs in rows:
         ratio = ""
-        if theirs and ours:
+        if theirs and ours and not name.endswith("_ratio"):
             faster = ours / theirs if name.endswith("_turns_s") else theirs / ours
             ratio = f"{faster:.1f}x"
         beside = f"{'' if theirs is None else show(theirs)} | {ratio}"

@@ -9,10 +9,11 @@ all of them: a browser keeps what it has for good, and no page ever mixes the fi
 A module comes with all that it imports, as one file.
 """
 
+import gzip
 import os
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Final, Self
@@ -29,6 +30,9 @@ STATIC_PREFIX: Final = "/static/"
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _HASH_CHARACTERS: Final = 16
+_COMPRESSED: Final = 64
+"""Files, alone and together, that are kept compressed."""
+_GZIP: Final = re.compile(r"(?:^|,)\s*gzip\s*(?:,|$)")
 _HASH: Final = re.compile(rf"[0-9a-f]{{{_HASH_CHARACTERS}}}")
 
 
@@ -88,6 +92,11 @@ class Assets:
             CannotJoin: it is a module that cannot be one file with those that it imports.
         """
         return b"\n".join(self._whole(each) for each in self._named(path))
+
+    @lru_cache(maxsize=_COMPRESSED)  # noqa: B019  (as with `_whole`)
+    def compressed(self, path: str) -> bytes:
+        """What `read` returns, as gzip; raises what it raises."""
+        return gzip.compress(self.read(path), mtime=0)
 
     def _named(self, path: str) -> list[str]:
         """The files that a path names."""
@@ -167,11 +176,15 @@ class StaticFiles:
         try:
             if not current:
                 return RedirectResponse(self._assets.url(path))
-            content = self._assets.read(path)
+            zipped = bool(_GZIP.search(request.headers.get("accept-encoding", "")))
+            content = (self._assets.compressed if zipped else self._assets.read)(path)
         except AssetNotFound as error:
             raise HTTPException(404) from error
         kind = _MEDIA_TYPES.get(PurePosixPath(path).suffix, "text/plain")
-        return Response(content, media_type=kind, headers={"Cache-Control": _FOR_GOOD})
+        headers = {"Cache-Control": _FOR_GOOD, "Vary": "Accept-Encoding"}
+        if zipped:
+            headers["Content-Encoding"] = "gzip"
+        return Response(content, media_type=kind, headers=headers)
 
     async def icon(self, request: Request) -> Response:
         """The way to the icon that the pages name."""

@@ -221,7 +221,7 @@ def test_a_fork_with_the_event_edited(travelled, visit):
     visit.allow("422")
     travelled.select(3)
     travelled.page.keyboard.press("f")
-    travelled.page.get_by_label("with the event edited as JSON").check()
+    travelled.page.get_by_label("with this event edited as JSON").check()
     field = travelled.page.get_by_label("Replacement event, as JSON")
     edited = field.input_value().replace('"London"', '"Rome"')
     field.fill(edited + ",")

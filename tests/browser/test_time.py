@@ -218,7 +218,7 @@ def test_forms_come_into_sight_where_they_open(visit, travelled):
     page.keyboard.press("f")
     fork = session.panel.locator("details.fork[open]")
     expect(fork.get_by_role("button", name="Fork and run")).to_be_in_viewport(ratio=1)
-    fork.get_by_label("with this event edited").check()
+    fork.get_by_label("with this event edited", exact=True).check()
     expect(fork.get_by_role("button", name="Fork and run")).to_be_in_viewport(ratio=1)
     for _ in range(2):
         session.say(HOME)

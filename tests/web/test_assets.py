@@ -98,6 +98,19 @@ def test_a_file_of_this_version_may_be_kept_for_good(tmp_path: Path) -> None:
     assert asked.headers["cache-control"] == "public, max-age=31536000, immutable"
 
 
+@pytest.mark.parametrize(
+    ("accepts", "encoding"),
+    [("br, gzip, deflate", "gzip"), ("gzip", "gzip"), ("gzip;q=0", None), ("br", None)],
+)
+def test_a_file_is_compressed_for_those_who_take_that(tmp_path: Path, accepts, encoding) -> None:
+    assets = Assets(tmp_path, make(tmp_path / "static"))
+    headers = {"Accept-Encoding": accepts}
+    asked = client(assets).get(assets.styles("base", "chat"), headers=headers)
+    assert asked.headers.get("content-encoding") == encoding
+    assert asked.content == assets.read("css/base+chat.css")
+    assert asked.headers["vary"] == "Accept-Encoding"
+
+
 @pytest.mark.parametrize("version", ["", "0123456789abcdef/"])
 def test_an_address_of_another_version_leads_to_this_one(tmp_path: Path, version: str) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))

@@ -1,5 +1,6 @@
 // Sessions that are selected in a list: all of the page at once, how many they are, and what can be done with so many.
-const HINTS = ["select two", "select one more", ""];
+const HINT = "Select sessions to compare, export, or delete them.";
+const COMPARE_HINTS = ["select two", "select one more", ""];
 
 export function start() {
   document.addEventListener("change", ({ target }) => {
@@ -21,13 +22,14 @@ const boxes = (form) => [...form.elements].filter(({ name }) => name === "sessio
 
 function tell(form) {
   const selected = boxes(form).filter(({ checked }) => checked).length, all = document.querySelector("[data-select-all]");
-  form.querySelector("[data-selection-count]").textContent = `${selected} selected`;
+  form.querySelector("[data-selection-count]").textContent = selected ? `${selected} selected` : HINT;
   for (const button of form.querySelectorAll("[data-needs-selection]")) button.disabled = selected === 0;
+  form.classList.toggle("idle", selected === 0);
   all.hidden = false;
   all.checked = selected > 0 && selected === boxes(form).length;
   all.indeterminate = selected > 0 && !all.checked;
   const compare = form.querySelector("[data-compare]");
   if (!compare) return;
   compare.disabled = selected !== 2;
-  form.querySelector("[data-compare-hint]").textContent = HINTS[selected] ?? "select only two";
+  form.querySelector("[data-compare-hint]").textContent = COMPARE_HINTS[selected] ?? "select only two";
 }

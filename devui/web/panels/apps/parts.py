@@ -183,6 +183,10 @@ class NewSession:
     state: Field = EMPTY
     open: bool = False
     """Whether the optional fields are unfolded; so after an error in one of them."""
+    text: str = ""
+    """The message that the session begins with."""
+    focused: bool = False
+    """Whether typing goes there at once; so while the app has no sessions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """`/apps/{app}`: one app, its sessions, and a way to start another."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any, get_args
 
 from starlette.datastructures import FormData
@@ -92,6 +93,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
     name = request.path_params["app"]
     services.workers.warm(name)
     query = ListQuery.read(request.query_params)
+    sessions = await session_list(services, name, query)
     readme = services.apps.readme(name)
     unread = await asyncio.to_thread(unread_files, services.apps.require(name))
     page = AppPage(
@@ -105,9 +107,9 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         tools_href=tools_url(name),
         graph_href=app_graph_url(name),
         memory_href=memory_url(name),
-        form=form,
+        form=replace(form, focused=not (sessions.sessions or sessions.is_filtered)),
         prompts=() if form.disabled_reason else tuple(example_prompts(readme)),
-        sessions=await session_list(services, name, query),
+        sessions=sessions,
         unread=tuple(unused_file(each) for each in unread),
         journal=server_notices(services),
         jobs=job_list(services.jobs, None),
@@ -149,4 +151,5 @@ def _refused(app: str, form: FormData, **errors: str) -> NewSession:
         user=field("user"),
         state=field("state"),
         open=True,
+        text=_text(form, "text"),
     )

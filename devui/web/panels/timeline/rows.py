@@ -235,7 +235,7 @@ def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[F
         yield Flag("long", "long-running", "the tool keeps running after the run")
     if summary.cut and summary.kind != "error":
         yield Flag("cut", visible(summary.cut), "the model stopped early", "warning")
-    if is_answer:
+    if is_answer and summary.kind != "error":
         yield Flag("final", "final", "is_final_response()")
 
 
