@@ -61,6 +61,8 @@ class WorkerLimits:
     """Without a use; 0 keeps them for good."""
     most: int = 16
     """Alive at once. More may be needed while runs are under way in all of them."""
+    spare: bool = True
+    """Whether one waits for the next app."""
 
 
 HOSTED_WORKERS = WorkerLimits(idle_minutes=0, most=1_000)

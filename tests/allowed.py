@@ -219,6 +219,7 @@ LITERAL_GETATTR = {
 }
 
 INFLATES = {
+    "devui/web/assets.py": "it compresses static files, and reads none",
     "devui/web/panels/artifacts/pdf_renderer.py": "it writes pictures, and reads none",
     "devui/web/panels/bundles/archive.py": "it writes archives for download, and reads none",
     "devui/web/panels/trace/api.py": (

@@ -1,24 +1,28 @@
 """The program of a worker process: load one app, then run what the server asks for.
 
 `python -m devui.worker --agents DIR --app NAME --engine NAME --down FD --up FD`; started by the
-server alone.
+server alone. With `--preload ENGINE` in place of the first three, it imports that engine, and reads
+them as a line of JSON before all messages.
 """
 
 import argparse
 import asyncio
 import faulthandler
 import gc
+import json
 import os
 import signal
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import BinaryIO, get_args
 
 from devui.wire.engines import EngineChoice
 from devui.wire.messages import AppFailed, AppLoaded
 from devui.worker import debuggers
 from devui.worker.engine import Engine
-from devui.worker.engines.choice import chosen_kit, engine_info, prepare
+from devui.worker.engines.choice import chosen_kit, engine_info, preload, prepare
 from devui.worker.errors import agent_error
 from devui.worker.instruments import Instruments
 from devui.worker.link import Link, Turns, let_go, say
@@ -30,16 +34,17 @@ from devui.worker.tasks import Lookout, Watchdog
 from devui.worker.telemetry import start_exporting
 
 
-def _arguments() -> argparse.Namespace:
+def _arguments(more: Sequence[str] = ()) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="devui.worker")
-    parser.add_argument("--agents", type=Path, required=True)
-    parser.add_argument("--app", required=True)
+    parser.add_argument("--agents", type=Path)
+    parser.add_argument("--app")
+    parser.add_argument("--preload", choices=get_args(EngineChoice))
     parser.add_argument("--engine", choices=get_args(EngineChoice), default="auto")
     parser.add_argument("--down", type=int, required=True)
     parser.add_argument("--up", type=int, required=True)
     parser.add_argument("--debug-port", type=int)
     parser.add_argument("--wait-for-client", action="store_true")
-    return parser.parse_args()
+    return parser.parse_args([*sys.argv[1:], *more])
 
 
 def _die() -> None:
@@ -75,15 +80,27 @@ def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -
             return
 
 
+def _wait_for_app(down: BinaryIO, engine: EngineChoice) -> argparse.Namespace:
+    """Import an engine, and return the arguments once the server has said which app it is."""
+    preload(engine)
+    line = down.readline()
+    if not line:  # the server is gone, or has no use for this
+        os._exit(0)
+    return _arguments(json.loads(line))
+
+
 def main() -> None:
     """Run the worker until the server says so or is gone."""
     arguments = _arguments()
+    down = os.fdopen(arguments.down, "rb")
+    if arguments.preload:
+        arguments = _wait_for_app(down, arguments.preload)
     agents: Path = arguments.agents.resolve()
     faulthandler.enable(2)
     turns = Turns()
     loop = asyncio.SelectorEventLoop(turns)
     asyncio.set_event_loop(loop)
-    link = Link(os.fdopen(arguments.down, "rb"), arguments.up, loop)
+    link = Link(down, arguments.up, loop)
     inbox: Inbox = asyncio.Queue()
     link.start(inbox.put_nowait, _die)
     outputs = Outputs(link.send)

@@ -120,7 +120,15 @@ class ServerForker:
         `stalled` are the seconds after which a reader that takes nothing is dropped, `loads` those
         that an app may take to be imported.
         """
-        command = [str(agents), "--no-browser", "--port", "0", "--data-dir", str(data)]
+        command = [
+            str(agents),
+            "--no-browser",
+            "--no-spare-worker",
+            "--port",
+            "0",
+            "--data-dir",
+            str(data),
+        ]
         job = {"command": command, "plan": asdict(plan) if plan else None}
         job |= {"stalled": stalled, "loads": loads}
         self._process.stdin.write(json.dumps(job) + "\n")

@@ -28,9 +28,13 @@ TOKEN = "a-token-for-the-tests"
 class Server:
     """`devui` as a user starts it. `start` again after `kill` to see what was kept."""
 
-    def __init__(self, agents: Path, data: Path, *options: str, fresh: bool = False) -> None:
-        """`fresh`: in a Python started for it, which takes a second more."""
-        self.agents, self.data, self.options = agents, data, options
+    def __init__(
+        self, agents: Path, data: Path, *options: str, fresh: bool = False, spare: bool = False
+    ) -> None:
+        """`fresh`: in a Python started for it, which takes a second more; `spare`: with a worker
+        that waits for the next app."""
+        self.agents, self.data = agents, data
+        self.options = options if spare else ("--no-spare-worker", *options)
         self._fresh = fresh
         self.link = ""
         self.port: int | None = 0
@@ -125,10 +129,15 @@ class Server:
 
 @contextmanager
 def running(
-    agents: Path, data: Path, *options: str, fresh: bool = False, **environment: str
+    agents: Path,
+    data: Path,
+    *options: str,
+    fresh: bool = False,
+    spare: bool = False,
+    **environment: str,
 ) -> Iterator[Server]:
     """A server that is stopped at the end, whatever happened to it."""
-    server = Server(agents, data, *options, fresh=fresh)
+    server = Server(agents, data, *options, fresh=fresh, spare=spare)
     server.environment = environment
     server.start()
     try:

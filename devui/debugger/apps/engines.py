@@ -1,15 +1,17 @@
 """Which engine each app runs on: the one chosen on its page, or else on the command line."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 from typing import Self
 
 from devui.debugger.workers.hosted import Host, HostedWorker
-from devui.debugger.workers.interpreter import Interpreter
+from devui.debugger.workers.interpreter import Interpreter, WrongPython
 from devui.debugger.workers.process import WorkerProcess
+from devui.debugger.workers.spare import SpareWorker
 from devui.settings import Settings
 from devui.store.journal import Journal
-from devui.wire.engines import EngineChoice
+from devui.wire.engines import EngineChoice, EngineName
 
 
 class Engines:
@@ -23,6 +25,8 @@ class Engines:
         self.default = settings.engine
         """For apps of which nobody has chosen one."""
         self.interpreter = interpreter
+        self._keeps_spare = settings.workers.spare and settings.hosted is None
+        self._spare = SpareWorker(interpreter)
 
     @classmethod
     async def load(cls, journal: Journal, settings: Settings, interpreter: Interpreter) -> Self:
@@ -58,10 +62,30 @@ class Engines:
         if not self.interpreter.own:
             await asyncio.to_thread(self.interpreter.check)
         port = None if engine else self.debug_port(app)
+        if port is None and (spare := self._spare.take(engine or self.of(app))) is not None:
+            try:
+                await spare.assign(agents, app, engine or self.of(app))
+            except ConnectionError:  # it was killed while it waited
+                await spare.discard()
+            else:
+                return spare
         options = () if port is None else (f"--debug-port={port}", *self._waiting)
         return await WorkerProcess.start(
             agents, app, engine or self.of(app), self.interpreter, options=options
         )
+
+    async def start_spare(self, engine: EngineName | None = None) -> None:
+        """Have a process ready for the next worker, on this engine or on the default one."""
+        if not self._keeps_spare:
+            return
+        with contextlib.suppress(WrongPython):
+            if not self.interpreter.own:
+                await asyncio.to_thread(self.interpreter.check)
+            await self._spare.start(engine or self.default)
+
+    async def end_spare(self) -> None:
+        """End the process that waits, if there is one."""
+        await self._spare.end()
 
     @property
     def _waiting(self) -> tuple[str, ...]:

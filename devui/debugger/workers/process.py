@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 from collections.abc import Awaitable, Callable, Sequence
@@ -73,8 +74,30 @@ class WorkerProcess:
 
         Raises OSError when the system has no room for a process or its pipes; nothing stays open.
         """
+        arguments = [*_about(agents, app, engine), *options]
+        return await cls._started(interpreter or Interpreter.at(None), arguments)
+
+    @classmethod
+    async def spare(cls, interpreter: Interpreter, engine: EngineChoice) -> "WorkerProcess":
+        """Start a worker that imports an engine and waits for its app; raises what `start` does."""
+        return await cls._started(interpreter, ["--preload", engine])
+
+    async def assign(self, agents: Path, app: str, engine: EngineChoice) -> None:
+        """Give a spare worker its app; raises ConnectionError if it is gone."""
+        self._down.write(json.dumps(_about(agents, app, engine)).encode() + b"\n")
+        await self._down.drain()
+
+    async def discard(self) -> None:
+        """End a spare worker, to which nobody has listened."""
+        self.kill()
+        await self._process.wait()
+        self._down.close()
+        self._up.close()
+        self._out.close()
+
+    @classmethod
+    async def _started(cls, interpreter: Interpreter, arguments: list[str]) -> "WorkerProcess":
         asyncio.get_running_loop().run_in_executor(None, load_codecs)  # while the worker starts
-        interpreter = interpreter or Interpreter.at(None)
         with ExitStack() as theirs, ExitStack() as ours:
             down_read, down_write = pipe(theirs, ours)
             up_read, up_write = pipe(ours, theirs)
@@ -83,9 +106,8 @@ class WorkerProcess:
             out_read, out_write = pipe(ours, theirs)
             process = await asyncio.create_subprocess_exec(
                 *interpreter.worker,
-                *("--agents", str(agents), "--app", app, "--engine", engine),
                 *("--down", str(down_read.fileno()), "--up", str(up_write.fileno())),
-                *options,
+                *arguments,
                 pass_fds=(down_read.fileno(), up_write.fileno()),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=out_write,
@@ -201,6 +223,10 @@ class WorkerProcess:
         while chunk := await stream.read(_CHUNK):
             self._tail = (self._tail + chunk)[-_TAIL:]
             overhear(chunk.decode(errors="replace"))
+
+
+def _about(agents: Path, app: str, engine: EngineChoice) -> list[str]:
+    return ["--agents", str(agents), "--app", app, "--engine", engine]
 
 
 async def deliver(down: asyncio.StreamWriter, message: ToWorker) -> None:

@@ -39,6 +39,8 @@ from devui.wire.messages import (
 
 logger = logging.getLogger("devui.workers")
 
+_SECONDS_TO_SPARE = 1.0
+"""Between the use of a spare worker, or the start of the server, and the start of the next one."""
 SECONDS_TO_LOAD = 60.0
 """How long an app may take to import."""
 
@@ -173,6 +175,7 @@ class Workers:
         await self._tasks.__aenter__()
         self._tasks.start(self._watch_files(), "watching the agents' files")
         self._tasks.start(self._end_idle(), "ending idle workers")
+        self._tasks.start(self._start_spare(None), "starting a spare worker")
         return self
 
     async def __aexit__(
@@ -189,6 +192,7 @@ class Workers:
         """Begin to end all workers, and start none any more; the exit waits until they are gone."""
         self._leaving.set()
         self._stirred.set()
+        self._tasks.start(self.engines.end_spare(), "ending the spare worker")
         for worker in self._all - self._ends.keys():
             name = f"ending worker {worker.process.pid}"
             self._ends[worker] = self._tasks.start(worker.end(), name)
@@ -299,6 +303,7 @@ class Workers:
             if app.current is not None:
                 self._retire(app.current)
             app.current, app.error = worker, None
+            self._tasks.start(self._start_spare(worker), "starting a spare worker")
         except AppBroken as broken:
             app.error = broken.error
         finally:
@@ -352,6 +357,17 @@ class Workers:
         if not worker.runs:
             self._tasks.start(worker.process.stop(), f"stopping worker {worker.process.pid}")
 
+    async def _start_spare(self, model: Worker | None) -> None:
+        """Have a process ready for the next app, on the engine of this worker's."""
+        with contextlib.suppress(TimeoutError):  # what begins now has the processor to itself
+            await asyncio.wait_for(self._leaving.wait(), _SECONDS_TO_SPARE)
+        info = model.loaded.result() if model is not None else None
+        is_busy = any(app.loading for app in self._apps.values())  # and will start one itself
+        if not (self._leaving.is_set() or is_busy):
+            await self.engines.start_spare(info.engine.name if info and info.engine else None)
+        if self._leaving.is_set():
+            await self.engines.end_spare()
+
     # --- idle workers ----------------------------------------------------------------------
 
     async def _end_idle(self) -> None:
@@ -389,6 +405,8 @@ class Workers:
         app = self._apps[worker.app]
         app.current, app.tried = None, False
         self._retire(worker)
+        if all(each.current is None for each in self._apps.values()):
+            self._tasks.start(self.engines.end_spare(), "ending the spare worker")
         logger.info("ended the idle worker %s of %s", worker.process.pid, worker.app)
         self._bus.publish(APPS, AppChanged(worker.app))
 

@@ -4,6 +4,7 @@ Where `google.adk` is to be devui.runtime, that is decided before the app is imp
 what the app exports decides: its classes are of one runtime or the other.
 """
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from importlib import import_module, metadata
@@ -137,6 +138,13 @@ def prepare(choice: EngineChoice) -> None:
         )
     if choice == "devui" or not installed:
         install_aliases()
+
+
+def preload(choice: EngineChoice) -> None:
+    """Import the runtime that an app will probably need; one that is broken is reported by it."""
+    is_adk = choice == "google-adk" or (choice == "auto" and adk_is_installed())
+    with contextlib.suppress(EngineUnavailable):
+        _kit(_ENGINES[ALIAS if is_adk else ROOT])
 
 
 def adk_is_installed() -> bool:

@@ -1,0 +1,92 @@
+"""A process that waits for the next app, so that nobody waits for a second (R57)."""
+
+import psutil
+import pytest
+
+from tests.api.test_apps import answer
+from tests.kit.oracle import adk_python, needs_adk
+from tests.kit.patience import wait_until
+from tests.kit.server import Server, running, write_app
+
+WHO = """
+import os
+
+from google.genai import types
+from {runtime}.agents import BaseAgent
+from {runtime}.events import Event
+
+print("imported by", os.getpid())
+
+
+class Who(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        text = f"{{os.getpid()}} {{os.environ['NAME']}} {word}"
+        yield Event(author=self.name, content=types.ModelContent(text))
+
+
+root_agent = Who(name="who")
+"""
+
+
+def write(agents, word: str, runtime: str = "devui.runtime") -> None:
+    write_app(agents, "who", WHO.format(runtime=runtime, word=word))
+    (agents / "who" / ".env").write_text("NAME=Ada\n", encoding="utf-8")
+
+
+def spares(server: Server) -> list[int]:
+    """The processes that wait, or have waited."""
+    children = psutil.Process(server.pid).children()
+    return [child.pid for child in children if "--preload" in child.cmdline()]
+
+
+def spare(server: Server, *but: int) -> int:
+    """The one that waits, besides those that are known."""
+    wait_until(lambda: set(spares(server)) - {*but})
+    [pid] = set(spares(server)) - {*but}
+    return pid
+
+
+@pytest.mark.parametrize("runtime", ["devui.runtime", pytest.param("google.adk", marks=needs_adk)])
+def test_it_takes_the_first_app_and_the_next_version_of_it(tmp_path, runtime):
+    agents = tmp_path / "agents"
+    write(agents, "one", runtime)
+    options = ["--python", str(adk_python())] if runtime == "google.adk" else []
+    with running(agents, tmp_path / "data", *options, spare=True) as server:
+        first = spare(server)
+        with server.client() as client:
+            assert answer(client, "who") == f"{first} Ada one"
+            page = client.get("/apps/who", headers={"Accept": "text/html"}).text
+            assert f"imported by {first}" in page
+            second = spare(server, first)
+            write(agents, "two", runtime)
+            assert answer(client, "who") == f"{second} Ada two"
+        third = spare(server, first, second)
+    wait_until(lambda: not psutil.pid_exists(third))
+
+
+def test_one_that_was_killed_is_replaced_by_a_worker_started_as_ever(tmp_path):
+    agents = tmp_path / "agents"
+    write(agents, "one")
+    with running(agents, tmp_path / "data", spare=True) as server, server.client() as client:
+        psutil.Process(spare(server)).kill()
+        assert answer(client, "who").endswith("Ada one")
+
+
+def test_it_ends_with_a_server_that_is_killed(tmp_path):
+    agents = tmp_path / "agents"
+    write(agents, "one")
+    server = Server(agents, tmp_path / "data", spare=True).start()
+    waiting = spare(server)
+    server.kill()
+    wait_until(lambda: not psutil.pid_exists(waiting))
+
+
+def test_an_engine_that_it_cannot_be_starts_a_worker_of_its_own(tmp_path):
+    agents = tmp_path / "agents"
+    write(agents, "one")
+    with running(agents, tmp_path / "data", spare=True) as server, server.client() as client:
+        waiting = spare(server)
+        page = {"Accept": "text/html"}
+        client.post("/apps/who/engine", data={"engine": "devui"}, headers=page)
+        assert answer(client, "who").endswith("Ada one")
+        assert not answer(client, "who").startswith(f"{waiting} ")
