@@ -86,7 +86,7 @@ def test_an_engine_that_it_cannot_be_starts_a_worker_of_its_own(tmp_path):
     write(agents, "one")
     with running(agents, tmp_path / "data", spare=True) as server, server.client() as client:
         waiting = spare(server)
-        page = {"Accept": "text/html"}
+        page = {"Origin": server.url}
         client.post("/apps/who/engine", data={"engine": "devui"}, headers=page)
         assert answer(client, "who").endswith("Ada one")
         assert not answer(client, "who").startswith(f"{waiting} ")
