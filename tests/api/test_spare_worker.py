@@ -1,5 +1,7 @@
 """A process that waits for the next app, so that nobody waits for a second (R57)."""
 
+import venv
+
 import psutil
 import pytest
 
@@ -70,6 +72,23 @@ def test_one_that_was_killed_is_replaced_by_a_worker_started_as_ever(tmp_path):
     with running(agents, tmp_path / "data", spare=True) as server, server.client() as client:
         psutil.Process(spare(server)).kill()
         assert answer(client, "who").endswith("Ada one")
+
+
+@needs_adk
+def test_one_with_packages_of_before_an_installation_is_not_used(tmp_path):
+    agents, environment = tmp_path / "agents", tmp_path / "env"
+    write(agents, "one")
+    venv.create(environment)
+    [packages] = environment.glob("lib/python*/site-packages")
+    [known] = adk_python().parent.parent.glob("lib/python*/site-packages")
+    (packages / "known.pth").write_text(f"{known}\n", encoding="utf-8")
+    options = ["--python", str(environment)]
+    with running(agents, tmp_path / "data", *options, spare=True) as server:
+        waiting = spare(server)
+        (packages / "newer").mkdir()
+        with server.client() as client:
+            assert answer(client, "who").endswith("Ada one")
+            assert not answer(client, "who").startswith(f"{waiting} ")
 
 
 def test_it_ends_with_a_server_that_is_killed(tmp_path):

@@ -62,7 +62,7 @@ class Engines:
         if not self.interpreter.own:
             await asyncio.to_thread(self.interpreter.check)
         port = None if engine else self.debug_port(app)
-        if port is None and (spare := self._spare.take(engine or self.of(app))) is not None:
+        if port is None and (spare := await self._spare.take(engine or self.of(app))):
             try:
                 await spare.assign(agents, app, engine or self.of(app))
             except ConnectionError:  # it was killed while it waited

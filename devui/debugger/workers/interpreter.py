@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,6 +110,14 @@ class Interpreter:
             inner["VIRTUAL_ENV"] = str(folder.parent)
             inner["PATH"] = os.pathsep.join([str(folder), outer.get("PATH", os.defpath)])
         return inner
+
+    def changed(self) -> int:
+        """When packages were last installed or removed, in ns since the epoch; 0 if unknown."""
+        if self.own:
+            folders = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")]
+        else:
+            folders = [*self.path.parent.parent.glob("lib/python*/site-packages")]
+        return max((folder.stat().st_mtime_ns for folder in folders if folder.is_dir()), default=0)
 
     def installed(self) -> Installed:
         """Ask it what it has, in a process of its own; raises WrongPython if it does not say."""

@@ -21,6 +21,8 @@ class SpareWorker:
         self._interpreter = interpreter
         self._process: WorkerProcess | None = None
         self._engine: EngineChoice = "auto"
+        self._packages = 0
+        """When the interpreter's packages had changed before it was started."""
         self._starting = False
 
     async def start(self, engine: EngineChoice) -> None:
@@ -31,16 +33,19 @@ class SpareWorker:
         if self._starting or self._process is not None:
             return
         self._starting = True
+        packages = self._interpreter.changed()
         try:
             self._process = await WorkerProcess.spare(self._interpreter, engine)
-            self._engine = engine
+            self._engine, self._packages = engine, packages
         except OSError as error:
             logger.info("no spare worker: %s", error)
         finally:
             self._starting = False
 
-    def take(self, engine: EngineChoice) -> WorkerProcess | None:
+    async def take(self, engine: EngineChoice) -> WorkerProcess | None:
         """The process, for an app on this engine; None if there is none that can run it."""
+        if self._interpreter.changed() != self._packages:
+            await self.end()  # it has an old version in memory
         # Where google-adk is in memory, its names can't be those of devui.runtime any more.
         if self._process is None or (engine == "devui" and self._engine != "devui"):
             return None
