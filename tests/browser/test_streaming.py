@@ -39,7 +39,7 @@ class Word(BaseLlm):
 root_agent = Agent(name="speaks", model=Word(model="word-by-word"))
 """
 
-CHUNKS, EVENTS, MEGABYTES = 12_000, 300, 20
+CHUNKS, EVENTS, MEGABYTES = 6_000, 300, 20
 MUCH = f"""
 from google.genai import types
 from devui.runtime.agents import Agent, BaseAgent
