@@ -163,7 +163,7 @@ _REFUSED = (
     OSError,
 )
 """What options may be refused with."""
-_OF_WORKERS: Final = {
+_WORKER_OPTIONS: Final = {
     "python": "--python",
     "debug_ports": "--debug-port",
     "wait_for_client": "--wait-for-client",
@@ -171,11 +171,15 @@ _OF_WORKERS: Final = {
     "max_workers": "--max-workers",
     "no_spare_worker": "--no-spare-worker",
 }
+_IN_PROCESS: Final = (
+    "Agents run in this process (--in-process). Restart devui to use changed code. A crash or a"
+    " blocked event loop affects all agents."
+)
 _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
 def _worker_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Let a command take what is about the processes of apps; it gets this as `workers`."""
+    """Add the options about app processes; the command gets them as `workers`."""
 
     @click.option(
         "--idle-worker",
@@ -196,8 +200,8 @@ def _worker_options(function: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--no-spare-worker",
         is_flag=True,
-        help="Keep no process ready for the next app. This saves about 80 MB; a first message"
-        " takes a second longer.",
+        help="Don't keep a process ready for the next app. Saves about 80 MB; the first message"
+        " to an app, or after a save, takes about a second longer.",
     )
     @wraps(function)
     def wrapped(
@@ -264,10 +268,10 @@ def _worker_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--in-process",
     is_flag=True,
-    help="Run the agents in this process, so that pdb works in this terminal. Changed code needs"
-    " a restart.",
+    help="Run agents in this process, so that breakpoint() opens pdb in this terminal. Restart"
+    " devui to use changed code.",
 )
-@click.option("--served-by", type=(int, int), hidden=True)
+@click.option("--served-by", type=(int, int), envvar="DEVUI_SERVED_BY", hidden=True)
 @_worker_options
 @click.option(
     "--adk-web",
@@ -354,17 +358,20 @@ def _become_host(agents: Path, engine: EngineChoice) -> NoReturn:
     Raises UsageError for options about processes of the apps' own.
     """
     context = click.get_current_context()
-    for name, option in _OF_WORKERS.items():
+    for name, option in _WORKER_OPTIONS.items():
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
             raise click.UsageError(
-                f"{option} can't be combined with --in-process: no app has a process of its own"
+                f"{option if given else f'The variable for {option}'} can't be combined with"
+                " --in-process: no app has a process of its own"
             )
     agents = AppFolder.meant_by(agents)
     _check_folder(agents)
     folder = AppFolder.at(agents)
     if not folder.names():
         raise click.BadParameter(
-            f"{agents} holds no apps; --in-process serves those that are there when it starts",
+            f"{agents} contains no apps. With --in-process, devui serves the apps that exist when"
+            " it starts: add one and start devui again.",
             param_hint="AGENTS_DIR",
         )
     host = ["-P", "-m", "devui.hosting", f"--agents={folder.path}", f"--engine={engine}"]
@@ -380,6 +387,7 @@ def _agents(path: Path, served_by: tuple[int, int] | None) -> tuple[Path, Hosted
     _check_folder(path)
     if served_by is None:
         return path, None
+    os.environ.pop("DEVUI_SERVED_BY", None)
     folder = AppFolder.at(path)
     return folder.path, Hosted(tuple(folder.names()), *served_by)
 
@@ -448,6 +456,8 @@ def _announcer(settings: Settings, token: str, *, browser: bool) -> Announce:
         click.echo(f"devui {__version__}  {url}")
         if settings.auth and not os.environ.get("DEVUI_TOKEN"):
             click.echo(f"scripts send  Authorization: Bearer {token}")
+        if settings.hosted:
+            click.echo(_IN_PROCESS)
         if settings.adk_web:
             click.echo(f"google-adk's front end, after signing in: {settings.url}/dev-ui/")
         if browser:

@@ -6,6 +6,7 @@ arguments are those of the `devui` command, with which it starts the server.
 
 import argparse
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -14,10 +15,15 @@ from pathlib import Path
 from typing import get_args
 
 from devui.hosting.host import Host
-from devui.hosting.serve import LIMITS, ServeError, Serving
+from devui.hosting.serve import ServeError, Serving
 from devui.wire.engines import EngineChoice
-from devui.worker.engines.choice import prepare
+from devui.worker.engines.choice import EngineUnavailable, prepare
+from devui.worker.engines.kit import App, BaseNode
 from devui.worker.loading import load
+
+_SERVED_BY = "DEVUI_SERVED_BY"
+"""The variable that tells the server who runs the apps: a descriptor and a process."""
+_TOKEN = "DEVUI_TOKEN"  # noqa: S105 - the name of a variable
 
 
 def _arguments() -> argparse.Namespace:
@@ -28,33 +34,58 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def load_app(agents: Path, name: str) -> App | BaseNode:
+    """Import an app as a worker does; after a failure, nothing of it is left to the next try."""
+    modules, path, hooks = {*sys.modules}, [*sys.path], [*sys.path_hooks]
+    try:
+        return load(agents, name)
+    except BaseException:
+        for module in {*sys.modules} - modules:
+            file = vars(sys.modules[module]).get("__file__")
+            if file and Path(file).is_relative_to(agents):
+                del sys.modules[module]
+        sys.path[:], sys.path_hooks[:] = path, hooks
+        raise
+
+
 def main() -> int:
-    """Run the apps until the server ends or Ctrl-C comes, and return the server's status."""
+    """Run the apps until the server ends or Ctrl-C comes, and return the exit status."""
     options = _arguments()
-    prepare(options.engine)
+    try:
+        prepare(options.engine)
+    except EngineUnavailable:
+        sys.stderr.write(f"Error: google-adk is not installed in {sys.executable}.\n")
+        return 1
     ours, theirs = socket.socketpair()
-    served_by = ["--served-by", str(theirs.fileno()), str(os.getpid())]
     with theirs:
         server = subprocess.Popen(  # noqa: S603 - ourselves
-            [sys.executable, "-P", "-m", "devui", *options.arguments, *served_by],
+            [sys.executable, "-P", "-m", "devui", *options.arguments],
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
+            env={**os.environ, _SERVED_BY: f"{theirs.fileno()} {os.getpid()}"},
             start_new_session=True,  # Ctrl-C is for us, who end it in order
             text=True,
         )
+    os.environ.pop(_TOKEN, None)  # agent code must not hold it (R09)
     # An app is imported when it is first used, and again if it did not load.
-    host = Host(cache(partial(load, options.agents)), ours, options.agents)
+    host = Host(cache(partial(load_app, options.agents)), ours, options.agents)
     host.start()
     serving = Serving(server, ours, host)
-    sys.stdout.write(f"{LIMITS}\n")
-    sys.stdout.flush()
     try:
         serving.wait()
     except KeyboardInterrupt:
         serving.stop()
     except ServeError:
-        return server.returncode
+        return _failure(server.returncode)
     return 0
+
+
+def _failure(status: int) -> int:
+    """The exit status for that of the server, which says by itself why it did not start."""
+    if status > 0:
+        return status
+    sys.stderr.write(f"Error: the server was ended by {signal.Signals(-status).name}.\n")
+    return 128 - status
 
 
 if __name__ == "__main__":

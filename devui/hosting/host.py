@@ -186,8 +186,9 @@ class Host:
         kit = chosen_kit(app, choice)
         if choice not in {"auto", kit.name}:
             raise EngineUnavailable(
-                f"{name} is an object of {kit.name} in the process that serves it, and can't run on"
-                f" {choice}. Choose the engine auto, or start it with `devui FOLDER`."
+                f"{name} is an agent of {kit.name} and can't run on {choice} in this mode. Choose"
+                " the engine auto, or start devui without --in-process (with `devui FOLDER`"
+                " instead of devui.serve)."
             )
         instruments = Instruments(link, kit)
         engine = Engine(name, app, link, instruments, agents=self._agents)

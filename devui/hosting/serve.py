@@ -22,7 +22,7 @@ from devui.worker.engines.choice import NotOfARuntime, kit_of
 
 _SECONDS_TO_END: Final = 15
 _IN_MEMORY: Final = ":memory:"
-LIMITS: Final = (
+_LIMITS: Final = (
     "In this mode agents run in your process: code you change takes effect when you restart it, and"
     " a crash or a blocked event loop affects all of its agents."
 )
@@ -133,7 +133,7 @@ def serve(
     if db is not None:
         options.append(f"--data-dir={_scratch() if db == _IN_MEMORY else os.fspath(db)}")
     serving = _started(apps, options)
-    sys.stdout.write(f"devui  {serving.link}\n{LIMITS}\n")
+    sys.stdout.write(f"devui  {serving.link}\n{_LIMITS}\n")
     sys.stdout.flush()
     if open_browser:
         # A browser may block its opener until it is closed, so it gets a thread of its own.

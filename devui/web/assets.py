@@ -30,9 +30,9 @@ STATIC_PREFIX: Final = "/static/"
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _HASH_CHARACTERS: Final = 16
-_COMPRESSED: Final = 64
+_MAX_COMPRESSED: Final = 64
 """Files, alone and together, that are kept compressed."""
-_GZIP: Final = re.compile(r"(?:^|,)\s*gzip\s*(?:,|$)")
+_GZIP: Final = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 _HASH: Final = re.compile(rf"[0-9a-f]{{{_HASH_CHARACTERS}}}")
 
 
@@ -93,8 +93,8 @@ class Assets:
         """
         return b"\n".join(self._whole(each) for each in self._named(path))
 
-    @lru_cache(maxsize=_COMPRESSED)  # noqa: B019  (as with `_whole`)
-    def compressed(self, path: str) -> bytes:
+    @lru_cache(maxsize=_MAX_COMPRESSED)  # noqa: B019  (as with `_whole`)
+    def gzip_of(self, path: str) -> bytes:
         """What `read` returns, as gzip; raises what it raises."""
         return gzip.compress(self.read(path), mtime=0)
 
@@ -176,13 +176,13 @@ class StaticFiles:
         try:
             if not current:
                 return RedirectResponse(self._assets.url(path))
-            zipped = bool(_GZIP.search(request.headers.get("accept-encoding", "")))
-            content = (self._assets.compressed if zipped else self._assets.read)(path)
+            takes_gzip = bool(_GZIP.search(request.headers.get("accept-encoding", "")))
+            content = (self._assets.gzip_of if takes_gzip else self._assets.read)(path)
         except AssetNotFound as error:
             raise HTTPException(404) from error
         kind = _MEDIA_TYPES.get(PurePosixPath(path).suffix, "text/plain")
         headers = {"Cache-Control": _FOR_GOOD, "Vary": "Accept-Encoding"}
-        if zipped:
+        if takes_gzip:
             headers["Content-Encoding"] = "gzip"
         return Response(content, media_type=kind, headers=headers)
 

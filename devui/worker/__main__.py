@@ -92,11 +92,11 @@ def _wait_for_app(down: BinaryIO, engine: EngineChoice) -> argparse.Namespace:
 def main() -> None:
     """Run the worker until the server says so or is gone."""
     arguments = _arguments()
+    faulthandler.enable(2)
     down = os.fdopen(arguments.down, "rb")
     if arguments.preload:
         arguments = _wait_for_app(down, arguments.preload)
     agents: Path = arguments.agents.resolve()
-    faulthandler.enable(2)
     turns = Turns()
     loop = asyncio.SelectorEventLoop(turns)
     asyncio.set_event_loop(loop)

@@ -1,6 +1,7 @@
 """A process that waits for the next app, so that nobody waits for a second (R57)."""
 
 import venv
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from tests.api.test_apps import answer
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.patience import wait_until
-from tests.kit.server import Server, running, write_app
+from tests.kit.server import ROOT, Server, running, write_app
 
 WHO = """
 import os
@@ -37,8 +38,11 @@ def write(agents, word: str, runtime: str = "devui.runtime") -> None:
 
 def spares(server: Server) -> list[int]:
     """The processes that wait, or have waited."""
-    children = psutil.Process(server.pid).children()
-    return [child.pid for child in children if "--preload" in child.cmdline()]
+    pids = []
+    for child in psutil.Process(server.pid).children():
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            pids += [child.pid] if "--preload" in child.cmdline() else []
+    return pids
 
 
 def spare(server: Server, *but: int) -> int:
@@ -100,7 +104,7 @@ def test_it_ends_with_a_server_that_is_killed(tmp_path):
     wait_until(lambda: not psutil.pid_exists(waiting))
 
 
-def test_an_engine_that_it_cannot_be_starts_a_worker_of_its_own(tmp_path):
+def test_another_engine_that_is_chosen_gets_a_spare_worker_of_its_own(tmp_path):
     agents = tmp_path / "agents"
     write(agents, "one")
     with running(agents, tmp_path / "data", spare=True) as server, server.client() as client:
@@ -109,3 +113,35 @@ def test_an_engine_that_it_cannot_be_starts_a_worker_of_its_own(tmp_path):
         client.post("/apps/who/engine", data={"engine": "devui"}, headers=page)
         assert answer(client, "who").endswith("Ada one")
         assert not answer(client, "who").startswith(f"{waiting} ")
+        wait_until(lambda: waiting not in spares(server))
+        second = spare(server)
+        write(agents, "two")
+        assert answer(client, "who") == f"{second} Ada two"
+
+
+def test_the_next_one_follows_an_app_that_does_not_load(tmp_path):
+    agents = tmp_path / "agents"
+    write(agents, "one")
+    with running(agents, tmp_path / "data", spare=True) as server, server.client() as client:
+        first = spare(server)
+        assert answer(client, "who") == f"{first} Ada one"
+        second = spare(server, first)
+        write(agents, "{")
+        assert answer(client, "who") == f"{first} Ada one"
+        third = spare(server, first, second)
+        write(agents, "two")
+        assert answer(client, "who") == f"{third} Ada two"
+
+
+def test_a_runtime_that_cannot_be_imported_costs_apps_of_the_other_nothing(tmp_path):
+    agents = tmp_path / "agents"
+    write(agents, "one")
+    for package in ("google", "google/adk"):
+        folder = tmp_path / "broken" / package
+        folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("raise TypeError('not today')", encoding="utf-8")
+    path = {"PYTHONPATH": f"{tmp_path / 'broken'}:{ROOT}"}
+    with running(agents, tmp_path / "data", spare=True, **path) as server:
+        waiting = spare(server)
+        with server.client() as client:
+            assert answer(client, "who") == f"{waiting} Ada one"

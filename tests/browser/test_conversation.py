@@ -29,6 +29,26 @@ def test_a_new_user_finds_an_app_starts_a_session_and_gets_an_answer(visit):
     expect(session.messages.last).to_contain_text("I found three flights from")
 
 
+def test_a_session_begins_with_the_first_message_on_the_apps_page(visit):
+    visit.allow("422")
+    page = visit.open("/apps/travel")
+    field = page.get_by_label("First message")
+    field.press("Enter")
+    field.fill("Book a flight")
+    field.press("Shift+Enter")
+    field.press_sequentially("to London")
+    field.press("Enter")
+    session = SessionPage(page)
+    expect(session.messages.first).to_contain_text("Book a flight\nto London")
+    page.go_back()
+    page.locator(".new-session summary").click()
+    page.get_by_label("Initial state").fill("{oops")
+    field.fill("Hello")
+    field.press("Enter")
+    expect(page.locator("#new-state-error")).to_be_visible()
+    expect(field).to_have_value("Hello")
+
+
 def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_field(travel):
     held = travel.held_back("**/runs")
     travel.send("Which airports has London?")

@@ -43,7 +43,7 @@ def test_pdb_works_in_the_terminal_and_an_app_that_does_not_load_says_why(tmp_pa
     write_app(tmp_path / "agents", "guide", GUIDE)
     write_app(tmp_path / "agents", "leaves", "raise SystemExit(3)\n")
     env = {"PYTHONPATH": str(ROOT), "DEVUI_TOKEN": TOKEN}
-    command = ("agents", "--in-process", "--no-browser", "--port", "0")
+    command = ("--in-process", "--no-browser", "--port", "0", "--", "agents")
     with PseudoTerminal(*command, cwd=tmp_path, **env) as terminal:
         terminal.until("http://")
         address = "http://" + re.search(r"http://([\d.:]+)", terminal.screen)[1]
@@ -60,6 +60,12 @@ def test_pdb_works_in_the_terminal_and_an_app_that_does_not_load_says_why(tmp_pa
             turn.join(PATIENCE)
             assert answers[0][-1]["content"]["parts"][0]["text"] == "It is sunny."
             assert "SystemExit" in str(ask(http, "leaves"))
+            write_app(
+                tmp_path / "agents", "leaves", "import os\nseen = os.environ['DEVUI_TOKEN']\n"
+            )
+            assert "KeyError: 'DEVUI_TOKEN'" in str(ask(http, "leaves"))
+            write_app(tmp_path / "agents", "leaves", "x = 1\n")
+            assert "exports neither" in str(ask(http, "leaves"))
             write_app(tmp_path / "agents", "leaves", GUIDE.replace("    breakpoint()\n", ""))
             assert ask(http, "leaves")[-1]["content"]["parts"][0]["text"] == "It is rainy."
         assert terminal.left() == 0
@@ -71,7 +77,7 @@ def test_pdb_works_in_the_terminal_and_an_app_that_does_not_load_says_why(tmp_pa
         (("--python", "x"), "--python can't be combined with --in-process"),
         (("--debug-port", "5678"), "--debug-port can't be combined with --in-process"),
         (("--max-workers", "2"), "--max-workers can't be combined with --in-process"),
-        ((), "holds no apps"),
+        ((), "contains no apps"),
     ],
 )
 def test_what_it_cannot_do_is_refused(tmp_path, options, sentence):

@@ -100,7 +100,7 @@ def test_a_file_of_this_version_may_be_kept_for_good(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("accepts", "encoding"),
-    [("br, gzip, deflate", "gzip"), ("gzip", "gzip"), ("gzip;q=0", None), ("br", None)],
+    [("br, gzip, deflate", "gzip"), ("GZIP;q=1.0", "gzip"), ("gzip;q=0", None), ("br", None)],
 )
 def test_a_file_is_compressed_for_those_who_take_that(tmp_path: Path, accepts, encoding) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))

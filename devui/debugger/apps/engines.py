@@ -59,8 +59,6 @@ class Engines:
         """
         if self._host is not None:
             return await self._host.start(app, engine or self.of(app))
-        if not self.interpreter.own:
-            await asyncio.to_thread(self.interpreter.check)
         port = None if engine else self.debug_port(app)
         if port is None and (spare := await self._spare.take(engine or self.of(app))):
             try:
@@ -69,6 +67,8 @@ class Engines:
                 await spare.discard()
             else:
                 return spare
+        if not self.interpreter.own:
+            await asyncio.to_thread(self.interpreter.check)
         options = () if port is None else (f"--debug-port={port}", *self._waiting)
         return await WorkerProcess.start(
             agents, app, engine or self.of(app), self.interpreter, options=options

@@ -1,4 +1,4 @@
-"""Workers in a process that is not ours to start or end: the one that called `devui.serve`.
+"""Workers in a process that is not ours to start or end: of `devui.serve` or `devui --in-process`.
 
 A socket leads there. To start a worker is to send the ends of a new wire over it; to end one by
 force is to hang up, and what its code does after that reaches nobody.

@@ -111,12 +111,12 @@ class Interpreter:
             inner["PATH"] = os.pathsep.join([str(folder), outer.get("PATH", os.defpath)])
         return inner
 
-    def changed(self) -> int:
+    def packages_time(self) -> int:
         """When packages were last installed or removed, in ns since the epoch; 0 if unknown."""
         if self.own:
             folders = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")]
         else:
-            folders = [*self.path.parent.parent.glob("lib/python*/site-packages")]
+            folders = [*self.path.parent.parent.glob("lib/python*/*-packages")]
         return max((folder.stat().st_mtime_ns for folder in folders if folder.is_dir()), default=0)
 
     def installed(self) -> Installed:

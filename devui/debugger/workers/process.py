@@ -74,17 +74,19 @@ class WorkerProcess:
 
         Raises OSError when the system has no room for a process or its pipes; nothing stays open.
         """
-        arguments = [*_about(agents, app, engine), *options]
-        return await cls._started(interpreter or Interpreter.at(None), arguments)
+        arguments = [*_app_arguments(agents, app, engine), *options]
+        asyncio.get_running_loop().run_in_executor(None, load_codecs)  # while the worker starts
+        return await cls._launch(interpreter or Interpreter.at(None), arguments)
 
     @classmethod
     async def spare(cls, interpreter: Interpreter, engine: EngineChoice) -> "WorkerProcess":
         """Start a worker that imports an engine and waits for its app; raises what `start` does."""
-        return await cls._started(interpreter, ["--preload", engine])
+        return await cls._launch(interpreter, ["--preload", engine])
 
     async def assign(self, agents: Path, app: str, engine: EngineChoice) -> None:
         """Give a spare worker its app; raises ConnectionError if it is gone."""
-        self._down.write(json.dumps(_about(agents, app, engine)).encode() + b"\n")
+        asyncio.get_running_loop().run_in_executor(None, load_codecs)  # while the app is imported
+        self._down.write(json.dumps(_app_arguments(agents, app, engine)).encode() + b"\n")
         await self._down.drain()
 
     async def discard(self) -> None:
@@ -96,8 +98,7 @@ class WorkerProcess:
         self._out.close()
 
     @classmethod
-    async def _started(cls, interpreter: Interpreter, arguments: list[str]) -> "WorkerProcess":
-        asyncio.get_running_loop().run_in_executor(None, load_codecs)  # while the worker starts
+    async def _launch(cls, interpreter: Interpreter, arguments: list[str]) -> "WorkerProcess":
         with ExitStack() as theirs, ExitStack() as ours:
             down_read, down_write = pipe(theirs, ours)
             up_read, up_write = pipe(ours, theirs)
@@ -225,7 +226,7 @@ class WorkerProcess:
             overhear(chunk.decode(errors="replace"))
 
 
-def _about(agents: Path, app: str, engine: EngineChoice) -> list[str]:
+def _app_arguments(agents: Path, app: str, engine: EngineChoice) -> list[str]:
     return ["--agents", str(agents), "--app", app, "--engine", engine]
 
 

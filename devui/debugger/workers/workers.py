@@ -44,6 +44,9 @@ _SECONDS_TO_SPARE = 1.0
 SECONDS_TO_LOAD = 60.0
 """How long an app may take to import."""
 
+_NOT_OF_THE_CODE = frozenset({"LoadTimeout", "WorkerNotStarted", "WorkerDied"})
+"""Types of errors that may be over the next time, with the same code."""
+
 Status = Literal["unused", "loading", "ready", "broken"]
 
 
@@ -122,6 +125,8 @@ class _App:
     """Its files changed after its code was last read."""
     version: Version | None = None
     """Its files when its code was last read; None if nobody looked."""
+    read_by_run: bool = False
+    """A run had it read anew, before the watcher reported the change."""
     refreshing: bool = False
     """A task sees to it that its code is read anew."""
 
@@ -245,8 +250,10 @@ class Workers:
         app = self._apps.setdefault(name, _App())
         async with app.lock:
             worker = app.current
-            # A change is heard of some 0.1 s after it: an agent that edits is quicker than that.
-            if worker is None or worker.retired or worker.blocked or self._is_outdated(name, app):
+            # The watcher reports a change 0.1 s late; a coding agent may send a message sooner.
+            outdated = self._is_outdated(name, app)
+            if worker is None or worker.retired or worker.blocked or outdated:
+                app.read_by_run = outdated
                 await self._load(name, app)
             if app.current is None:
                 raise AppBroken(app.error or _gone_while_loading(""))
@@ -303,9 +310,10 @@ class Workers:
             if app.current is not None:
                 self._retire(app.current)
             app.current, app.error = worker, None
-            self._tasks.start(self._start_spare(worker), "starting a spare worker")
         except AppBroken as broken:
             app.error = broken.error
+            if broken.error.type in _NOT_OF_THE_CODE and app.version is not None:
+                app.version = frozenset()  # the next run tries again
         finally:
             app.loading = False
             self._stirred.set()
@@ -335,6 +343,7 @@ class Workers:
         except OSError as error:
             raise AppBroken(_refused(error)) from error
         worker = Worker(name, process, asyncio.get_running_loop().create_future())
+        self._tasks.start(self._start_spare(worker), "starting a spare worker")
         worker.use()
         self._all.add(worker)
         app.printed = worker.printed
@@ -357,13 +366,14 @@ class Workers:
         if not worker.runs:
             self._tasks.start(worker.process.stop(), f"stopping worker {worker.process.pid}")
 
-    async def _start_spare(self, model: Worker | None) -> None:
-        """Have a process ready for the next app, on the engine of this worker's."""
-        with contextlib.suppress(TimeoutError):  # what begins now has the processor to itself
+    async def _start_spare(self, like: Worker | None) -> None:
+        """Have a process ready for the next app, on this worker's engine if it has loaded."""
+        with contextlib.suppress(TimeoutError):  # leave the processor to what begins now
             await asyncio.wait_for(self._leaving.wait(), _SECONDS_TO_SPARE)
-        info = model.loaded.result() if model is not None else None
-        is_busy = any(app.loading for app in self._apps.values())  # and will start one itself
-        if not (self._leaving.is_set() or is_busy):
+        info = None
+        if like is not None and like.loaded.done() and like.loaded.exception() is None:
+            info = like.loaded.result()
+        if not self._leaving.is_set():
             await self.engines.start_spare(info.engine.name if info and info.engine else None)
         if self._leaving.is_set():
             await self.engines.end_spare()
@@ -405,7 +415,7 @@ class Workers:
         app = self._apps[worker.app]
         app.current, app.tried = None, False
         self._retire(worker)
-        if all(each.current is None for each in self._apps.values()):
+        if not any(each.current or each.loading for each in self._apps.values()):
             self._tasks.start(self.engines.end_spare(), "ending the spare worker")
         logger.info("ended the idle worker %s of %s", worker.process.pid, worker.app)
         self._bus.publish(APPS, AppChanged(worker.app))
@@ -474,8 +484,9 @@ class Workers:
             if app.current is not None:
                 self._retire(app.current)
         if app is not None and app.tried and exists:
-            if app.version is not None and not self._is_outdated(name, app):
-                return  # a run was quicker than the watcher, and has had it read
+            if app.read_by_run and not self._is_outdated(name, app):
+                app.read_by_run = False
+                return  # a run was quicker than the watcher
             logger.info("the files of %s changed: loading it anew", name)
             self._renew(name, app)
         else:

@@ -141,9 +141,12 @@ def prepare(choice: EngineChoice) -> None:
 
 
 def preload(choice: EngineChoice) -> None:
-    """Import the runtime that an app will probably need; one that is broken is reported by it."""
+    """Import the runtime that an app will probably need.
+
+    If it can't be imported, the app's own import reports that.
+    """
     is_adk = choice == "google-adk" or (choice == "auto" and adk_is_installed())
-    with contextlib.suppress(EngineUnavailable):
+    with contextlib.suppress(Exception, SystemExit):
         _kit(_ENGINES[ALIAS if is_adk else ROOT])
 
 

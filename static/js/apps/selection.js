@@ -1,5 +1,5 @@
 // Sessions that are selected in a list: all of the page at once, how many they are, and what can be done with so many.
-const HINT = "Select sessions to compare, export, or delete them.";
+const HINT = "Select sessions to export or delete them";
 const COMPARE_HINTS = ["select two", "select one more", ""];
 
 export function start() {
@@ -22,7 +22,9 @@ const boxes = (form) => [...form.elements].filter(({ name }) => name === "sessio
 
 function tell(form) {
   const selected = boxes(form).filter(({ checked }) => checked).length, all = document.querySelector("[data-select-all]");
-  form.querySelector("[data-selection-count]").textContent = selected ? `${selected} selected` : HINT;
+  const compares = Boolean(form.querySelector("[data-compare]"));
+  const hint = compares ? `${HINT}, or two to compare them.` : `${HINT}.`;
+  form.querySelector("[data-selection-count]").textContent = selected ? `${selected} selected` : hint;
   for (const button of form.querySelectorAll("[data-needs-selection]")) button.disabled = selected === 0;
   form.classList.toggle("idle", selected === 0);
   all.hidden = false;

@@ -186,7 +186,10 @@ def _missing(name: str, app: AppStatus | None, *, served: bool) -> Notice | None
     if app is not None:
         return None
     if served:
-        text = "You can read its sessions. To continue them, serve this app, too."
+        text = (
+            "You can read its sessions. To continue them, pass the app to devui.serve, or restart"
+            " devui --in-process."
+        )
         return Notice("warn", f"This server doesn't serve the app {visible(name)}.", text)
     text = "You can read its sessions, but not continue them."
     return Notice("warn", f"The app {visible(name)} is no longer in the agents folder.", text)
