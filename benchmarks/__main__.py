@@ -33,8 +33,11 @@ FIGURES = (
     "store",
     "first_load",
     "long_session",
+    "day",
 )
-SIDE_BY_SIDE = ("turns", "growth", "gates", "run_sse")
+SIDE_BY_SIDE = ("turns", "growth", "gates", "run_sse", "day")
+BY_SERVER = ("run_sse", "day")
+"""Those in which google-adk's own server is measured, by a program in our environment."""
 
 
 def run(python: str, figure: str, *options: str) -> Figures:
@@ -66,7 +69,7 @@ def measure(figure: str, runs: int, adk_python: str | None) -> tuple[Figures, Fi
             ours.append(run(sys.executable, figure))
         elif adk_python:
             ours.append(run(sys.executable, figure, "--adk-python", adk_python))
-        if adk_python and figure == "run_sse":
+        if adk_python and figure in BY_SERVER:
             theirs.append(run(sys.executable, figure, "--adk-python", adk_python))
         elif adk_python and figure in SIDE_BY_SIDE:
             theirs.append(run(adk_python, figure, "--impl", "google.adk"))

@@ -2,65 +2,38 @@
 
 usage: python -m benchmarks.long_session [--events 1000] [--runs 5]
 
-The events are turns of question, call, result and answer, about half a kilobyte each. `shown` is
-when the last event is on the screen.
+`shown` is when the last event is on the screen.
 """
 
 import argparse
 import asyncio
 import statistics
 from pathlib import Path
-from typing import Any
 
 from benchmarks.browser import chromium, load
+from benchmarks.events import TURN, history
 from benchmarks.report import report
 from benchmarks.served import data_folder, serve
-from benchmarks.workload import QUESTION, REPLY, get_weather
 from devui.debugger.runs.commit import event_of
+from devui.store.events import history as begin_with
 from devui.store.journal import Journal
 from devui.wire.events import Event
 
-START = 1_700_000_000.0
 
-
-def contents(turn: int) -> list[tuple[str, dict[str, Any]]]:
-    """Author and content of the four events of a turn."""
-    call = {"id": f"call-{turn}", "name": "get_weather"}
-    args = {"city": f"City {turn}", "day": "tomorrow"}
-    parts = [
-        ("user", "user", {"text": f"{turn}: {QUESTION}"}),
-        ("bench_text", "model", {"functionCall": {**call, "args": args}}),
-        ("bench_text", "user", {"functionResponse": {**call, "response": get_weather(**args)}}),
-        ("bench_text", "model", {"text": f"**Day {turn}**: {REPLY}"}),
+async def store(journal: Journal, app: str, name: str, events: int) -> int:
+    """Store a session with a history of so many events; returns its key."""
+    rows = [
+        event_of(Event.of(event), final=number % TURN == TURN - 1)
+        for number, event in enumerate(history(events))
     ]
-    return [(author, {"role": role, "parts": [part]}) for author, role, part in parts]
-
-
-def history(events: int) -> list[dict[str, Any]]:
-    """A session's events in ADK's wire form."""
-    every = [entry for turn in range(-(-events // 4)) for entry in contents(turn)]
-    return [
-        {
-            "id": f"event-{number}",
-            "invocationId": f"e-{number // 4}",
-            "author": author,
-            "timestamp": START + number,
-            "content": content,
-            "actions": {"stateDelta": {"turn": number // 4} if number % 4 == 2 else {}},
-        }
-        for number, (author, content) in enumerate(every[:events])
-    ]
+    session = await journal.sessions.create(app, "u", name, {}, history=begin_with(rows))
+    return session.key
 
 
 async def seed(data: Path, events: int) -> int:
     """Store a session of the app `text`; returns its key."""
-    journal = await Journal.open(data)
-    session = await journal.sessions.create("text", "u", "long", {})
-    for number, event in enumerate(history(events)):
-        row = event_of(Event.of(event), final=number % 4 == 3)
-        await journal.events.append(session.key, row, None)
-    await journal.close()
-    return session.key
+    async with await Journal.open(data) as journal:
+        return await store(journal, "text", "long", events)
 
 
 def main() -> None:

@@ -48,28 +48,33 @@ def serve(data: Path, *options: str, impl: str = "devui.runtime") -> Iterator[Se
     """
     command = [sys.executable, "-m", "devui", str(AGENTS), "--no-browser", "--no-auth"]
     command += ["--port", "0", "--data-dir", str(data), *options]
-    with _started(command, data, impl) as served:
+    with _started(command, data, BENCH_IMPL=impl) as served:
         yield served
 
 
 @contextlib.contextmanager
-def serve_adk(data: Path, python: str) -> Iterator[Served]:
-    """Run google-adk's own server on the same agents, with its sessions in a SQLite file."""
+def serve_adk(
+    data: Path, python: str, *, command: str = "api_server", store: str = "sqlite+aiosqlite"
+) -> Iterator[Served]:
+    """Run google-adk's own server on the same agents, with its sessions in `sessions.db`.
+
+    `store` is the scheme of the URI that selects a session service. `data` is its home folder, too.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    command = [str(Path(python).absolute()), "-W", "ignore", "-m", "google.adk.cli", "api_server"]
-    command += ["--port", port]
-    command += ["--session_service_uri", f"sqlite+aiosqlite:///{data / 'sessions.db'}", str(AGENTS)]
-    with _started(command, data, "google.adk") as served:
+    words = [str(Path(python).absolute()), "-W", "ignore", "-m", "google.adk.cli", command]
+    words += ["--port", port]
+    words += ["--session_service_uri", f"{store}:///{data / 'sessions.db'}", str(AGENTS)]
+    with _started(words, data, BENCH_IMPL="google.adk", HOME=str(data)) as served:
         yield served
 
 
 @contextlib.contextmanager
-def _started(command: list[str], data: Path, impl: str) -> Iterator[Served]:
+def _started(command: list[str], data: Path, **variables: str) -> Iterator[Served]:
     # As a user's start, which finds the bytecode of the one before.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    environment |= {"PYTHONPATH": str(ROOT), "BENCH_IMPL": impl}
+    environment |= {"PYTHONPATH": str(ROOT), **variables}
     started = time.perf_counter()
     with subprocess.Popen(
         command,
@@ -92,8 +97,18 @@ def _started(command: list[str], data: Path, impl: str) -> Iterator[Served]:
 
 
 def _first_answer(url: str) -> None:
-    with contextlib.suppress(urllib.error.HTTPError):  # google-adk has nothing at /
-        urllib.request.urlopen(url, timeout=30).close()
+    until = time.monotonic() + 30
+    while True:
+        try:
+            urllib.request.urlopen(url, timeout=30).close()
+        except urllib.error.HTTPError:  # google-adk's API server has nothing at /
+            return
+        except urllib.error.URLError:  # `adk web` prints its link before it listens
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _link(child: subprocess.Popen[str]) -> str:
