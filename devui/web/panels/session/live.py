@@ -384,7 +384,8 @@ def deleted(render: Renderer) -> Markup:
 _PAUSE = 0.05
 """Seconds between two messages at the least; what comes meanwhile goes out together."""
 _EVENT = 0.01
-"""Seconds more for each event in a message: that many can a browser show, and nobody read."""
+"""Seconds more for each event in a message: that many can a browser show, and nobody read. Of a
+streamed answer, a message has the latest text alone, however many fragments came."""
 _LONGEST = 1.0
 """Seconds between two messages at the most."""
 _RESET = "reset"
@@ -443,7 +444,8 @@ async def _session_messages(
                         spent = _SHARE * (time.thread_time() - start)
                     if html:
                         yield Message(html, id=str(Cursor(services.journal.id, batch.seq)))
-                    pause = min(_EVENT * len(batch.news), _LONGEST)
+                    events = sum(isinstance(each, EventCommitted) for each in batch.news)
+                    pause = min(_EVENT * events, _LONGEST)
                     if SessionChanged(None) in batch.news:
                         return
                     await asyncio.sleep(max(_PAUSE, spent, pause))
