@@ -31,7 +31,7 @@ from benchmarks.workload import QUESTION
 from devui.store.journal import Journal
 from devui.web.panels.apps.session_list import PAGE
 
-LONG, MANY, STREAMS = "text", "tool1", "stream200"
+LONG, MANY, STREAMS = "text", "tool1", "stream50"
 """The apps: of the long session, of many sessions, and of the one that is talked to."""
 ROW = 37.5
 """Pixels of a row in devui's timeline, with its share of the header of its invocation."""
@@ -206,7 +206,7 @@ def send(page: Page, front: FrontEnd, messages: int) -> float | None:
         page.fill(front.field, QUESTION)
         first = f"seen([{front.answer}].find((each) => each?.textContent.includes('word000')))"
         wall = moment(page, "keydown", lambda: page.press(front.field, "Enter"), until=first)
-        page.wait_for_function(f"() => ({front.answer})?.textContent.includes('word199')")
+        page.wait_for_function(f"() => ({front.answer})?.textContent.includes('word049')")
         page.wait_for_selector(front.ready)
         page.wait_for_timeout(300)  # what the page does after a turn
         return wall

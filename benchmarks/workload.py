@@ -22,6 +22,8 @@ class Scenario:
     """Tool calls, one after another, before the answer."""
     chunks: int = 0
     """Fragments of the answer; 0: it is not streamed."""
+    pause: float = 0.0
+    """Seconds before each fragment."""
 
     @property
     def events(self) -> int:
@@ -34,6 +36,7 @@ SCENARIOS = {
     "tool1": Scenario(tools=1),
     "tool10": Scenario(tools=10),
     "stream200": Scenario(chunks=200),
+    "stream50": Scenario(chunks=50, pause=0.02),
 }
 
 
@@ -100,7 +103,7 @@ def _model(runtime: Runtime, scenario: Scenario) -> type[Any]:
             return
         words = [f"word{number:03d} " for number in range(scenario.chunks)] if stream else []
         for word in words:
-            await asyncio.sleep(0)
+            await asyncio.sleep(scenario.pause)
             yield runtime.response(content=runtime.content(text=word), partial=True)
         content = runtime.content(text="".join(words) or REPLY)
         yield runtime.response(content=content, usage_metadata=runtime.usage)
