@@ -1,9 +1,11 @@
 """A session of a thousand events: pages show a window of it, and stay small."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.kit.browser import SessionPage, scroll_through
+from tests.kit.browser import HeldBack, SessionPage, scroll_through
 from tests.kit.restyled import restyled
 from tests.kit.server import Server
 
@@ -155,6 +157,18 @@ def test_the_bar_is_dragged_to_any_event(session):
         shown = numbers(session)
         assert shown == sorted(set(shown))
         assert session.page.evaluate("document.querySelectorAll('*').length") <= ELEMENTS
+
+
+def test_a_selection_outlasts_the_fetching_of_rows(session):
+    selections = HeldBack(session.page, re.compile(r"/sessions/\d+\?.*event="))
+    session.row(EVENTS - 5).click()
+    selection = selections.next()
+    box = session.page.locator("#timeline .scroller")
+    box.evaluate("(box) => { box.scrollTop = box.scrollHeight * 0.5; }")
+    expect(session.row(EVENTS // 2)).to_be_attached()
+    selection.continue_()
+    expect(session.panel).to_contain_text(f"#{EVENTS - 5}")
+    expect(session.row(EVENTS - 5)).to_have_attribute("aria-selected", "true")
 
 
 def test_an_invocation_of_many_windows_has_one_header_above_its_rows(visit, server):

@@ -83,7 +83,7 @@ async function fetchPart(list, gap, skip, limit) {
   const { first, last } = gap.dataset;
   const url = new URL(list.dataset.gaps, location);
   for (const [name, value] of Object.entries({ first, last, skip, limit, ...foldBeside(gap) })) url.searchParams.set(name, value);
-  const request = window.htmx.ajax("GET", url.pathname + url.search, { source: gap, target: gap, swap: "beforebegin", sync: "this" });
+  const request = window.htmx.ajax("GET", url.pathname + url.search, { source: gap, target: gap, swap: "beforebegin" });
   pending.set(list, request);
   try {
     await request;

@@ -77,6 +77,7 @@ function drop(list, items) {
   gap.className = "gap";
   Object.assign(gap.dataset, { gap: "", first, last, count });
   gap.setAttribute("hx-include", "this"); // the list's address says it all; the inspector may be as of another event
+  gap.setAttribute("hx-sync", "this"); // else its request would take the place of a selection's
   if (isRow) share(gap, numbers);
   if (isAllFolded(items)) fold(gap, items[0]);
   else gap.style.height = `${height}px`;
