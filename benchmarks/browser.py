@@ -18,7 +18,7 @@ FLAGS = [
     "--host-resolver-rules=MAP fonts.gstatic.com ~NOTFOUND, MAP fonts.googleapis.com ~NOTFOUND",
 ]
 VIEWPORT = {"width": 1440, "height": 900}
-PATIENCE = 60
+PATIENCE = 180
 """Seconds after which what isn't shown counts as never shown."""
 
 SEEN = """
@@ -134,6 +134,7 @@ def _blank(browser: Browser, until: str) -> Iterator[Page]:
     """A new page of a new profile, which will keep when an expression was first true."""
     context = browser.new_context(viewport=VIEWPORT)
     page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
     page.add_init_script(SEEN + WATCH % {"look": until, "patience": 1000 * PATIENCE})
     yield page
     page.goto("about:blank")

@@ -23,7 +23,7 @@ class Scenario:
     chunks: int = 0
     """Fragments of the answer; 0: it is not streamed."""
     pause: float = 0.0
-    """Seconds before each fragment."""
+    """Seconds between two fragments."""
 
     @property
     def events(self) -> int:
@@ -103,8 +103,8 @@ def _model(runtime: Runtime, scenario: Scenario) -> type[Any]:
             return
         words = [f"word{number:03d} " for number in range(scenario.chunks)] if stream else []
         for word in words:
-            await asyncio.sleep(scenario.pause)
             yield runtime.response(content=runtime.content(text=word), partial=True)
+            await asyncio.sleep(scenario.pause)
         content = runtime.content(text="".join(words) or REPLY)
         yield runtime.response(content=content, usage_metadata=runtime.usage)
 

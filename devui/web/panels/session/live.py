@@ -383,6 +383,9 @@ def deleted(render: Renderer) -> Markup:
 
 _PAUSE = 0.05
 """Seconds between two messages at the least; what comes meanwhile goes out together."""
+_BURST = 3
+"""Messages that follow each other at once after so many seconds without news: a run's beginning,
+the message that it answers, and the first words of the answer."""
 _EVENT = 0.01
 """Seconds more for each event in a message: that many can a browser show, and nobody read. Of a
 streamed answer, a message has the latest text alone, however many fragments came."""
@@ -434,7 +437,10 @@ async def _session_messages(
         news = follow(services.journal, services.bus, row.key, after, APPS)
         with services.runs.viewing(row.key):
             async with aclosing(news) as batches:
+                burst, idle_since = 0, time.monotonic()
                 async for batch in batches:
+                    rested = time.monotonic() - idle_since > _PAUSE
+                    burst = _BURST if rested else max(0, burst - 1)
                     if any(isinstance(each, SessionRemade) for each in batch.news):
                         yield Message("", event=_RESET)
                         return
@@ -448,7 +454,8 @@ async def _session_messages(
                     pause = min(_EVENT * events, _LONGEST)
                     if SessionChanged(None) in batch.news:
                         return
-                    await asyncio.sleep(max(_PAUSE, spent, pause))
+                    await asyncio.sleep(pause if burst > 1 else max(_PAUSE, spent, pause))
+                    idle_since = time.monotonic()
     except TooFarBehind:
         yield Message("", event=_RESET)
 
