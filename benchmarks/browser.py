@@ -162,4 +162,3 @@ def _heap_mb(session: CDPSession) -> float:
     session.send("HeapProfiler.collectGarbage")
     metrics = session.send("Performance.getMetrics")["metrics"]
     return float(next(m["value"] for m in metrics if m["name"] == "JSHeapUsedSize")) / 1e6
-

@@ -134,8 +134,7 @@ def adk_web(options: argparse.Namespace) -> Iterator[FrontEnd]:
             page = f"{served.url}/dev-ui/?userId=u&app="
             yield FrontEnd(
                 long=f"{page}{LONG}&session=long",
-                last="seen(document.getElementsByTagName('app-event-row')"
-                f"[{options.events - 1}])",
+                last=f"seen(document.getElementsByTagName('app-event-row')[{options.events - 1}])",
                 scroller="app-chat-panel .chat-messages",
                 row=f"app-event-row >> nth={options.events - options.keys - 2}",
                 next_key="ArrowDown",

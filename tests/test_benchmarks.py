@@ -15,7 +15,10 @@ QUICK = {
     "gates": ["--seconds", "0.01"],
     "run_sse": ["--seconds", "0.01"],
     "startup": ["--runs", "1"],
-    "day": "--events 100 --sessions 60 --rows 40 --runs 1 --keys 2 --sends 1".split(),
+    "day": [
+        *("--events", "100", "--sessions", "60", "--rows", "40"),
+        *("--runs", "1", "--keys", "2", "--sends", "1"),
+    ],
 }
 
 
