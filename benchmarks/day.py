@@ -15,9 +15,10 @@ import os
 import statistics
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from playwright.sync_api import Browser, Page
 
@@ -31,6 +32,8 @@ from benchmarks.workload import QUESTION
 from devui.store.journal import Journal
 from devui.web.panels.apps.session_list import PAGE
 
+T = TypeVar("T")
+
 LONG, MANY, STREAMS = "text", "tool1", "stream50"
 """The apps: of the long session, of many sessions, and of the one that is talked to."""
 ROW = 37.5
@@ -41,6 +44,8 @@ PAUSE = 0.02
 """Seconds between two turns of the wheel."""
 SLOW = 10_000
 """Milliseconds from which on a page is opened once, and not several times for a median."""
+LONGEST = 60
+"""Seconds after which nothing is done again: the median is of what has been done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,15 +176,13 @@ def wheel(page: Page, front: FrontEnd, rows: int) -> float:
     page.hover(front.scroller, position={"x": 200, "y": 200})
 
     def turn() -> None:
-        started = time.perf_counter()
-        for number in range(1, 1 + round(rows * ROW / NOTCH)):
-            page.mouse.wheel(0, -NOTCH)
-            time.sleep(max(0.0, started + number * PAUSE - time.perf_counter()))
+        page.mouse.wheel(0, -NOTCH)
+        time.sleep(max(0.0, PAUSE - time.perf_counter() % PAUSE))
 
-    between = frames(page, turn)
+    between = frames(page, lambda: several(turn, round(rows * ROW / NOTCH)))
     if not page.evaluate(position) < before:
         raise RuntimeError(f"the wheel did not scroll {front.scroller}")
-    return statistics.quantiles(between, n=100)[98]
+    return statistics.quantiles(between, n=100, method="inclusive")[98]
 
 
 def keys(page: Page, front: FrontEnd, presses: int) -> tuple[float | None, float | None]:
@@ -192,8 +195,8 @@ def keys(page: Page, front: FrontEnd, presses: int) -> tuple[float | None, float
         page.wait_for_timeout(300)  # the details follow
         return wall
 
-    marked = [press(front.next_key, front.marked) for _ in range(presses)]
-    selected = [press(front.previous_key, front.selected) for _ in range(presses)]
+    marked = several(lambda: press(front.next_key, front.marked), presses)
+    selected = several(lambda: press(front.previous_key, front.selected), len(marked))
     return median(marked), median(selected)
 
 
@@ -213,7 +216,7 @@ def send(page: Page, front: FrontEnd, messages: int) -> float | None:
         return wall
 
     say()  # starts the worker
-    return median([say() for _ in range(messages)])
+    return median(several(say, messages))
 
 
 def choose(browser: Browser, front: FrontEnd, runs: int) -> float | None:
@@ -227,6 +230,15 @@ def choose(browser: Browser, front: FrontEnd, runs: int) -> float | None:
             page.wait_for_load_state("networkidle")
             walls.append(moment(page, "click", lambda: page.click(opener), until=front.listed))
     return median(walls)
+
+
+def several(act: Callable[[], T], times: int) -> list[T]:
+    """What comes of doing something so many times, or fewer if that takes `LONGEST`."""
+    done = [act()]
+    until = time.monotonic() + LONGEST
+    while len(done) < times and time.monotonic() < until:
+        done.append(act())
+    return done
 
 
 def median(walls: list[float | None]) -> float | None:
