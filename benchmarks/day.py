@@ -249,15 +249,17 @@ def median(walls: list[float | None]) -> float | None:
 def measure(browser: Browser, front: FrontEnd, options: argparse.Namespace) -> Figures:
     """The figures."""
     walls: dict[str, float | None] = {}
-    walls[f"day.open{options.events}_ms"] = opening(browser, front.long, front.last, options.runs)
-    if walls[f"day.open{options.events}_ms"]:
+    # The long session comes last: a server may still be busy with it when its page is closed.
+    with opened(browser, front.chat, until=f"document.querySelector('{front.ready}')") as (page, _):
+        walls["day.send_ms"] = send(page, front, options.sends)
+    walls[f"day.sessions{options.sessions}_ms"] = choose(browser, front, options.runs)
+    shown = opening(browser, front.long, front.last, options.runs)
+    walls[f"day.open{options.events}_ms"] = shown
+    if shown:
         with opened(browser, front.long, until=front.last) as (page, _):
             walls["day.wheel_p99_ms"] = wheel(page, front, options.rows)
         with opened(browser, front.long, until=front.last) as (page, _):
             walls["day.key_ms"], walls["day.select_ms"] = keys(page, front, options.keys)
-    with opened(browser, front.chat, until=f"document.querySelector('{front.ready}')") as (page, _):
-        walls["day.send_ms"] = send(page, front, options.sends)
-    walls[f"day.sessions{options.sessions}_ms"] = choose(browser, front, options.runs)
     return {name: wall for name, wall in walls.items() if wall is not None}
 
 
