@@ -16,6 +16,9 @@ import click
 from devui.adk_options import INSTEAD, folder_beside, is_in_memory
 from devui.wire.engines import EngineChoice
 
+SERVED_BY: Final = "DEVUI_SERVED_BY"
+"""The variable that tells a server who runs its apps: a descriptor and a process."""
+
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, one value per line."
 )
@@ -191,7 +194,8 @@ def adk_options(name: str) -> Callable[[Callable[..., None]], Callable[..., None
                 value = values.pop(f"adk_{option.key}")
                 if value is not None and value != ():
                     _apply(option, value, effects)
-            for sentence in effects.advice:
+            # The server of --in-process gets the arguments of its host, which has said this.
+            for sentence in () if SERVED_BY in os.environ else effects.advice:
                 click.secho(f"note: {sentence}.", fg="yellow", err=True)
             os.environ.update(effects.environment)
             function(adk=effects, **values)

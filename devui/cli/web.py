@@ -21,7 +21,7 @@ import click
 from click.core import ParameterSource
 
 from devui import __version__
-from devui.cli.options import Effects, adk_options, engine_option, python_option
+from devui.cli.options import SERVED_BY, Effects, adk_options, engine_option, python_option
 from devui.debugger.apps.apps import AppFolder
 from devui.debugger.events.prices import WrongPrices
 from devui.debugger.workers.interpreter import Interpreter, NoFrontEnd, WrongPython, front_end
@@ -271,7 +271,7 @@ def _worker_options(function: Callable[..., None]) -> Callable[..., None]:
     help="Run agents in this process, so that breakpoint() opens pdb in this terminal. Restart"
     " devui to use changed code.",
 )
-@click.option("--served-by", type=(int, int), envvar="DEVUI_SERVED_BY", hidden=True)
+@click.option("--served-by", type=(int, int), envvar=SERVED_BY, hidden=True)
 @_worker_options
 @click.option(
     "--adk-web",
@@ -387,7 +387,7 @@ def _agents(path: Path, served_by: tuple[int, int] | None) -> tuple[Path, Hosted
     _check_folder(path)
     if served_by is None:
         return path, None
-    os.environ.pop("DEVUI_SERVED_BY", None)
+    os.environ.pop(SERVED_BY, None)
     folder = AppFolder.at(path)
     return folder.path, Hosted(tuple(folder.names()), *served_by)
 

@@ -53,8 +53,9 @@ class AgentFiles(DefaultFilter):
                 for entry in here:
                     entries += 1
                     if entry.name.endswith(_CODE):
-                        status = entry.stat()
-                        files.add((entry.path, status.st_mtime_ns, status.st_size))
+                        with contextlib.suppress(OSError):  # a link to nothing, as of an editor
+                            status = entry.stat()
+                            files.add((entry.path, status.st_mtime_ns, status.st_size))
                     elif entry.is_dir(follow_symlinks=False) and entry.name not in self._ignored:
                         folders.append(entry.path)
             if entries > _MAX_ENTRIES:

@@ -146,6 +146,8 @@ class AppStatus:
     """The engine that a person chose for it."""
     debug_port: int | None = None
     """Where its process listens for an editor's debugger."""
+    reloads: bool = True
+    """Its code can be read anew; not that of an object in another process."""
 
 
 Deliver = Callable[[Worker, ToServer], Awaitable[None]]
@@ -223,7 +225,8 @@ class Workers:
         info = app.current.loaded.result() if app.current is not None else None
         choice = self.engines.chosen(name)
         port = self.engines.debug_port(name)
-        return AppStatus(name, status, info, app.error, app.printed, choice, port)
+        reloads = not self.folder.objects or app.error is not None
+        return AppStatus(name, status, info, app.error, app.printed, choice, port, reloads)
 
     def warm(self, name: str) -> None:
         """Load an app that was not tried yet, in the background."""
@@ -342,6 +345,7 @@ class Workers:
             raise AppBroken(_not_started(str(error))) from error
         except OSError as error:
             raise AppBroken(_refused(error)) from error
+        logger.info("worker %s: loading %s", process.pid, name)
         worker = Worker(name, process, asyncio.get_running_loop().create_future())
         self._tasks.start(self._start_spare(worker), "starting a spare worker")
         worker.use()

@@ -96,7 +96,7 @@ def app_head(app: AppStatus, about: str, default: EngineChoice) -> AppHead:
         status=status,
         word=word,
         failure=app_failure(app),
-        reload_action=reload_url(app.name),
+        reload_action=reload_url(app.name) if app.reloads else "",
         engine=engine_of(app, default),
         printed=visible(printed_text(app.printed)),
         attach=attach(app.name, app.debug_port) if app.debug_port else None,

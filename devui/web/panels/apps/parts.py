@@ -69,6 +69,7 @@ class AppHead:
     failure: Failure | None
     """Why the app could not be imported."""
     reload_action: str
+    """"" if its code can't be read anew."""
     engine: Engine
     printed: str = ""
     """What it printed and logged while it was imported."""
@@ -185,7 +186,7 @@ class NewSession:
     """Whether the optional fields are unfolded; so after an error in one of them."""
     text: str = ""
     """The message that the session begins with."""
-    focused: bool = False
+    has_focus: bool = False
     """Whether typing goes there at once; so while the app has no sessions."""
 
 

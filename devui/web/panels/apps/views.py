@@ -107,7 +107,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         tools_href=tools_url(name),
         graph_href=app_graph_url(name),
         memory_href=memory_url(name),
-        form=replace(form, focused=not (sessions.sessions or sessions.is_filtered)),
+        form=replace(form, has_focus=not (sessions.sessions or sessions.is_filtered)),
         prompts=() if form.disabled_reason else tuple(example_prompts(readme)),
         sessions=sessions,
         unread=tuple(unused_file(each) for each in unread),
