@@ -27,7 +27,7 @@ const TABS = ["Event", "State", "Raw", "Log", "Breaks", "Run", "Request", "Trace
 function foldOrLeave() {
   const row = focusedRow();
   if (row.matches(".inv")) return rows.fold(row.id, true);
-  if (!row.dataset.event || folds.close(row)) return;
+  if (!row.dataset.event || folds.close(row) || folds.closeCut(row)) return;
   const above = folds.parent(row);
   if (above) rows.go(above);
   else focusHeader(row.dataset.group);

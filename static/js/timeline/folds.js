@@ -47,6 +47,21 @@ export function close(row, outermost = false) {
   return true;
 }
 
+// Folds what the row would go up to, if the page may not have the first row of that, which the fold then fetches; whether it did.
+export function closeCut(row) {
+  const path = prefixes(row).reverse().find((each) => stretch(row, each).find((item) => item.matches(ROW)) !== row);
+  if (!path || !isCut(stretch(row, path)[0])) return false;
+  closed.add(key(row, path));
+  refresh(row.parentElement);
+  return true;
+}
+
+function isCut(first) {
+  let before = first.previousElementSibling;
+  if (before?.matches(".inv[data-continued]")) before = before.previousElementSibling;
+  return first.matches("[data-gap]") || Boolean(before?.matches("[data-gap]"));
+}
+
 // Unfolds what has folded to the row; whether there was anything.
 export function open(row) {
   if (row.getAttribute("aria-expanded") !== "false") return false;
