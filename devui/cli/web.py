@@ -360,9 +360,9 @@ def _become_host(agents: Path, engine: EngineChoice) -> NoReturn:
     context = click.get_current_context()
     for name, option in _WORKER_OPTIONS.items():
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+            is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
             raise click.UsageError(
-                f"{option if given else f'The variable for {option}'} can't be combined with"
+                f"{option if is_typed else f'The variable for {option}'} can't be combined with"
                 " --in-process: no app has a process of its own"
             )
     agents = AppFolder.meant_by(agents)

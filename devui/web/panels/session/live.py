@@ -439,8 +439,8 @@ async def _session_messages(
             async with aclosing(news) as batches:
                 burst, idle_since = 0, time.monotonic()
                 async for batch in batches:
-                    rested = time.monotonic() - idle_since > _PAUSE
-                    burst = _BURST if rested else max(0, burst - 1)
+                    is_rested = time.monotonic() - idle_since > _PAUSE
+                    burst = _BURST if is_rested else max(0, burst - 1)
                     if any(isinstance(each, SessionRemade) for each in batch.news):
                         yield Message("", event=_RESET)
                         return
