@@ -54,7 +54,10 @@ def main() -> int:
     try:
         prepare(options.engine)
     except EngineUnavailable:
-        sys.stderr.write(f"Error: google-adk is not installed in {sys.executable}.\n")
+        sys.stderr.write(
+            f"Error: google-adk is not installed in {sys.executable}. Install it with"
+            f" `{sys.executable} -m pip install google-adk`, or omit --engine.\n"
+        )
         return 1
     ours, theirs = socket.socketpair()
     with theirs:

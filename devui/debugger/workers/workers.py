@@ -44,8 +44,8 @@ _SECONDS_TO_SPARE = 1.0
 SECONDS_TO_LOAD = 60.0
 """How long an app may take to import."""
 
-_NOT_OF_THE_CODE = frozenset({"LoadTimeout", "WorkerNotStarted", "WorkerDied"})
-"""Types of errors that may be over the next time, with the same code."""
+_NOT_STARTED = "WorkerNotStarted"
+"""The type of an error that says nothing of the code: the next try may succeed."""
 
 Status = Literal["unused", "loading", "ready", "broken"]
 
@@ -315,8 +315,8 @@ class Workers:
             app.current, app.error = worker, None
         except AppBroken as broken:
             app.error = broken.error
-            if broken.error.type in _NOT_OF_THE_CODE and app.version is not None:
-                app.version = frozenset()  # the next run tries again
+            if broken.error.type == _NOT_STARTED and app.version is not None:
+                app.version = frozenset()  # so that the next run tries again
         finally:
             app.loading = False
             self._stirred.set()
@@ -507,7 +507,7 @@ def _too_slow(name: str) -> AgentError:
 
 
 def _not_started(message: str) -> AgentError:
-    return AgentError(type="WorkerNotStarted", message=message, traceback="")
+    return AgentError(type=_NOT_STARTED, message=message, traceback="")
 
 
 def _refused(error: OSError) -> AgentError:
