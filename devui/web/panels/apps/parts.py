@@ -187,7 +187,7 @@ class NewSession:
     text: str = ""
     """The message that the session begins with."""
     has_focus: bool = False
-    """Whether typing goes there at once; so while the app has no sessions."""
+    """Whether typing goes there at once; so while the app has no sessions and nothing is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

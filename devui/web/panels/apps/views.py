@@ -94,6 +94,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
     services.workers.warm(name)
     query = ListQuery.read(request.query_params)
     sessions = await session_list(services, name, query)
+    is_first = not (sessions.sessions or sessions.is_filtered)
     readme = services.apps.readme(name)
     unread = await asyncio.to_thread(unread_files, services.apps.require(name))
     page = AppPage(
@@ -107,7 +108,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         tools_href=tools_url(name),
         graph_href=app_graph_url(name),
         memory_href=memory_url(name),
-        form=replace(form, has_focus=not (sessions.sessions or sessions.is_filtered)),
+        form=replace(form, has_focus=is_first and not form.open),
         prompts=() if form.disabled_reason else tuple(example_prompts(readme)),
         sessions=sessions,
         unread=tuple(unused_file(each) for each in unread),
