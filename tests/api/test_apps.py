@@ -123,6 +123,17 @@ def test_listing_runs_no_code_of_the_apps(agents, client):
     assert not list(agents.parent.glob("**/marker"))
 
 
+def test_typing_goes_to_the_first_message_while_an_app_has_no_sessions(client):
+    def field() -> str:
+        page = client.get("/apps/hello", headers={"Accept": "text/html"}).text
+        return page.partition('<textarea id="first-message"')[2].partition(">")[0]
+
+    assert " autofocus " in field()
+    make_session(client, "hello")
+    assert field()
+    assert " autofocus " not in field()
+
+
 @pytest.mark.req("R57")
 def test_the_next_run_uses_the_code_that_was_saved(agents, client):
     assert answer(client, "hello") == "one"

@@ -66,7 +66,10 @@ def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_fie
 
 
 def test_the_timeline_has_a_row_for_every_event(travel):
+    head = travel.page.locator("#timeline .row.head")
+    place = head.bounding_box()
     travel.say(BOOK)
+    assert head.bounding_box()["y"] == place["y"], "the first message moved the table"
     kinds = ["user", "call", "result", "call", "result", "call", "result", "text"]
     assert travel.cell("kind") == kinds
     assert travel.cell("who") == ["user", *["TravelAgent"] * 7]
