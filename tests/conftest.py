@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import certifi
 import hypothesis
 import pytest
 
@@ -57,6 +58,18 @@ def _keys_of_servers_are_not_among_those_of_the_user(
 ) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_certificate_is_enough(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """HTTP clients read all of Mozilla's each time they are made, which no local server needs."""
+    end = "-----END CERTIFICATE-----\n"
+    first, _, _ = Path(certifi.where()).read_text(encoding="utf-8").partition(end)
+    file = tmp_path_factory.mktemp("certificates") / "one.pem"
+    file.write_text(first + end, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SSL_CERT_FILE", str(file))
         yield
 
 

@@ -35,6 +35,11 @@ class Case:
     """A package that an extra brings, without which the case cannot be played."""
 
     @property
+    def is_separable(self) -> bool:
+        """Whether its difference can be taken out of a record."""
+        return self.differs is not None and self.differs.without is not None
+
+    @property
     def missing(self) -> str | None:
         """What it needs and this Python has not."""
         return self.needs if self.needs and find_spec(self.needs) is None else None
