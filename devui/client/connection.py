@@ -1,7 +1,7 @@
 """Requests to a server and its answers."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -118,6 +118,10 @@ class Connection:
         """Send a file as it is, or a value as JSON."""
         return self._ask("POST", path, query, body)
 
+    def _get_text(self, *path: object, **query: object) -> str:
+        """A text that is no JSON."""
+        return b"".join(self._download(*path, **query)).decode()
+
     def _download(self, *path: object, **query: object) -> "Stream[bytes]":
         """A file in pieces, as it comes. Raises UnavailableError if it ends too early."""
         return self._opened(self._pieces, "GET", path, query)
@@ -131,7 +135,10 @@ class Connection:
         return self._opened(self._news, "GET", path, query)
 
     def _post_stream(self, *path: object, **body: Any) -> "Stream[Any]":
-        """Do something, and yield the messages that answer it, until its end."""
+        """Do something, and yield the messages that answer it, until its end.
+
+        Raises DevuiError if a message says why it failed.
+        """
         return self._opened(self._messages, "POST", path, {}, _without_none(body))
 
     def _opened(
@@ -175,7 +182,10 @@ class Connection:
 
     def _messages(self, response: HTTPResponse) -> Iterator[Any]:
         for frame in self._frames(response):
-            yield json.loads(frame.data)
+            message = json.loads(frame.data)
+            if "error_details" in message:
+                raise DevuiError(message["error"])
+            yield message
 
     def _frames(self, response: HTTPResponse) -> Iterator[_Frame]:
         """The messages of a stream of server-sent events."""
@@ -235,7 +245,8 @@ class Connection:
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= {"X-Devui-Job": self.job} if self.job else {}
         headers |= {} if body is None else {"Content-Type": "application/json"}
-        text = body if body is None or isinstance(body, IOBase) else json.dumps(body)
+        is_ready = body is None or isinstance(body, IOBase)
+        text = body if is_ready else json.dumps(body, default=_plain)
         try:
             connection.request(method, target, text, headers)
             return connection.getresponse()
@@ -265,7 +276,8 @@ class Connection:
     def _kind_of_failure(self, status: int, text: str) -> DevuiError:
         kind = _KINDS.get(status, DevuiError)
         answer = _parsed(text)
-        detail = _sentence(answer.get("detail") or text.strip() or f"status {status}")
+        said = answer.get("detail") or answer.get("message")  # the latter in OTLP's form
+        detail = _sentence(said or text.strip() or f"status {status}")
         if kind is AuthenticationError:
             return AuthenticationError(
                 f"the server at {self.url} rejected the token ({detail}). It printed its token at"
@@ -278,6 +290,13 @@ class Connection:
 
 def _without_none(members: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
+
+
+def _plain(value: object) -> object:
+    """A mapping of any class as JSON has it."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a value of type {type(value).__name__} isn't JSON")
 
 
 def _word(value: object) -> object:

@@ -5,6 +5,7 @@ scripts/describe writes this module from the routes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         PositionNewsJson,
         StateJson,
     )
-    from devui.web.panels.trace.api import SpanJson, SpanWithBodiesJson, TraceJson
+    from devui.web.panels.trace.api import ReceivedJson, SpanJson, SpanWithBodiesJson, TraceJson
     from devui.web.panels.trials.api import ToolJson, ToolsJson, TrialJson
     from devui.web.panels.usage.usage import UsageJson
     from devui.wire.engines import ReplayEngine
@@ -222,15 +223,15 @@ class Endpoints(Connection):
         self,
         session: int,
         *,
-        message: str | dict[str, Any] | None = None,
+        message: str | Mapping[str, Any] | None = None,
         invocation_id: str | None = None,
         state_delta: dict[str, Any] | None = None,
         streaming: bool = True,
         pause: bool = False,
-        settings: dict[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
         watch: bool = False,
         guard: Policy = "ask",
-        unknown: dict[str, dict[str, Any]] | None = None,
+        unknown: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> PositionJson:
         """Start a run, or resume an invocation.
 
@@ -272,11 +273,11 @@ class Endpoints(Connection):
     def queue_message(
         self,
         session: int,
-        message: str | dict[str, Any],
+        message: str | Mapping[str, Any],
         *,
         streaming: bool = True,
         pause: bool = False,
-        settings: dict[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> QueueJson:
         """Queue a message.
 
@@ -369,7 +370,7 @@ class Endpoints(Connection):
         key: str | None = None,
         position: int | None = None,
         hold: int | None = None,
-        like: dict[str, Any] | None = None,
+        like: Mapping[str, Any] | None = None,
         value: Any = None,
     ) -> PositionJson:
         """Step or continue a run, or edit what is held.
@@ -827,7 +828,7 @@ class Endpoints(Connection):
         *,
         message: bool = False,
         state: dict[str, Any] | None = None,
-        event: dict[str, Any] | None = None,
+        event: Mapping[str, Any] | None = None,
         note: str | None = None,
         id: str | None = None,
         run: bool = False,
@@ -1044,11 +1045,11 @@ class Endpoints(Connection):
         )
         return answer
 
-    def import_spans(self, traces: dict[str, Any]) -> Any:
+    def import_spans(self, traces: dict[str, Any]) -> ReceivedJson:
         """Save exported spans as sessions.
 
         An OTLP export request, as protobuf or JSON, optionally gzipped: sessions of agents that ran
-        elsewhere. Rejected spans are counted in `partialSuccess`; errors 400, 413 and 415 follow
-        OTLP.
+        elsewhere. Rejected spans are counted in `partialSuccess`; errors follow OTLP.
         """
-        return self._upload(traces, "v1", "traces")
+        answer: ReceivedJson = self._upload(traces, "v1", "traces")
+        return answer

@@ -26,18 +26,19 @@ from devui import __version__
 from devui.web.basic_parts import Theme
 from devui.web.later import handler
 from devui.web.lookup import theme_of
-from devui.web.operation import OPERATIONS, Operation, Query, Refusal
+from devui.web.operation import OPERATIONS, Operation, Query, Refusal, operation
 from devui.web.routes import adk, debugger, development, telemetry
 from devui.web.services import services_of
 
 Json = dict[str, Any]
 
 ADK: Final = "ADK's REST API"
+DEVELOPMENT: Final = "ADK's development routes"
 DEBUGGER: Final = "Debugger"
 TELEMETRY: Final = "OpenTelemetry"
 _FAMILIES: Final[Mapping[str, list[Route]]] = {
     ADK: [*adk],
-    "ADK's development routes": [*development],
+    DEVELOPMENT: [*development],
     DEBUGGER: [*debugger],
     TELEMETRY: [*telemetry],
 }
@@ -62,11 +63,13 @@ _REFERENCE: Final = "#/components/schemas/"
 _LINK: Final = re.compile(r"\[([^\]]+)\]\([^)\s]+\)")
 
 
+@operation(dict[str, Any])
 async def show(_: Request) -> Response:
     """Get this API as an OpenAPI document."""
     return JSONResponse(await asyncio.to_thread(document))
 
 
+@operation()
 async def page(request: Request) -> Response:
     """Read this API as a page."""
     spec = await asyncio.to_thread(document)
@@ -163,7 +166,7 @@ def endpoints() -> Iterator[Endpoint]:
         for route in routes:
             function = handler(route.endpoint)
             operation = OPERATIONS.get(function)
-            if operation is None and family == DEBUGGER:
+            if operation is None:
                 raise LookupError(
                     f"{function.__module__}.{function.__name__} doesn't declare what it answers: "
                     "add @operation (devui/web/operation.py)"
@@ -174,7 +177,7 @@ def endpoints() -> Iterator[Endpoint]:
                     family=family,
                     method=method.lower(),
                     path=route.path_format,
-                    operation=operation or Operation(),
+                    operation=operation,
                     summary=summary.rstrip("."),
                     description=_unwrapped(rest.strip()),
                 )
@@ -222,8 +225,10 @@ def _described(endpoint: Endpoint, schemas: "_Schemas") -> Json:
     if operation.body is not None:
         content = {"application/json": {"schema": schemas[operation.body]}}
         # ADK's may be empty where all of its members are optional.
-        required = {"required": True} if operation.answer is not None else {}
-        made["requestBody"] = {**required, "content": content}
+        empty = endpoint.family == ADK and not any(
+            each.is_required() for each in operation.body.model_fields.values()
+        )
+        made["requestBody"] = {**({} if empty else {"required": True}), "content": content}
     return made
 
 

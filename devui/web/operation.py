@@ -43,7 +43,7 @@ class Operation:
     """What one handler takes and answers; types are models, `TypedDict`s or plain types."""
 
     answer: Any = None
-    """None where it is ADK's."""
+    """None where it is no JSON: a file, a page of the front end."""
     status: int | None = 200
     """None where every request is refused."""
     media: str = "application/json"

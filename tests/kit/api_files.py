@@ -21,8 +21,14 @@ COMMON = frozenset({400, 404, 422})
 """Statuses that the page explains once for all endpoints."""
 LISTS = 3
 """Of so many lists in one answer, the table names the members of the items."""
-EXPLAINED = {"Position": "the run's position, see below"}
-"""Answers of many endpoints, which the page explains behind the table."""
+EXPLAINED = {
+    "Position": "the run's position, see below",
+    "AdkEvent": "an event",
+    "AdkPart": "a part",
+}
+"""What many endpoints answer with, and in which words."""
+PLAIN = {"string": '"…"', "integer": "0"}
+"""Items of lists that have no members."""
 
 
 def files() -> dict[Path, str]:
@@ -63,8 +69,8 @@ def details(endpoint: Endpoint) -> Iterator[str]:
     if status is None:  # The summary says why it is refused.
         return
     content = described["responses"][str(status)].get("content")
-    if content:
-        yield f"Answer{'' if status == 200 else f' ({status})'}: {shape(content)}."
+    if content and (answer := shape(content)):
+        yield f"Answer{'' if status == 200 else f' ({status})'}: {answer}."
     for each in endpoint.refusals:
         if each.status not in COMMON:
             yield f"{each.status}: {each.description}."
@@ -75,15 +81,35 @@ def uncapitalized(text: str) -> str:
 
 
 def shape(content: dict[str, Any]) -> str:
-    """The members of a body, or what it is."""
+    """What a body is made of; "" where the summary says it all."""
     [media] = content.values()
     schema = media["schema"]
-    name = schema.get("$ref", "").rpartition("/")[2]
+    if "discriminator" in schema:
+        return "one of the messages below"
+    return " or ".join(filter(None, map(form, schema.get("anyOf", [schema]))))
+
+
+def form(schema: dict[str, Any]) -> str:
+    """One of the types of a body."""
+    name = schema_name(schema)
     if name in EXPLAINED:
         return EXPLAINED[name]
-    if not name:
-        return str(schema.get("description", "one of the messages below")).rstrip(".")
-    return f"`{{{', '.join(members(resolved(schema), is_outer=True))}}}`"
+    text = outline(schema)
+    return f"`{text}`" if text else str(schema.get("description", "")).rstrip(".")
+
+
+def outline(schema: dict[str, Any]) -> str:
+    """The members of an object, or of those that a list or an object has."""
+    if schema_name(schema) in EXPLAINED:
+        return ""
+    schema = resolved(schema)
+    if "properties" in schema:
+        return f"{{{', '.join(members(schema, is_outer=True))}}}"
+    each = schema.get("items", schema.get("additionalProperties"))
+    inner = (outline(each) or PLAIN.get(each.get("type"))) if isinstance(each, dict) else ""
+    if not inner:
+        return ""
+    return f"[{inner}]" if "items" in schema else f'{{"…": {inner}}}'
 
 
 def members(schema: dict[str, Any], *, is_outer: bool) -> Iterator[str]:
@@ -92,6 +118,7 @@ def members(schema: dict[str, Any], *, is_outer: bool) -> Iterator[str]:
         name: items
         for name, each in schema["properties"].items()
         if "properties" in (items := resolved(each.get("items", {})))
+        and schema_name(each["items"]) not in EXPLAINED
     }
     for name in schema["properties"]:
         if is_outer and name in listed and len(listed) <= LISTS:
@@ -101,8 +128,12 @@ def members(schema: dict[str, Any], *, is_outer: bool) -> Iterator[str]:
 
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    name = schema.get("$ref", "").rpartition("/")[2]
+    name = schema_name(schema)
     return document()["components"]["schemas"][name] if name else schema
+
+
+def schema_name(schema: dict[str, Any]) -> str:
+    return str(schema.get("$ref", "").rpartition("/")[2])
 
 
 if __name__ == "__main__":

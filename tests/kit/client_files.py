@@ -1,8 +1,8 @@
 """The modules of `devui.client` that have a method for each endpoint: `scripts/describe` writes
 them from the routes.
 
-What is decided here is how the methods are called. A route without a name, or a name without a
-route, is an error.
+What is decided here is how the methods are called, and which routes need none. A route that is
+neither named nor left out, or a name without a route, is an error.
 """
 
 import re
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import textwrap
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -23,7 +23,16 @@ from devui.debugger.breakpoints import kinds
 from devui.debugger.guard import effects, guard
 from devui.debugger.stepping import commands
 from devui.store import rows, session_lists
-from devui.web.openapi import ADK, DEBUGGER, TELEMETRY, Endpoint, endpoints, without_links
+from devui.web.adk.answers import AdkRunErrorJson
+from devui.web.openapi import (
+    ADK,
+    DEBUGGER,
+    DEVELOPMENT,
+    TELEMETRY,
+    Endpoint,
+    endpoints,
+    without_links,
+)
 from devui.web.panels.bundles.api import BundleJson
 from devui.wire import engines
 from tests.source import ROOT
@@ -122,8 +131,35 @@ ADK_NAMES = {
     ),
     "GET /apps/{app}/users/{user}/sessions/{session}/artifacts/{name}/versions/{version}"
     "/metadata": "version_metadata",
+    "GET /dev/apps/{app}/debug/trace/session/{session}": "session_spans",
+    "GET /dev/apps/{app}/debug/trace/{event}": "event_span",
+    "GET /dev/apps/{app}/build_graph": "app_build",
+    "GET /dev/apps/{app}/build_graph_image": "agent_graphs",
+    "GET /dev/apps/{app}/graph": "app_graph",
+    "GET /dev/apps/{app}/users/{user}/sessions/{session}/events/{event}/graph": "event_graph",
+    "GET /dev/apps/{app}/builder": "agent_yaml",
+    "GET /dev/apps/{app}/tests": "list_tests",
+    "GET /dev/apps/{app}/tests/{test}": "get_test",
+    "GET /openapi.json": "openapi",
 }
-"""The methods of `Client.adk`. ADK's development routes are those of its front end."""
+"""The methods of `Client.adk`."""
+WITHOUT_METHODS = {
+    "POST /dev/apps/{app}/builder/cancel": "always the same answer",
+    "GET /dev/apps/{app}/eval-sets": "always the same answer",
+    "GET /dev/apps/{app}/eval_sets": "always the same answer",
+    "GET /dev/apps/{app}/eval-results": "always the same answer",
+    "GET /dev/apps/{app}/eval_results": "always the same answer",
+    "GET /dev/apps/{app}/metrics-info": "always the same answer",
+    "GET /config/telemetry": "always the same answer",
+    "POST /config/telemetry": "always the same answer",
+    "GET /dev-ui": "a page",
+    "GET /dev-ui/config": "always the same answer",
+    "GET /dev-ui/assets/config/runtime-config.json": "always the same answer",
+    "GET /dev-ui/{path}": "a page",
+    "GET /docs": "a page",
+}
+"""Routes that only a browser or the front end of ADK has a use for. Neither those that refuse every
+request have methods, nor second addresses of those that have one; their operations tell."""
 WHOLE = {
     "POST /api/sessions/import": "bundle: dict[str, Any] | IO[bytes]",
     "POST /v1/traces": "traces: dict[str, Any]",
@@ -141,6 +177,10 @@ ALIASES = [
     (session_lists, "Sort"),
 ]
 """Types with names that the signatures use."""
+FLAGS = {"GET /list-apps": "detailed"}
+"""Queries without which the answer is the first of two types, and with which it is the second."""
+RAISED = {AdkRunErrorJson}
+"""Messages of streams that are raised as errors."""
 KEYWORDS = {"from", "with", "continue"}
 BY_CLIENT = {"actor": "self.actor", "key": "key or uuid4().hex"}
 """Members of bodies that need not be given."""
@@ -150,15 +190,19 @@ WIDTH = 92
 
 def files() -> dict[Path, str]:
     """Each with what it is to hold."""
-    described = [each for each in endpoints() if each.family in {ADK, DEBUGGER, TELEMETRY}]
-    own = [each for each in described if each.family != ADK]
-    adk = [each for each in described if each.family == ADK]
+    described = list(endpoints())
+    own = [each for each in described if each.family in {DEBUGGER, TELEMETRY}]
+    adk = [each for each in described if each.family in {ADK, DEVELOPMENT}]
     return {
         FOLDER / "endpoints.py": _module(
-            "Endpoints", "The endpoints of the debugger's API, a method each.", own, NAMES
+            "Endpoints", "The endpoints of the debugger's API, a method each.", own, NAMES, {}
         ),
         FOLDER / "adk_endpoints.py": _module(
-            "AdkEndpoints", "The endpoints of ADK's REST API, a method each.", adk, ADK_NAMES
+            "AdkEndpoints",
+            "The endpoints of ADK's REST API, a method each.",
+            adk,
+            ADK_NAMES,
+            WITHOUT_METHODS,
         ),
     }
 
@@ -167,11 +211,38 @@ def request_of(endpoint: Endpoint) -> str:
     return f"{endpoint.method.upper()} {endpoint.path}"
 
 
-def _module(name: str, about: str, described: list[Endpoint], names: dict[str, str]) -> str:
-    requests = {request_of(each) for each in described}
-    assert requests == names.keys(), f"name the methods in {__file__}: {requests ^ names.keys()}"
+def _called(
+    described: list[Endpoint], names: dict[str, str], without: dict[str, str]
+) -> list[Endpoint]:
+    """The endpoints that have methods."""
+    by_request = {request_of(each): each for each in described}
+    decided = names.keys() | without.keys()
+    assert decided <= by_request.keys(), f"no such routes: {decided - by_request.keys()}"
+    assert not names.keys() & without.keys(), "a route has a method or none"
     assert len(set(names.values())) == len(names), "two methods have one name"
-    methods = [_Method(each, names[request_of(each)]) for each in described]
+    operations = [id(by_request[each].operation) for each in names]
+    needless = {
+        request
+        for request, each in by_request.items()
+        if request not in names
+        and (each.operation.status is None or id(each.operation) in operations)
+    }
+    assert not needless & without.keys(), f"their operations tell: {needless & without.keys()}"
+    missing = by_request.keys() - decided - needless
+    assert not missing, f"name the methods in {__file__}, or say why there are none: {missing}"
+    return [each for request, each in by_request.items() if request in names]
+
+
+def _module(
+    name: str,
+    about: str,
+    described: list[Endpoint],
+    names: dict[str, str],
+    without: dict[str, str],
+) -> str:
+    methods = [
+        _Method(each, names[request_of(each)]) for each in _called(described, names, without)
+    ]
     text = "\n".join(method.text() for method in methods)
     imported: dict[str, set[str]] = {}
     for method in methods:
@@ -183,13 +254,19 @@ def _module(name: str, about: str, described: list[Endpoint], names: dict[str, s
     )
     head = f'"""{about}\n\nscripts/describe writes this module from the routes.\n"""\n\n'
     head += "from __future__ import annotations\n\n"
-    wanted = [each for each in ("IO", "Any", "Literal") if re.search(rf"\b{each}\b", text)]
+    if abstract := _used(("Mapping", "Sequence"), text):
+        head += f"from collections.abc import {', '.join(abstract)}\n"
+    wanted = _used(("IO", "Any", "Literal", "overload"), text)
     wanted += ["TYPE_CHECKING"] if types_ else []
     head += f"from typing import {', '.join(sorted(wanted))}\n"
     head += "from uuid import uuid4\n" if "uuid4" in text else ""
     head += "\nfrom devui.client.connection import Connection, Stream\n\n"
     head += f"if TYPE_CHECKING:\n{types_}\n\n" if types_ else "\n"
     return _formatted(f'{head}class {name}(Connection):\n    """{about}"""\n\n{text}')
+
+
+def _used(names: Iterable[str], text: str) -> list[str]:
+    return [each for each in names if re.search(rf"\b{each}\b", text)]
 
 
 def _formatted(text: str) -> str:
@@ -211,6 +288,33 @@ class _Method:
     """The types of its signature, with their modules."""
 
     def text(self) -> str:
+        parameters, call = self._arguments()
+        return "\n".join(
+            [
+                *self._overloads(parameters),
+                self._signature(parameters, self._answer),
+                textwrap.indent(f'"""{_docstring(self.endpoint)}"""', " " * 8),
+                *self._body(", ".join(call)),
+                "",
+            ]
+        )
+
+    def _signature(self, parameters: list[str], answer: str) -> str:
+        return f"    def {self.name}({', '.join(parameters)}) -> {answer}:"
+
+    def _overloads(self, parameters: list[str]) -> Iterator[str]:
+        """The signatures without and with a flag that decides what the answer is."""
+        flag = FLAGS.get(request_of(self.endpoint))
+        if flag is None:
+            return
+        types_ = map(self._type, get_args(self.endpoint.operation.answer))
+        given = (f"{flag}: Literal[False] | None = None", f"{flag}: Literal[True]")
+        for parameter, answer in zip(given, types_, strict=True):
+            exact = [parameter if each.startswith(f"{flag}:") else each for each in parameters]
+            yield f"    @overload\n{self._signature(exact, answer)} ..."
+
+    def _arguments(self) -> tuple[list[str], list[str]]:
+        """The parameters, and what of them is sent."""
         operation, request = self.endpoint.operation, request_of(self.endpoint)
         first = [f"{_path_name(name)}: {self._type(each.type)}" for name, each in self._in_path]
         named, sent = list[str](), list[str]()
@@ -230,14 +334,7 @@ class _Method:
         named = [*first[POSITIONAL:], *named]
         parameters = ["self", *first[:POSITIONAL], *(["*", *named] if named else [])]
         call = [*([whole.partition(":")[0]] if whole else []), *self._path, *sent]
-        return "\n".join(
-            [
-                f"    def {self.name}({', '.join(parameters)}) -> {self._answer}:",
-                textwrap.indent(f'"""{_docstring(self.endpoint)}"""', " " * 8),
-                *self._body(", ".join(call)),
-                "",
-            ]
-        )
+        return parameters, call
 
     def _add_member(self, name: str, member: FieldInfo, first: list[str], named: list[str]) -> None:
         """The parameter for a member of the body."""
@@ -259,15 +356,17 @@ class _Method:
         """The statements that send it."""
         verb, result = self.endpoint.method, self._answer
         if self.endpoint.operation.media == "text/event-stream":
-            verb = "follow"
-        elif self.name == "run_sse":
-            verb = "post_stream"
+            verb = "post_stream" if verb == "post" else "follow"
+        elif result == "str":
+            verb = "get_text"
         elif result == "Stream[bytes]":
             verb = "download"
         elif request_of(self.endpoint) in WHOLE:
             verb = "upload"
         member = f'["{self._member}"]' if self._member else ""
-        if result == "Any":
+        if result == "None":
+            return [f"        self._{verb}({call})"]
+        if result == "str":
             return [f"        return self._{verb}({call}){member}"]
         return [f"        answer: {result} = self._{verb}({call}){member}", "        return answer"]
 
@@ -286,7 +385,8 @@ class _Method:
     def _member(self) -> str:
         """The only member of the answer, which is what the method returns."""
         answer = self.endpoint.operation.answer
-        if self.endpoint.method == "get" and is_typeddict(answer):
+        is_own = self.endpoint.family == DEBUGGER  # ADK's answers are as ADK's
+        if is_own and self.endpoint.method == "get" and is_typeddict(answer):
             names = list(get_type_hints(answer))
             if len(names) == 1 and names != ["resourceSpans"]:  # a trace is a file
                 return names[0]
@@ -296,10 +396,7 @@ class _Method:
     def _answer(self) -> str:
         """The type of the result."""
         answer = self.endpoint.operation.answer
-        if self.name == "run_sse":
-            return "Stream[dict[str, Any]]"
-        if answer is None:
-            return "Any"
+        assert answer is not None, f"{self.name} has no JSON to return"
         if answer is BundleJson:
             return "Stream[bytes]"
         type_ = self._type(get_type_hints(answer)[self._member] if self._member else answer)
@@ -316,18 +413,28 @@ class _Method:
         if origin is Annotated:
             return self._type(arguments[0])
         if origin in {Union, types.UnionType}:
-            return " | ".join(map(self._type, arguments))
+            return " | ".join(self._type(each) for each in arguments if each not in RAISED)
         if origin is Literal:
             return f"Literal[{', '.join(f'{each!r}' for each in arguments)}]"
         if origin in {list, dict}:
-            return f"{origin.__name__}[{', '.join(map(self._type, arguments))}]"
+            return self._container(origin, arguments)
         if type_ in {None, types.NoneType}:
             return "None"
         if is_typeddict(type_):
             self.imported.add((type_.__module__, type_.__name__))
-        elif isinstance(type_, type) and issubclass(type_, BaseModel):
-            return "dict[str, Any]"
+        elif _is_model(type_):
+            return "Mapping[str, Any]"
         return "Any" if type_ is Any else str(type_.__name__)
+
+    def _container(self, origin: type, arguments: tuple[Any, ...]) -> str:
+        """A list or an object; where a body has one of models, any that can be read."""
+        if any(map(_is_model, arguments)):
+            origin = Sequence if origin is list else Mapping
+        return f"{origin.__name__}[{', '.join(map(self._type, arguments))}]"
+
+
+def _is_model(type_: Any) -> bool:
+    return isinstance(type_, type) and issubclass(type_, BaseModel)
 
 
 def _docstring(endpoint: Endpoint) -> str:

@@ -37,4 +37,5 @@ def part_of(artifact: Artifact) -> dict[str, Any]:
     if artifact.data is None:
         return {"text": artifact.text or ""}
     data = base64.urlsafe_b64encode(artifact.data).decode()
-    return {"inlineData": {"mimeType": artifact.row.mime, "data": data}}
+    kind = {"mimeType": artifact.row.mime} if artifact.row.mime else {}
+    return {"inlineData": {**kind, "data": data}}

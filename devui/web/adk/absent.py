@@ -4,6 +4,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket
 
+from devui.web.adk.answers import (
+    AdkEvalResultsJson,
+    AdkEvalSetsJson,
+    AdkMetricsJson,
+    AdkTelemetryJson,
+)
 from devui.web.errors import BadRequest, Forbidden, NotFound, NotThere
 from devui.web.later import Endpoint
 from devui.web.operation import Refusal, operation
@@ -56,24 +62,25 @@ async def live_socket(socket: WebSocket) -> None:
     await socket.close(1011, _LIVE)
 
 
+@operation(list[str])
 async def nothing(request: Request) -> Response:
     """Always an empty list, which the front end requests as it starts."""
     services_of(request).apps.require(request.path_params["app"])
     return JSONResponse([])
 
 
-def _empty(name: str) -> Endpoint:
+def _empty(kind: type, name: str) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         services_of(request).apps.require(request.path_params["app"])
         return JSONResponse({name: []})
 
     endpoint.__doc__ = "Always an empty list."
-    return endpoint
+    return operation(kind)(endpoint)
 
 
-eval_sets = _empty("evalSetIds")
-eval_results = _empty("evalResultIds")
-metrics = _empty("metricsInfo")
+eval_sets = _empty(AdkEvalSetsJson, "evalSetIds")
+eval_results = _empty(AdkEvalResultsJson, "evalResultIds")
+metrics = _empty(AdkMetricsJson, "metricsInfo")
 
 
 @operation(status=None, refusals=(Refusal(400, "devui has no eval sets"),))
@@ -95,11 +102,13 @@ async def eval_result(request: Request) -> Response:
     raise NotFound(f"Eval set result `{request.path_params['result']}` not found.")
 
 
+@operation(AdkTelemetryJson)
 async def telemetry(_: Request) -> Response:
     """Get the telemetry consent, which devui always declines."""
     return JSONResponse({"telemetry": False})
 
 
+@operation(AdkTelemetryJson, refusals=(400,))
 async def choose_telemetry(request: Request) -> Response:
     """Accept the consent dialog's answer, without any effect."""
     if request.headers.get("x-adk-telemetry-request") != "true":

@@ -1,17 +1,20 @@
 """Artifacts over ADK's REST API, as Parts (adk-web 1.4). Names are keys and never paths (R23)."""
 
 import json
-from typing import Any, Final
+from types import NoneType
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from devui.debugger.events.artifact_parts import content_of, part_of
 from devui.store.rows import ArtifactRow, SessionRow
+from devui.web.adk.answers import AdkArtifactVersionJson
 from devui.web.adk.bodies import ArtifactBody, parse, unused
+from devui.web.adk.event_json import AdkPartJson
 from devui.web.adk.sessions import session_named
 from devui.web.errors import BadRequest, NotFound, Unprocessable
-from devui.web.operation import Query, operation
+from devui.web.operation import Query, Refusal, operation
 from devui.web.security.intake import read_json
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
@@ -19,19 +22,21 @@ from devui.wire.artifacts import artifact_uri
 
 _LIMIT: Final = 20_000_000
 _LATEST: Final = "latest"
+_NO_VERSION: Final = Refusal(422, "The version isn't a number")
 
 
+@operation(list[str])
 async def names(request: Request) -> Response:
     """List file names of the session, and those of the user with the prefix `user:`."""
     services, row = await session_named(request)
     return JSONResponse(await services.journal.artifacts.keys(row.app, row.user, row.id))
 
 
-@operation(body=ArtifactBody)
+@operation(AdkArtifactVersionJson, body=ArtifactBody)
 async def save(request: Request) -> Response:
     """Save a new version of a file, as bytes or text.
 
-    `artifact` is a Part with `inlineData` or `text`. Answers with the metadata of the version.
+    `artifact` is a Part with `inlineData` or `text`.
     """
     services, row = await session_named(request)
     value = await read_json(request, limit=_LIMIT, of_runtime=True)
@@ -53,17 +58,23 @@ async def save(request: Request) -> Response:
     return JSONResponse(described, headers=unused(ArtifactBody, value))
 
 
-@operation(query={"version": Query(str, "A number from 0, or `latest`")})
+@operation(
+    AdkPartJson,
+    query={"version": Query(str, "A number from 0, or `latest`")},
+    refusals=(_NO_VERSION,),
+)
 async def newest(request: Request) -> Response:
     """Get a file as a Part, by default its newest version."""
     return await _part(request, request.query_params.get("version", _LATEST))
 
 
+@operation(AdkPartJson, refusals=(_NO_VERSION,))
 async def version(request: Request) -> Response:
     """Get one version of a file as a Part: a number from 0, or `latest`."""
     return await _part(request, request.path_params["version"])
 
 
+@operation(list[int])
 async def versions(request: Request) -> Response:
     """List a file's version numbers, from 0."""
     services, row = await session_named(request)
@@ -71,17 +82,15 @@ async def versions(request: Request) -> Response:
     return JSONResponse([each.version for each in known])
 
 
+@operation(list[AdkArtifactVersionJson])
 async def every_metadata(request: Request) -> Response:
-    """List the metadata of a file's versions, ascending.
-
-    `{"version", "canonicalUri", "customMetadata", "createTime", "mimeType"}` of each; the URI
-    contains no path.
-    """
+    """List the metadata of a file's versions, ascending; the URI contains no path."""
     services, row = await session_named(request)
     known = await services.journal.artifacts.versions(*_owner(row), request.path_params["name"])
     return JSONResponse([_version_json(row, each) for each in known])
 
 
+@operation(AdkArtifactVersionJson, refusals=(_NO_VERSION,))
 async def metadata(request: Request) -> Response:
     """Get the metadata of one version."""
     asked = _number(request.path_params["version"])
@@ -89,6 +98,7 @@ async def metadata(request: Request) -> Response:
     return JSONResponse(await _described(services, row, request.path_params["name"], asked))
 
 
+@operation(NoneType)
 async def delete(request: Request) -> Response:
     """Delete all versions of a file; a missing one is not an error, as in ADK."""
     services, row = await session_named(request)
@@ -108,7 +118,7 @@ async def _part(request: Request, version: str) -> Response:
 
 async def _described(
     services: Services, row: SessionRow, name: str, version: int | None
-) -> dict[str, Any]:
+) -> AdkArtifactVersionJson:
     versions = await services.journal.artifacts.versions(*_owner(row), name)
     matches = [each for each in versions if version in {None, each.version}]
     if not matches:
@@ -116,7 +126,7 @@ async def _described(
     return _version_json(row, matches[-1])
 
 
-def _version_json(row: SessionRow, artifact: ArtifactRow) -> dict[str, Any]:
+def _version_json(row: SessionRow, artifact: ArtifactRow) -> AdkArtifactVersionJson:
     return {
         "version": artifact.version,
         "canonicalUri": artifact_uri(*_owner(row), artifact.name, version=artifact.version),

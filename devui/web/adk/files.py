@@ -3,7 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -17,7 +17,11 @@ _LONGEST: Final = 200
 _YAML: Final = frozenset({".yaml", ".yml"})
 
 
-@operation(query={"file_path": Query(str, "Another YAML file of the app"), "tmp": Query(bool)})
+@operation(
+    str,
+    media="application/x-yaml",
+    query={"file_path": Query(str, "Another YAML file of the app"), "tmp": Query(bool)},
+)
 async def yaml(request: Request) -> Response:
     """Get the agent as YAML, from `root_agent.yaml` or another file in its folder.
 
@@ -35,27 +39,33 @@ async def yaml(request: Request) -> Response:
     return FileResponse(file, media_type="application/x-yaml", filename=file.name)
 
 
+@operation(bool)
 async def cancel(request: Request) -> Response:
     """Discard an agent's draft; always succeeds, since devui has no drafts."""
     services_of(request).apps.require(request.path_params["app"])
     return JSONResponse(True)
 
 
+@operation(list[str])
 async def tests(request: Request) -> Response:
     """List the tests that google-adk recorded in the app's folder `tests`."""
     folder = services_of(request).apps.require(request.path_params["app"]) / "tests"
     return JSONResponse(sorted(file.name for file in folder.glob("*.json")))
 
 
+@operation(dict[str, Any], refusals=(400,))
 async def show_test(request: Request) -> Response:
     """Get one recorded test."""
     file = _test(request)
     if not file.is_file():
         raise NotFound("Test file not found")
     try:
-        return JSONResponse(json.loads(await asyncio.to_thread(file.read_text, encoding="utf-8")))
+        recorded = json.loads(await asyncio.to_thread(file.read_text, encoding="utf-8"))
     except ValueError as error:
         raise BadRequest(f"{file.name} is not JSON: {error}") from error
+    if not isinstance(recorded, dict):
+        raise BadRequest(f"{file.name} must be a JSON object, as `adk test` records it")
+    return JSONResponse(recorded)
 
 
 def _test(request: Request) -> Path:

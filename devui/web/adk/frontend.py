@@ -14,7 +14,9 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
+from devui.web.adk.answers import AdkFrontEndJson, AdkLogoJson
 from devui.web.errors import NotFound
+from devui.web.operation import operation
 from devui.web.services import services_of
 
 HOME: Final = "/dev-ui/"
@@ -45,12 +47,14 @@ _MEDIA_TYPES: Final = {
 }
 
 
+@operation()
 async def home(request: Request) -> Response:
     """Redirect to the front end at `/dev-ui/`."""
     _folder(request)
     return RedirectResponse(request.scope.get("root_path", "") + HOME)
 
 
+@operation()
 async def file(request: Request) -> Response:
     """Get a file of google-adk's front end, or its page for a folder.
 
@@ -69,6 +73,7 @@ async def file(request: Request) -> Response:
     return FileResponse(wanted, media_type=kind, headers=_HEADERS)
 
 
+@operation(AdkFrontEndJson)
 async def runtime_config(request: Request) -> Response:
     """Get the front end's configuration, with reporting switched off."""
     _folder(request)
@@ -76,6 +81,7 @@ async def runtime_config(request: Request) -> Response:
     return JSONResponse({"backendUrl": prefix, "telemetry": False})
 
 
+@operation(AdkLogoJson)
 async def logo(request: Request) -> Response:
     """Get the front end's logo: none."""
     _folder(request)

@@ -8,17 +8,20 @@ from starlette.responses import JSONResponse, Response
 
 from devui.debugger.workers.trials import TrialFailed
 from devui.debugger.workers.workers import AppBroken
+from devui.web.adk.answers import AdkBuildJson, AdkEventGraphJson, AdkGraphJson
 from devui.web.adk.dot import Pair, picture, tree
 from devui.web.errors import Conflict, NotFound
-from devui.web.operation import Query, operation
+from devui.web.operation import Query, Refusal, operation
 from devui.web.services import services_of
 from devui.wire.events import Event
 
 Json = dict[str, Any]
 _TRUE: Final = frozenset({"true", "1", "yes", "on", "t", "y"})
+_NOT_LOADED: Final = Refusal(409, "The app can't be loaded")
 _DARK_MODE: Final = Query(bool, "`true` for dark colors")
 
 
+@operation(AdkBuildJson, refusals=(_NOT_LOADED,))
 async def build(request: Request) -> Response:
     """Get an app's agents with their settings and tools, and its README."""
     described = await _described(request)
@@ -27,12 +30,14 @@ async def build(request: Request) -> Response:
 
 
 @operation(
-    query={"dark_mode": _DARK_MODE, "node": Query(str, "The path of the agent: `root/agent`")}
+    dict[str, AdkGraphJson],
+    query={"dark_mode": _DARK_MODE, "node": Query(str, "The path of the agent: `root/agent`")},
+    refusals=(_NOT_LOADED,),
 )
 async def pictures(request: Request) -> Response:
     """Get graphs of an agent, by default the root, and of each workflow below it.
 
-    In DOT: `{"path": {"dotSrc"}}`.
+    In Graphviz's language DOT, by the paths of the agents.
     """
     root, node = (
         (await _described(request))["build"]["root_agent"],
@@ -47,17 +52,18 @@ async def pictures(request: Request) -> Response:
     return JSONResponse({at: {"dotSrc": picture(each, dark=dark)} for at, each in drawn.items()})
 
 
-@operation(query={"dark_mode": _DARK_MODE})
+@operation(AdkGraphJson, query={"dark_mode": _DARK_MODE}, refusals=(_NOT_LOADED,))
 async def graph(request: Request) -> Response:
     """Get the whole app as one graph.
 
-    In DOT: `{"dotSrc"}`.
+    In Graphviz's language DOT.
     """
     described = await _described(request)
     root, kinds = described["build"]["root_agent"], described["kinds"]
     return JSONResponse({"dotSrc": tree(root, kinds, dark=_dark(request))})
 
 
+@operation(AdkEventGraphJson, refusals=(_NOT_LOADED,))
 async def of_event(request: Request) -> Response:
     """Get the graph with an event's calls and answers marked; `{}` for an unknown event."""
     services = services_of(request)

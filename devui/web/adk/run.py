@@ -18,11 +18,13 @@ from devui.debugger.events.feed import follow
 from devui.debugger.events.news import EventCommitted, News, PartialArrived, RunChanged
 from devui.debugger.runs.request import RunRequest
 from devui.store.rows import RunRow, SessionRow
+from devui.web.adk.answers import AdkRunErrorJson
 from devui.web.adk.bodies import RunBody, parse, unused
+from devui.web.adk.event_json import AdkEventJson
 from devui.web.adk.public_events import public_event
 from devui.web.adk.sessions import begin
 from devui.web.errors import BadRequest, NotFound, Unprocessable
-from devui.web.operation import operation
+from devui.web.operation import Refusal, operation
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services_of
 from devui.web.sse import BARE, Message, stream_response
@@ -35,6 +37,9 @@ _ROLE = 60
 """Characters of another role that are repeated."""
 
 
+_BUSY: Final = Refusal(409, "The session has an active run, or can't go on with what is asked")
+
+
 class RunFailed(Exception):
     """The agent's code raised; `error` is what the worker told of it."""
 
@@ -43,11 +48,15 @@ class RunFailed(Exception):
         self.error = error
 
 
-@operation(body=RunBody)
+@operation(
+    list[AdkEventJson],
+    body=RunBody,
+    refusals=(404, _BUSY, Refusal(500, "The agent failed")),
+)
 async def run(request: Request) -> Response:
     """Run an agent and return all events; if the agent fails, the status is 500.
 
-    A JSON array. Like `/run_sse`, it accepts a trailing comma in the body, as in ADK's
+    Like `/run_sse`, it accepts a trailing comma in the body, as in ADK's
     documentation.
     """
     services = services_of(request)
@@ -65,12 +74,18 @@ async def run(request: Request) -> Response:
     return Response(f"[{','.join(events)}]", media_type="application/json", headers=warning)
 
 
-@operation(body=RunBody)
+@operation(
+    AdkEventJson | AdkRunErrorJson,
+    media="text/event-stream",
+    body=RunBody,
+    refusals=(404, _BUSY),
+)
 async def run_sse(request: Request) -> Response:
     """Run an agent and stream its events as they are committed.
 
     Server-sent events: one whole `data: {…}` frame per event, and a comment line every four seconds
-    while the agent is silent. `streaming` adds partial events.
+    while the agent is silent. `streaming` adds partial events. If the agent fails, the last message
+    says why.
     """
     services = services_of(request)
     body, warning = await _body(request, streams=True)
@@ -191,7 +206,9 @@ def _split_artifacts(event: str) -> list[str]:
     return [json.dumps(part, separators=(",", ":")) for part in (content, artifact)]
 
 
-def _error_frame(failed: RunFailed) -> dict[str, Any]:
+def _error_frame(failed: RunFailed) -> AdkRunErrorJson:
     kind, message = str(failed.error.get("type")), str(failed.error.get("message"))
-    details = {"error_type": kind, "error_message": message, "timestamp": time.time()}
-    return {"error": f"{kind}: {message}", "error_details": details}
+    return {
+        "error": f"{kind}: {message}",
+        "error_details": {"error_type": kind, "error_message": message, "timestamp": time.time()},
+    }

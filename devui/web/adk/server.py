@@ -12,12 +12,16 @@ from starlette.responses import JSONResponse, Response
 from devui import __version__
 from devui.debugger.workers.trials import TrialFailed
 from devui.debugger.workers.workers import AppBroken
+from devui.web.adk.answers import AdkAppInfoJson, AdkAppsJson, AdkHealthJson, AdkVersionJson
 from devui.web.errors import BadRequest, Conflict
-from devui.web.operation import Query, operation
+from devui.web.operation import Query, Refusal, operation
 from devui.web.services import Services, services_of
 
 
-@operation(query={"detailed": Query(bool, "`true` adds each app's root agent and description")})
+@operation(
+    list[str] | AdkAppsJson,
+    query={"detailed": Query(bool, "`true` adds each app's root agent and description")},
+)
 async def list_apps(request: Request) -> Response:
     """List app names, or their details."""
     services = services_of(request)
@@ -44,6 +48,13 @@ async def _loaded(services: Services, names: Iterable[str]) -> AsyncIterator[dic
             }
 
 
+@operation(
+    AdkAppInfoJson,
+    refusals=(
+        Refusal(400, "The app's root is no LlmAgent"),
+        Refusal(409, "The app can't be loaded"),
+    ),
+)
 async def app_info(request: Request) -> Response:
     """Get an app's agents with their instructions and tool declarations.
 
@@ -70,6 +81,7 @@ async def app_info(request: Request) -> Response:
     )
 
 
+@operation(AdkVersionJson)
 async def version(_: Request) -> Response:
     """Get the versions of devui, Python, and the journal's SQLite (`sqlite_version`)."""
     return JSONResponse(
@@ -82,9 +94,7 @@ async def version(_: Request) -> Response:
     )
 
 
+@operation(AdkHealthJson)
 async def health(_: Request) -> Response:
-    """Check that the server is up.
-
-    Answers with `{"status": "ok"}`.
-    """
+    """Check that the server is up; the status is `ok`."""
     return JSONResponse({"status": "ok"})

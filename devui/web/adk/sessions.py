@@ -5,6 +5,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
+from types import NoneType
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -20,10 +21,11 @@ from devui.debugger.workers.workers import AppBroken
 from devui.store.events import history
 from devui.store.rows import NewEvent, SessionRow
 from devui.store.state import state_json
+from devui.web.adk.answers import AdkSessionJson
 from devui.web.adk.bodies import STATE, MemoryBody, PatchBody, SessionBody, parse, unused, warned
 from devui.web.adk.public_events import public_event, restored
 from devui.web.errors import BadRequest, Conflict, NotFound
-from devui.web.operation import operation
+from devui.web.operation import Refusal, operation
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services_of
 from devui.web.text.numbers import whole_number
@@ -32,9 +34,12 @@ from devui.wire.events import Event
 SESSION_LIMIT: Final = 256_000_000
 """Bytes of a session with its events; it is read as a whole."""
 _STATE_LIMIT: Final = 20_000_000
+_TAKEN: Final = Refusal(409, "The id is taken")
+_ACTIVE: Final = Refusal(409, "A run is in progress")
 _OPTIONS: Final = "ignored options: devui stores sessions itself"
 
 
+@operation(list[AdkSessionJson])
 async def list_sessions(request: Request) -> Response:
     """List a user's sessions, with state but without events."""
     services, app, user = _names(request)
@@ -50,7 +55,7 @@ async def list_sessions(request: Request) -> Response:
     return StreamingResponse(pieces(), media_type="application/json")
 
 
-@operation(body=SessionBody)
+@operation(AdkSessionJson, body=SessionBody, refusals=(_TAKEN,))
 async def create_session(request: Request) -> Response:
     """Create a session; the body may be empty, or name an id, a state and first events."""
     services, app, user = _names(request)
@@ -81,6 +86,7 @@ async def begin(
     return row
 
 
+@operation(AdkSessionJson, refusals=(_TAKEN, 422))
 async def create_session_named(request: Request) -> Response:
     """Create a session with the id in the path (deprecated in ADK).
 
@@ -93,6 +99,7 @@ async def create_session_named(request: Request) -> Response:
     return await _whole(services, row.key)
 
 
+@operation(AdkSessionJson)
 async def get_session(request: Request) -> Response:
     """Get a session with all its events, streamed from the journal.
 
@@ -102,7 +109,11 @@ async def get_session(request: Request) -> Response:
     return await _whole(services, row.key)
 
 
-@operation(body=PatchBody)
+@operation(
+    AdkSessionJson,
+    body=PatchBody,
+    refusals=(Refusal(409, "A run is in progress, or there are later events than `If-Match`"),),
+)
 async def patch_session(request: Request) -> Response:
     """Change state with a user event; refused while a run is in progress.
 
@@ -154,6 +165,7 @@ def _last_seen(request: Request) -> int | None:
     return number
 
 
+@operation(NoneType, refusals=(_ACTIVE,))
 async def delete_session(request: Request) -> Response:
     """Delete a session; a missing one is not an error, as in ADK."""
     services, app, user = _names(request)
@@ -167,7 +179,7 @@ async def delete_session(request: Request) -> Response:
     return JSONResponse(None)
 
 
-@operation(body=MemoryBody)
+@operation(NoneType, body=MemoryBody, refusals=(Refusal(409, "The app can't remember it"),))
 async def remember(request: Request) -> Response:
     """Add a session to its app's memory, which lasts as long as the app's process."""
     services, app, user = _names(request)

@@ -1,17 +1,21 @@
 """The recorded spans of a session, as ADK's `debug/trace` tells them (adk-web 1.7)."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from devui.debugger.events.spans import sent_and_result
 from devui.store.rows import SessionRow, SpanRow
+from devui.web.adk.answers import AdkSpanJson
 from devui.web.adk.spans import Recorded, Trace
 from devui.web.errors import NotFound
+from devui.web.operation import operation
 from devui.web.services import Services, services_of
 
 
+@operation(list[AdkSpanJson])
 async def of_session(request: Request) -> Response:
     """List a session's finished spans; empty for an unknown session.
 
@@ -28,6 +32,7 @@ async def of_session(request: Request) -> Response:
     return JSONResponse(spans)
 
 
+@operation(dict[str, Any])
 async def of_event(request: Request) -> Response:
     """Get the attributes of the model or tool span that led to an event.
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import zlib
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any, Final, NotRequired
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -45,12 +45,43 @@ _CODES: Final = {400: 3, 413: 3, 415: 3}
 """google.rpc.Code by status: an invalid argument."""
 
 
+class RejectedJson(TypedDict):
+    """Spans that weren't taken."""
+
+    rejectedSpans: str
+    """How many: a number as text, as OTLP has it."""
+    errorMessage: str
+
+
+class ReceivedJson(TypedDict):
+    """What became of the spans; empty if all were taken."""
+
+    partialSuccess: NotRequired[RejectedJson]
+
+
+class StatusJson(TypedDict):
+    """Why nothing was taken: a google.rpc.Status."""
+
+    code: int
+    message: str
+
+
+@operation(
+    ReceivedJson,
+    refusals=(
+        Refusal(400, "The body isn't an export request", StatusJson),
+        Refusal(413, "The body is too large", StatusJson),
+        Refusal(
+            415, "The body is neither protobuf nor JSON, or its compression isn't gzip", StatusJson
+        ),
+    ),
+)
 async def take_otlp(request: Request) -> Response:
     """Save exported spans as sessions.
 
     An OTLP export request, as protobuf or JSON, optionally gzipped:
     [sessions of agents that ran elsewhere](opentelemetry.md#receive-traces). Rejected spans are
-    counted in `partialSuccess`; errors 400, 413 and 415 follow OTLP.
+    counted in `partialSuccess`; errors follow OTLP.
     """
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
