@@ -369,6 +369,7 @@ class AdkEndpoints(Connection):
 
         Args:
             file_path: Another YAML file of the app.
+            tmp: `true` for a draft, of which devui has none.
         """
         return self._get_text("dev", "apps", app, "builder", file_path=file_path, tmp=tmp)
 

@@ -1,6 +1,5 @@
 """docs/guide/openapi.json and api.md say what the debugger's API is, and its answers are so."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,22 +15,12 @@ from tests.api.test_uncommitted import CUSTOM
 from tests.kit import api_files
 from tests.kit.asking_apps import ASKS
 from tests.kit.debugged import Debugged
+from tests.kit.described import DOCUMENT, SCHEMAS, check
 from tests.kit.frames import frames
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import SLEEPING
 
-DOCUMENT = json.loads(api_files.DOCUMENT.read_text(encoding="utf-8"))
-SCHEMAS = DOCUMENT["components"]["schemas"]
 PATHS = {path: each for path, each in DOCUMENT["paths"].items() if path.startswith("/api/")}
-TYPES = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "null": type(None),
-    "array": list,
-    "object": dict,
-}
 
 
 @pytest.mark.parametrize("path", [api_files.DOCUMENT, api_files.PAGE], ids=lambda path: path.name)
@@ -69,37 +58,6 @@ def test_every_answer_is_an_object_at_its_top() -> None:
 
 def test_every_reference_leads_to_a_schema() -> None:
     assert {each.rpartition("/")[2] for each in references(DOCUMENT)} <= SCHEMAS.keys()
-
-
-def check(value: Any, schema: dict[str, Any]) -> None:
-    """The value is of its schema's types, with the members that it names and no others."""
-    if "$ref" in schema:
-        schema = SCHEMAS[schema["$ref"].rpartition("/")[2]]
-    if "discriminator" in schema:
-        check(value, {"$ref": schema["discriminator"]["mapping"][value["type"]]})
-    if "anyOf" in schema:
-        assert any(fits(value, each) for each in schema["anyOf"]), (value, schema)
-    if "type" in schema:
-        assert isinstance(value, TYPES[schema["type"]]), (value, schema)
-        assert schema["type"] == "boolean" or not isinstance(value, bool), (value, schema)
-    if "properties" in schema:
-        names = schema["properties"].keys()
-        assert set(schema.get("required", ())) <= value.keys() <= names, (value, schema)
-        for name, each in value.items():
-            check(each, schema["properties"][name])
-    if "items" in schema:
-        for each in value:
-            check(each, schema["items"])
-    assert value in schema.get("enum", [value]), schema
-    assert value == schema.get("const", value), schema
-
-
-def fits(value: Any, schema: dict[str, Any]) -> bool:
-    try:
-        check(value, schema)
-    except AssertionError:
-        return False
-    return True
 
 
 def recorded(client: Any, key: int) -> Iterator[tuple[str, str, Any]]:

@@ -2,10 +2,14 @@
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx2
+
+from tests.kit.server import write_app
 
 APP = """
 from google.adk.agents import Agent, SequentialAgent
@@ -128,9 +132,19 @@ APPS = {"toolbox": TOOLBOX, "steps": STEPS, "flow": FLOW, "groups": GROUPS}
 
 JSON = dict[str, Any]
 
-
 RECORDED = '{"b": 1, "a": ["\u00e9"]}'
 """A recorded test of the first app, in its folder."""
+
+
+def write_apps(folder: Path) -> Path:
+    """Write the apps as both servers load them; their folder."""
+    for name, code in APPS.items():
+        file = write_app(folder / "agents", name, code)
+        file.with_name("__init__.py").write_text("from . import agent\n", encoding="utf-8")
+    tests = folder / "agents" / "toolbox" / "tests"
+    tests.mkdir()
+    (tests / "one.json").write_text(RECORDED, encoding="utf-8")
+    return folder / "agents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,9 +504,8 @@ def _shape(error: Any) -> Any:
     return {"detail": [{"type": each["type"], "loc": each["loc"]} for each in error["detail"]]}
 
 
-def answers(client: httpx2.Client) -> dict[str, JSON]:
-    """What a server says to all requests, by their names."""
-    made: dict[str, JSON] = {}
+def exchange(client: httpx2.Client) -> Iterator[tuple[Asked, httpx2.Response]]:
+    """All requests with what a server answers."""
     known: dict[str, str] = {}
     for asked in REQUESTS:
         answer = asked.of(client, known)
@@ -500,8 +513,12 @@ def answers(client: httpx2.Client) -> dict[str, JSON]:
             known = dict(
                 zip(("call", "result", "answer"), (e["id"] for e in answer.json()), strict=True)
             )
-        made[asked.name] = told(answer)
-    return made
+        yield asked, answer
+
+
+def answers(exchanged: Iterable[tuple[Asked, httpx2.Response]]) -> dict[str, JSON]:
+    """What a server says to all requests, by their names."""
+    return {asked.name: told(answer) for asked, answer in exchanged}
 
 
 _NO_EVAL_SETS = "devui has no eval sets, and says what to use (501)"

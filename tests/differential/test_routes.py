@@ -5,22 +5,20 @@ import re
 import pytest
 
 from devui.web.openapi import document
-from tests.differential.routes import APPS, DIFFERENT, ON_OUR_ENGINE, RECORDED, REQUESTS, answers
+from tests.differential.routes import (
+    DIFFERENT,
+    ON_OUR_ENGINE,
+    REQUESTS,
+    answers,
+    exchange,
+    write_apps,
+)
 from tests.kit.adk_web import adk_web
+from tests.kit.described import check_answer
 from tests.kit.oracle import adk_python, needs_adk
-from tests.kit.server import running, write_app
+from tests.kit.server import running
 
 pytestmark = [needs_adk, pytest.mark.xdist_group("routes")]
-
-
-def write_apps(folder):
-    for name, code in APPS.items():
-        file = write_app(folder / "agents", name, code)
-        file.with_name("__init__.py").write_text("from . import agent\n", encoding="utf-8")
-    tests = folder / "agents" / "toolbox" / "tests"
-    tests.mkdir()
-    (tests / "one.json").write_text(RECORDED, encoding="utf-8")
-    return folder / "agents"
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +29,7 @@ def their_client(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def theirs(their_client):
-    return answers(their_client)
+    return answers(exchange(their_client))
 
 
 @pytest.fixture(scope="module", params=["google-adk", "devui"])
@@ -40,14 +38,19 @@ def engine(request):
 
 
 @pytest.fixture(scope="module")
-def ours(engine, tmp_path_factory):
+def exchanged(engine, tmp_path_factory):
     folder = tmp_path_factory.mktemp("devui")
     options = ["--engine", engine, "--python", str(adk_python())]
     with (
         running(write_apps(folder), folder / "data", *options) as server,
         server.client() as client,
     ):
-        return answers(client)
+        return list(exchange(client))
+
+
+@pytest.fixture(scope="module")
+def ours(exchanged):
+    return answers(exchanged)
 
 
 @pytest.mark.parametrize("name", [asked.name for asked in REQUESTS])
@@ -57,6 +60,11 @@ def test_the_answers_are_alike(name, theirs, ours, engine):
         assert ours[name] != theirs[name], f"they are alike now: {reason}"
     else:
         assert ours[name] == theirs[name]
+
+
+def test_our_answers_are_as_described(exchanged):
+    for asked, answer in exchanged:
+        check_answer(asked.method, asked.path, answer)
 
 
 def test_every_name_is_that_of_one_request():

@@ -20,7 +20,10 @@ _YAML: Final = frozenset({".yaml", ".yml"})
 @operation(
     str,
     media="application/x-yaml",
-    query={"file_path": Query(str, "Another YAML file of the app"), "tmp": Query(bool)},
+    query={
+        "file_path": Query(str, "Another YAML file of the app"),
+        "tmp": Query(bool, "`true` for a draft, of which devui has none"),
+    },
 )
 async def yaml(request: Request) -> Response:
     """Get the agent as YAML, from `root_agent.yaml` or another file in its folder.

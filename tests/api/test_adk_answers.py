@@ -1,0 +1,94 @@
+"""ADK's routes answer as docs/guide/openapi.json says, and so as the types of the client."""
+
+from typing import Any
+
+import pytest
+from google.genai import types
+from pydantic import BaseModel, TypeAdapter
+
+from devui.debugger.events import contents
+from devui.runtime.events.event import Event, NodeInfo
+from devui.runtime.events.event_actions import (
+    EventActions,
+    EventCompaction,
+    ToolConfirmation,
+    UiWidget,
+)
+from devui.web.adk import event_json as answers
+from devui.web.openapi import ADK, DEVELOPMENT, endpoints
+from tests.differential.routes import exchange, write_apps
+from tests.kit.described import check_answer
+from tests.kit.server import running
+
+ELSEWHERE = {"/openapi.json", "/dev-ui/config", "/dev-ui/assets/config/runtime-config.json"}
+"""Tested as they are: the document itself, and what is there with `--adk-web` alone."""
+
+
+def test_real_answers_are_as_described(tmp_path) -> None:
+    seen = set()
+    folder = write_apps(tmp_path)
+    with running(folder, tmp_path / "data") as server, server.client() as client:
+        for asked, answer in exchange(client):
+            seen.add(check_answer(asked.method, asked.path, answer))
+        for path in ("/debug/trace/session/t", "/dev/apps/toolbox/builder"):
+            seen.add(check_answer("GET", path, client.get(path)))
+        events = client.get("/apps/toolbox/users/u/sessions/s").json()["events"]
+        path = f"/debug/trace/{events[-1]['id']}"
+        seen.add(check_answer("GET", path, client.get(path)))
+    wanted = {
+        (each.method.upper(), each.path)
+        for each in endpoints()
+        if each.family in {ADK, DEVELOPMENT}
+        and each.operation.answer is not None
+        and each.path not in ELSEWHERE
+    }
+    assert wanted - seen == set()
+
+
+@pytest.mark.parametrize(
+    ("form", "model"),
+    [
+        (answers.AdkEventJson, Event),
+        (answers.AdkActionsJson, EventActions),
+        (answers.AdkNodeInfoJson, NodeInfo),
+        (answers.AdkConfirmationJson, ToolConfirmation),
+        (answers.AdkCompactionJson, EventCompaction),
+        (answers.AdkUiWidgetJson, UiWidget),
+        (answers.AdkUsageJson, types.GenerateContentResponseUsageMetadata),
+        (answers.AdkContentJson, contents.Content),
+        (answers.AdkPartJson, contents.Part),
+        (answers.AdkBlobJson, contents.Blob),
+        (answers.AdkFileDataJson, contents.FileData),
+        (answers.AdkFunctionCallJson, contents.FunctionCall),
+        (answers.AdkFunctionResponseJson, contents.FunctionResponse),
+        (answers.AdkExecutableCodeJson, contents.ExecutableCode),
+        (answers.AdkCodeExecutionResultJson, contents.CodeExecutionResult),
+        (answers.AdkTranscriptionJson, contents.Transcription),
+    ],
+)
+def test_the_form_of_an_event_has_what_runtimes_write(form: Any, model: type[BaseModel]) -> None:
+    """Every member that a runtime's model has, with its kind; those that are never null are there
+    in each event, but for `nodeInfo`, which events of older versions of google-adk lack."""
+    described = TypeAdapter(form).json_schema()
+    assert kinds(described) == kinds(model.model_json_schema())
+    never_null = {
+        field.alias or name
+        for name, field in model.model_fields.items()
+        if field.is_required() or field.get_default(call_default_factory=True) is not None
+    }
+    assert form.__required_keys__ == never_null - {"nodeInfo"}
+
+
+def kinds(schema: dict[str, Any]) -> dict[str, set[str]]:
+    """The JSON types of each member, without null."""
+    return {
+        name: set(kinds_of(each, schema.get("$defs", {}))) - {"null"}
+        for name, each in schema["properties"].items()
+    }
+
+
+def kinds_of(schema: dict[str, Any], shared: dict[str, Any]) -> list[str]:
+    schema = shared.get(schema.get("$ref", "").rpartition("/")[2], schema)
+    if "anyOf" in schema:
+        return [kind for each in schema["anyOf"] for kind in kinds_of(each, shared)]
+    return [schema.get("type", "any")]
