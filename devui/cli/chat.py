@@ -391,7 +391,7 @@ class Chat:
                     return str(news["status"])
         raise AssertionError("the session's stream ended with an error")
 
-    def _print(self, event: dict[str, Any]) -> None:
+    def _print(self, event: Mapping[str, Any]) -> None:
         if self.as_json:
             click.echo(json_line(event, self.session["id"]))
             return

@@ -83,8 +83,7 @@ def app_of(client: Client, name: str | None, session: str | None) -> str:
 
 def apps_of(client: Client) -> list[str]:
     """The names of the server's apps."""
-    names: list[str] = client.adk.list_apps()
-    return names
+    return client.adk.list_apps()
 
 
 def _evident(candidates: "list[SessionJson]") -> "SessionJson":

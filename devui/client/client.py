@@ -83,7 +83,7 @@ class Client(Endpoints):
         """
         initial = None if state is None else dict(state)
         made = self.adk.create_session(app, USER, session_id=name, state=initial)
-        return self.sessions(app=app, user=USER, id=str(made["id"]))["sessions"][0]
+        return self.sessions(app=app, user=USER, id=made["id"])["sessions"][0]
 
     def wait(self, position: "PositionJson", *, seconds: float = inf) -> "PositionJson":
         """Wait until the run of a position is held or over, at most so long; where it then is."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from devui.debugger.stepping.commands import CommandName
     from devui.store.rows import Scope
     from devui.store.session_lists import Choice, Sort
+    from devui.web.adk.event_json import AdkEventJson
     from devui.web.panels.apps.api import PrunedJson
     from devui.web.panels.breakpoints.api import BreakpointJson, DeletedJson, PastJson
     from devui.web.panels.bundles.api import ImportedJson, PreviewJson
@@ -716,12 +717,12 @@ class Endpoints(Connection):
         )["events"]
         return answer
 
-    def event(self, session: int, number: int) -> dict[str, Any]:
+    def event(self, session: int, number: int) -> AdkEventJson:
         """Get one event in full.
 
         However large it is; pages show only the beginning of a long text.
         """
-        answer: dict[str, Any] = self._get("api", "sessions", session, "events", number)["event"]
+        answer: AdkEventJson = self._get("api", "sessions", session, "events", number)["event"]
         return answer
 
     def filter_words(self, session: int) -> list[FilterWordJson]:

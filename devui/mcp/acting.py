@@ -273,7 +273,7 @@ class Breakpoints(Tool):
         return joined(map(_point, points) if points else ["no breakpoints"])
 
     def _app(self, client: Client) -> str:
-        apps: list[str] = [self.app] if self.app else client.adk.list_apps()
+        apps = [self.app] if self.app else client.adk.list_apps()
         if len(apps) != 1:
             raise BadRequestError(f"name the app, one of {', '.join(apps)}")
         return apps[0]

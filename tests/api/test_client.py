@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,9 @@ from devui.client import (
     NotFoundError,
     UnavailableError,
 )
-from tests.kit import client_files
+from devui.web.openapi import ADK, DEVELOPMENT, endpoints
+from tests.differential.routes import write_apps
+from tests.kit import client_calls, client_files
 from tests.kit.server import ROOT, SAMPLES, TOKEN, running
 from tests.source import modules
 
@@ -128,14 +131,32 @@ def test_a_file_goes_there_and_back(sessions) -> None:
     assert made["events"] == len(sessions.events(key))
 
 
-def test_adk_s_endpoints_answer_as_adk(sessions) -> None:
-    assert "faulty" in sessions.adk.list_apps()
-    sessions.adk.create_session("faulty", "u", session_id="of-adk")
-    events = sessions.adk.run_sse(
-        "u", "of-adk", app_name="faulty", new_message={"role": "user", "parts": [{"text": "hi"}]}
-    )
-    assert [each["author"] for each in events] == ["FaultyAgent"]
-    sessions.adk.delete_session("faulty", "u", "of-adk")
+@pytest.mark.parametrize(
+    ("names", "constant", "said"),
+    [
+        ({"GET /none": "none"}, set(), "no such routes"),
+        ({}, set(), "name the methods .* /openapi.json"),
+        ({}, {"GET /docs"}, "needed in CONSTANT"),
+        ({}, {"GET /run_live"}, "needed in CONSTANT"),
+        (client_files.ADK_NAMES, {"GET /debug/trace/{event}"}, "needed in CONSTANT"),
+    ],
+    ids=["no route", "no method", "a page", "refused", "a second address"],
+)
+def test_each_route_of_adk_has_a_method_or_is_known_to_need_none(names, constant, said) -> None:
+    adk = [each for each in endpoints() if each.family in {ADK, DEVELOPMENT}]
+    with pytest.raises(AssertionError, match=said):
+        client_files.named(adk, names, constant)
+
+
+def test_each_of_adk_s_endpoints_answers_as_typed(tmp_path) -> None:
+    """mypy has checked these calls (pyproject.toml)."""
+    agents = write_apps(tmp_path)
+    (agents / client_calls.APP / "extra.yaml").write_text("name: extra\n", encoding="utf-8")
+    with running(agents, tmp_path / "data") as server, Client(server.url, TOKEN) as client:
+        client_calls.call_every_method(client)
+        assert client_calls.failure(client) == "ValueError: no such thing"
+    source = Path(client_calls.__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r"adk\.(\w+)\(", source)) == set(client_files.ADK_NAMES.values())
 
 
 def test_failures_say_their_status_and_what_to_do(server, sessions) -> None:

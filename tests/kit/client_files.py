@@ -143,23 +143,20 @@ ADK_NAMES = {
     "GET /openapi.json": "openapi",
 }
 """The methods of `Client.adk`."""
-WITHOUT_METHODS = {
-    "POST /dev/apps/{app}/builder/cancel": "always the same answer",
-    "GET /dev/apps/{app}/eval-sets": "always the same answer",
-    "GET /dev/apps/{app}/eval_sets": "always the same answer",
-    "GET /dev/apps/{app}/eval-results": "always the same answer",
-    "GET /dev/apps/{app}/eval_results": "always the same answer",
-    "GET /dev/apps/{app}/metrics-info": "always the same answer",
-    "GET /config/telemetry": "always the same answer",
-    "POST /config/telemetry": "always the same answer",
-    "GET /dev-ui": "a page",
-    "GET /dev-ui/config": "always the same answer",
-    "GET /dev-ui/assets/config/runtime-config.json": "always the same answer",
-    "GET /dev-ui/{path}": "a page",
-    "GET /docs": "a page",
+CONSTANT = {
+    "POST /dev/apps/{app}/builder/cancel",
+    "GET /dev/apps/{app}/eval-sets",
+    "GET /dev/apps/{app}/eval_sets",
+    "GET /dev/apps/{app}/eval-results",
+    "GET /dev/apps/{app}/eval_results",
+    "GET /dev/apps/{app}/metrics-info",
+    "GET /config/telemetry",
+    "POST /config/telemetry",
+    "GET /dev-ui/config",
+    "GET /dev-ui/assets/config/runtime-config.json",
 }
-"""Routes that only a browser or the front end of ADK has a use for. Neither those that refuse every
-request have methods, nor second addresses of those that have one; their operations tell."""
+"""Requests of ADK's front end whose answer is always the same. They have no methods, and so have
+those that `is_without` knows by their operations."""
 WHOLE = {
     "POST /api/sessions/import": "bundle: dict[str, Any] | IO[bytes]",
     "POST /v1/traces": "traces: dict[str, Any]",
@@ -195,14 +192,10 @@ def files() -> dict[Path, str]:
     adk = [each for each in described if each.family in {ADK, DEVELOPMENT}]
     return {
         FOLDER / "endpoints.py": _module(
-            "Endpoints", "The endpoints of the debugger's API, a method each.", own, NAMES, {}
+            "Endpoints", "The endpoints of the debugger's API, a method each.", own, NAMES
         ),
         FOLDER / "adk_endpoints.py": _module(
-            "AdkEndpoints",
-            "The endpoints of ADK's REST API, a method each.",
-            adk,
-            ADK_NAMES,
-            WITHOUT_METHODS,
+            "AdkEndpoints", "The endpoints of ADK's REST API, a method each.", adk, ADK_NAMES
         ),
     }
 
@@ -211,37 +204,39 @@ def request_of(endpoint: Endpoint) -> str:
     return f"{endpoint.method.upper()} {endpoint.path}"
 
 
-def _called(
-    described: list[Endpoint], names: dict[str, str], without: dict[str, str]
-) -> list[Endpoint]:
-    """The endpoints that have methods."""
+def named(
+    described: list[Endpoint], names: dict[str, str], constant: set[str]
+) -> dict[str, Endpoint]:
+    """The endpoints that have methods, by request. Raises AssertionError if it isn't decided, or
+    decided in vain, whether an endpoint has one."""
     by_request = {request_of(each): each for each in described}
-    decided = names.keys() | without.keys()
-    assert decided <= by_request.keys(), f"no such routes: {decided - by_request.keys()}"
-    assert not names.keys() & without.keys(), "a route has a method or none"
+    assert names.keys() <= by_request.keys(), f"no such routes: {names.keys() - by_request.keys()}"
     assert len(set(names.values())) == len(names), "two methods have one name"
-    operations = [id(by_request[each].operation) for each in names]
-    needless = {
+    first = {id(by_request[each].operation) for each in names}
+    without = {
         request
         for request, each in by_request.items()
-        if request not in names
-        and (each.operation.status is None or id(each.operation) in operations)
+        if request not in names and is_without(each, first)
     }
-    assert not needless & without.keys(), f"their operations tell: {needless & without.keys()}"
-    missing = by_request.keys() - decided - needless
-    assert not missing, f"name the methods in {__file__}, or say why there are none: {missing}"
-    return [each for request, each in by_request.items() if request in names]
+    needless = constant & (without | names.keys())
+    assert not needless, f"these aren't needed in CONSTANT: {needless}"
+    missing = by_request.keys() - names.keys() - without - constant
+    assert not missing, f"name the methods in {__file__}: {missing}"
+    return {request: each for request, each in by_request.items() if request in names}
 
 
-def _module(
-    name: str,
-    about: str,
-    described: list[Endpoint],
-    names: dict[str, str],
-    without: dict[str, str],
-) -> str:
+def is_without(endpoint: Endpoint, first: set[int]) -> bool:
+    """Whether an endpoint can't have a method of its own: it refuses every request, is a second
+    address (`first` are the operations that have methods), or a page or file of the front end."""
+    operation = endpoint.operation
+    is_page = endpoint.family == DEVELOPMENT and operation.answer is None
+    return operation.status is None or id(operation) in first or is_page
+
+
+def _module(name: str, about: str, described: list[Endpoint], names: dict[str, str]) -> str:
+    constant = CONSTANT & {request_of(each) for each in described}
     methods = [
-        _Method(each, names[request_of(each)]) for each in _called(described, names, without)
+        _Method(each, names[request]) for request, each in named(described, names, constant).items()
     ]
     text = "\n".join(method.text() for method in methods)
     imported: dict[str, set[str]] = {}

@@ -34,6 +34,7 @@ from devui.debugger.runs.uncommitted import followed
 from devui.store.rows import EventRow, SessionRow, Value
 from devui.store.state import prefixed
 from devui.store.summaries import Kind
+from devui.web.adk.event_json import AdkEventJson
 from devui.web.adk.public_events import public_event
 from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import BadRequest, NotFound
@@ -107,7 +108,7 @@ class EventRowsJson(TypedDict):
 class EventJson(TypedDict):
     """One complete event, in ADK's form."""
 
-    event: dict[str, Any]
+    event: AdkEventJson
 
 
 class FilterWordJson(TypedDict):
@@ -171,8 +172,7 @@ class EventNewsJson(RowJson):
     """A row with the whole event."""
 
     type: Literal["event"]
-    event: Any
-    """The event in ADK's form."""
+    event: AdkEventJson
 
 
 class OutputNewsJson(TypedDict):
