@@ -68,9 +68,9 @@ def test_the_client_loads_nothing_of_the_server() -> None:
     assert not re.search(r"devui\.(web|debugger|store|runtime|worker)", loaded), loaded
 
 
-def test_the_example_of_the_guide_runs(server, sessions) -> None:
-    example, _ = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
-    printed = subprocess.run(
+def printed(example: str, server) -> list[str]:
+    """What a script prints in the folder where the server was started."""
+    return subprocess.run(
         [sys.executable, "-c", example],
         capture_output=True,
         text=True,
@@ -78,10 +78,18 @@ def test_the_example_of_the_guide_runs(server, sessions) -> None:
         cwd=server.data.parent,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     ).stdout.splitlines()
+
+
+def test_the_examples_of_the_guide_run(server, sessions) -> None:
+    guide = GUIDE.read_text(encoding="utf-8")
+    debugs, runs, _ = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    assert printed(debugs, server) == ["held by breakpoint", "#3 ['read_bill'] 84.0"]
     [point] = sessions.breakpoints("faulty")
     sessions.delete_breakpoint("faulty", point["id"])
-    assert printed[0] == "held by breakpoint"
-    assert printed[1:] == ["#3 ['read_bill'] 84.0"]
+    lines = printed(runs, server)
+    assert "FaultyAgent {'bill': -756.0}" in lines
+    assert any(each.startswith("failed: ValueError: ") for each in lines)
+    assert lines[-1].startswith("invoke_workflow FaultyAgent ")
 
 
 def test_a_run_is_held_changed_and_followed(sessions) -> None:
@@ -164,6 +172,7 @@ def test_failures_say_their_status_and_what_to_do(server, sessions) -> None:
         (lambda: sessions.run("no-such-run"), NotFoundError, 404),
         (lambda: sessions.session(99999), NotFoundError, None),
         (lambda: sessions.search("is:nonsense"), BadRequestError, 400),
+        (lambda: sessions.import_spans({"resourceSpans": 1}), BadRequestError, 400),
         (lambda: Client(server.url, "wrong").jobs(), AuthenticationError, 401),
         (lambda: Client("http://127.0.0.1:1").jobs(), UnavailableError, None),
         (lambda: Client.of_folder(server.data / "elsewhere"), UnavailableError, None),
@@ -173,3 +182,4 @@ def test_failures_say_their_status_and_what_to_do(server, sessions) -> None:
             call()
         assert (type(failed.value), failed.value.status) == (kind, status)
         assert len(failed.value.message) > 20
+        assert "{" not in failed.value.message

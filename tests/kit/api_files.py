@@ -24,9 +24,9 @@ LISTS = 3
 EXPLAINED = {
     "Position": "the run's position, see below",
     "AdkEvent": "an event",
-    "AdkPart": "a part",
+    "AdkPart": "",
 }
-"""What many endpoints answer with, and in which words."""
+"""What many endpoints answer with, and in which words; "" where their summaries have them."""
 PLAIN = {"string": '"…"', "integer": "0"}
 """Items of lists that have no members."""
 
