@@ -155,8 +155,8 @@ CONSTANT = {
     "GET /dev-ui/config",
     "GET /dev-ui/assets/config/runtime-config.json",
 }
-"""Requests of ADK's front end whose answer is always the same. They have no methods, and so have
-those that `is_without` knows by their operations."""
+"""Requests of ADK's front end whose answer is always the same. They have no methods, like those
+that `is_without` knows by their operations."""
 WHOLE = {
     "POST /api/sessions/import": "bundle: dict[str, Any] | IO[bytes]",
     "POST /v1/traces": "traces: dict[str, Any]",
@@ -192,10 +192,14 @@ def files() -> dict[Path, str]:
     adk = [each for each in described if each.family in {ADK, DEVELOPMENT}]
     return {
         FOLDER / "endpoints.py": _module(
-            "Endpoints", "The endpoints of the debugger's API, a method each.", own, NAMES
+            "Endpoints", "The endpoints of the debugger's API, a method each.", own, NAMES, set()
         ),
         FOLDER / "adk_endpoints.py": _module(
-            "AdkEndpoints", "The endpoints of ADK's REST API, a method each.", adk, ADK_NAMES
+            "AdkEndpoints",
+            "The endpoints of ADK's REST API, a method each.",
+            adk,
+            ADK_NAMES,
+            CONSTANT,
         ),
     }
 
@@ -210,7 +214,8 @@ def named(
     """The endpoints that have methods, by request. Raises AssertionError if it isn't decided, or
     decided in vain, whether an endpoint has one."""
     by_request = {request_of(each): each for each in described}
-    assert names.keys() <= by_request.keys(), f"no such routes: {names.keys() - by_request.keys()}"
+    unknown = (names.keys() | constant) - by_request.keys()
+    assert not unknown, f"no such routes: {unknown}"
     assert len(set(names.values())) == len(names), "two methods have one name"
     first = {id(by_request[each].operation) for each in names}
     without = {
@@ -233,8 +238,13 @@ def is_without(endpoint: Endpoint, first: set[int]) -> bool:
     return operation.status is None or id(operation) in first or is_page
 
 
-def _module(name: str, about: str, described: list[Endpoint], names: dict[str, str]) -> str:
-    constant = CONSTANT & {request_of(each) for each in described}
+def _module(
+    name: str,
+    about: str,
+    described: list[Endpoint],
+    names: dict[str, str],
+    constant: set[str],
+) -> str:
     methods = [
         _Method(each, names[request]) for request, each in named(described, names, constant).items()
     ]
