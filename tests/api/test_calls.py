@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_openapi import check
 from tests.api.test_standing import let_go, seen
 from tests.kit.debugged import Debugged
+from tests.kit.described import check
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import APPS

@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from tests.api.test_openapi import check
 from tests.kit.debugged import Debugged, forget_sessions, settled
+from tests.kit.described import check
 from tests.kit.oauth import SECRET, child, get, given_by
 from tests.kit.server import make_session, running, write_app
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.api.test_openapi import SCHEMAS, check
 from tests.kit.asking_apps import ASKS
 from tests.kit.debugged import Debugged, forget_sessions
+from tests.kit.described import SCHEMAS, check
 from tests.kit.server import running, write_app
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_openapi import check
 from tests.kit.debugged import Debugged
+from tests.kit.described import check
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import APPS
