@@ -161,6 +161,7 @@ def test_arrows_move_in_the_tree_and_fold_it(visit, path):
     expect(session.row(HELPER[1])).to_be_visible()  # from a gap
     press(session, "ArrowRight")
     expect(session.row(HELPER[1]).locator(".seq a")).to_be_focused()
+    expect(session.row(HELPER[1])).to_have_attribute("aria-selected", "true")  # which unfolds
     stops = session.page.locator('#rows .seq a[tabindex="0"]')
     helper.hover()
     helper.get_by_role("button", name="Fold these events").click()

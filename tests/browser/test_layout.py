@@ -233,6 +233,32 @@ def test_a_row_that_comes_as_the_reader_scrolls_up_does_not_take_them_back(visit
     expect(session.row(1)).to_be_in_viewport()
 
 
+MOVED_AS_A_ROW_CAME = """(pixels) => {
+  const box = document.querySelector("#timeline .scroller"), rows = document.querySelector("#rows");
+  const row = rows.lastElementChild.cloneNode(true);
+  row.removeAttribute("id");
+  box.scrollTop -= pixels;
+  rows.append(row);
+}"""
+
+
+def test_only_the_reader_takes_a_list_away_from_its_end_by_a_row(visit):
+    session = visit.session("travel")
+    for text in (BOOK, "Book it and pay with my card", BOOK, BOOK):
+        session.say(text)
+    expect(session.events.last).to_be_in_viewport()
+    newer = session.page.locator("#timeline [data-newer]")
+    session.page.wait_for_timeout(1000)  # since the Enter of the last message
+    # A browser does so where a live row goes before the event comes.
+    session.page.evaluate(MOVED_AS_A_ROW_CAME, 40)
+    expect(session.events.last).to_be_in_viewport()
+    expect(newer).to_be_hidden()
+    session.page.locator("#timeline .scroller").hover()
+    session.page.mouse.wheel(0, -40)
+    session.page.evaluate(MOVED_AS_A_ROW_CAME, 0)
+    expect(newer).to_contain_text("1 new")
+
+
 def test_the_scrubber_keeps_its_place_when_a_run_is_held_and_an_event_selected(visit):
     session = visit.session("travel")
     scrubber = session.page.locator("#scrubber")

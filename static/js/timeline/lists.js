@@ -2,7 +2,10 @@
 // new. Items that arrive twice are shown once, and a rewind marks what it covers.
 import { each } from "../shell/behaviours.js";
 
-const NEAR = 24;
+const NEAR = 24, ROWS = 120; // pixels
+const RECENT = 1000; // milliseconds
+const ACTIONS = ["wheel", "touchmove", "pointerdown", "keydown"]; // by which readers scroll
+let acted = -RECENT;
 const atEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
 const selected = () => ["event", "at"].some((name) => new URLSearchParams(location.search).has(name));
 const following = new WeakMap();
@@ -21,15 +24,17 @@ function noteEnd(box) {
   ends.set(box, { top: box.scrollHeight - box.clientHeight, height: box.scrollHeight });
 }
 
-// A reader's scrolling is reported with the next frame; what arrives before must not scroll back. A box that has become
-// shorter scrolls by itself.
+// A reader's scrolling is reported with the next frame; what arrives before must not scroll back. A box that becomes shorter
+// scrolls by itself, by a few rows also where others have made it longer again in the same frame.
 function left(box) {
-  const end = ends.get(box);
-  return end && box.scrollTop < end.top - NEAR && box.scrollHeight >= end.height;
+  const end = ends.get(box), far = performance.now() - acted < RECENT ? NEAR : ROWS;
+  return end && box.scrollTop < end.top - far && box.scrollHeight >= end.height;
 }
 
 // Going live from a selection leads to the end.
 export function start() {
+  const note = ({ target }) => { if (!target.closest?.("input, textarea")) acted = performance.now(); };
+  ACTIONS.forEach((kind) => addEventListener(kind, note, { capture: true, passive: true }));
   let before = selected();
   document.addEventListener("htmx:after:history:update", () => {
     const now = selected();
