@@ -260,6 +260,9 @@ DYNAMIC_CODE = {
 }
 
 WRITES = {
+    "devui/web/render.py:_BytecodeCache.dump_bytecode": (
+        "compiled templates, beside Python's own bytecode"
+    ),
     "devui/web/panels/bundles/archive.py:_archive": (
         "a member of the archive that is being sent; nothing of it is on disk"
     ),

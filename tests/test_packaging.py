@@ -88,7 +88,7 @@ def test_the_wheel_holds_the_package_its_pages_and_its_licence(
     expected = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "devui").rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and "__pycache__" not in path.parts
     }
     for folder in ("templates", "static"):
         expected |= {

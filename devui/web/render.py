@@ -7,12 +7,23 @@ what it makes, `part` is the only place that marks text as safe, and what it mar
 the same environment.
 """
 
+import sys
 from collections.abc import Iterable, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
+from importlib.util import cache_from_source
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import (
+    Environment,
+    FileSystemBytecodeCache,
+    FileSystemLoader,
+    StrictUndefined,
+    Template,
+)
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
@@ -92,9 +103,33 @@ class _Environment(Environment):
         return {**self.globals, **(d or {})}
 
 
+class _BytecodeCache(FileSystemBytecodeCache):
+    """Compiled templates, kept where Python keeps its compiled modules, and only if it does.
+
+    To compile those of a session takes a tenth of a second, which the first page would wait for.
+    """
+
+    def __init__(self) -> None:
+        folder = Path(cache_from_source(__file__)).parent / "templates"
+        super().__init__(str(folder), f"%s.{sys.implementation.cache_tag}")
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Read one, if there is one."""
+        with suppress(OSError):
+            super().load_bytecode(bucket)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep one; where nothing can be written, each process compiles for itself."""
+        if not sys.dont_write_bytecode:
+            with suppress(OSError):
+                Path(self.directory).mkdir(parents=True, exist_ok=True)
+                super().dump_bytecode(bucket)
+
+
 def _environment(assets: Assets) -> Environment:
     environment = _Environment(
         loader=FileSystemLoader(assets.templates),
+        bytecode_cache=_BytecodeCache(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

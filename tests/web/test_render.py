@@ -1,11 +1,12 @@
 """Models to HTML."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from jinja2 import UndefinedError
+from jinja2 import Environment, UndefinedError
 
 from devui.web.assets import Assets, find_folder
 from devui.web.render import Renderer
@@ -34,6 +35,14 @@ class Wrong:
     text: str
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where compiled templates are kept."""
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    return tmp_path / "cache"
+
+
 @pytest.fixture
 def renderer(tmp_path: Path) -> Renderer:
     (tmp_path / "row.txt").write_text('<p title="{{ text }}">{{ text }}</p>')
@@ -55,6 +64,25 @@ def test_a_part_inside_a_page_is_the_part_itself(renderer: Renderer) -> None:
     assert renderer.part(Rows(rows)) == renderer.parts(rows)
     assert renderer.parts(rows) == renderer.part(rows[0]) + renderer.part(rows[1])
     assert "&lt;b&gt;" in renderer.parts(rows)
+
+
+def test_templates_are_compiled_once_for_all_processes(
+    renderer: Renderer, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = renderer.part(Row("a"))
+    [kept] = [path for path in cache.rglob("*") if path.is_file()]
+    with monkeypatch.context() as patch:
+        patch.setattr(Environment, "compile", None)
+        assert Renderer(renderer.assets).part(Row("a")) == expected
+    (renderer.assets.templates / "row.txt").write_text("{{ text }}!")
+    assert Renderer(renderer.assets).part(Row("a")) == "a!"
+    kept.write_bytes(kept.read_bytes()[:-20])
+    assert Renderer(renderer.assets).part(Row("a")) == "a!"
+
+
+def test_templates_are_compiled_where_nothing_can_be_kept(renderer: Renderer, cache: Path) -> None:
+    cache.write_text("not a folder")
+    assert "<p" in renderer.part(Row("a"))
 
 
 def test_an_unknown_variable_is_an_error(renderer: Renderer) -> None:
