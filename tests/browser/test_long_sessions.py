@@ -304,3 +304,16 @@ def test_what_arrives_is_all_that_is_styled(visit, server):
     assert passes, "a turn is styled"
     # A turn styles 300 at once, and more where a busy machine joins passes; all rows are 1,500.
     assert max(passes) < elements / 3, passes
+
+
+def test_pointing_at_rows_and_going_through_them_styles_no_others(visit, server):
+    session = SessionPage(visit.open(make(server, "pointed at", short_turns())))
+    expect(session.events).not_to_have_count(80)
+    last = int(session.events.last.get_attribute("data-event") or 0)
+    session.page.keyboard.press("g")  # the keyboard is in use, so that the focus can be seen
+    with restyled(session.page) as passes:
+        for number in range(last - 8, last):
+            session.row(number).hover()
+            session.row(number).locator(".seq a").focus()
+    assert passes
+    assert max(passes) < 80, passes

@@ -153,11 +153,19 @@ function stop(link) {
   link.tabIndex = 0;
 }
 
-// A row and its message are highlighted together while the pointer is over one of them; either may be gone by now.
+// A row and its message are highlighted together while the pointer is over one of them, and a call with its result; each may be
+// gone by now.
 function pair(number) {
-  document.querySelectorAll(".paired").forEach((element) => { if (element.dataset.event !== number) element.classList.remove("paired"); });
-  if (!number) return;
-  for (const shown of [document.getElementById(`e-${number}`), message(number)]) shown?.classList.add("paired");
+  const row = number && document.getElementById(`e-${number}`), call = row && callOf(row);
+  const pairs = number ? [row, message(number), call].filter(Boolean) : [];
+  document.querySelectorAll(".paired").forEach((element) => { if (!pairs.includes(element)) element.classList.remove("paired"); });
+  pairs.forEach((element) => element.classList.add("paired"));
+}
+
+// The row of the call that a result is shown as the second line of.
+function callOf(row) {
+  const isSecond = row.matches(".answers") && !("apart" in document.documentElement.dataset);
+  return isSecond && row.previousElementSibling?.matches(".k-call") ? row.previousElementSibling : null;
 }
 
 export function isFolded(group) {

@@ -387,8 +387,8 @@ _BURST = 3
 """Messages that follow each other at once after so many seconds without news: a run's beginning,
 the message that it answers, and the first words of the answer."""
 _EVENT = 0.01
-"""Seconds more for each event in a message: that many can a browser show, and nobody read. Of a
-streamed answer, a message has the latest text alone, however many fragments came."""
+"""Seconds more for each further event in a message: that many can a browser show, and nobody read.
+Of a streamed answer, a message has the latest text alone, however many fragments came."""
 _LONGEST = 1.0
 """Seconds between two messages at the most."""
 _RESET = "reset"
@@ -451,7 +451,7 @@ async def _session_messages(
                     if html:
                         yield Message(html, id=str(Cursor(services.journal.id, batch.seq)))
                     events = sum(isinstance(each, EventCommitted) for each in batch.news)
-                    pause = min(_EVENT * events, _LONGEST)
+                    pause = min(_EVENT * max(0, events - 1), _LONGEST)
                     if SessionChanged(None) in batch.news:
                         return
                     await asyncio.sleep(pause if burst > 1 else max(_PAUSE, spent, pause))
