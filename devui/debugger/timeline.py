@@ -2,8 +2,8 @@
 
 The page, an older window, a filter, the stream and the export all turn history into the same rows:
 each invocation has a heading, under it its events, and between them what people dropped and how
-runs ended. `fold` decides where headings go and what they cover. How a row looks is up to the
-caller.
+runs ended. `fold` decides where headings go. What an invocation came to (`Invocation`) doesn't
+depend on the events that are folded, and how a row looks is up to the caller.
 """
 
 from collections.abc import Iterable
@@ -20,9 +20,6 @@ class Entry:
     row: EventRow
     is_shown: bool = True
     """It has a row of its own; false if a filter leaves it out."""
-    counted: bool = True
-    """The heading covers it although it may not be shown; false for an event of which only the
-    row itself, or what follows it, is wanted."""
 
 
 News: TypeAlias = Entry | EditRow | RunRow
@@ -33,10 +30,29 @@ News: TypeAlias = Entry | EditRow | RunRow
 class Heading:
     """What stands above the events of an invocation."""
 
-    rows: tuple[EventRow, ...]
-    """The events it covers, at least one."""
+    row: EventRow
+    """An event of the invocation."""
     continued: bool
-    """The invocation began before them."""
+    """The invocation began before the first row under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """What a heading says of its invocation, whatever of it a page shows."""
+
+    events: int
+    seconds: float
+    """At work, without the time in which it was held."""
+    held: float
+    """Seconds in which its runs were held."""
+    tokens: int | None
+    """None if no model counted any."""
+    cost: float | None
+    """Dollars, as far as they are known; None if no answer's cost is."""
+    is_unpriced: bool
+    """The cost of some answers is unknown, and not in the sum."""
+    said: EventRow | None
+    """What the user said first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +85,12 @@ class Timeline:
 
     last: EventRow | None = None
     """The last event, shown or not."""
-    group: tuple[EventRow, ...] = ()
-    """The events under the last heading, or under the one that comes with the next row."""
+    first: EventRow | None = None
+    """The first event under the last heading, or under the one that comes with the next row."""
     continued: bool = False
-    """Whether the invocation of the group began before it."""
-    counted: bool = True
-    """Whether the heading covers every event, and not only those shown."""
+    """Whether the invocation of that event began before it."""
     headed: bool = False
-    """Whether the group has its heading."""
+    """Whether it has its heading."""
     ends_with_row: bool = True
     """Whether the last event has a row, and nothing comes after it."""
 
@@ -90,51 +104,38 @@ def fold(timeline: Timeline, news: Iterable[News]) -> tuple[Timeline, Changes]:
         else:
             end.items.append(item)
             end.ends_with_row = False
-    end.close()
-    changes = Changes(tuple(item for item in end.items if item is not None), end.heading)
-    group = tuple(end.group)
+    changes = Changes(tuple(end.items), end.heading)
     after = Timeline(
-        end.last, group, end.continued, end.counted, end.headed, ends_with_row=end.ends_with_row
+        end.last, end.first, end.continued, end.headed, ends_with_row=end.ends_with_row
     )
     return after, changes
 
 
 class _End:
-    """The end of a timeline while it grows; a heading is made once its group is complete."""
+    """The end of a timeline while it grows."""
 
     def __init__(self, timeline: Timeline) -> None:
-        self.last = timeline.last
-        self.group = [*timeline.group]
-        self.continued, self.counted = timeline.continued, timeline.counted
-        self.headed, self.ends_with_row = timeline.headed, timeline.ends_with_row
-        self.items: list[Item | None] = []
+        self.last, self.first = timeline.last, timeline.first
+        self.continued, self.headed = timeline.continued, timeline.headed
+        self.ends_with_row = timeline.ends_with_row
+        self.items: list[Item] = []
         self.heading: Heading | None = None
-        self._place: int | None = None
-        """Where the heading of the group goes; None if it has none, or had one before."""
-        self._start = len(timeline.group)
+        """What takes the place of the heading that was there before."""
+        self._has_headed = False
+        """Whether the last heading is among the items."""
 
     def add(self, entry: Entry) -> None:
         """Take in an event."""
         row, last = entry.row, self.last
         same = last is not None and last.invocation_id == row.invocation_id
-        if self.group and (not same or (entry.counted and not self.counted)):
-            self.close()
-            self.group, self.headed, self._place = [], False, None
-        if entry.is_shown or entry.counted:
-            if not self.group:
-                self.continued, self.counted = same, entry.counted
-            self.group.append(row)
+        if self.first is None or not same:
+            self.first, self.continued, self.headed = row, same, False
+        elif self.headed and not self._has_headed:
+            self.heading = Heading(self.first, self.continued)
         if entry.is_shown:
             if not self.headed:
-                self.headed, self._place = True, len(self.items)
-                self.items.append(None)
+                self.headed = self._has_headed = True
+                self.items.append(Heading(self.first, self.continued))
             follows = last is not None and self.ends_with_row
             self.items.append(Line(row, last, follows))
         self.last, self.ends_with_row = row, entry.is_shown
-
-    def close(self) -> None:
-        """Make the heading of the group, if that is new or covers more now."""
-        if self._place is not None:
-            self.items[self._place] = Heading(tuple(self.group), self.continued)
-        elif self.headed and len(self.group) > self._start:
-            self.heading = Heading(tuple(self.group), self.continued)

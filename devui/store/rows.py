@@ -76,6 +76,32 @@ class UsageSum:
 
 
 @dataclass(frozen=True, slots=True)
+class Sums:
+    """What some events of a session, one after the other, came to."""
+
+    events: int
+    seconds: float
+    """At work for them, without the time in which their run was held."""
+    held: float
+    """Seconds in which their run was held."""
+    tokens: int | None
+    """None if no model counted any."""
+    failures: int
+    """How many of them are errors."""
+    usage: tuple[UsageSum, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InvocationSums:
+    """What an invocation came to: its events that follow each other without another's between."""
+
+    sums: Sums
+    """The time before its first event isn't in them."""
+    said: int | None
+    """The number of the first event that is the user's; None without."""
+
+
+@dataclass(frozen=True, slots=True)
 class NewEvent(Summarised):
     id: str
     invocation_id: str

@@ -7,6 +7,7 @@ the sums at each 64th answer are kept, and the few answers behind one of them ar
 """
 
 import asyncio
+import json
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
@@ -14,9 +15,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from devui.store.database import Database
-from devui.store.rows import EventRow, UsageSum
+from devui.store.rows import EventRow, InvocationSums, Sums, UsageSum
 from devui.store.summaries import Usage
 from devui.store.values import believed
+from devui.store.work_time import seconds_of_work
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -28,16 +30,25 @@ _BATCH: Final = 2000
 _LATEST: Final = 2**63 - 1
 _STEP: Final = 64
 """Answers from one sum that is kept to the next."""
+_LONGEST: Final = 1e9
+"""Seconds between two events, some thirty years: clocks that tell more are wrong."""
 
 _EVENTS = """
     SELECT seq, kind, author,
-        iif(json_valid(summary), json_extract(summary, '$.tokens'), NULL), held, size
+        iif(json_valid(summary), json_extract(summary, '$.tokens'), NULL), held, size,
+        invocation_id, run, timestamp
     FROM events
     WHERE session = ? AND number > ? ORDER BY number LIMIT ?
 """
 _ANSWERS = """
     SELECT number, author, model, prompt, cached, output, thoughts FROM usage
-    WHERE session = ? AND number > ? AND number <= ? ORDER BY number LIMIT ?
+    WHERE session = ? AND number > ? ORDER BY number LIMIT ?
+"""
+_ANSWERS_WITHIN = """
+    SELECT spans.key, number, author, model, prompt, cached, output, thoughts
+    FROM json_each(?2) AS spans CROSS JOIN usage ON session = ?1
+        AND number >= json_extract(spans.value, '$[0]')
+        AND number <= json_extract(spans.value, '$[1]')
 """
 _ENDED = """
     SELECT seq, max(ended - started - held, 0), held FROM runs
@@ -50,6 +61,18 @@ _Place = tuple[str, str, int]
 _Counts = tuple[int, int, int, int, int]
 """Answers, and their tokens: prompt, cached, output, thoughts."""
 _Sums = dict[_Place, _Counts]
+
+
+class _Event(NamedTuple):
+    seq: int
+    kind: str
+    author: str
+    tokens: int | None
+    paused: float
+    size: int
+    invocation_id: str
+    run: str | None
+    timestamp: float
 
 
 class _Answer(NamedTuple):
@@ -73,25 +96,69 @@ class _Course:
         self.seqs = array("q")
         self.tokens = array("q", [0])
         """By number of events, the tokens of so many of them."""
-        self.counted: int | None = None
-        """The number of the first event that counted any."""
-        self.bytes = 0
+        self.seconds = array("d", [0.0])
+        """The same of the time at work for them."""
         self.pauses = array("d", [0.0])
+        self.counted = array("q")
+        """The numbers of the events that counted tokens."""
+        self.failed = array("q")
+        """The numbers of the errors."""
+        self.said = array("q")
+        """The numbers of the user's events."""
+        self.begun = array("q")
+        """The numbers of the events that are of another invocation than the one before."""
+        self.bytes = 0
+        self._last: _Event | None = None
         self.ends = array("q")
         self.worked = array("d", [0.0])
         self.paused = array("d", [0.0])
 
-    def grow(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        for seq, _, _, tokens, held, size in rows:
-            self.seqs.append(seq)
-            self.bytes += size
-            self.tokens.append(self.tokens[-1] + believed(tokens or 0))
-            self.pauses.append(self.pauses[-1] + held)
-            if tokens is not None and self.counted is None:
-                self.counted = len(self.seqs)
-        self.kinds += tuple(kind for _, kind, *_ in rows)
-        # One text for each author, and not one for each event.
-        self.authors += tuple(self._names.setdefault(row[2], row[2]) for row in rows)
+    def grow(self, rows: Iterable[_Event]) -> None:
+        before, kinds, authors = self._last, [], []
+        for number, row in enumerate(rows, len(self.seqs) + 1):
+            self.seqs.append(row.seq)
+            self.bytes += row.size
+            self.tokens.append(self.tokens[-1] + believed(row.tokens or 0))
+            worked = seconds_of_work(row, before) or 0.0
+            self.seconds.append(self.seconds[-1] + max(-_LONGEST, min(worked, _LONGEST)))
+            self.pauses.append(self.pauses[-1] + row.paused)
+            if row.tokens is not None:
+                self.counted.append(number)
+            if row.kind == "error":
+                self.failed.append(number)
+            elif row.kind == "user":
+                self.said.append(number)
+            if before is None or before.invocation_id != row.invocation_id:
+                self.begun.append(number)
+            kinds.append(row.kind)
+            # One text for each author, and not one for each event.
+            authors.append(self._names.setdefault(row.author, row.author))
+            before = row
+        self._last = before
+        self.kinds += tuple(kinds)
+        self.authors += tuple(authors)
+
+    def invocation(self, number: int) -> tuple[int, int]:
+        """The first and the last event of the invocation that an event is of."""
+        if number > len(self.seqs):  # the session has been deleted
+            return number, number
+        place = bisect_right(self.begun, number)
+        last = self.begun[place] - 1 if place < len(self.begun) else len(self.seqs)
+        return self.begun[place - 1], last
+
+    def sums(self, first: int, last: int, usage: list[UsageSum], *, since: int) -> Sums:
+        """Of the events `first` to `last`; the time at work counts from the event `since` on."""
+        count = len(self.seqs)
+        first, last, since = min(first, count + 1), min(last, count), min(since, count)
+        tokens = self.tokens[last] - self.tokens[first - 1]
+        return Sums(
+            events=last - first + 1,
+            seconds=self.seconds[last] - self.seconds[since],
+            held=self.pauses[last] - self.pauses[since],
+            tokens=tokens if _within(self.counted, first, last) else None,
+            failures=_within(self.failed, first, last),
+            usage=tuple(usage),
+        )
 
     def end(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for seq, worked, held in rows:
@@ -119,6 +186,21 @@ class _Answers:
             if len(self.numbers) % _STEP == 0:
                 self.sums.append(dict(self.latest))
 
+    def within(self, first: int, last: int) -> tuple[_Sums, list[tuple[int, int]]]:
+        """What is known of the answers of the events `first` to `last`, and between which numbers
+        the few others are."""
+        begin, end = bisect_left(self.numbers, first), bisect_right(self.numbers, last)
+        if not begin and end == len(self.numbers):
+            return dict(self.latest), []
+        low, high = -(-begin // _STEP), end // _STEP
+        if low >= high:
+            return {}, self._spans([(begin, end)])
+        sums = _difference(self.sums[high], self.sums[low])
+        return sums, self._spans([(begin, low * _STEP), (high * _STEP, end)])
+
+    def _spans(self, places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        return [(self.numbers[a], self.numbers[b - 1]) for a, b in places if a < b]
+
 
 class Totals:
     """Sums as of now, and as of any event."""
@@ -144,7 +226,39 @@ class Totals:
         """Return the tokens of the events up to this number; None if none counted any."""
         known = await self._events(session_key)
         number = min(max(until, 0), len(known.seqs))
-        return None if (known.counted or number + 1) > number else known.tokens[number]
+        return known.tokens[number] if _within(known.counted, 1, number) else None
+
+    async def ranges(
+        self, session_key: int, ranges: Sequence[tuple[int, int]], *, limits: Sequence[int] = ()
+    ) -> list[Sums]:
+        """Return what events came to, of each range from its first to its last number.
+
+        `limits` as for `usage`.
+        """
+        known = await self._events(session_key)
+        usages = await self._usages(session_key, ranges, limits)
+        return [
+            known.sums(first, last, usage, since=first - 1)
+            for (first, last), usage in zip(ranges, usages, strict=True)
+        ]
+
+    async def invocations(
+        self, session_key: int, numbers: Sequence[int], *, limits: Sequence[int] = (), until: int
+    ) -> list[InvocationSums]:
+        """Return what the invocation of each of these events came to by the event `until`.
+
+        `limits` as for `usage`.
+        """
+        known = await self._events(session_key)
+        spans = []
+        for number in numbers:
+            first, last = known.invocation(number)
+            spans.append((first, max(number, min(last, until))))
+        usages = await self._usages(session_key, spans, limits)
+        return [
+            InvocationSums(known.sums(*span, usage, since=span[0]), _first(known.said, *span))
+            for span, usage in zip(spans, usages, strict=True)
+        ]
 
     async def usage(
         self, session_key: int, *, limits: Sequence[int] = (), until: int | None = None
@@ -153,24 +267,9 @@ class Totals:
 
         Summed for each author, each model, and how many of the `limits` its prompts exceed.
         """
-        name = session_key, tuple(limits)
-        known = _cached(self._answers, name, lambda: _Answers(limits))
-        numbers = known.numbers
-        async with known.lock:
-            last = numbers[-1] if numbers else 0
-            while rows := await self._rows(session_key, last, _LATEST, _BATCH):
-                known.grow(rows)
-                last = numbers[-1]
-        count = len(numbers) if until is None else bisect_right(numbers, until)
-        if count == len(numbers):
-            return _usage_sums(known.latest)
-        done = count // _STEP * _STEP
-        sums = dict(known.sums[count // _STEP])
-        if count > done:
-            before = numbers[done - 1] if done else 0
-            for row in await self._rows(session_key, before, numbers[count - 1], _STEP):
-                _add(sums, row, known.limits)
-        return _usage_sums(sums)
+        last = _LATEST if until is None else until
+        [sums] = await self._usages(session_key, [(1, last)], limits)
+        return sums
 
     async def seconds(self, session_key: int) -> tuple[float | None, float]:
         """Return how long the session's ended runs were at work, and how long they were held.
@@ -200,7 +299,7 @@ class Totals:
         known = _cached(self._courses, session, _Course)
         async with known.lock:
             while rows := await self._database.fetch(_EVENTS, session, len(known.seqs), _BATCH):
-                known.grow(rows)
+                known.grow(map(_Event._make, rows))
         return known
 
     async def _runs(self, session: int) -> _Course:
@@ -212,9 +311,54 @@ class Totals:
                 last = known.ends[-1]
         return known
 
-    async def _rows(self, session: int, after: int, until: int, most: int) -> list[_Answer]:
-        rows = await self._database.fetch(_ANSWERS, session, after, until, most)
-        return [_Answer(*row) for row in rows]
+    async def _usages(
+        self, session: int, ranges: Iterable[tuple[int, int]], limits: Sequence[int]
+    ) -> list[list[UsageSum]]:
+        known = _cached(self._answers, (session, tuple(limits)), lambda: _Answers(limits))
+        async with known.lock:
+            last = known.numbers[-1] if known.numbers else 0
+            while rows := await self._database.fetch(_ANSWERS, session, last, _BATCH):
+                known.grow(map(_Answer._make, rows))
+                last = known.numbers[-1]
+        sums, spans, places = [], [], []
+        for place, (first, last) in enumerate(ranges):
+            summed, others = known.within(first, last)
+            sums.append(summed)
+            spans += others
+            places += [place] * len(others)
+        if spans:
+            rows = await self._database.fetch(_ANSWERS_WITHIN, session, json.dumps(spans))
+            for span, *values in rows:
+                _add(sums[places[span]], _Answer(*values), known.limits)
+        return [_usage_sums(each) for each in sums]
+
+
+def _within(numbers: Sequence[int], first: int, last: int) -> int:
+    """How many of the ascending numbers are from `first` to `last`."""
+    return bisect_right(numbers, last) - bisect_left(numbers, first)
+
+
+def _first(numbers: Sequence[int], first: int, last: int) -> int | None:
+    """The first of the ascending numbers from `first` to `last`."""
+    place = bisect_left(numbers, first)
+    return numbers[place] if place < len(numbers) and numbers[place] <= last else None
+
+
+def _difference(sums: _Sums, before: _Sums) -> _Sums:
+    """What has come to sums since there were fewer answers."""
+    zero = (0, 0, 0, 0, 0)
+    pairs = ((place, counts, before.get(place, zero)) for place, counts in sums.items())
+    return {place: _minus(now, then) for place, now, then in pairs if now[0] > then[0]}
+
+
+def _minus(now: _Counts, then: _Counts) -> _Counts:
+    return (
+        now[0] - then[0],
+        now[1] - then[1],
+        now[2] - then[2],
+        now[3] - then[3],
+        now[4] - then[4],
+    )
 
 
 def _cached(cache: OrderedDict[_K, _V], name: _K, make: Callable[[], _V]) -> _V:

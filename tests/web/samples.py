@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from devui.debugger.breakpoints.breakpoint import Draft
 from devui.debugger.events.prices import Prices
 from devui.debugger.history.rewinds import TakenBack
 from devui.store.rows import EventRow, OutputLine, Rewind, RunRow
+from devui.store.work_time import seconds_of_work
 from devui.web import links
 from devui.web.basic_parts import Notice
 from devui.web.cursor import Cursor
@@ -288,7 +290,28 @@ def timeline_items(
     """The rows of a window of events."""
     _, changes = history.fold(history.Timeline(previous), map(history.Entry, rows))
     answers = {row.number for row in rows if row.final and row.kind == "text"}
-    return Look(MARGINS, selected, answers=answers).items(changes.items)
+    return Look(MARGINS, _invocations(rows), selected, answers=answers).items(changes.items)
+
+
+def _invocations(rows: list[EventRow]) -> dict[int, history.Invocation]:
+    """What the journal would tell of the invocations of these events, by each event's number."""
+    told = {}
+    for _, group in groupby(rows, key=lambda row: row.invocation_id):
+        events = [*group]
+        used = [row.summary.tokens for row in events if row.summary.tokens is not None]
+        costs = [MARGINS.cost(row.summary) for row in events if row.summary.usage]
+        known = [cost for cost in costs if cost is not None]
+        invocation = history.Invocation(
+            events=len(events),
+            seconds=sum(seconds_of_work(row, before) or 0 for before, row in pairwise(events)),
+            held=sum(row.paused for row in events[1:]),
+            tokens=sum(used) if used else None,
+            cost=sum(known) if known else None,
+            is_unpriced=len(known) < len(costs),
+            said=next((row for row in events if row.summary.kind == "user"), None),
+        )
+        told |= dict.fromkeys([row.number for row in events], invocation)
+    return told
 
 
 def timeline(

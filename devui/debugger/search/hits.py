@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from devui.debugger.events.prices import Prices
-from devui.debugger.events.work_time import seconds_of_work
 from devui.debugger.predicates.facts import Facts
 from devui.debugger.predicates.filters import Filter
 from devui.debugger.search.query import asks_for_notes, index_query
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, NoteRow, SessionRow
 from devui.store.search import Candidate
+from devui.store.work_time import seconds_of_work
 from devui.wire.events import Event
 
 SESSIONS: Final = 20

@@ -1,5 +1,5 @@
 // What events of the timeline come to, whether they are rows or in a gap: how many, seconds, tokens, dollars and failures. A gap
-// keeps the totals of the rows it was made of (`data-totals`); of one that the server made, only the number is known.
+// has the totals of its events (`data-totals`); with a filter, only their number is known of one that the server made.
 const NONE = { events: 0, seconds: 0, tokens: 0, dollars: 0, failures: 0, isPartial: false, isUnpriced: false };
 
 export function totals(items) {
@@ -22,10 +22,10 @@ export function words({ events, seconds, tokens, dollars, failures, isPartial, i
 function of(item) {
   if (item.dataset.totals) return JSON.parse(item.dataset.totals);
   if (!item.dataset.event) return { ...NONE, events: Number(item.dataset.count), isPartial: true };
-  const { tokens = 0, dollars } = item.dataset;
+  const { seconds = 0, tokens = 0, dollars } = item.dataset;
   return {
     events: 1,
-    seconds: parseFloat(item.querySelector(".dt").textContent) || 0,
+    seconds: Number(seconds),
     tokens: Number(tokens),
     dollars: Number(dollars ?? 0),
     failures: item.matches(".k-error") ? 1 : 0,

@@ -40,6 +40,7 @@ from devui.web.panels.notes.parts import note_form
 from devui.web.panels.state.keys import some_changes, some_state
 from devui.web.panels.state.panel import state_panel
 from devui.web.panels.state.uncommitted import event_notes
+from devui.web.panels.timeline.parts import InvocationHeader
 from devui.web.panels.timeline.rewound import rewind_mark
 from devui.web.panels.timeline.window import Window, unasked, window_before
 from devui.web.services import Services
@@ -251,8 +252,10 @@ class _Writer:
                     yield _AS_WRITTEN
                 for message in messages:
                     yield await self._free(str(part(message)))
-                for item in window.items(gutter):
-                    rows.write(await self._free(str(part(item))))
+                for item in await window.items(self._journal, gutter, until=self._session.events):
+                    # The window before has the header of an invocation that goes on.
+                    if not (isinstance(item, InvocationHeader) and item.continued):
+                        rows.write(await self._free(str(part(item))))
                 bodies = await self._bodies(window)
                 for row in window.rows:
                     shown = await self._event(window, row, bodies, edits)

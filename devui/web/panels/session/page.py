@@ -68,6 +68,7 @@ from devui.web.panels.session.parts import (
 )
 from devui.web.panels.settings.panel import run_settings
 from devui.web.panels.timeline.chips import filter_chips
+from devui.web.panels.timeline.figures import with_totals
 from devui.web.panels.timeline.filtering import (
     FilteredRows,
     filter_bar,
@@ -349,8 +350,12 @@ async def newest(
         query = await with_matches(services, session, typed, head=head)
         rows = await filtered_rows(services, session, None, query=query, after=after)
         return Newest(Filled(rows.items, rows.above), messages)
-    items = window.items(Gutter.of(services.book, services.prices, session))
-    return Newest(Filled(items, gap(key, after + 1, before)), messages)
+    gutter = Gutter.of(services.book, services.prices, session)
+    last = window.rows[-1].number if window.rows else after
+    items = await window.items(services.journal, gutter, until=last)
+    left_out = gap(key, after + 1, before)
+    above, _ = await with_totals(services.journal, services.prices, key, left_out)
+    return Newest(Filled(items, above), messages)
 
 
 _TOUR: Final = "faulty"
@@ -420,25 +425,34 @@ def _stream(services: Services, stand: _Stand, after: int) -> PageStream:
 
 async def _timeline(services: Services, stand: _Stand, row: EventRow | None) -> Timeline:
     """The rows of the window, or those that a filter lets through."""
-    session, query, window, rows = stand.session, stand.query, stand.window, stand.rows
+    session, query, rows = stand.session, stand.query, stand.rows
     live = None if query.at else services.runs.live(session.key)
     at = query.at.number if query.at else None
-    above, below = (rows.above, rows.below) if rows else stand.gaps(in_grid=True)
     later = session.events - stand.count
-    gutter = Gutter.of(services.book, services.prices, session)
-    items = window.items(gutter, row.number if row else None)
+    if rows is None:
+        rows = await _rows(services, stand, row)
     return Timeline(
-        items=rows.items if rows else items,
+        items=rows.items,
         live=live_rows(live, services.view, query.typed.filter),
         held_rows=held_rows(live, services.book),
         count=stand.count,
         filter=filter_bar(session, row, query),
         gaps_href=rows_url(session.key, only=query.filter, at=at),
         chips=await filter_chips(services.journal, session.key, query.typed.filter, at=at),
-        above=above,
-        below=below,
+        above=rows.above,
+        below=rows.below,
         later=Later(session_url(session.key, only=query.filter), later) if later else None,
     )
+
+
+async def _rows(services: Services, stand: _Stand, row: EventRow | None) -> FilteredRows:
+    """The rows of the window, without a filter."""
+    journal, prices, session = services.journal, services.prices, stand.session
+    gutter = Gutter.of(services.book, prices, session)
+    selected = row.number if row else None
+    items = await stand.window.items(journal, gutter, until=stand.count, selected=selected)
+    gaps = stand.gaps(in_grid=True)
+    return FilteredRows(items, *await with_totals(journal, prices, session.key, *gaps))
 
 
 async def _window(

@@ -24,6 +24,7 @@ from devui.web.links import filter_words_url, moment_url, session_url
 from devui.web.page_query import PageQuery
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.timeline.dirty_reads import lost_reads, marked
+from devui.web.panels.timeline.figures import invocations
 from devui.web.panels.timeline.gaps import Gap, Stretch, gap
 from devui.web.panels.timeline.parts import (
     FilterBar,
@@ -47,7 +48,7 @@ _MOST_WORDS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class FilteredRows:
-    """The rows of a filtered timeline."""
+    """Rows of the timeline, with what is left out above and below."""
 
     items: tuple[TimelineItem, ...]
     above: Gap | None = None
@@ -99,7 +100,8 @@ async def filtered_rows(
     matches, chosen = _selection(query.matches.numbers, first, last, selected)
     begin, end = _place(matches, stretch) if stretch else _span(matches, chosen)
     numbers = matches[begin:end]
-    entries = await _around(journal, session.key, numbers, count)
+    above = _last_before(query.matches.numbers, numbers[0]) if numbers else None
+    entries, before = await _around(journal, session.key, numbers, above)
     bounds = await journal.events.rows(session.key, (first - 1, last + 1))
     seqs = {row.number: row.seq for row in bounds}
     start = entries[numbers[0]].row.seq if begin else seqs.get(first - 1, 0)
@@ -112,8 +114,10 @@ async def filtered_rows(
     ]
     news: list[tuple[int, News]] = [*((each.row.seq, each) for each in entries.values()), *ends]
     news.sort(key=lambda each: each[0])
+    _, changes = fold(Timeline(before), [item for _, item in news])
     look = Look(
         Gutter.of(services.book, services.prices, session),
+        await invocations(journal, services.prices, session.key, changes.items, until=count),
         chosen,
         await journal.notes.of(session.key, numbers[0], numbers[-1]) if numbers else {},
         only=event_filter.text,
@@ -122,18 +126,13 @@ async def filtered_rows(
         ),
         matched=frozenset(query.matches.numbers),
     )
-    items = await asyncio.to_thread(_items, [item for _, item in news], look)
+    items = await asyncio.to_thread(look.items, changes.items)
     lost = await lost_reads(journal, session.key, (entries[number].row for number in numbers))
     taken = await taken_back(journal, session.key, until=query.at.number if query.at else None)
     return FilteredRows(
         with_rewind_marks(marked(items, lost), taken, session.key),
         *_gaps(session.key, matches, (begin, end), (first, last), query),
     )
-
-
-def _items(news: Sequence[News], look: Look) -> tuple[TimelineItem, ...]:
-    _, changes = fold(Timeline(), news)
-    return look.items(changes.items)
 
 
 def of_run_end(row: RunEnd) -> Facts:
@@ -238,25 +237,18 @@ def _gaps(
     )
 
 
-async def _around(
-    journal: Journal, session: int, numbers: Sequence[int], count: int
-) -> dict[int, Entry]:
-    """The events to show, with those that their headers and times tell of, by their numbers.
+def _last_before(numbers: Sequence[int], number: int) -> int | None:
+    place = bisect_left(numbers, number)
+    return numbers[place - 1] if place else None
 
-    A header tells of an invocation's last events below number `count`, as on a page without a
-    filter.
-    """
-    matches = frozenset(numbers)
-    needed = {near for number in numbers for near in (number - 1, number)} | {count}
+
+async def _around(
+    journal: Journal, session: int, numbers: Sequence[int], above: int | None
+) -> tuple[dict[int, Entry], StoredEvent | None]:
+    """The events to show with those before them, from whose times theirs count, by their numbers;
+    and the match above them, which tells whether their invocation goes on there."""
+    shown = frozenset(numbers)
+    needed = shown | {number - 1 for number in numbers} | ({above} if above else set())
     rows = {row.number: row for row in await journal.events.rows(session, needed)}
-    last = rows[count].seq if count else 0
-    covered: dict[int, StoredEvent] = {}
-    for name in {rows[number].invocation_id for number in numbers}:
-        newest = await journal.events.rows_of_invocation(
-            session, name, before=last + 1, limit=SIZE + 1
-        )
-        covered |= {row.number: row for row in newest[-SIZE:]}
-        rows |= {row.number: row for row in newest}
-    between = {number - 1 for number in covered} - rows.keys()
-    rows |= {row.number: row for row in await journal.events.rows(session, between)}
-    return {n: Entry(row, n in matches, n in covered) for n, row in sorted(rows.items())}
+    before = rows.pop(above, None) if above else None
+    return {number: Entry(row, number in shown) for number, row in sorted(rows.items())}, before

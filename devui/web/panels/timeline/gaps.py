@@ -31,6 +31,9 @@ class Gap:
     """DOM id of the header of their invocation; "" if they are, or may be, of several."""
     path: str = ""
     """The agent of the invocation that all of them are under; "" if that is unknown."""
+    totals: str = ""
+    """What they come to, which a fold sums up: JSON in the form of static/js/timeline/totals.js; ""
+    if that is unknown."""
 
 
 class Stretch(NamedTuple):

@@ -13,13 +13,13 @@ from markupsafe import Markup
 
 from devui.debugger.events.feed import Batch
 from devui.debugger.events.news import EventCommitted, EventDropped, RunChanged
-from devui.debugger.events.work_time import seconds_of_work
 from devui.debugger.predicates.facts import Facts
 from devui.debugger.predicates.filters import Filter, Typed
 from devui.debugger.questions.askers import askers_in
 from devui.debugger.timeline import Entry, Line, News, Timeline, fold
 from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.store.summaries import ANSWERS, Summary
+from devui.store.work_time import seconds_of_work
 from devui.web.htmx import append, fill, remove, replace
 from devui.web.page_query import PageQuery
 from devui.web.panels.breakpoints.gutter import Gutter
@@ -37,7 +37,9 @@ from devui.web.panels.chat.parts import ChatMessage, ToolChip
 from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.session.page import newest
 from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, marked
+from devui.web.panels.timeline.figures import invocations
 from devui.web.panels.timeline.filtering import filter_summary, of_run_end, with_matches
+from devui.web.panels.timeline.parts import InvocationHeader
 from devui.web.panels.timeline.rewound import LiveRewinds, with_rewind_marks
 from devui.web.panels.timeline.rows import Look, invocation_header
 from devui.web.panels.timeline.runs import run_end
@@ -69,27 +71,31 @@ class LiveHistory:
 
     async def begin(self, after: int) -> int:
         """Learn what the page shows up to the journal's `after`; the number of its last event."""
-        self._timeline = timeline = await self._page_end(after)
-        number = timeline.last.number if timeline.last else 0
+        self._timeline, group = await self._page_end(after)
+        number = self._timeline.last.number if self._timeline.last else 0
         await self._rewinds.begin(number)
         going = await self._going(after)
-        for row in timeline.group:
+        for row in group:
             if row.run in going:
                 self._wait_for(row.number, row.summary)
         self._speaker = await self._last_speaker(after)
         return number
 
-    async def _page_end(self, after: int) -> Timeline:
-        """What the page's timeline ends with."""
+    async def _page_end(self, after: int) -> tuple[Timeline, list[EventRow]]:
+        """What the page's timeline ends with, and the newest events of the last invocation."""
         rows = await self._services.journal.events.page(self._key, before=after + 1, limit=SIZE + 1)
         if not rows:
-            return Timeline()
+            return Timeline(), []
         last = rows[-1]
-        same = [*takewhile(lambda row: row.invocation_id == last.invocation_id, reversed(rows))]
-        group, continued = tuple(reversed(same[:SIZE])), len(same) > SIZE
-        headed, shown = await self._with_filter(after, last)
-        ends_with_row = shown and not await self._has_more(last, after)
-        return Timeline(last, group, continued, headed=headed, ends_with_row=ends_with_row)
+        group = _of_last(rows)
+        shown = rows if self._filter is None else await self._matching(after)
+        headed = bool(shown) and shown[-1].invocation_id == last.invocation_id
+        under = _of_last(shown)[-SIZE:] if headed else group
+        continued = headed and len(under) < len(_of_last(shown))
+        has_row = bool(shown) and shown[-1].number == last.number
+        ends_with_row = has_row and not await self._has_more(last, after)
+        timeline = Timeline(last, under[0], continued, headed, ends_with_row=ends_with_row)
+        return timeline, group[-SIZE:]
 
     async def _has_more(self, last: EventRow, after: int) -> bool:
         """Whether there is a row below that of the last event: a run's end, or a dropped event."""
@@ -100,17 +106,15 @@ class LiveHistory:
             return any(event_filter.holds(of_run_end(end)) for end in ends)
         return bool(ends or await journal.edits.dropped(self._key, last.seq, after + 1))
 
-    async def _with_filter(self, after: int, last: EventRow) -> tuple[bool, bool]:
-        """Whether the header above the last event is on the page, and whether its row is."""
-        if self._filter is None:
-            return True, True
-        query = PageQuery(typed=Typed(self._filter.text, self._filter))
+    async def _matching(self, after: int) -> list[EventRow]:
+        """The newest events that the filter lets through."""
+        event_filter = self._filter
+        typed = Typed(event_filter.text if event_filter else "", event_filter)
+        query = PageQuery(typed=typed)
         matches = (await with_matches(self._services, self._session, query, head=after)).matches
         numbers = matches.numbers if matches else ()
         self._matches = len(numbers)
-        newest = await self._services.journal.events.rows(self._key, numbers[-1:])
-        headed = bool(newest) and newest[0].invocation_id == last.invocation_id
-        return headed, bool(newest) and newest[0].number == last.number
+        return await self._services.journal.events.rows(self._key, numbers[-SIZE - 1 :])
 
     async def _going(self, after: int) -> set[str]:
         """The runs that were under way then; one may have ended since, with its server, say."""
@@ -146,8 +150,11 @@ class LiveHistory:
         latest = await newest(services, self._session, batch.seq, self._filter, after=after)
         await prepare(markdown_texts(latest.messages.items))
         rows = replace_fields(latest.rows, items=tuple(marked(latest.rows.items, self._lost)))
+        headers = [item for item in rows.items[:1] if isinstance(item, InvocationHeader)]
         return (
-            append("#rows", render.part(rows))
+            # The page keeps the first of two headers of an invocation.
+            Markup("").join(replace(f"#{each.group}", render.part(each)) for each in headers)
+            + append("#rows", render.part(rows))
             + append("#messages", render.part(latest.messages))
             + await self._former_answers(batch)
             + self._filter_summary()
@@ -181,14 +188,22 @@ class LiveHistory:
         added = [item.row for item in changes.items if isinstance(item, Line)]
         answers = await last_answers(services.journal, self._key, added, until=batch.seq + 1)
         only = self._filter.text if self._filter else ""
-        items = Look(gutter, only=only, answers=answers).items(changes.items)
+        headings = [changes.heading] if changes.heading else []
+        count = self._timeline.last.number if self._timeline.last else 0
+        under = await invocations(
+            services.journal,
+            services.prices,
+            self._key,
+            (*headings, *changes.items),
+            until=count,
+        )
+        items = Look(gutter, under, only=only, answers=answers).items(changes.items)
         lost = await lost_reads(services.journal, self._key, added)
         marks = marked(items, {**lost, **self._lost})
         rows = render.parts(with_rewind_marks(marks, self._rewinds.taken_back, self._key))
-        if changes.heading is None:
-            return rows, Markup("")
-        header = invocation_header(changes.heading, gutter)
-        return rows, replace(f"#{header.group}", render.part(header))
+        headers = [invocation_header(each, under[each.row.number]) for each in headings]
+        changed = (replace(f"#{header.group}", render.part(header)) for header in headers)
+        return rows, Markup("").join(changed)
 
     def _news(self, batch: Batch, gutter: Gutter) -> Iterator[News]:
         """What the timeline takes in, as far as the filter lets it through."""
@@ -287,6 +302,12 @@ def _facts(item: EventCommitted, before: EventRow | None, gutter: Gutter) -> Fac
     seconds = seconds_of_work(row, before)
     facts = Facts.of(row, row.summary, seconds=seconds, prices=gutter.prices)
     return facts.reading(item.event.text)
+
+
+def _of_last(rows: list[EventRow]) -> list[EventRow]:
+    """Those at the end that are of one invocation."""
+    same = takewhile(lambda row: row.invocation_id == rows[-1].invocation_id, reversed(rows))
+    return [*same][::-1]
 
 
 def _is_over(run: RunRow) -> bool:

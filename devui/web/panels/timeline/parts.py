@@ -90,6 +90,8 @@ class EventRow:
     """What is said of the time that the run was held before the event; "" without."""
     token_count: int | None = None
     """All tokens of the model's answer, which a fold sums up; None without."""
+    seconds: float = 0.0
+    """At work since the event before, which a fold sums up."""
     dollars: float | None = None
     """What they cost; None if that is unknown."""
     rewind: RewindMark | None = None
@@ -97,7 +99,10 @@ class EventRow:
 
 @dataclass(frozen=True, slots=True)
 class InvocationHeader:
-    """The row above an invocation's events; its element's id is `group`."""
+    """The row above an invocation's events; its element's id is `group`.
+
+    It speaks of the whole invocation, whatever of it the page shows.
+    """
 
     template: ClassVar[str] = "timeline/invocation.html"
     group: str
@@ -110,7 +115,7 @@ class InvocationHeader:
     cost: str
     """`$0.42`; "" when nothing of it is known."""
     continued: bool = False
-    """The invocation began before this window."""
+    """The invocation began before the rows under it."""
     held_note: str = ""
     """What is said of the time that it was held; "" without."""
 

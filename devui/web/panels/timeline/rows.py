@@ -4,16 +4,15 @@ import json
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha1
-from itertools import pairwise
 from math import log10
 from typing import Final, Protocol
 
 from devui.debugger.events.nodes import name_of
-from devui.debugger.events.work_time import seconds_of_work
-from devui.debugger.timeline import Heading, Item
+from devui.debugger.timeline import Heading, Invocation, Item
 from devui.store.rows import EditRow, NoteRow, RunRow
 from devui.store.rows import EventRow as StoredEvent
 from devui.store.summaries import Summary
+from devui.store.work_time import seconds_of_work
 from devui.web.links import fork_here_url, session_url
 from devui.web.panels.breakpoints.parts import GutterMark
 from devui.web.panels.hold import interventions
@@ -94,6 +93,7 @@ def event_row(
         code=summary.kind in CODE,
         flags=tuple(_flags(row, summary, is_answer=is_answer)),
         elapsed=seconds(worked),
+        seconds=round(worked or 0.0, 6),
         bar=bar(worked),
         held_note=held_for(row.paused),
         tokens=compact(summary.tokens),
@@ -124,24 +124,17 @@ def bar(worked: float | None) -> int:
     return min(round(log10(worked / _SHORTEST) * BAR / 4), BAR)
 
 
-def invocation_header(heading: Heading, gutter: Gutter) -> InvocationHeader:
+def invocation_header(heading: Heading, invocation: Invocation) -> InvocationHeader:
     """The header above the events of one invocation."""
-    rows = heading.rows
-    said = next((row_text(row.summary) for row in rows if row.summary.kind == "user"), "")
-    counted = [row.summary.tokens for row in rows if row.summary.tokens is not None]
-    costs = [gutter.cost(row.summary) for row in rows if row.summary.usage is not None]
-    known = [cost for cost in costs if cost is not None]
-    cost = money(sum(known), more=len(known) < len(costs)) if known else ""
-    worked = sum(seconds_of_work(row, before) or 0.0 for before, row in pairwise(rows))
-    held = sum(row.paused for row in rows[1:])
+    said, tokens, cost = invocation.said, invocation.tokens, invocation.cost
     return InvocationHeader(
-        group=group_id(rows[0].invocation_id),
-        text=said or ("" if heading.continued else "no message"),
-        events=plural(len(rows), "event"),
-        elapsed=f"{seconds(worked)} s",
-        held_note=held_for(held),
-        tokens=f"{compact(sum(counted))} tok" if counted else "",
-        cost=cost,
+        group=group_id(heading.row.invocation_id),
+        text=(row_text(said.summary) if said else "") or "no message",
+        events=plural(invocation.events, "event"),
+        elapsed=f"{seconds(invocation.seconds)} s",
+        held_note=held_for(invocation.held),
+        tokens="" if tokens is None else f"{compact(tokens)} tok",
+        cost="" if cost is None else money(cost, more=invocation.is_unpriced),
         continued=heading.continued,
     )
 
@@ -151,6 +144,8 @@ class Look:
     """How a reader sees the items of a timeline."""
 
     gutter: Gutter
+    invocations: Mapping[int, Invocation]
+    """By the numbers of the events of their headings."""
     selected: int | None = None
     notes: Mapping[int, NoteRow] = field(default_factory=dict)
     """What people say of events, by their numbers."""
@@ -168,7 +163,7 @@ class Look:
     def _item(self, item: Item) -> TimelineItem | None:
         match item:
             case Heading():
-                return invocation_header(item, self.gutter)
+                return invocation_header(item, self.invocations[item.row.number])
             case EditRow():
                 return dropped_row(item)
             case RunRow():

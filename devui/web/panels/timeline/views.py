@@ -26,6 +26,7 @@ from devui.web.panels.inspector.inspector import state as state_panel
 from devui.web.panels.session.parts import EventTip
 from devui.web.panels.state.keys import some_changes
 from devui.web.panels.state.panel import LONGEST
+from devui.web.panels.timeline.figures import with_totals
 from devui.web.panels.timeline.filtering import filter_words, filtered_rows, search, with_matches
 from devui.web.panels.timeline.gaps import Gap, Stretch, gap
 from devui.web.panels.timeline.kinds import WORDS
@@ -67,13 +68,13 @@ async def _rows(request: Request) -> Response:
     stretch, fold = await _beside_fold(request, services, session, stretch)
     start, end = stretch.numbers
     window = await _window(services, session, stretch, at)
-    items = window.items(Gutter.of(services.book, services.prices, session))
-    above = gap(key, stretch.first, start - 1, at=number)
-    below = gap(key, end + 1, stretch.last, at=number)
+    gutter, count = Gutter.of(services.book, services.prices, session), number or session.events
+    items = await window.items(services.journal, gutter, until=count)
+    gaps = gap(key, stretch.first, start - 1, at=number), gap(key, end + 1, stretch.last, at=number)
     if fold is not None:
-        above = fold.mark(above)
-        below = fold.mark(below)
-    return services.render.page(Filled(items, above, below))
+        gaps = fold.mark(gaps[0]), fold.mark(gaps[1])
+    gaps = await with_totals(services.journal, services.prices, key, *gaps)
+    return services.render.page(Filled(items, *gaps))
 
 
 @dataclass(frozen=True, slots=True)

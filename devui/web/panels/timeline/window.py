@@ -20,6 +20,7 @@ from devui.web.panels.chat.chat import Answered, conversation
 from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
 from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, marked
+from devui.web.panels.timeline.figures import invocations
 from devui.web.panels.timeline.parts import TimelineItem
 from devui.web.panels.timeline.rewound import with_rewind_marks
 from devui.web.panels.timeline.rows import Look
@@ -69,11 +70,15 @@ class Window:
     answers: frozenset[int] = frozenset()
     """The number of the last answer of each invocation."""
 
-    def items(self, gutter: Gutter, selected: int | None = None) -> tuple[TimelineItem, ...]:
-        """The rows of the timeline."""
+    async def items(
+        self, journal: Journal, gutter: Gutter, *, until: int, selected: int | None = None
+    ) -> tuple[TimelineItem, ...]:
+        """The rows of the timeline; headers tell of the events up to number `until`."""
         _, changes = fold(Timeline(self.previous), in_order(self.rows, self.drops, self.ends))
-        items = Look(gutter, selected, self.notes, answers=self.answers).items(changes.items)
-        return with_rewind_marks(marked(items, self.lost), self.taken_back, self.session)
+        under = await invocations(journal, gutter.prices, self.session, changes.items, until=until)
+        look = Look(gutter, under, selected, self.notes, answers=self.answers)
+        items = marked(look.items(changes.items), self.lost)
+        return with_rewind_marks(items, self.taken_back, self.session)
 
     def messages(self) -> tuple[ChatMessage | RunNote, ...]:
         """The messages of the chat."""

@@ -1,0 +1,74 @@
+"""What the timeline says of events that its page needn't have: headers of invocations, and gaps."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+
+from devui.debugger.events.prices import Prices
+from devui.debugger.timeline import Heading, Invocation, Item, Line
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, InvocationSums, Sums
+from devui.web.panels.timeline.gaps import Gap
+
+
+async def invocations(
+    journal: Journal, prices: Prices, session: int, items: Iterable[Item], *, until: int
+) -> dict[int, Invocation]:
+    """What the invocations under the headings come to by the event `until`, for each heading by the
+    number of its event."""
+    numbers, rows = [], {}
+    for item in items:
+        if isinstance(item, Heading):
+            numbers.append(item.row.number)
+        if isinstance(item, Heading | Line):
+            rows[item.row.number] = item.row
+    if not numbers:
+        return {}
+    totals = journal.totals
+    found = await totals.invocations(session, numbers, limits=prices.limits, until=until)
+    missing = {each.said for each in found if each.said is not None} - rows.keys()
+    if missing:
+        rows |= {row.number: row for row in await journal.events.rows(session, missing)}
+    return {
+        number: _invocation(each, prices, rows.get(each.said) if each.said else None)
+        for number, each in zip(numbers, found, strict=True)
+    }
+
+
+def _invocation(found: InvocationSums, prices: Prices, said: EventRow | None) -> Invocation:
+    sums, spent = found.sums, prices.spent(found.sums.usage)
+    return Invocation(
+        events=sums.events,
+        seconds=sums.seconds,
+        held=sums.held,
+        tokens=sums.tokens,
+        cost=spent.cost,
+        is_unpriced=spent.unpriced > 0,
+        said=said,
+    )
+
+
+async def with_totals(
+    journal: Journal, prices: Prices, session: int, above: Gap | None, below: Gap | None = None
+) -> tuple[Gap | None, Gap | None]:
+    """The gaps, each of whose events has a row, with what these come to."""
+    ranges = [(each.first, each.last) for each in (above, below) if each]
+    found = iter(await journal.totals.ranges(session, ranges, limits=prices.limits))
+    return (
+        above and replace(above, totals=_totals(next(found), prices)),
+        below and replace(below, totals=_totals(next(found), prices)),
+    )
+
+
+def _totals(sums: Sums, prices: Prices) -> str:
+    spent = prices.spent(sums.usage)
+    figures = {
+        "events": sums.events,
+        "seconds": round(sums.seconds, 6),
+        "tokens": sums.tokens or 0,
+        "dollars": spent.cost or 0,
+        "failures": sums.failures,
+        "isPartial": False,
+        "isUnpriced": spent.unpriced > 0,
+    }
+    return json.dumps(figures, separators=(",", ":"))
