@@ -51,6 +51,8 @@ class Invocation:
     """Dollars, as far as they are known; None if no answer's cost is."""
     is_unpriced: bool
     """The cost of some answers is unknown, and not in the sum."""
+    failures: int
+    """How many of the events are errors."""
     said: EventRow | None
     """What the user said first."""
 

@@ -44,6 +44,7 @@ def _invocation(found: InvocationSums, prices: Prices, said: EventRow | None) ->
         tokens=sums.tokens,
         cost=spent.cost,
         is_unpriced=spent.unpriced > 0,
+        failures=sums.failures,
         said=said,
     )
 

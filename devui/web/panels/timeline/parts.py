@@ -118,6 +118,8 @@ class InvocationHeader:
     """The invocation began before the rows under it."""
     held_note: str = ""
     """What is said of the time that it was held; "" without."""
+    failures: str = ""
+    """`2 failed`; "" without."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,6 +136,7 @@ def invocation_header(heading: Heading, invocation: Invocation) -> InvocationHea
         tokens="" if tokens is None else f"{compact(tokens)} tok",
         cost="" if cost is None else money(cost, more=invocation.is_unpriced),
         continued=heading.continued,
+        failures=f"{invocation.failures:,} failed" if invocation.failures else "",
     )
 
 
