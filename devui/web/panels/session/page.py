@@ -68,7 +68,6 @@ from devui.web.panels.session.parts import (
 )
 from devui.web.panels.settings.panel import run_settings
 from devui.web.panels.timeline.chips import filter_chips
-from devui.web.panels.timeline.figures import with_totals
 from devui.web.panels.timeline.filtering import (
     FilteredRows,
     filter_bar,
@@ -353,9 +352,7 @@ async def newest(
     gutter = Gutter.of(services.book, services.prices, session)
     last = window.rows[-1].number if window.rows else after
     items = await window.items(services.journal, gutter, until=last)
-    left_out = gap(key, after + 1, before)
-    above, _ = await with_totals(services.journal, services.prices, key, left_out)
-    return Newest(Filled(items, above), messages)
+    return Newest(Filled(items, gap(key, after + 1, before)), messages)
 
 
 _TOUR: Final = "faulty"
@@ -447,12 +444,11 @@ async def _timeline(services: Services, stand: _Stand, row: EventRow | None) -> 
 
 async def _rows(services: Services, stand: _Stand, row: EventRow | None) -> FilteredRows:
     """The rows of the window, without a filter."""
-    journal, prices, session = services.journal, services.prices, stand.session
-    gutter = Gutter.of(services.book, prices, session)
-    selected = row.number if row else None
-    items = await stand.window.items(journal, gutter, until=stand.count, selected=selected)
-    gaps = stand.gaps(in_grid=True)
-    return FilteredRows(items, *await with_totals(journal, prices, session.key, *gaps))
+    gutter = Gutter.of(services.book, services.prices, stand.session)
+    items = await stand.window.items(
+        services.journal, gutter, until=stand.count, selected=row.number if row else None
+    )
+    return FilteredRows(items, *stand.gaps(in_grid=True))
 
 
 async def _window(
