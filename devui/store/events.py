@@ -81,14 +81,15 @@ _HOLDING = """
     SELECT number FROM events
     WHERE session = ? AND number >= ? AND number <= ? AND data LIKE ? ESCAPE '!'
 """
-# Of the events ?2 to ?3 those that aren't of the invocation ?4 or not at or below the path ?5.
+# Of the events ?2 to ?3 those that aren't of the invocation ?4 or not at or below the path ?5, and
+# of these only the numbers ?6 if there are any.
 _OUTSIDE = """
     SELECT number FROM events
     WHERE session = ?1 AND number >= ?2 AND number <= ?3 AND (
         invocation_id = ?4 AND substr(
             iif(json_valid(summary), json_extract(summary, '$.path'), '') || '/', 1, length(?5) + 1
         ) = ?5 || '/'
-    ) IS NOT TRUE ORDER BY number
+    ) IS NOT TRUE AND (?6 IS NULL OR number IN (SELECT value FROM json_each(?6))) ORDER BY number
 """
 _FIRST_OUTSIDE = _OUTSIDE + "LIMIT 1"
 _LAST_OUTSIDE = _OUTSIDE + "DESC LIMIT 1"
@@ -271,15 +272,25 @@ class Events:
         return {number for (number,) in rows if number is not None}
 
     async def outside(
-        self, session_key: int, invocation: str, path: str, *, first: int, last: int, is_last: bool
+        self,
+        session_key: int,
+        invocation: str,
+        path: str,
+        numbers: Sequence[int],
+        *,
+        is_last: bool,
     ) -> int | None:
-        """Return the first event between two numbers, both included, or the last, that isn't of the
-        agent at a path of the invocation, nor of an agent below it; None if all are.
+        """Return the first of the ascending numbers, or the last, whose event isn't of the agent at
+        a path of the invocation, nor of an agent below it; None if all are.
 
-        `path` is as in `Summary`.
+        `path` is as in `Summary`. Of events that follow each other, `numbers` is best a range.
         """
+        if not numbers:
+            return None
         query = _LAST_OUTSIDE if is_last else _FIRST_OUTSIDE
-        rows = await self._database.fetch(query, session_key, first, last, invocation, path)
+        some = None if isinstance(numbers, range) else json.dumps([*numbers])
+        values = (session_key, numbers[0], numbers[-1], invocation, path, some)
+        rows = await self._database.fetch(query, *values)
         return rows[0][0] if rows else None
 
     async def json(

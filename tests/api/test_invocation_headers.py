@@ -77,7 +77,8 @@ def headers_of(events: list[dict]) -> dict[str, str]:
 def headers_in(page: str) -> dict[str, str]:
     """By what is said, what the headers of a page or of a part of one say."""
     found = re.findall(
-        r'<div class="inv".*?<b(?: hx-ignore)?>(.*?)</b>.*?<span class="meta"[^>]*>(.*?)</span>\n</div>',
+        r'<div class="inv".*?<b(?: hx-ignore)?>(.*?)</b>'
+        r'.*?<span class="meta"[^>]*>(.*?)</span>\n</div>',
         page,
         re.DOTALL,
     )

@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -281,12 +282,14 @@ async def test_where_the_events_of_an_agent_begin_and_end(
         )
         await journal.events.append(session.key, event, None)
 
-    async def outside(first: int, last: int, *, is_last: bool) -> int | None:
-        return await journal.events.outside(
-            session.key, "i1", "T/A", first=first, last=last, is_last=is_last
-        )
+    async def outside(numbers: Sequence[int], *, is_last: bool) -> int | None:
+        return await journal.events.outside(session.key, "i1", "T/A", numbers, is_last=is_last)
 
-    assert await outside(2, 6, is_last=False) == 4
-    assert await outside(1, 3, is_last=True) == 1
-    assert await outside(2, 3, is_last=True) is None
-    assert await outside(5, 6, is_last=False) == 6
+    assert await outside(range(2, 7), is_last=False) == 4
+    assert await outside(range(1, 4), is_last=True) == 1
+    assert await outside(range(2, 4), is_last=True) is None
+    assert await outside(range(5, 7), is_last=False) == 6
+    assert await outside([2, 3, 5, 6], is_last=False) == 6
+    assert await outside([2, 3, 5], is_last=False) is None
+    assert await outside([1, 3, 5], is_last=True) == 1
+    assert await outside([], is_last=True) is None

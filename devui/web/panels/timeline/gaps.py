@@ -6,6 +6,8 @@ there, with gaps for the rest: a list of any length scrolls as one, and has a fe
 elements.
 """
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
@@ -50,6 +52,10 @@ class Stretch(NamedTuple):
         """At least one event and at most MOST of them."""
         skip = min(skip, max(last - first, 0))
         return cls(first, last, skip, min(max(limit, 1), MOST))
+
+    def of_its(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Those of the ascending numbers that are in the gap."""
+        return numbers[bisect_left(numbers, self.first) : bisect_right(numbers, self.last)]
 
     @property
     def numbers(self) -> tuple[int, int]:

@@ -63,23 +63,29 @@ async def _rows(request: Request) -> Response:
     typed = Typed.read(request.query_params.get("filter"))
     if typed.filter is not None:
         query = await with_matches(services, session, PageQuery(typed=typed, at=at))
+        numbers = stretch.of_its(query.matches.numbers if query.matches else ())
+        stretch, fold = await _beside_fold(request, services, session, stretch, numbers)
         some = await filtered_rows(services, session, None, query=query, stretch=stretch)
-        return services.render.page(Filled(some.items, some.above, some.below))
-    stretch, fold = await _beside_fold(request, services, session, stretch)
-    start, end = stretch.numbers
-    window = await _window(services, session, stretch, at)
-    gutter, count = Gutter.of(services.book, services.prices, session), number or session.events
-    items = await window.items(services.journal, gutter, until=count)
-    gaps = gap(key, stretch.first, start - 1, at=number), gap(key, end + 1, stretch.last, at=number)
+        items, above, below = some.items, some.above, some.below
+    else:
+        numbers = range(stretch.first, stretch.last + 1)
+        stretch, fold = await _beside_fold(request, services, session, stretch, numbers)
+        start, end = stretch.numbers
+        window = await _window(services, session, stretch, at)
+        gutter = Gutter.of(services.book, services.prices, session)
+        until = number or session.events
+        items = await window.items(services.journal, gutter, until=until)
+        above = gap(key, stretch.first, start - 1, at=number)
+        below = gap(key, end + 1, stretch.last, at=number)
+        above, below = await with_totals(services.journal, services.prices, key, above, below)
     if fold is not None:
-        gaps = fold.mark(gaps[0]), fold.mark(gaps[1])
-    gaps = await with_totals(services.journal, services.prices, key, *gaps)
-    return services.render.page(Filled(items, *gaps))
+        above, below = fold.mark(above), fold.mark(below)
+    return services.render.page(Filled(items, above, below))
 
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """The events `first` to `last`, all of one folded agent."""
+    """The events `first` to `last`; those with a row are all of one folded agent."""
 
     first: int
     last: int
@@ -94,28 +100,33 @@ class _Fold:
 
 
 async def _beside_fold(
-    request: Request, services: Services, session: SessionRow, stretch: Stretch
+    request: Request,
+    services: Services,
+    session: SessionRow,
+    stretch: Stretch,
+    numbers: Sequence[int],
 ) -> tuple[Stretch, _Fold | None]:
-    """What to show of a gap beside which an agent is folded, up to the first of its events there;
-    the stretch itself if none is."""
+    """What to show of a gap beside which an agent is folded, up to the first of its rows there; the
+    stretch itself if none is. `numbers` are those of the gap's rows."""
     number, names = (whole_number(request.query_params.get(name)) for name in ("fold", "names"))
-    if number is None or not names:
+    if number is None or not names or not numbers:
         return stretch, None
     row = await existing_event(services, session, str(number))
     path = "/".join(row.summary.path.split("/")[:names])
     first, last, limit = stretch.first, stretch.last, stretch.limit
     is_below = row.number > last  # the fold; its first row is in the gap, or above it
     other = await services.journal.events.outside(
-        session.key, row.invocation_id, path, first=first, last=last, is_last=is_below
+        session.key, row.invocation_id, path, numbers, is_last=is_below
     )
+    group, path = group_id(row.invocation_id), visible(path)
     if is_below:
-        start = first if other is None else other + 1
-        fold = _Fold(start, last, group_id(row.invocation_id), visible(path))
-        skip = max(start - first - limit + 1, 0)
-        return Stretch(first, last, skip, start - first - skip + 1), fold
-    end = last if other is None else other - 1
-    fold = _Fold(first, end, group_id(row.invocation_id), visible(path))
-    return Stretch.of(first, last, end - first + 1, limit), fold
+        start = 0 if other is None else numbers.index(other) + 1
+        begin = first if other is None else other + 1
+        skip = max(start - limit + 1, 0)
+        return Stretch(first, last, skip, start - skip + 1), _Fold(begin, last, group, path)
+    end = len(numbers) if other is None else numbers.index(other)
+    fold = _Fold(first, last if other is None else other - 1, group, path)
+    return Stretch.of(first, last, min(end, len(numbers) - 1), limit), fold
 
 
 async def messages(request: Request) -> Response:
