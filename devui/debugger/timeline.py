@@ -52,7 +52,7 @@ class Invocation:
     is_unpriced: bool
     """The cost of some answers is unknown, and not in the sum."""
     failures: int
-    """How many of the events are errors."""
+    """How many of the events are errors, or have a tool's error as a result."""
     said: EventRow | None
     """What the user said first."""
 

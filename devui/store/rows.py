@@ -87,7 +87,7 @@ class Sums:
     tokens: int | None
     """None if no model counted any."""
     failures: int
-    """How many of them are errors."""
+    """How many of them are errors, or have a tool's error as a result."""
     usage: tuple[UsageSum, ...]
 
 

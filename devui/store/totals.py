@@ -36,7 +36,7 @@ _LONGEST: Final = 1e9
 _EVENTS = """
     SELECT seq, kind, author,
         iif(json_valid(summary), json_extract(summary, '$.tokens'), NULL), held, size,
-        invocation_id, run, timestamp
+        invocation_id, run, timestamp, kind = 'error' OR instr(summary, '"failed":true') > 0
     FROM events
     WHERE session = ? AND number > ? ORDER BY number LIMIT ?
 """
@@ -73,6 +73,7 @@ class _Event(NamedTuple):
     invocation_id: str
     run: str | None
     timestamp: float
+    has_failed: bool
 
 
 class _Answer(NamedTuple):
@@ -102,7 +103,7 @@ class _Course:
         self.counted = array("q")
         """The numbers of the events that counted tokens."""
         self.failed = array("q")
-        """The numbers of the errors."""
+        """The numbers of the errors, and of results with a tool's error."""
         self.said = array("q")
         """The numbers of the user's events."""
         self.begun = array("q")
@@ -124,9 +125,9 @@ class _Course:
             self.pauses.append(self.pauses[-1] + row.paused)
             if row.tokens is not None:
                 self.counted.append(number)
-            if row.kind == "error":
+            if row.has_failed:
                 self.failed.append(number)
-            elif row.kind == "user":
+            if row.kind == "user":
                 self.said.append(number)
             if before is None or before.invocation_id != row.invocation_id:
                 self.begun.append(number)

@@ -141,6 +141,23 @@ root_agent = Agent(
     after_model_callback=answered,
 )
 """
+OWN = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+async def find(tool_context):
+    "Find."
+    tool_context.state["customer"] = {"name": "Ada"}
+    return tool_context.state["customer"]
+
+
+root_agent = Agent(
+    name="agent",
+    model=ScriptedLlm(rules=[Rule(after="find", then=Say("found")), Rule(then=Call("find"))]),
+    tools=[find],
+)
+"""
 FAILS = """
 from devui.runtime.agents import BaseAgent
 from devui.runtime.events import Event
@@ -254,6 +271,7 @@ APPS = {
     "in_place": IN_PLACE,
     "tools": TOOLS,
     "callbacks": CALLBACKS,
+    "own": OWN,
     "fails": FAILS,
     "branches": BRANCHES,
 }
@@ -522,6 +540,12 @@ def test_a_tool_and_its_callbacks_read_what_another_of_them_has_written(client):
         {"kind": "dirty", "key": "seat", "by": "agent (before_tool_callback of tool book)"},
         {"kind": "dirty", "key": "booked", "by": "agent (tool book)"},
     ]
+
+
+def test_a_tool_that_reads_what_it_has_written_makes_no_dirty_read(client):
+    [write], reads = told(run(client, "own"))
+    assert (write["key"], write["tool"], write["fate"]) == ("customer", "find", "committed")
+    assert reads == []
 
 
 def test_of_two_tools_that_write_one_key_at_the_same_time_the_last_wins_and_it_is_said(client):

@@ -308,7 +308,10 @@ def _invocations(rows: list[EventRow]) -> dict[int, history.Invocation]:
             tokens=sum(used) if used else None,
             cost=sum(known) if known else None,
             is_unpriced=len(known) < len(costs),
-            failures=sum(row.kind == "error" for row in events),
+            failures=sum(
+                row.kind == "error" or any(each.failed for each in row.summary.responses)
+                for row in events
+            ),
             said=next((row for row in events if row.summary.kind == "user"), None),
         )
         told |= dict.fromkeys([row.number for row in events], invocation)

@@ -19,7 +19,7 @@ from devui.worker.engines.kit import Event
 from devui.worker.link import Refused
 from devui.worker.state.actors import NOBODY, Actor, at_work
 from devui.worker.state.live import LiveState
-from devui.worker.state.values import called_from, differing, json_of, place_in, same
+from devui.worker.state.values import called_from, called_from_runtime, differing, json_of, place_in, same
 
 
 @dataclass(slots=True, eq=False)
@@ -201,6 +201,8 @@ class Uncommitted:
 
     def read_back(self, key: str, actor: Any) -> None:
         """As of `Watcher`: what was written beside it cannot be seen there."""
+        if called_from_runtime():
+            return  # nobody's code: it looks for what was changed in place since it was read
         with self._lock:
             writes = [w for w in self._pending.get(key, ()) if actor.shares_delta(w.actor)]
             if writes:

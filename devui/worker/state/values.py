@@ -90,6 +90,14 @@ def called_from(paths: tuple[str, ...]) -> bool:
     return frame is not None and frame.f_code.co_filename.startswith(paths)
 
 
+def called_from_runtime() -> bool:
+    """Whether the runtime itself looks into a state, such as for changes in place."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith((_WORKER, _STATE)):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(_RUNTIME)
+
+
 def place_in(agents: str) -> str:
     """Where the agents' code is that looks into the state: `app/agent.py:12 in plan`.
 

@@ -1,6 +1,7 @@
 // A session exported as one HTML file: the address names the event shown; keys work as on the session page.
 const rows = [...document.querySelectorAll("#rows > .row[data-event]")];
 const field = document.getElementById("filter");
+const folded = new Set(); // the ids of headers
 const shown = () => rows.filter((row) => !row.hidden);
 const current = () => rows.find((row) => location.hash === `#d-${row.dataset.event}`);
 
@@ -21,8 +22,19 @@ function step(count) {
 
 function filter() {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
-  document.getElementById("nothing").hidden = !rows.length || shown().length > 0;
+  const matches = rows.filter((row) => words.every((word) => row.textContent.toLowerCase().includes(word)));
+  const groups = new Set(matches.map((row) => row.dataset.group));
+  for (const row of rows) row.hidden = true;
+  for (const row of matches) row.hidden = folded.has(row.dataset.group);
+  for (const header of document.querySelectorAll("#rows > .inv")) header.hidden = !groups.has(header.id);
+  document.getElementById("nothing").hidden = !rows.length || matches.length > 0;
+}
+
+function fold(header) {
+  const open = folded.delete(header.id);
+  if (!open) folded.add(header.id);
+  header.setAttribute("aria-expanded", String(open));
+  filter();
 }
 
 function theme() {
@@ -45,6 +57,9 @@ document.addEventListener("keydown", (event) => {
   action();
 });
 document.getElementById("theme").addEventListener("click", theme);
+document.getElementById("rows").addEventListener("click", ({ target }) => {
+  if (target.closest("[data-fold]")) fold(target.closest(".inv"));
+});
 field.addEventListener("input", filter);
 addEventListener("hashchange", mark);
 mark();

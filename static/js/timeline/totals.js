@@ -28,7 +28,7 @@ function of(item) {
     seconds: Number(seconds),
     tokens: Number(tokens),
     dollars: Number(dollars ?? 0),
-    failures: item.matches(".k-error") ? 1 : 0,
+    failures: item.matches(".k-error, :has(.flag.error)") ? 1 : 0,
     isPartial: false,
     isUnpriced: Number(tokens) > 0 && dollars === undefined,
   };

@@ -214,6 +214,8 @@ def _lead(summary: Summary) -> str:
 def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[Flag]:
     if summary.edited:
         yield Flag("edited", interventions.word(summary), interventions.hint(summary), "pencil")
+    if failed := [response.name for response in summary.responses if response.failed]:
+        yield Flag("error", "failed", visible(f"{', '.join(failed)} returned an error"))
     yield from _noticed(summary)
     if summary.state_count:
         shown = ", ".join(summary.state_keys)
