@@ -43,8 +43,15 @@ def history() -> list[dict]:
                 }
             if not is_user and number % 50 == 0:
                 event["errorCode"] = "OVERLOADED"
+            if not is_user and number % 41 == 0:
+                result = {"name": "look", "id": str(number), "response": {"error": "no answer"}}
+                event["content"]["parts"] = [{"functionResponse": result}]
             events.append(event)
     return events
+
+
+def has_failed(event: dict) -> bool:
+    return "errorCode" in event or "functionResponse" in event["content"]["parts"][0]
 
 
 def headers_of(events: list[dict]) -> dict[str, str]:
@@ -64,7 +71,7 @@ def headers_of(events: list[dict]) -> dict[str, str]:
             if after["author"] != "user"
         )
         tokens = sum(event["usageMetadata"]["totalTokenCount"] for event in used)
-        failures = sum("errorCode" in event for event in group)
+        failures = sum(has_failed(event) for event in group)
         parts = [plural(len(group), "event"), f"{seconds(worked)} s"]
         parts += [f"{compact(tokens)} tok"] if used else []
         parts += [money(sum(spent), more=len(priced) < len(used))] if priced else []
@@ -168,5 +175,5 @@ def test_a_gap_says_what_its_events_come_to(read):
         assert gap["events"] == len(inside)
         assert gap["tokens"] == sum(tokens)
         assert gap["seconds"] == pytest.approx(worked)
-        assert gap["failures"] == sum("errorCode" in event for event in inside)
+        assert gap["failures"] == sum(has_failed(event) for event in inside)
         assert gap["isUnpriced"]

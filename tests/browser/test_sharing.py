@@ -111,6 +111,10 @@ def read_from_the_disk(visit, file):
     page.goto(file.as_uri())
     expect(page.locator("#messages")).to_contain_text("three flights")
     expect(page.locator("#rows .row")).to_have_count(8)
+    page.get_by_role("button", name="Fold this invocation").click()
+    expect(page.locator("#rows .row:visible")).to_have_count(0)
+    page.get_by_role("button", name="Fold this invocation").click()
+    expect(page.locator("#rows .row:visible")).to_have_count(8)
     for _ in range(3):
         page.keyboard.press("j")
     expect(page.locator("#e-3")).to_have_attribute("aria-selected", "true")
@@ -121,6 +125,10 @@ def read_from_the_disk(visit, file):
     expect(page.locator("#rows .row:visible")).to_have_count(2)
     page.locator("#e-7 .seq a").click()
     expect(page.locator("#d-7")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    for pane in ("Chat", "Events", "Inspector"):
+        expect(page.get_by_role("region", name=pane)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert troubles == []
     assert page.locator("form, [hx-get], [hx-post], script[src], link[href]").count() == 0
     assert page.locator(".try, .again, .fork").count() == 0  # what only a server can do
