@@ -89,6 +89,27 @@ async def test_as_of_any_event_they_are_the_plain_sums_also_while_the_session_gr
     assert await journal.totals.usage(session.key, limits=LIMITS) == summed([*events, last])
 
 
+@pytest.mark.parametrize("seed", range(3))
+async def test_any_range_of_events_comes_to_their_plain_sums(
+    journal: Journal, session: SessionRow, seed: int
+) -> None:
+    draw = random.Random(seed)
+    events = [answer(draw, number) for number in range(1, 500)]
+    await told(journal, session.key, events, 7)
+    ranges = [(1, 1), (1, 499), (2, 498)]
+    for _ in range(30):
+        first = draw.randrange(1, 500)
+        ranges.append((first, draw.randrange(first, 500)))
+    sums = await journal.totals.ranges(session.key, ranges, limits=LIMITS)
+    for (first, last), each in zip(ranges, sums, strict=True):
+        inside = events[first - 1 : last]
+        tokens = [event.tokens for event in inside if event.usage]
+        assert each.events == len(inside)
+        assert list(each.usage) == summed(inside)
+        assert each.tokens == (sum(tokens) if tokens else None)
+        assert each.held == sum(event.paused for event in inside)
+
+
 async def test_the_time_as_of_an_event_is_that_of_the_runs_before_and_its_own_so_far(
     journal: Journal, session: SessionRow
 ) -> None:
@@ -115,6 +136,7 @@ async def steps(journal: Journal, row: EventRow) -> int:
     await journal.totals.tokens(row.session, row.number)
     await journal.totals.seconds_at(row)
     await journal.totals.kinds(row.session)
+    await journal.totals.invocations(row.session, [row.number], limits=LIMITS, until=row.number)
     return ListeningConnection.steps
 
 

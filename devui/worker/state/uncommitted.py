@@ -19,7 +19,14 @@ from devui.worker.engines.kit import Event
 from devui.worker.link import Refused
 from devui.worker.state.actors import NOBODY, Actor, at_work
 from devui.worker.state.live import LiveState
-from devui.worker.state.values import called_from, called_from_runtime, differing, json_of, place_in, same
+from devui.worker.state.values import (
+    called_from,
+    called_from_runtime,
+    differing,
+    json_of,
+    place_in,
+    same,
+)
 
 
 @dataclass(slots=True, eq=False)

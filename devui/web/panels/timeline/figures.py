@@ -50,7 +50,7 @@ def _invocation(found: InvocationSums, prices: Prices, said: EventRow | None) ->
 
 
 async def with_totals(
-    journal: Journal, prices: Prices, session: int, above: Gap | None, below: Gap | None
+    journal: Journal, prices: Prices, session: int, *, above: Gap | None, below: Gap | None
 ) -> tuple[Gap | None, Gap | None]:
     """The gaps, each of whose events has a row, with what these come to."""
     ranges = [(each.first, each.last) for each in (above, below) if each]

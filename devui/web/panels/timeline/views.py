@@ -77,7 +77,9 @@ async def _rows(request: Request) -> Response:
         items = await window.items(services.journal, gutter, until=until)
         above = gap(key, stretch.first, start - 1, at=number)
         below = gap(key, end + 1, stretch.last, at=number)
-        above, below = await with_totals(services.journal, services.prices, key, above, below)
+        above, below = await with_totals(
+            services.journal, services.prices, key, above=above, below=below
+        )
     if fold is not None:
         above, below = fold.mark(above), fold.mark(below)
     return services.render.page(Filled(items, above, below))
