@@ -69,7 +69,7 @@ from devui.web.panels.session.parts import (
 from devui.web.panels.settings.panel import run_settings
 from devui.web.panels.timeline.chips import filter_chips
 from devui.web.panels.timeline.filtering import (
-    FilteredRows,
+    ShownRows,
     filter_bar,
     filtered_rows,
     of_live_row,
@@ -376,7 +376,7 @@ class _Stand:
     query: PageQuery
     """With what the filter found."""
     window: Window
-    rows: FilteredRows | None
+    rows: ShownRows | None
     """Those that the filter lets through, if there is one."""
 
     @property
@@ -442,13 +442,13 @@ async def _timeline(services: Services, stand: _Stand, row: EventRow | None) -> 
     )
 
 
-async def _rows(services: Services, stand: _Stand, row: EventRow | None) -> FilteredRows:
+async def _rows(services: Services, stand: _Stand, row: EventRow | None) -> ShownRows:
     """The rows of the window, without a filter."""
     gutter = Gutter.of(services.book, services.prices, stand.session)
     items = await stand.window.items(
         services.journal, gutter, until=stand.count, selected=row.number if row else None
     )
-    return FilteredRows(items, *stand.gaps(in_grid=True))
+    return ShownRows(items, *stand.gaps(in_grid=True))
 
 
 async def _window(

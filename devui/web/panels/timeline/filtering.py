@@ -47,7 +47,7 @@ _MOST_WORDS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class FilteredRows:
+class ShownRows:
     """Rows of the timeline, with what is left out above and below."""
 
     items: tuple[TimelineItem, ...]
@@ -90,7 +90,7 @@ async def filtered_rows(
     query: PageQuery,
     after: int = 0,
     stretch: Stretch | None = None,
-) -> FilteredRows:
+) -> ShownRows:
     """The rows that the filter of `query` lets through: the last ones after the event `after`,
     those around the selected one, or those of a `stretch`."""
     if query.matches is None or query.typed.filter is None:
@@ -129,7 +129,7 @@ async def filtered_rows(
     items = await asyncio.to_thread(look.items, changes.items)
     lost = await lost_reads(journal, session.key, (entries[number].row for number in numbers))
     taken = await taken_back(journal, session.key, until=query.at.number if query.at else None)
-    return FilteredRows(
+    return ShownRows(
         with_rewind_marks(marked(items, lost), taken, session.key),
         *_gaps(session.key, matches, (begin, end), (first, last), query),
     )

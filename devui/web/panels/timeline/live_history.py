@@ -150,10 +150,13 @@ class LiveHistory:
         latest = await newest(services, self._session, batch.seq, self._filter, after=after)
         await prepare(markdown_texts(latest.messages.items))
         rows = replace_fields(latest.rows, items=tuple(marked(latest.rows.items, self._lost)))
-        headers = [item for item in rows.items[:1] if isinstance(item, InvocationHeader)]
+        goes_on = (
+            replace(f"#{item.group}", render.part(item))  # the page keeps the first of two headers
+            for item in rows.items[:1]
+            if isinstance(item, InvocationHeader) and item.continued
+        )
         return (
-            # The page keeps the first of two headers of an invocation.
-            Markup("").join(replace(f"#{each.group}", render.part(each)) for each in headers)
+            Markup("").join(goes_on)
             + append("#rows", render.part(rows))
             + append("#messages", render.part(latest.messages))
             + await self._former_answers(batch)
