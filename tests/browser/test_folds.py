@@ -143,6 +143,11 @@ def test_the_page_stays_short_while_a_folded_agent_runs_on(visit):
     expect(head).to_contain_text("+399")
     is_short(busy)
     expect(busy.events.filter(visible=True)).to_have_count(2)
+    header = busy.page.locator("#rows > .inv .meta")
+    expect(header).to_contain_text("401 events")  # most of which the page leaves out
+    figures = header.inner_text()
+    busy.page.reload()
+    expect(header).to_have_text(figures)
 
 
 def test_a_selected_event_is_shown_though_it_is_in_a_gap_of_a_fold(session):

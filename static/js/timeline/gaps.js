@@ -2,6 +2,7 @@
 // replaced by those that belong there, and rows and messages far from what the reader sees become a gap again (trimming.js). So
 // the lists scroll from the first event to the last, and stay short.
 import { each } from "../shell/behaviours.js";
+import { keepFirst } from "./lists.js";
 import { FOLDED, anchor, isShown, size, trim } from "./trimming.js";
 
 const NEAR = 500; // pixels beyond what is seen: what is nearer is fetched
@@ -20,7 +21,12 @@ export function start() {
   document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
     if (!anchors.has(ctx)) return;
     const { keep, before } = anchors.get(ctx), gap = ctx.sourceElement;
-    for (let each = gap.previousElementSibling; each && each !== before; each = each.previousElementSibling) inherit(each, gap);
+    const filled = [];
+    for (let each = gap.previousElementSibling; each && each !== before; each = each.previousElementSibling) filled.push(each);
+    for (const each of filled) {
+      inherit(each, gap);
+      if (each.matches(".inv")) keepFirst(gap.parentElement, each); // before anything is measured
+    }
     gap.remove();
     keep();
   });

@@ -101,7 +101,7 @@ function removeDuplicates(list) {
   }).observe(list, { childList: true });
 }
 
-function keepFirst(list, node) {
+export function keepFirst(list, node) {
   const [, ...others] = document.querySelectorAll(`#${CSS.escape(node.id)}`); // browsers find these by the id alone
   others.forEach((element) => { if (element.parentElement === list) element.remove(); });
 }

@@ -65,10 +65,11 @@ function isKept(block) {
 
 const isAllFolded = (items) => items.length > 0 && items.every((item) => item.matches(FOLDED));
 
-function drop(list, items) {
+function drop(list, run) {
+  const header = headerAfter(run), items = run.filter((item) => item !== header);
   const numbers = items.filter((item) => item.matches("[data-event], [data-gap]"));
   const places = items.filter(isShown).map((item) => item.getBoundingClientRect());
-  const height = places.length ? places.at(-1).bottom - places[0].top : 0;
+  const height = places.length ? places.at(-1).bottom - places[0].top - (header?.offsetHeight ?? 0) : 0;
   const first = firstOf(numbers[0]), last = firstOf(next(items.at(-1))) - 1;
   const isRow = list.id === "rows";
   const rows = numbers.reduce((sum, item) => sum + Number(item.dataset.count ?? 1), 0);
@@ -86,8 +87,15 @@ function drop(list, items) {
   if (isRow) { gap.setAttribute("role", "row"); label.setAttribute("role", "gridcell"); }
   gap.append(label);
   size(gap);
-  list.insertBefore(gap, items[0]);
+  list.insertBefore(gap, run[0]);
   items.forEach((item) => item.remove());
+  header?.toggleAttribute("data-continued", true);
+}
+
+// The header of the invocation that goes on below, which stays above the rest of its rows.
+function headerAfter(items) {
+  const group = items.at(-1).nextElementSibling?.dataset.group;
+  return group && items.findLast((item) => item.id === group);
 }
 
 // What a gap's rows have in common, so that it folds as they would: the invocation, and the agent that they are under.
