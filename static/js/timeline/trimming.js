@@ -14,7 +14,7 @@ export function size(gap) {
 // Keeps what the reader sees where it is, while something above it changes.
 export function anchor(list) {
   const box = list.closest(".scroller"), top = box.getBoundingClientRect().top;
-  const seen = [...list.children].find((item) => !item.matches("[data-gap]") && item.getBoundingClientRect().bottom > top + 60);
+  const seen = [...list.children].find((item) => !item.matches("[data-gap], .inv") && item.getBoundingClientRect().bottom > top + 60);
   const before = seen?.getBoundingClientRect().top;
   return () => {
     if (seen?.isConnected) box.scrollTop += seen.getBoundingClientRect().top - before;
