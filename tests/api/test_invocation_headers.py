@@ -7,12 +7,13 @@ from itertools import groupby, pairwise
 
 import pytest
 
+from devui.web.panels.timeline.window import SIZE
 from devui.web.text.formats import compact, money, plural, seconds
 from tests.kit.frames import messages
 from tests.kit.server import make_session
 
 LENGTHS = (3, 90, 1, 4, 250, 2, 100, 5)
-"""How many events each invocation has: some more than a page's window of 80."""
+"""How many events each invocation has: some more than a page's window."""
 COUNT = sum(LENGTHS)
 PRICED = "gemini-2.5-flash"
 """30 cents and 2.50 dollars a million tokens."""
@@ -140,7 +141,7 @@ def test_as_of_an_event_a_header_tells_of_what_had_happened_by_then(read, number
     assert headers_in(gap).items() <= then
 
 
-@pytest.mark.parametrize("behind", [1, 4, 5, 6, 60, 79, 80, 81, 105, 106, 300])
+@pytest.mark.parametrize("behind", [1, 4, 5, 6, SIZE - 1, SIZE, SIZE + 1, 105, 106, 300])
 @pytest.mark.parametrize("only", ["", "answer"])
 def test_what_arrives_brings_the_header_of_the_whole_invocation(
     client, session, read, behind, only

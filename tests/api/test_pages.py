@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from devui.web.panels.timeline.window import SIZE
 from tests.kit.frames import messages
 from tests.kit.server import make_session, run, running, write_app
 
@@ -132,7 +133,7 @@ def test_a_call_at_the_end_of_a_window_has_the_result_that_the_next_window_begin
 ):
     call = {"functionCall": {"id": "c", "name": "look", "args": {}}}
     result = {"functionResponse": {"id": "c", "name": "look", "response": {"found": "it"}}}
-    parts = [call, result, *({"text": f"text {n}"} for n in range(79))]
+    parts = [call, result, *({"text": f"text {n}"} for n in range(SIZE - 1))]
     path, _ = page("prints", events=[{"author": "A", "content": {"parts": [p]}} for p in parts])
     shown = client.get(path, headers=HTML).text
     gap = {"first": 1, "last": 1, "skip": 0, "limit": 40}

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from devui.web.panels.timeline.window import SIZE
 from tests.kit.browser import HeldBack, SessionPage, scroll_through
 from tests.kit.restyled import restyled
 from tests.kit.server import Server
@@ -86,7 +87,7 @@ def top(page: Page, row: str) -> float:
 @pytest.mark.req("R48")
 def test_a_page_shows_the_newest_events_and_fetches_no_more_by_itself(session, visit):
     # The page has looked at its rows once, and left out those that are far from what is seen.
-    expect(session.events).not_to_have_count(80)
+    expect(session.events).not_to_have_count(SIZE)
     shown = numbers(session)
     assert shown == list(range(shown[0], EVENTS + 1))
     assert len(shown) <= WINDOW
@@ -296,7 +297,7 @@ def test_what_arrives_is_all_that_is_styled(visit, server):
     """A selector that makes each new row cost as much as all rows froze pages of busy runs."""
     session = SessionPage(visit.open(make(server, "styled", short_turns())))
     # The page has looked at its rows once, and left out those that are far from what is seen.
-    expect(session.events).not_to_have_count(80)
+    expect(session.events).not_to_have_count(SIZE)
     elements = session.page.evaluate("document.querySelectorAll('*').length")
     with restyled(session.page) as passes:
         session.send("Shorter, please: one sentence")
@@ -308,7 +309,7 @@ def test_what_arrives_is_all_that_is_styled(visit, server):
 
 def test_pointing_at_rows_and_going_through_them_styles_no_others(visit, server):
     session = SessionPage(visit.open(make(server, "pointed at", short_turns())))
-    expect(session.events).not_to_have_count(80)
+    expect(session.events).not_to_have_count(SIZE)
     last = int(session.events.last.get_attribute("data-event") or 0)
     session.page.keyboard.press("g")  # the keyboard is in use, so that the focus can be seen
     with restyled(session.page) as passes:

@@ -27,7 +27,7 @@ from devui.web.panels.timeline.rows import Look
 from devui.web.panels.timeline.runs import run_end
 from devui.wire.events import Event
 
-SIZE = 80
+SIZE = 60
 """Events in the window that a page begins with, and in each one before it: a few screens."""
 _AROUND = 120
 """Events in the window around one that was asked for."""
