@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from devui.client import Client
-from devui.failures import BadRequestError, ConflictError
-from devui.mcp.answers import as_json, joined, outcome, short_json
-from devui.mcp.tool import OfSession, Tool
+from devui.failures import BadRequestError, ConflictError, NotFoundError
+from devui.mcp.answers import as_json, counted, joined, outcome, short_json
+from devui.mcp.tool import OfSession, Tool, known_app
 from devui.wire.gates import original
 
 if TYPE_CHECKING:
@@ -268,15 +268,18 @@ class Breakpoints(Tool):
         elif self.action == "remove":
             if self.number is None:
                 raise BadRequestError("give the number of the breakpoint to remove")
-            client.delete_breakpoint(app, self.number)
+            if not client.delete_breakpoint(app, self.number)["deleted"]:
+                raise NotFoundError(f"{app} has no breakpoint {self.number}: use action list")
         points = client.breakpoints(app)
         return joined(map(_point, points) if points else ["no breakpoints"])
 
     def _app(self, client: Client) -> str:
-        apps = [self.app] if self.app else client.adk.list_apps()
+        apps = client.adk.list_apps()
+        if self.app is not None:
+            return known_app(self.app, apps)
         if len(apps) != 1:
             raise BadRequestError(f"name the app, one of {', '.join(apps)}")
-        return apps[0]
+        return str(apps[0])
 
 
 def _point(point: Mapping[str, Any]) -> str:
@@ -284,8 +287,8 @@ def _point(point: Mapping[str, Any]) -> str:
     members = {name: value for name, value in members.items() if value != "*"}
     state = "" if point["enabled"] else ", disabled"
     about = f"{point['when']} {point['on']}:{point['name']}"
-    details = as_json(members) if members else ""
-    return f"{point['id']}: {about} {details}, {point['hits']} hits{state}"
+    details = f" {as_json(members)}" if members else ""
+    return f"{point['id']}: {about}{details}, {counted(point['hits'], 'hit')}{state}"
 
 
 class Fork(OfSession):

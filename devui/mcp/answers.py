@@ -29,7 +29,7 @@ def cut(text: str, advice: str = "", *, most: int = MOST, start: int = 0) -> str
     end = start + most
     if len(text) <= end:
         return text[start:]
-    more = f"… {len(text) - end:,} more characters"
+    more = f"… {counted(len(text) - end, 'more character')}"
     return f"{text[start:end]}\n{more}{f'; {advice}' if advice else ''}"
 
 
@@ -149,25 +149,33 @@ def outcome(client: Client, position: Mapping[str, Any], before: int) -> str:
     if position["status"] in {"running", "stopping"}:
         lines.append("still running: call what_happened again, or why_stuck")
     committed = [row_line(row) for row in rows if row["number"] > before]
-    return with_newest(committed, lines, f"earlier events: what_happened with after={before}")
+    advice = f"what_happened with after={before}"
+    return with_newest(committed, lines, "earlier event", advice)
 
 
-def with_newest(rows: Sequence[str], lines: Sequence[str], advice: str, head: str = "") -> str:
+def with_newest(
+    rows: Sequence[str], lines: Sequence[str], noun: str, advice: str, head: str = ""
+) -> str:
     """As many of the newest rows as there is room for before these lines, which matter most.
 
-    `advice` follows the number of the rows that are left out.
+    `noun` and `advice` say what is left out and how to get it.
     """
     room = MOST - sum(len(line) + 1 for line in (head, *lines))
     first = len(rows)
     while first and (room := room - len(rows[first - 1]) - 1) > 0:
         first -= 1
-    note = [f"… {first} {advice}"] if first else []
+    note = [f"… {counted(first, noun)}: {advice}"] if first else []
     return joined([*filter(None, [head]), *note, *rows[first:], *lines])
 
 
 def joined(lines: Iterable[str], advice: str = "") -> str:
     """The lines as one answer."""
     return cut("\n".join(lines), advice)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 event`, `12 events`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def one_line(text: str) -> str:

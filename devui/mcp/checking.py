@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from devui.client import Client
 from devui.failures import DevuiError
-from devui.mcp.answers import joined, outcome, short, short_json
+from devui.mcp.answers import counted, joined, outcome, short, short_json
 from devui.mcp.tool import OfSession, Tool
 
 _SECONDS: Final = 50.0
@@ -66,11 +66,11 @@ class Compare(Tool):
         answer = client.compare(self.left, self.right)
         if answer["equal"]:
             return "no difference"
-        lines = [f"{answer['differences']} differences"]
+        lines = [counted(answer["differences"], "difference")]
         lines += [_prompt(each) for each in answer["prompts"]]
         rows = [row for row in answer["rows"] if row["differs"]]
         lines += [_row(row) for row in rows[:_ROWS]]
-        lines += [f"… {len(rows) - _ROWS} more rows"] if len(rows) > _ROWS else []
+        lines += [f"… {counted(len(rows) - _ROWS, 'more row')}"] if len(rows) > _ROWS else []
         if first := answer["first"]:
             pair = client.compare_events(
                 self.left,
@@ -148,5 +148,5 @@ class RunTests(Tool):
                 ) from error
         said = output.strip()
         if (left := len(said) - _TAIL) > 0:
-            said = f"… {left:,} characters before\n{said[-_TAIL:]}"
+            said = f"… {counted(left, 'earlier character')}\n{said[-_TAIL:]}"
         return f"{'passed' if tests.returncode == 0 else f'exit status {tests.returncode}'}\n{said}"

@@ -10,6 +10,7 @@ from devui.client import Client
 from devui.failures import BadRequestError, NotFoundError
 from devui.mcp.answers import (
     as_json,
+    counted,
     cut,
     joined,
     one_line,
@@ -22,7 +23,7 @@ from devui.mcp.answers import (
     traceback_lines,
     with_newest,
 )
-from devui.mcp.tool import OfSession, Tool
+from devui.mcp.tool import OfSession, Tool, known_app
 
 _SESSIONS: Final = 30
 _RUNS: Final = 5
@@ -30,6 +31,9 @@ _ROWS: Final = 1000
 """The most that the server lists at once."""
 _BLOCK: Final = 1500
 """Characters of one message of a prompt."""
+_CONFIG: Final = 300
+_VALUE: Final = 4000
+"""Characters of a state value that was asked for, which leave room for its writes."""
 _WRITES: Final = 20
 
 
@@ -48,16 +52,18 @@ class ListSessions(Tool):
             return _matches(client.search(self.find))
         if self.status and not self.app:
             raise BadRequestError("status needs app")
-        apps = ", ".join(client.adk.list_apps())
+        apps = client.adk.list_apps()
         rows = client.sessions(app=self.app, status=self.status)["sessions"]
-        lines = [f"apps: {apps}", *map(_session_line, rows[:_SESSIONS])]
+        if self.app is not None and not rows:
+            known_app(self.app, apps)
+        lines = [f"apps: {', '.join(apps)}", *map(_session_line, rows[:_SESSIONS])]
         if len(rows) > _SESSIONS:
             lines.append(f"… {len(rows) - _SESSIONS} more; narrow it down with app, status or find")
         return joined(lines if rows else [*lines, "no sessions"])
 
 
 def _session_line(row: Mapping[str, Any]) -> str:
-    about = f"{row['app']}, {row['events']} events"
+    about = f"{row['app']}, {counted(row['events'], 'event')}"
     going = ", run active" if row["run"] else ""
     note = f", note: {short(one_line(row['note']))}" if row.get("note") else ""
     return f"session {row['key']} ({about}{going}{note}) {one_line(row['title'])}".rstrip()
@@ -67,10 +73,14 @@ def _matches(answer: Mapping[str, Any]) -> str:
     lines = []
     for each in answer["sessions"]:
         lines.append(f"session {each['key']} ({each['app']}) {one_line(each['title'])}".rstrip())
-        lines += [f"  {short_json(short(hit))}" for hit in each["hits"]]
+        lines += [f"  {_hit_line(hit)}" for hit in each["hits"]]
         lines += ["  … more in this session"] if each["hasMore"] else []
     lines += ["… more in older sessions; make the filter narrower"] if answer["before"] else []
     return joined(lines or ["no event matches"])
+
+
+def _hit_line(hit: Mapping[str, Any]) -> str:
+    return f"#{hit['number']} {hit['kind']} {hit['author']}: {one_line(hit['excerpt'])}"
 
 
 class WhatHappened(OfSession):
@@ -88,7 +98,7 @@ class WhatHappened(OfSession):
         session = self.of(client)
         runs = client.runs(session["key"])
         lines = [_session_line(session)]
-        lines += [f"… {len(runs) - _RUNS} earlier runs"] if len(runs) > _RUNS else []
+        lines += [f"… {counted(len(runs) - _RUNS, 'earlier run')}"] if len(runs) > _RUNS else []
         lines += map(run_line, runs[-_RUNS:])
         lines += [line for run in runs[-1:] for line in traceback_lines(run)]
         rows, tail = list(self._rows(client, session)), list[str]()
@@ -98,7 +108,7 @@ class WhatHappened(OfSession):
         tail += map(question_line, client.questions(session["key"]))
         if self.after is not None:
             return joined([*lines, *tail, *rows], "use filter, after or limit")
-        return with_newest(rows, tail, "earlier lines: use after or filter", "\n".join(lines))
+        return with_newest(rows, tail, "earlier line", "use after or filter", "\n".join(lines))
 
     def _rows(self, client: Client, session: Mapping[str, Any]) -> Iterator[str]:
         """The last events, or those after one, and how many there are beside them."""
@@ -108,14 +118,14 @@ class WhatHappened(OfSession):
             newest = rows[-self.limit :]
             first = rows[0]["number"] - 1 if rows and not self.filter else 0
             if left := first + len(rows) - len(newest):
-                yield f"… {left} earlier events: use after=0, or filter"
+                yield f"… {counted(left, 'earlier event')}: use after=0, or filter"
             yield from map(row_line, newest)
         else:
             rows = client.events(key, filter=expression, after=self.after, limit=self.limit + 1)
             yield from map(row_line, rows[: self.limit])
             if len(rows) > self.limit:
                 left = session["events"] - rows[self.limit - 1]["number"]
-                many = "more events" if self.filter else f"{left} more events"
+                many = "more events" if self.filter else counted(left, "more event")
                 yield f"… {many}: use after={rows[self.limit - 1]['number']}"
         if not rows:
             yield f"no event matches {self.filter}" if self.filter else "no events"
@@ -137,13 +147,13 @@ class ShowEvent(OfSession):
         return cut(text, "use path, or start for the rest", start=self.start)
 
 
-_STEP: Final = re.compile(r"\[(\d+)\]|\.?([^.\[\]]+)")
+_STEP: Final = re.compile(r"\[(\d+)\]|\[\"([^\"]*)\"\]|\.?([^.\[\]]+)")
 
 
 def _at(value: Any, path: str) -> Any:
     """The value at a place such as `content.parts[0].text`. Raises NotFoundError."""
     for step in _STEP.finditer(path):
-        index, name = step[1], step[2]
+        index, name = step[1], step[3] if step[2] is None else step[2]
         try:
             value = value[int(index)] if index else value[name]
         except (IndexError, KeyError, TypeError) as error:
@@ -165,24 +175,41 @@ class StateAt(OfSession):
     since: int | None = None
     """Only changes after this event; 0 is the beginning"""
     key: str | None = None
-    path: str | None = None
+    path: str = ""
     """Place in the key's value, such as steps[2].done"""
+    start: int = Field(default=0, ge=0)
+    """First character of the value to show"""
 
     def answer(self, client: Client) -> str:
         """A line per key, change or write."""
         session = self.key_of(client)
         answer = client.state(session, at=self.event, from_=self.since)
         if self.key is None:
+            if self.path or self.start:
+                raise BadRequestError("path and start are of a key's value: name the key")
             return joined(_state_lines(answer, self.since), "name a key")
-        history = client.key_history(session, self.key, path=self.path, at=self.event)
-        values = [each for each in answer["values"] if each["key"] == self.key]
-        lines = [f"{self.key} = {short_json(each['value'], _BLOCK)}" for each in values]
-        lines += [_pending(each) for each in answer["pending"] if each["key"] == self.key]
+        lines = [self._value(each) for each in answer["values"] if each["key"] == self.key]
+        if lines and self.start:
+            return joined(lines)
+        history = client.key_history(session, self.key, path=self.path or None, at=self.event)
         writes = history["writes"]
+        lines += [_pending(each) for each in answer["pending"] if each["key"] == self.key]
         left = len(writes) - _WRITES
-        lines += [f"… {left} earlier writes: use event"] if left > 0 else []
+        lines += [f"… {counted(left, 'earlier write')}: use event"] if left > 0 else []
         lines += [line for write in writes[-_WRITES:] for line in _write_lines(write)]
-        return joined(lines or [f"no state key {self.key}"], "use path")
+        if not lines:
+            raise NotFoundError(f"no state key {self.key}: call state_at without key")
+        return joined(lines, "use event for fewer writes")
+
+    def _value(self, value: Mapping[str, Any]) -> str:
+        """The key's value, or the part of it at the path. Raises NotFoundError."""
+        try:
+            part = _at(value["value"], self.path)
+        except NotFoundError as error:
+            raise NotFoundError(f"{error.message}; use event for an earlier value") from error
+        most = _VALUE if self.path or self.start else _BLOCK
+        text = cut(as_json(part), "use path, or start for the rest", most=most, start=self.start)
+        return f"{self.key} {self.path}".rstrip() + f" = {text}"
 
 
 def _state_lines(answer: Mapping[str, Any], since: int | None) -> Iterator[str]:
@@ -231,9 +258,13 @@ class PromptAt(OfSession):
     diff: bool = False
     compare_with: int | None = None
     """Event to compare with, instead of the previous call"""
+    path: str = ""
+    """Place in the call, such as system or contents[2]"""
+    start: int = Field(default=0, ge=0)
+    """First character to show"""
 
     def answer(self, client: Client) -> str:
-        """What was sent, in blocks; or the blocks that differ."""
+        """What was sent, in blocks; or the blocks that differ, or the text at one place."""
         key = self.key_of(client)
         spans = _spans(client, key, self.event)
         if self.diff or self.compare_with is not None:
@@ -241,17 +272,34 @@ class PromptAt(OfSession):
             if self.compare_with is not None:
                 other = _model_span(_spans(client, key, self.compare_with))
             return _difference(client.compare_prompts(key, _model_span(spans), with_=other))
-        lines: list[str] = []
-        for span in [each for each in spans if each["type"] == "model"][-1:] or spans:
-            lines += _sent_lines(client.span(key, span["id"]))
-        return joined(lines, "use diff")
+        models = [each for each in spans if each["type"] == "model"]
+        calls = [client.span(key, each["id"]) for each in models[-1:] or spans]
+        if self.path or self.start:
+            return self._part([_call_value(each) for each in calls])
+        places = [""] if len(calls) == 1 else [f"[{index}]." for index in range(len(calls))]
+        lines = [
+            line
+            for place, each in zip(places, calls, strict=True)
+            for line in _sent_lines(each, place)
+        ]
+        return joined(lines, "use path, such as contents[2]")
+
+    def _part(self, calls: Sequence[Any]) -> str:
+        """What is at the path: in the call or, of several tool calls, in the list of them."""
+        value = _at(calls[0] if len(calls) == 1 else calls, self.path)
+        text = _words(value) if isinstance(value, str) or _is_content(value) else as_json(value)
+        return cut(text, "use start for the rest", start=self.start)
 
 
 def _spans(client: Client, session: int, event: int) -> Sequence[Mapping[str, Any]]:
-    """The calls that an event came of. Raises NotFoundError."""
+    """The calls that an event came of. Raises NotFoundError, with what the event came of."""
     spans = client.spans(session, event=event)
     if not spans:
-        raise NotFoundError(f"#{event} was made by no model or tool call")
+        author = client.event(session, event).get("author")
+        by = (
+            "the user sent it" if author == "user" else "code of the agent or a failed call made it"
+        )
+        raise NotFoundError(f"#{event} has no prompt: {by}; use show_event")
     return spans
 
 
@@ -262,32 +310,50 @@ def _model_span(spans: Sequence[Mapping[str, Any]]) -> int:
     return int(models[-1])
 
 
-def _sent_lines(span: Mapping[str, Any]) -> Iterator[str]:
+def _call_value(span: Mapping[str, Any]) -> Any:
+    """What was sent to a model, or a tool's arguments and what came of them."""
+    if span["type"] == "model":
+        return span["sent"]
+    outcome = {"error": span["error"]} if span["error"] else {"result": span["result"]}
+    return {"tool": span["name"], "arguments": span["sent"], **outcome}
+
+
+def _is_content(value: Any) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("parts"), list)
+
+
+def _block(text: str, path: str) -> str:
+    """A text of a call, cut with the argument that shows the rest."""
+    return cut(text, f"use path={path}", most=_BLOCK)
+
+
+def _sent_lines(span: Mapping[str, Any], place: str) -> Iterator[str]:
+    """What was sent in one call; `place` comes before the paths in it."""
     sent = span["sent"]
     if span["type"] != "model":
         yield f"tool {span['name']} called by {span['agent']}"
-        yield f"arguments: {short_json(sent, _BLOCK)}"
-        yield f"error: {span['error']}" if span["error"] else _result(span)
+        yield f"arguments: {_block(as_json(sent), f'{place}arguments')}"
+        result = f"result: {_block(as_json(span['result']), f'{place}result')}"
+        yield f"error: {span['error']}" if span["error"] else result
         return
     if sent is None:
         yield "the request was not recorded"
         return
     yield f"model {sent['model'] or span['name']} asked by {span['agent']}"
     if sent["system"]:
-        yield f"system: {short(_words(sent['system']), text=_BLOCK)}"
+        yield f"system: {_block(_words(sent['system']), 'system')}"
     names = [
-        each["name"] for tool in sent["tools"] for each in tool.get("functionDeclarations", ())
+        each["name"]
+        for tool in sent["tools"] or ()
+        for each in tool.get("functionDeclarations", ())
     ]
     if names:
         yield f"tools: {', '.join(names)}"
     if sent["config"]:
-        yield f"config: {short_json(short(sent['config']))}"
-    for content in sent["contents"]:
-        yield f"{content.get('role') or 'message'}: {short(_words(content), text=_BLOCK)}"
-
-
-def _result(span: Mapping[str, Any]) -> str:
-    return f"result: {short_json(span['result'], _BLOCK)}"
+        yield f"config: {cut(as_json(sent['config']), 'use path=config', most=_CONFIG)}"
+    for index, content in enumerate(sent["contents"]):
+        role = content.get("role") or "message"
+        yield f"{role}: {_block(_words(content), f'contents[{index}]')}"
 
 
 def _words(value: Any) -> str:
@@ -313,7 +379,8 @@ def _difference(answer: Mapping[str, Any]) -> str:
                 continue
             lines.append(f"{_SIGNS[block['kind']]} {block['label']}")
             lines += [_piece(each) for each in block["pieces"] if each["kind"] != "same"]
-    return joined([*lines, f"{same} blocks are the same"])
+    verb = "is" if same == 1 else "are"
+    return joined([*lines, f"{counted(same, 'block')} {verb} the same"])
 
 
 def _piece(piece: Mapping[str, Any]) -> str:

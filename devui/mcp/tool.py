@@ -1,10 +1,10 @@
 """A tool as one class: its name, its schema and description, and what it does."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from devui.client import Client
 from devui.failures import BadRequestError, NotFoundError
@@ -66,7 +66,7 @@ def _slim(member: dict[str, Any]) -> dict[str, Any]:
     """An argument that may be left out has one type, and no title and default."""
     kinds = [each for each in member.pop("anyOf", ()) if each.get("type") != "null"]
     member |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds} if kinds else {}
-    for name in ("title", "default", "additionalProperties"):
+    for name in ("title", "default", "additionalProperties", "minimum"):
         member.pop(name, None)
     return member
 
@@ -74,7 +74,7 @@ def _slim(member: dict[str, Any]) -> dict[str, Any]:
 class OfSession(Tool):
     """A tool that is about one session."""
 
-    session: int | None = None
+    session: int | None = Field(default=None, ge=1)
     """Session number; default: the newest"""
 
     def of(self, client: Client) -> Mapping[str, Any]:
@@ -94,3 +94,10 @@ class OfSession(Tool):
     def key_of(self, client: Client) -> int:
         """Its number. Raises NotFoundError."""
         return int(self.of(client)["key"])
+
+
+def known_app(name: str, apps: Sequence[str]) -> str:
+    """The name, if there is such an app. Raises NotFoundError."""
+    if name not in apps:
+        raise NotFoundError(f"there is no app {name}; available: {', '.join(apps) or 'none'}")
+    return name

@@ -32,6 +32,24 @@ INITIALIZE = {
         "clientInfo": {"name": "raw", "version": "1"},
     },
 }
+LONG = """
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+
+def remember(callback_context):
+    rows = [{"text": "short"}, {"text": "y" * 5000 + " END OF ROW"}]
+    callback_context.state["blob"] = {"rows": rows}
+
+
+root_agent = Agent(
+    name="reader",
+    model=ScriptedLlm(model="scripted", rules=[Rule(then=Say("done"))]),
+    instruction="x" * 7000 + " END OF SYSTEM",
+    before_agent_callback=remember,
+)
+"""
+"""An app without tools, whose prompt and state are longer than an answer."""
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
@@ -40,6 +58,8 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mcp")
     for name in ("over_stdio", "over_http", "faulty"):
         bug_hunt.copy_of_faulty(folder / "agents", name)
+    (folder / "agents" / "long").mkdir()
+    (folder / "agents" / "long" / "agent.py").write_text(LONG, encoding="utf-8")
     with running(folder / "agents", folder / "data") as started:
         yield started
 
@@ -153,8 +173,8 @@ async def test_answers_say_what_is_left_out_and_mistakes_what_to_do(server):
     async with agent(server, over_http) as call:
         await call("send_message", app="faulty", message="hello")
         assert "6 characters" not in await call("what_happened")
-        assert "1 earlier events: use after=0" in await call("what_happened", limit=1)
-        assert "1 more events: use after=1" in await call("what_happened", after=0, limit=1)
+        assert "1 earlier event: use after=0" in await call("what_happened", limit=1)
+        assert "1 more event: use after=1" in await call("what_happened", after=0, limit=1)
         assert "available: " in await call("show_event", event=1, path="content.text", fails=True)
         assert "send_message" in await call("control_run", command="continue", fails=True)
         assert "Arguments of show_event" in await call("show_event", fails=True)
@@ -166,6 +186,50 @@ async def test_answers_say_what_is_left_out_and_mistakes_what_to_do(server):
     assert cut("x" * 10, "ask again", most=4) == "xxxx\n… 6 more characters; ask again"
     assert short([{"a": "x" * 400, "b": None}] * 22)[-1] == "… 2 more"
     assert short("x" * 400).endswith("… 100 more characters")
+
+
+async def test_what_an_answer_cuts_can_be_read_to_its_end(server):
+    async with agent(server, over_http) as call:
+        await call("send_message", app="long", message="z" * 8000 + " END OF MESSAGE")
+        told = await call("what_happened")
+        event = int(re.findall(r"#(\d+) text", told)[-1])
+
+        prompt = await call("prompt_at", event=event)
+        assert "use path=system" in prompt
+        assert "use path=contents[0]" in prompt
+        assert "END OF" not in prompt
+        system = await call("prompt_at", event=event, path="system")
+        assert "use start" in system
+        assert "END OF SYSTEM" in await call("prompt_at", event=event, path="system", start=5000)
+        sent = await call("prompt_at", event=event, path="contents[0]", start=5000)
+        assert "END OF MESSAGE" in sent
+        assert "available: " in await call("prompt_at", event=event, path="tols", fails=True)
+
+        assert "END OF ROW" not in await call("state_at", key="blob")
+        row = await call("state_at", key="blob", path="rows[1].text")
+        assert row.startswith('blob rows[1].text = "yyy')
+        rest = await call("state_at", key="blob", path="rows[1].text", start=4000)
+        assert "END OF ROW" in rest
+        assert 'rows[0].text = "short"' in await call("state_at", key="blob", path="rows[0].text")
+        assert "available: 0, 1" in await call("state_at", key="blob", path="rows[7]", fails=True)
+
+
+async def test_words_are_right_when_there_is_little_or_nothing(server):
+    async with agent(server, over_http) as call:
+        await call("send_message", app="faulty", message=bug_hunt.QUESTION)
+        assert "no event #99" in await call("prompt_at", event=99, fails=True)
+        assert "the user sent it" in await call("prompt_at", event=1, fails=True)
+        assert "no earlier prompt" in await call("prompt_at", event=2, diff=True, fails=True)
+        found = await call("list_sessions", find="split")
+        assert "#1 user user: Split the bill of table 7" in found
+        assert "no app nope" in await call("list_sessions", app="nope", fails=True)
+        assert "no app nope" in await call("breakpoints", action="list", app="nope", fails=True)
+        gone = await call("breakpoints", action="remove", app="faulty", number=999, fails=True)
+        assert "999" in gone
+        for wrong in (-1, 0):
+            said = await call("show_event", session=wrong, event=1, fails=True)
+            assert said.startswith("session: ")
+        assert "unknown" in await call("what_happened", filter="kind:(", fails=True)
 
 
 async def test_a_run_is_held_edited_and_finished_by_its_parts(server):

@@ -95,8 +95,8 @@ def test_the_body_decides_the_rest(text: str, holds: bool) -> None:
     ("text", "at", "told"),
     [
         ("ok foo:bar", 3, "unknown field foo:. Use kind:"),
-        ("kind:called", 0, "unknown kind called. Use user, text"),
-        ("is:odd", 0, "unknown flag odd. Use error"),
+        ("kind:called", 0, "unknown kind 'called'. Use user, text"),
+        ("is:odd", 0, "unknown flag 'odd'. Use error"),
         ("tokens>many", 0, "write tokens>NUMBER"),
         ("author>3", 0, "write author:NAME"),
         ("tool:", 0, "write tool:NAME"),

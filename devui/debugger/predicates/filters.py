@@ -271,7 +271,7 @@ def _term(name: str, compare: str, value: str, *, at: int) -> _Term:
     for each in patterns if known else ():
         if not any(like(one, each) for one in known):
             noun = "flag" if name == "is" else name
-            raise FilterError(f"unknown {noun} {each}. Use {', '.join(known)}", at)
+            raise FilterError(f"unknown {noun} {each!r}. Use {', '.join(known)}", at)
     keys = patterns if name == "key" else ()
     return _Term(_named(FIELDS[name], patterns), keys=keys, words=WordTerm(name, patterns))
 

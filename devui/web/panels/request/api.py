@@ -73,7 +73,10 @@ async def show(request: Request) -> Response:
     if other is None:
         previous = await services.journal.spans.model_call_before(span)
         if previous is None:
-            raise NotFound(f"{span.agent} made no model call before span {span.id}")
+            raise NotFound(
+                f"this is the first model call of {span.agent}: there is no earlier prompt to"
+                " compare with"
+            )
         other = previous.id
     than, before = await _model_call(services, session, other)
     diff = await asyncio.to_thread(prompt_diff, than, before, after)
