@@ -123,9 +123,8 @@ class ControlRun(OfSession):
         if self.command == "resume":
             return begun(client, self._resumed(client, session, at), before)
         if at["status"] not in _GOING:
-            raise ConflictError(
-                f"the run is already {at['status']}; use resume or send_message", at
-            )
+            use = "send_message or fork" if at["status"] == "done" else "resume or send_message"
+            raise ConflictError(f"the run is already {at['status']}; use {use}", at)
         if self.command in _CALLS:
             if self.call is None:
                 raise BadRequestError(

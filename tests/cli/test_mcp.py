@@ -177,6 +177,10 @@ async def test_answers_say_what_is_left_out_and_mistakes_what_to_do(server):
         assert "1 more event: use after=1" in await call("what_happened", after=0, limit=1)
         assert "available: " in await call("show_event", event=1, path="content.text", fails=True)
         assert "send_message" in await call("control_run", command="continue", fails=True)
+        done = await call("control_run", command="resume", fails=True)
+        assert "is done, so nothing is left to resume" in done
+        over = await call("control_run", command="continue", fails=True)
+        assert over == "the run is already done; use send_message or fork"
         assert "Arguments of show_event" in await call("show_event", fails=True)
         assert "list_sessions" in await call("state_at", session=999, fails=True)
         assert "what_happened" in await call("what_happend", fails=True)

@@ -32,6 +32,10 @@ class NoCheckpoints(Conflict):
     """An invocation that cannot be resumed."""
 
 
+class Finished(Conflict):
+    """An invocation that has nothing left to resume."""
+
+
 def goes_on(services: Services, app: str) -> bool:
     """Whether what was cut off can be resumed, as far as that is known without loading the app."""
     try:
@@ -49,11 +53,19 @@ async def settled(
     *,
     actor: str,
 ) -> tuple[Settled, ...]:
-    """The decisions for a resume; raises Undecided, Unprocessable, NoCheckpoints and Conflict.
+    """The decisions for a resume; raises Undecided, Unprocessable, Finished, NoCheckpoints and
+    Conflict.
 
     Whether it can be is known of an app that is loaded, and has to be known before anything is
     done: what is decided is told to the agent once, and is in the session from then on.
     """
+    runs = await services.journal.runs.list(session.key)
+    newest = next((run for run in runs if run.invocation_id == invocation), None)
+    if newest is not None and newest.status == "done":
+        raise Finished(
+            f"invocation {invocation} is done, so nothing is left to resume: send a message, or"
+            " fork the session to run a part of it again"
+        )
     with suppress(UnknownApp):
         try:
             await services.workers.worker(session.app)

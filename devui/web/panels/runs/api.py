@@ -149,7 +149,11 @@ _REFUSALS: Final = (
     status=201,
     body=StartBody,
     refusals=(
-        Refusal(409, "A run is active, or calls of unknown outcome need a decision", UndecidedJson),
+        Refusal(
+            409,
+            "A run is active, the invocation is done, or calls of unknown outcome need a decision",
+            UndecidedJson,
+        ),
     ),
 )
 async def start(request: Request) -> Response:
