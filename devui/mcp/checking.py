@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar, Final
 
 from devui.client import Client
@@ -17,6 +18,8 @@ _ROWS: Final = 15
 _TAIL: Final = 3000
 _TEST_SECONDS: Final = 300
 """More than many clients wait for an answer: `paths` keeps a call short."""
+_VERDICTS: Final[Mapping[int, str]] = {0: "passed", 1: "failed"}
+"""What exit statuses say of tests that were run."""
 
 
 class Replay(OfSession):
@@ -139,14 +142,34 @@ class RunTests(Tool):
             text=True,
             start_new_session=True,
         ) as tests:
+            _under_way.add(tests)
             try:
                 output, _ = tests.communicate(timeout=_TEST_SECONDS)
             except subprocess.TimeoutExpired as error:
-                os.killpg(tests.pid, signal.SIGKILL)  # pytest is a process of its own
+                _kill(tests)
                 raise DevuiError(
                     f"the tests took longer than {_TEST_SECONDS} s and were stopped: name paths"
                 ) from error
+            finally:
+                _under_way.discard(tests)
         said = output.strip()
         if (left := len(said) - _TAIL) > 0:
             said = f"… {counted(left, 'earlier character')}\n{said[-_TAIL:]}"
-        return f"{'passed' if tests.returncode == 0 else f'exit status {tests.returncode}'}\n{said}"
+        if tests.returncode not in _VERDICTS:
+            raise DevuiError(f"no tests were run (exit status {tests.returncode})\n{said}")
+        return f"{_VERDICTS[tests.returncode]}\n{said}"
+
+
+_under_way: Final[set[subprocess.Popen[str]]] = set()
+
+
+def stop_tests() -> None:
+    """Kill the tests that are running, since nobody is left to read their answer."""
+    for tests in tuple(_under_way):
+        _kill(tests)
+
+
+def _kill(tests: subprocess.Popen[str]) -> None:
+    """Kill it with pytest, which is a process of its own."""
+    with suppress(ProcessLookupError):
+        os.killpg(tests.pid, signal.SIGKILL)

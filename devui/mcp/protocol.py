@@ -3,11 +3,14 @@
 It is loaded when a coding agent asks for it: `mcp` takes half a second, and may be missing.
 """
 
+import os
+import signal
+import sys
+import traceback
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import anyio
 import anyio.to_thread
@@ -54,6 +57,7 @@ from devui.mcp.catalogue import (
     cause,
     resource,
 )
+from devui.mcp.checking import stop_tests
 from devui.mcp.tool import Tool
 
 Context = ServerRequestContext[Any, Any]
@@ -203,6 +207,9 @@ def serve_stdio(connect: Callable[[], Client], *, named: bool) -> None:
 
     `connect` finds the server anew for each call, so it may start later or again. With `named` its
     actor stands before the coding agent's name.
+
+    It doesn't return: the process ends at once, and what waits in its threads with it. One of them
+    reads the input, and others may wait for runs, which go on.
     """
 
     def client_of(context: Context) -> Client:
@@ -214,8 +221,20 @@ def serve_stdio(connect: Callable[[], Client], *, named: bool) -> None:
         async with stdio_server() as (incoming, outgoing):
             await mcp.run(incoming, outgoing, mcp.create_initialization_options())
 
-    with suppress(KeyboardInterrupt):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: _leave(128 + number))
+    try:
         anyio.run(run)
+    finally:
+        if error := sys.exception():
+            traceback.print_exception(error)
+        _leave(1 if error else 0)
+
+
+def _leave(status: int) -> NoReturn:
+    """End this process and the tests that it runs."""
+    stop_tests()
+    os._exit(status)
 
 
 def http_manager(url: str) -> StreamableHTTPSessionManager:

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from mcp.types import Implementation
 from devui.mcp.answers import cut, short
 from tests.kit import bug_hunt
 from tests.kit.debugged import settled
-from tests.kit.patience import PATIENCE
+from tests.kit.patience import PATIENCE, wait_until
 from tests.kit.server import ROOT, TOKEN, running
 from tests.kit.terminal import environment
 
@@ -144,6 +146,8 @@ async def test_a_coding_agent_finds_and_mends_the_bug_with_the_tools(server, way
         if way is over_stdio:
             file = re.search(r"devui test (\S+)", made)[1]
             assert (await call("run_tests", paths=[file])).startswith("passed")
+            missing = await call("run_tests", paths=["tests/test_none.py"], fails=True)
+            assert "there is no file" in missing
 
 
 async def test_all_tools_together_cost_a_reader_little(server):
@@ -294,6 +298,53 @@ def test_nonsense_over_stdio_ends_nothing(server):
     ]
     answers = speak(server, *nonsense, json.dumps(INITIALIZE))
     assert answers[-1]["result"]["serverInfo"]["name"] == "devui"
+
+
+def begun(server, *messages: dict) -> subprocess.Popen[str]:
+    """`devui mcp` with a client that has said this, and keeps its input open."""
+    given = parameters(server)
+    process = subprocess.Popen(
+        [given.command, *given.args],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=given.env,
+        cwd=given.cwd,
+    )
+    process.stdin.write("".join(f"{json.dumps(each)}\n" for each in (INITIALIZE, *messages)))
+    process.stdin.flush()
+    process.stdout.readline()
+    return process
+
+
+@pytest.mark.parametrize("way", ["Ctrl-C", "end of input"])
+def test_it_ends_at_once_although_a_call_waits_for_a_run(server, way):
+    arguments = {"app": "faulty", "message": "loop for ever"}
+    call = {"name": "send_message", "arguments": arguments}
+    initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    request = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+    with server.client() as client, begun(server, initialized, request) as process:
+
+        def going() -> list[dict]:
+            rows = client.get("/api/sessions").json()["sessions"]
+            return [each for each in rows if each["run"]]
+
+        wait_until(going)
+        newest = going()[0]
+        before = time.monotonic()
+        if way == "Ctrl-C":
+            process.send_signal(signal.SIGINT)
+        else:
+            process.stdin.close()
+        status = process.wait(PATIENCE)
+        assert status == (130 if way == "Ctrl-C" else 0)
+        assert time.monotonic() - before < 10
+        assert process.stderr.read() == ""
+        at = client.get(f"/api/sessions/{newest['key']}/run").json()
+        assert at["status"] == "running"
+        client.post(f"/api/runs/{at['run']}/commands", json={"command": "stop", "key": way})
+        assert settled(client, at["run"])["status"] == "stopped"
 
 
 def test_without_a_server_a_call_says_how_to_start_one(tmp_path):
