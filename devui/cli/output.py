@@ -168,7 +168,10 @@ def _reason(hold: Mapping[str, Any]) -> str:
 
 def _change(change: Mapping[str, Any]) -> str:
     old = json_words(change["old"]) if "old" in change else "nothing"
-    return f"{plain(change['key'])}: {old} → {json_words(change['new'])}"
+    line = f"{plain(change['key'])}: {old} → {json_words(change['new'])}"
+    if "written" not in change:
+        return line
+    return f"{line}  (edited: the code wrote {json_words(change['written'])})"
 
 
 def _value(value: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from devui.client import Client
+from devui.client.merge_patch import merged
 from devui.failures import BadRequestError, ConflictError, NotFoundError
 from devui.mcp.answers import as_json, counted, joined, outcome, short_json
 from devui.mcp.tool import OfSession, Tool, known_app
@@ -168,20 +169,6 @@ def _held(position: Mapping[str, Any], number: int | None) -> Any:
     if not holds:
         raise BadRequestError("nothing is held there, so there is nothing to edit")
     return original(holds[0]["gate"], holds[0]["held"])
-
-
-def merged(value: Any, change: Any) -> Any:
-    """The value with a JSON merge patch (RFC 7396), so that a reader of a shortened value changes
-    nothing else."""
-    if not isinstance(change, Mapping):
-        return change
-    result = dict(value) if isinstance(value, Mapping) else {}
-    for name, each in change.items():
-        if each is None:
-            result.pop(name, None)
-        else:
-            result[name] = merged(result.get(name), each)
-    return result
 
 
 def _call(name: str) -> int | str:

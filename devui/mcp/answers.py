@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from devui.client import Client
+from devui.client.merge_patch import difference
+from devui.wire.gates import original
 
 MOST: Final = 6000
 """Characters of an answer, about 1,500 tokens."""
@@ -90,18 +92,36 @@ def _hold_lines(hold: Mapping[str, Any]) -> Iterator[str]:
     what = hold["text"] or hold["tool"] or ""
     place = hold["gate"] + (f" of #{hold['number']}" if hold["number"] else "")
     yield f"  hold {hold['id']}: {place} ({hold['reason']}{point}) {hold['agent']} {what}".rstrip()
+    verb = "wrote" if hold["gate"] == "after_commit" else "would write"
     for change in hold["changes"]:
-        old = short_json(change["old"]) if "old" in change else "nothing"
-        yield f"    would write {change['key']}: {old} → {short_json(change['new'])}"
+        yield f"    {verb} {change_line(change)}"
     yield f"    held: {short_json(short(hold['held']), _TRACEBACK)}"
-    if hold["edit"]:
-        yield f"    changed by {hold['edit']['actor']}: {short_json(hold['edit']['value'])}"
+    if edit := hold["edit"]:
+        yield f"    {edit['action']} by {edit['actor']}: {_edited(hold, edit)}"
     if hold["problem"]:
         yield f"    problem: {hold['problem']}"
     if hold["guard"]:
         yield f"    this tool ran before: {short_json(short(hold['guard']))}"
     if hold["actions"]:
         yield f"    can be changed with: {', '.join(hold['actions'])}"
+
+
+def change_line(change: Mapping[str, Any]) -> str:
+    """`bill: 84.0 → 75.6`, and what the agent's code wrote if an edit replaces it."""
+    old = short_json(change["old"]) if "old" in change else "nothing"
+    new = short_json(change["new"]) if "new" in change else "nothing"
+    line = f"{change['key']}: {old} → {new}"
+    if "written" not in change:
+        return line
+    return f"{line}, edited: the code wrote {short_json(change['written'])}"
+
+
+def _edited(hold: Mapping[str, Any], edit: Mapping[str, Any]) -> str:
+    """What an edit changes in what is held; else its value."""
+    value = edit["value"]
+    if edit["action"] == "edit":
+        value = difference(original(hold["gate"], hold["held"]), value)
+    return short_json(value, _TRACEBACK)
 
 
 def run_line(run: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from devui.client import Client
 from devui.failures import BadRequestError, NotFoundError
 from devui.mcp.answers import (
     as_json,
+    change_line,
     counted,
     cut,
     joined,
@@ -227,7 +228,7 @@ def _state_lines(answer: Mapping[str, Any], since: int | None) -> Iterator[str]:
 
 
 def _pending(change: Mapping[str, Any]) -> str:
-    return f"{change['key']} {_change(change)} (pending, not committed)"
+    return f"{change_line(change)} (pending, not committed)"
 
 
 def _change(change: Mapping[str, Any]) -> str:

@@ -246,7 +246,14 @@ async def test_a_run_is_held_edited_and_finished_by_its_parts(server):
         held = await call("send_message", app="faulty", message=bug_hunt.QUESTION)
         assert "would write bill: 84.0 → -756.0" in held
         change = {"actions": {"stateDelta": {"bill": 75.6}}}
-        assert "75.6" in await call("control_run", command="edit", value=change)
+        edited = await call("control_run", command="edit", value=change)
+        instead = "would write bill: 84.0 → 75.6, edited: the code wrote -756.0"
+        assert instead in edited
+        assert 'edit by mcp:coder: {"actions": {"stateDelta": {"bill": 75.6}}}' in edited
+        assert "bill: 84.0 → 75.6, edited" in await call("state_at", key="bill")
+        half = await call("control_run", command="half")
+        assert "wrote bill: 84.0 → 75.6" in half
+        assert "would write" not in half
         assert bug_hunt.RIGHT in await call("control_run", command="continue")
         assert "edit by mcp:coder" in await call("what_happened")
         number = re.match(r"(\d+):", await call("breakpoints", action="list", app="faulty"))[1]

@@ -47,6 +47,8 @@ class Arrival:
     """Bytes of an event as JSON."""
     changes: tuple[Mapping[str, Any], ...] = ()
     """What the commit of the event will do to the state: `key`, `new`, and `old` if it is there."""
+    state: Mapping[str, Any] | None = None
+    """The committed state before it, as far as it was needed."""
     number: int | None = None
     """Of a committed event."""
     problem: str | None = None
@@ -60,7 +62,7 @@ class Arrival:
             {"key": key, "new": value, **({"old": state[key]} if key in state else {})}
             for key, value in self.delta.items()
         ]
-        return replace(self, changes=tuple(changes))
+        return replace(self, changes=tuple(changes), state=state)
 
     @property
     def delta(self) -> Mapping[str, Any]:

@@ -86,7 +86,7 @@ def _hold(hold: Hold) -> dict[str, Any]:
         "actions": sorted(ALLOWED.get(arrival.gate, ())),
         "edit": asdict(hold.edit) if hold.edit else None,
         "problem": arrival.problem,
-        "changes": list(arrival.changes),
+        "changes": hold.changes,
         "guard": _guard(hold.ruling) if hold.ruling else None,
     }
 

@@ -30,6 +30,7 @@ from devui.debugger.stepping.commands import (
 )
 from devui.debugger.stepping.pauses import Pauses
 from devui.debugger.stepping.plans import PLANS, Lane, Plan, planned
+from devui.wire.events import fields_in
 from devui.wire.gates import GUARD, ORDERS, Action, WorkerGate, original
 from devui.wire.spans import SpanBegan
 
@@ -49,6 +50,13 @@ class Edit:
     at: float
     effects: Mapping[str, Any] = field(default_factory=dict)
     """The actions that come with a recorded result: what the tool wrote to the state, say."""
+
+    @property
+    def delta(self) -> Mapping[str, Any]:
+        """The state delta of an event that takes the place of the held one."""
+        actions = fields_in(fields_in(self.value).get("actions"))
+        delta = fields_in(actions.get("stateDelta", actions.get("state_delta")))
+        return delta if self.action == "edit" else {}
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -70,6 +78,24 @@ class Hold:
     """What could not be done to it before, for which reason it is held again."""
     ruling: Ruling | None = None
     """What the guard says of it."""
+
+    @property
+    def changes(self) -> list[dict[str, Any]]:
+        """What its commit will do to the state, or has done: those of the event, or of what takes
+        its place, with what the code wrote there as `written`."""
+        arrival, edit = self.arrival, self.edit
+        if edit is None or arrival.gate != "before_commit":
+            return [dict(change) for change in arrival.changes]
+        state = arrival.state or {}
+        return [
+            {
+                "key": key,
+                "new": new,
+                **({"old": state[key]} if key in state else {}),
+                **({"written": arrival.delta[key]} if _differs(arrival.delta, key, new) else {}),
+            }
+            for key, new in edit.delta.items()
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +372,10 @@ def _edit(command: Command, hold: Hold | None) -> None:
         hold.edit = hold.refused = None
         return
     hold.edit = Edit(action=action, value=command.value, actor=command.actor, at=time.time())
+
+
+def _differs(delta: Mapping[str, Any], key: str, value: Any) -> bool:
+    return key in delta and not _same(delta[key], value)
 
 
 def _same(one: Any, other: Any) -> bool:

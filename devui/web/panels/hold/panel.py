@@ -155,9 +155,8 @@ def _pending_values(hold: Hold, session: int) -> tuple[StateValue, ...]:
 def _instead(hold: Hold, change: Mapping[str, Any]) -> str:
     if hold.edit is None:
         return ""
-    actions = fields_in(fields_in(hold.edit.value).get("actions"))
-    delta = fields_in(actions.get("stateDelta", actions.get("state_delta")))
-    if hold.edit.action == "drop" or change["key"] not in delta:
+    delta = hold.edit.delta
+    if change["key"] not in delta:
         return "edited: this will not be committed"
     if (instead := delta[change["key"]]) == change["new"]:
         return ""

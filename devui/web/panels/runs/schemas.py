@@ -19,7 +19,10 @@ class StateChangeJson(TypedDict):
 
     key: str
     new: Any
+    """After an edit what the edit writes."""
     old: NotRequired[Any]
+    written: NotRequired[Any]
+    """What the agent's code wrote, if an edit replaces it."""
 
 
 class RecordedCallJson(TypedDict):

@@ -141,6 +141,8 @@ class PendingValueJson(TypedDict):
     key: str
     old: NotRequired[Any]
     new: Any
+    written: NotRequired[Any]
+    """What the agent's code wrote, if an edit of the held event replaces it with `new`."""
     hold: int | None
     """The held event that will write it; null if none does yet."""
 
@@ -476,11 +478,11 @@ def _pending(live: LiveRun | None) -> Iterable[dict[str, Any]]:
     """What held events will write, then what is written and in no event yet."""
     if live is None:
         return
-    carried = set()
+    carried = set[str]()
     for hold in live.stepper.holds:
         if hold.arrival.gate == "before_commit":
-            for change in hold.arrival.changes:
-                carried.add(change["key"])
+            carried.update(change["key"] for change in hold.arrival.changes)
+            for change in hold.changes:
                 yield {**change, "hold": hold.id}
     for item in followed(live.touches.rows(live.row.id, live.session.key), over=False):
         touch = item.touch

@@ -1,0 +1,30 @@
+"""JSON merge patches (RFC 7396): a change to a value by a reader who may know a part of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def merged(value: Any, change: Any) -> Any:
+    """The value with the change: members are merged, null removes one, lists are replaced."""
+    if not isinstance(change, Mapping):
+        return change
+    result = dict(value) if isinstance(value, Mapping) else {}
+    for name, each in change.items():
+        if each is None:
+            result.pop(name, None)
+        else:
+            result[name] = merged(result.get(name), each)
+    return result
+
+
+def difference(before: Any, after: Any) -> Any:
+    """The change that makes one value of the other; one that is no object is it itself."""
+    if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
+        return after
+    gone = dict.fromkeys(before.keys() - after.keys())
+    changed = {
+        name: difference(before[name], each) if name in before else each
+        for name, each in after.items()
+        if name not in before or before[name] != each
+    }
+    return gone | changed
