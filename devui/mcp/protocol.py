@@ -3,14 +3,17 @@
 It is loaded when a coding agent asks for it: `mcp` takes half a second, and may be missing.
 """
 
+import json
 import os
+import re
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NoReturn
+from io import TextIOWrapper
+from typing import Any, Final, NoReturn, cast
 
 import anyio
 import anyio.to_thread
@@ -71,8 +74,8 @@ _SESSIONS: Final = 30
 """Listed as resources."""
 _NAME: Final = 80
 _BODY: Final = 1_000_000
-_OPEN: Final = 64
-"""Coding agents at once, with a protocol that has sessions."""
+_OPEN: Final = 128
+"""Sessions at once, in the worst case: the server ends idle ones before."""
 _PLAIN: Final = "text/plain"
 _JSON: Final = "application/json"
 
@@ -218,7 +221,7 @@ def serve_stdio(connect: Callable[[], Client], *, named: bool) -> None:
 
     async def run() -> None:
         mcp = server(client_of, LOCAL_TOOLS)
-        async with stdio_server() as (incoming, outgoing):
+        async with stdio_server(cast("anyio.AsyncFile[str]", _lines())) as (incoming, outgoing):
             await mcp.run(incoming, outgoing, mcp.create_initialization_options())
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -229,6 +232,35 @@ def serve_stdio(connect: Callable[[], Client], *, named: bool) -> None:
         if error := sys.exception():
             traceback.print_exception(error)
         _leave(1 if error else 0)
+
+
+async def _lines() -> AsyncIterator[str]:
+    """The messages on standard input, each in a form that gets an answer."""
+    wrapped = TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+    async for line in anyio.wrap_file(wrapped):
+        yield answerable(line)
+
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
+
+
+def answerable(line: str) -> str:
+    """The message without what the package drops in silence, for which its sender would wait.
+
+    Lone surrogates are replaced; parameters that aren't an object are empty ones, which the method
+    refuses.
+    """
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    if not isinstance(message, dict):
+        return line
+    if isinstance(message.get("params", {}), dict) and "\\u" not in line:
+        return line
+    params = message.get("params", {})
+    message["params"] = params if isinstance(params, dict) else {}
+    return _HALF.sub("\N{REPLACEMENT CHARACTER}", json.dumps(message, ensure_ascii=False))
 
 
 def _leave(status: int) -> NoReturn:

@@ -307,6 +307,38 @@ def test_nonsense_over_stdio_ends_nothing(server):
     assert answers[-1]["result"]["serverInfo"]["name"] == "devui"
 
 
+def test_calls_with_odd_parameters_are_answered(server):
+    initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    call = {"jsonrpc": "2.0", "method": "tools/call"}
+    half = {"name": "list_sessions", "arguments": {"app": "\ud800"}}
+    calls = [{**call, "id": 8, "params": half}, {**call, "id": 9, "params": "x"}]
+    with begun(server, initialized, *calls) as process:
+        told = [json.loads(process.stdout.readline()) for _ in calls]
+        answers = {each["id"]: each for each in told}
+        process.stdin.close()
+    assert "there is no app \N{REPLACEMENT CHARACTER}" in str(answers[8]["result"]["content"])
+    assert "error" in answers[9]
+
+
+def test_clients_that_vanish_give_way_to_others(server):
+    with server.client() as client:
+
+        def opened() -> dict:
+            answer = client.post("/mcp", json=INITIALIZE, headers=ACCEPT)
+            assert answer.status_code == 200
+            return {**ACCEPT, "Mcp-Session-Id": answer.headers["Mcp-Session-Id"]}
+
+        def ping(headers: dict) -> int:
+            body = {"jsonrpc": "2.0", "id": 3, "method": "ping"}
+            return client.post("/mcp", json=body, headers=headers).status_code
+
+        used, vanished = opened(), opened()
+        for _ in range(70):
+            newest = opened()
+            assert ping(used) == 200
+        assert (ping(vanished), ping(newest)) == (404, 200)
+
+
 def begun(server, *messages: dict) -> subprocess.Popen[str]:
     """`devui mcp` with a client that has said this, and keeps its input open."""
     given = parameters(server)

@@ -5,16 +5,21 @@ with: they can do what its sender can do, and nothing else.
 """
 
 import asyncio
+from collections import OrderedDict
 from types import ModuleType, TracebackType
 from typing import Any, Final, Self
 
-from starlette.types import Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive, Scope, Send
 
 from devui.web.errors import NotThere
 from devui.web.later import Later
 
 _protocol = Later("devui.mcp.protocol")
 _PACKAGES: Final = frozenset({"mcp", "mcp_types"})
+_OPEN: Final = 64
+"""Sessions at once: for another one, the one that was idle for longest is ended."""
+_SESSION: Final = "mcp-session-id"
 
 
 class McpSessions:
@@ -27,6 +32,8 @@ class McpSessions:
         self._manager: Any = None
         self._task: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
+        self._open: OrderedDict[str, int] = OrderedDict()
+        """How many requests of each session are being answered, the longest unused first."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -47,7 +54,39 @@ class McpSessions:
         async with self._begun:
             if self._manager is None:
                 await self._begin()
-        await self._manager.handle_request(scope, receive, send)
+        session = Headers(scope=scope).get(_SESSION, "")
+        if not session:
+            await self._make_room(scope)
+        if session in self._open:
+            self._open[session] += 1
+
+        async def sent(message: Message) -> None:
+            if not session and message["type"] == "http.response.start":
+                opened = Headers(raw=message.get("headers", [])).get(_SESSION)
+                self._open.update({opened: 0} if opened else {})
+            await send(message)
+
+        try:
+            await self._manager.handle_request(scope, receive, sent)
+        finally:
+            if session in self._open:
+                self._open[session] -= 1
+                self._open.move_to_end(session)
+                if scope["method"] == "DELETE":
+                    del self._open[session]
+
+    async def _make_room(self, scope: Scope) -> None:
+        """End idle sessions until there is room for another one.
+
+        A client that vanished ends its session by nothing, and one that merely thinks begins a new
+        one when it hears that its session is over.
+        """
+        while len(self._open) >= _OPEN:
+            idle = next((name for name, requests in self._open.items() if not requests), None)
+            if idle is None:
+                return
+            del self._open[idle]
+            await self._manager.handle_request(_delete(scope, idle), _nothing, _ignore)
 
     async def _begin(self) -> None:
         manager = (await asyncio.to_thread(_loaded)).http_manager(self._url)
@@ -61,6 +100,24 @@ class McpSessions:
         async with manager.run():
             ready.set()
             await self._over.wait()
+
+
+def _delete(scope: Scope, session: str) -> Scope:
+    """The request that ends a session, as its client would send it."""
+    host = [(name, value) for name, value in scope["headers"] if name == b"host"]
+    return {
+        **scope,
+        "method": "DELETE",
+        "headers": [*host, (_SESSION.encode(), session.encode())],
+    }
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _ignore(_: Message) -> None:
+    pass
 
 
 def _loaded() -> ModuleType:
