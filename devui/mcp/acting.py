@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from devui.client import Client
-from devui.client.merge_patch import merged
 from devui.failures import BadRequestError, ConflictError, NotFoundError
 from devui.mcp.answers import as_json, counted, joined, outcome, short_json
 from devui.mcp.tool import OfSession, Tool, known_app
-from devui.wire.gates import original
+from devui.wire.merge_patch import edited, merged
 
 if TYPE_CHECKING:
     from devui.debugger.stepping.commands import CommandName
@@ -139,13 +138,16 @@ class ControlRun(OfSession):
             _ORDERS[self.command],
             position=at["position"] if self.position is None else self.position,
             hold=self.hold,
-            value=merged(_held(at, self.hold), self.value)
-            if self.command == "edit"
-            else self.value,
+            value=self._value(at),
         )
         if self.command in _CHANGES:
             return outcome(client, moved, before)
         return begun(client, moved, before)
+
+    def _value(self, position: Mapping[str, Any]) -> Any:
+        if self.command != "edit":
+            return self.value
+        return edited(position["holds"], self.hold, self.value)
 
     def _resumed(self, client: Client, session: int, at: Mapping[str, Any]) -> Any:
         """Resume the newest invocation. Raises BadRequestError with the calls to decide."""
@@ -161,14 +163,6 @@ class ControlRun(OfSession):
             lines = [f"  {_unknown(call)}" for call in refused.unknown]
             head = "these calls have no committed result; decide about each in value:"
             raise BadRequestError("\n".join([head, *lines])) from refused
-
-
-def _held(position: Mapping[str, Any], number: int | None) -> Any:
-    """What an edit of a hold changes, of the oldest one by default."""
-    holds = [each for each in position["holds"] if number in {None, each["id"]}]
-    if not holds:
-        raise BadRequestError("nothing is held there, so there is nothing to edit")
-    return original(holds[0]["gate"], holds[0]["held"])
 
 
 def _call(name: str) -> int | str:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from devui.client import Client
-from devui.client.merge_patch import difference
 from devui.wire.gates import original
+from devui.wire.merge_patch import difference
 
 MOST: Final = 6000
 """Characters of an answer, about 1,500 tokens."""
@@ -170,11 +170,11 @@ def outcome(client: Client, position: Mapping[str, Any], before: int) -> str:
         lines.append("still running: call what_happened again, or why_stuck")
     committed = [row_line(row) for row in rows if row["number"] > before]
     advice = f"what_happened with after={before}"
-    return with_newest(committed, lines, "earlier event", advice)
+    return with_newest(committed, lines, noun="earlier event", advice=advice)
 
 
 def with_newest(
-    rows: Sequence[str], lines: Sequence[str], noun: str, advice: str, head: str = ""
+    rows: Sequence[str], lines: Sequence[str], *, noun: str, advice: str, head: str = ""
 ) -> str:
     """As many of the newest rows as there is room for before these lines, which matter most.
 

@@ -109,7 +109,8 @@ class WhatHappened(OfSession):
         tail += map(question_line, client.questions(session["key"]))
         if self.after is not None:
             return joined([*lines, *tail, *rows], "use filter, after or limit")
-        return with_newest(rows, tail, "earlier line", "use after or filter", "\n".join(lines))
+        advice, head = "use after or filter", "\n".join(lines)
+        return with_newest(rows, tail, noun="earlier line", advice=advice, head=head)
 
     def _rows(self, client: Client, session: Mapping[str, Any]) -> Iterator[str]:
         """The last events, or those after one, and how many there are beside them."""

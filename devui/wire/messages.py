@@ -27,6 +27,7 @@ from devui.wire.spans import SpanBegan, SpanEnded
 from devui.wire.standing import Look, LookAnswer, Place
 from devui.wire.structure import StructureEdge, StructureNode
 from devui.wire.trials import (
+    CheckEdit,
     CheckModel,
     DescribeApp,
     DescribeBuild,
@@ -173,6 +174,7 @@ ToWorker = (
     | DescribeApp
     | DescribeBuild
     | CheckModel
+    | CheckEdit
     | Remember
     | Recall
     | TryTool

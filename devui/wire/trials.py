@@ -74,6 +74,19 @@ class CheckModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckEdit:
+    """Tell whether a value can take the place of what is held at a gate; answered by `Tried` with
+    "", or with what is wrong with it."""
+
+    trial: int
+    gate: str
+    action: Literal["edit", "mock"]
+    value: str
+    held: str
+    kind: Literal["check_edit"] = "check_edit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Remember:
     """Add a session to the app's memory; answered by `Tried` with null."""
 
@@ -112,6 +125,7 @@ Trial = (
     | DescribeApp
     | DescribeBuild
     | CheckModel
+    | CheckEdit
     | Remember
     | Recall
 )

@@ -8,7 +8,7 @@ server as JSON; the run goes on when the server has answered.
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,10 +77,7 @@ def revise_request(
         return response(kit, verdict)
     before = json.loads(text)
     wanted = {**before, **_object(verdict.value)}
-    settings = {**dict.fromkeys(before["config"]), **wanted["config"]}
-    changed = {name: v for name, v in settings.items() if before["config"].get(name) != v}
-    checked = types.GenerateContentConfig.model_validate(changed)
-    contents = [types.Content.model_validate(each) for each in wanted["contents"]]
+    checked, contents = _checked_request(before, wanted)
     if wanted["contents"] != before["contents"]:
         request.contents = contents
     if wanted.get("model") != before.get("model"):
@@ -88,6 +85,46 @@ def revise_request(
     for name in checked.model_fields_set:
         setattr(request.config, name, getattr(checked, name))
     return None
+
+
+def _checked_request(
+    before: Mapping[str, Any], wanted: Mapping[str, Any]
+) -> tuple[types.GenerateContentConfig, list[types.Content]]:
+    """The settings that differ, and the contents. Raises ValueError and TypeError."""
+    for name, kind, noun in (("config", dict, "an object"), ("contents", list, "a list")):
+        if not isinstance(wanted[name], kind):
+            raise TypeError(f"{name} must be {noun}, not {as_json(wanted[name])[:60]}")
+    settings = {**dict.fromkeys(before["config"]), **wanted["config"]}
+    changed = {name: v for name, v in settings.items() if before["config"].get(name) != v}
+    contents = [types.Content.model_validate(each) for each in wanted["contents"]]
+    return types.GenerateContentConfig.model_validate(changed), contents
+
+
+def problem_of(kit: Kit, gate: str, action: str, *, value: str, held: str) -> str:
+    """Why a value can't take the place of what is held at a gate; "" if it can."""
+    verdict = Verdict(action="edit" if action == "edit" else "mock", value=value, mark="")
+    before = json.loads(held)
+    try:
+        if gate == "before_commit":
+            _check_event(kit, value, before)
+        elif gate == "before_model" and action == "edit":
+            _checked_request(before, {**before, **_object(value)})
+        elif gate in {"before_model", "after_model"}:
+            response(kit, verdict)
+        elif gate == "before_tool" and action == "edit":
+            _object(value)
+    except (ValueError, TypeError) as error:
+        return what_is_wrong(error)
+    return ""
+
+
+def _check_event(kit: Kit, value: str, held: Mapping[str, Any]) -> None:
+    """Raises ValueError and TypeError, for members too that the class would ignore."""
+    fields = kit.event.model_fields
+    known = {*fields, *(field.alias for field in fields.values()), *held}
+    if unknown := [name for name in _object(value) if name not in known]:
+        raise ValueError(f"an event has no member {', '.join(map(repr, unknown))}")
+    kit.event.model_validate_json(value)
 
 
 def response(kit: Kit, verdict: Verdict) -> LlmResponse:

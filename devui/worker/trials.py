@@ -16,6 +16,7 @@ from google.genai import types
 
 from devui.runtime.mistakes import message_of
 from devui.wire.trials import (
+    CheckEdit,
     CheckModel,
     DescribeApp,
     DescribeBuild,
@@ -41,6 +42,7 @@ from devui.worker.engines.kit import (
     Runner,
 )
 from devui.worker.errors import agent_error
+from devui.worker.gates import problem_of
 from devui.worker.json_text import as_json
 from devui.worker.output import current_run
 from devui.worker.run_settings import Models, llm_agents
@@ -169,8 +171,8 @@ class Trials:
                 return await self._described_agents()
             case DescribeBuild():
                 return build_of(self._runner.app, self._kit)
-            case CheckModel():
-                return self._check_model(trial.model)
+            case CheckModel() | CheckEdit():
+                return self._check(trial)
             case Remember():
                 return await self._remember(trial)
             case Recall():
@@ -210,6 +212,13 @@ class Trials:
                 ],
             }
         return described
+
+    def _check(self, trial: CheckModel | CheckEdit) -> str | None:
+        if isinstance(trial, CheckModel):
+            self._check_model(trial.model)
+            return None
+        texts = {"value": trial.value, "held": trial.held}
+        return problem_of(self._kit, trial.gate, trial.action, **texts)
 
     def _check_model(self, name: str) -> None:
         own = self._runner.agent

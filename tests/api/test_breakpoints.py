@@ -226,17 +226,6 @@ def test_a_breakpoint_made_while_a_run_is_held_counts_for_it(client):
     assert debugged.tell("continue")["status"] == "done"
 
 
-def test_what_is_held_again_since_a_change_of_it_could_not_be_is_met_once(client):
-    point = add(client, "weather", on="tool")
-    debugged = Debugged(client, "weather").start(pause=False)
-    debugged.settled()
-    debugged.tell("edit", value=["no", "arguments"])
-    debugged.tell("continue")
-    assert debugged.hold()["reason"] == "problem"
-    assert hits_of(client, "weather", point["id"]) == 1
-    assert debugged.tell("continue")["status"] == "done"
-
-
 def test_one_that_is_switched_off_or_of_another_app_does_nothing(client):
     point = add(client, "count", on="event")
     other = f"/api/apps/count/breakpoints/{point['id']}"

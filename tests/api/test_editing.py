@@ -9,6 +9,7 @@ import pytest
 
 from tests.api.test_stepping import COUNT, WEATHER
 from tests.kit.debugged import Debugged
+from tests.kit.patience import wait_until
 from tests.kit.server import running, write_app
 
 WRITES = """
@@ -41,7 +42,23 @@ root_agent = Agent(name="boss", model=model, tools=[AgentTool(inner)])
 )
 
 
-APPS = {"count": COUNT, "weather": WEATHER, "writes": WRITES, "nested": NESTED}
+BLOCKS = """
+import time
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+async def block(seconds: int) -> str:
+    time.sleep(seconds)
+    return "awake"
+
+
+script = [Rule(after="block", then=Say("done")), Rule(then=Call("block", seconds=7))]
+root_agent = Agent(name="blocker", model=ScriptedLlm(rules=script), tools=[block])
+"""
+
+
+APPS = {"blocks": BLOCKS, "count": COUNT, "weather": WEATHER, "writes": WRITES, "nested": NESTED}
 
 
 @pytest.fixture(scope="module")
@@ -320,30 +337,59 @@ def test_a_response_is_changed_and_its_calls_are_those_that_run(client):
     [
         ("before_commit", "edit", {"author": "x", "actions": {"fly": True}}, "actions.fly: "),
         ("before_commit", "edit", {"author": 5, "content": "no"}, "author: Input should be"),
-        ("before_commit", "edit", "no event", "Input should be"),
+        ("before_commit", "edit", "no event", "must be an object"),
         ("before_model", "edit", {"contents": [{"role": 3}]}, "role: Input should be"),
         ("before_model", "mock", {"content": 7}, "content: Input should be"),
         ("after_model", "edit", {"colour": "red"}, "colour: Extra inputs"),
         ("before_tool", "edit", ["no", "arguments"], "must be an object"),
+        ("before_commit", "edit", {"x": 1}, "an event has no member 'x'"),
+        ("before_model", "edit", {"contents": 5}, "contents must be a list"),
     ],
 )
-def test_what_does_not_fit_is_held_again_with_the_problem(client, gate, command, value, problem):
+def test_what_does_not_fit_is_refused_with_the_problem(client, gate, command, value, problem):
     debugged = at(client, "weather", gate, "forecaster")
-    before = debugged.hold()
-    debugged.tell(command, value=value)
-    debugged.tell("continue")
-    hold = debugged.hold()
-    assert (hold["gate"], hold["reason"], hold["held"]) == (gate, "problem", before["held"])
-    assert problem in hold["problem"]
-    assert "pydantic" not in hold["problem"]
-    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    before, stood = debugged.hold(), debugged.position["position"]
+    refused = debugged.post(command, key="wrong", position=stood, value=value)
+    assert refused.status_code == 422
+    assert refused.json()["detail"].startswith("the change doesn't fit: ")
+    assert problem in refused.json()["detail"]
+    assert "pydantic" not in refused.json()["detail"]
+    assert refused.json()["position"]["holds"] == [before]
+    form = {"command": command, "key": "form", "position": stood, "value": json.dumps(value)}
+    page = client.post(
+        f"/runs/{debugged.run}/commands",
+        data={**form, "hold": before["id"]},
+        headers={"Accept": "text/html", "HX-Request": "true"},
+    ).text
     field = re.search(r'<textarea id="json-[^>]*aria-describedby="([^"]+)"[^>]*>([^<]*)<', page)
     assert json.loads(html.unescape(field[2])) == value
     told = re.search(rf'id="{field[1]}"[^>]*>([^<]*)<', page)[1]
-    assert html.unescape(told) == f"The change failed: {hold['problem']}"
+    assert html.unescape(told) == refused.json()["detail"]
     assert debugged.tell("continue")["status"] == "done"
     assert debugged.texts()[-1] == "It is sunny in Oslo."
     assert not [mark for event in debugged.kept()["events"] for mark in marks(event)]
+
+
+@pytest.mark.slow
+def test_what_a_busy_worker_refuses_later_is_held_again_with_the_problem(client):
+    """The app's code blocks the event loop, so nobody can check the change when it is made."""
+    debugged = at(client, "blocks", "before_tool", "blocker")
+    before = debugged.hold()
+    other = Debugged(client, "blocks").start(pause=False)
+    wait_until(lambda: client.get(f"/api/runs/{other.run}/standing").json()["blocked"])
+    debugged.tell("edit", value=["no", "arguments"])
+    debugged.tell("continue")
+    hold = debugged.hold()
+    assert (hold["gate"], hold["reason"], hold["held"]) == (
+        "before_tool",
+        "problem",
+        before["held"],
+    )
+    assert "must be an object" in hold["problem"]
+    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    assert f"The change failed: {hold['problem']}" in html.unescape(page)
+    debugged.tell("stop")
+    assert other.settled()["status"] == "done"
 
 
 def test_what_cannot_be_done_at_a_gate_is_refused(client):

@@ -246,6 +246,8 @@ async def test_a_run_is_held_edited_and_finished_by_its_parts(server):
         held = await call("send_message", app="faulty", message=bug_hunt.QUESTION)
         assert "would write bill: 84.0 → -756.0" in held
         change = {"actions": {"stateDelta": {"bill": 75.6}}}
+        wrong = await call("control_run", command="edit", value={"content": 5}, fails=True)
+        assert "the change doesn't fit: content" in wrong
         edited = await call("control_run", command="edit", value=change)
         instead = "would write bill: 84.0 → 75.6, edited: the code wrote -756.0"
         assert instead in edited

@@ -32,6 +32,7 @@ from devui.cli.output import (
 from devui.cli.server import Terminal, on_the_server
 from devui.failures import LEFT, BadRequestError
 from devui.web.text.gates import deadlock
+from devui.wire.merge_patch import edited
 
 if TYPE_CHECKING:
     from devui.debugger.stepping.commands import CommandName
@@ -163,7 +164,7 @@ _ORDERS: "Final[dict[str, tuple[CommandName, str]]]" = {
     "undo": ("undo", "Undo the change to what is held."),
 }
 _CHANGES: "Final[dict[CommandName, str]]" = {
-    "edit": "Replace what is held with VALUE (JSON).",
+    "edit": "Merge VALUE (JSON) into what is held: null removes a member, lists are replaced.",
     "mock": "Answer the held model or tool call with VALUE.",
     "reject": "Reject the held tool call and give the model VALUE as the reason.",
 }
@@ -352,6 +353,8 @@ def _change(name: "CommandName", about: str) -> click.Command:
         text = sys.stdin.read() if value == "-" else value
         meant = _value(name, text)
         position = running(terminal.client, session, or_over=options["key"] is not None)
+        if name == "edit":
+            meant = edited(position["holds"], options["hold"], meant)
         _command(terminal, position, name, wait=False, value=meant, **options)
 
     return send

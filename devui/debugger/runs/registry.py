@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from devui.debugger.apps.apps import UnknownApp
 from devui.debugger.background.tasks import Tasks
@@ -33,7 +33,14 @@ from devui.debugger.runs.settings import last_settings
 from devui.debugger.runs.standing import standing_after, standing_of
 from devui.debugger.runs.watchdog import Looks
 from devui.debugger.stepping.answered import Answered, Order
-from devui.debugger.stepping.commands import CallOrder, Command, CommandRefused, Misused, Stale
+from devui.debugger.stepping.commands import (
+    CallOrder,
+    Command,
+    CommandRefused,
+    Misused,
+    Stale,
+    Unfit,
+)
 from devui.debugger.stepping.position import position_after, position_of
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.workers.native_output import overhear
@@ -294,6 +301,10 @@ class Runs:
             return known
         live = await self._going(run)
         try:
+            if command.name in {"edit", "mock"}:
+                await self._check_value(live, command)
+                if (known := await self._repeated(run, command)) is not None:
+                    return known
             moved = live.stepper.command(command)
         except CommandRefused as refused:
             raise refused.at(position_of(live)) from None
@@ -306,6 +317,19 @@ class Runs:
         self._bus.publish(live.session.key, PositionChanged(run, live.stepper.position))
         await live.put(moved)
         return answer
+
+    async def _check_value(self, live: LiveRun, command: Command) -> None:
+        """Raises Stale and Misused, Unfit for what can't take the place of what is held."""
+        hold = live.stepper.valued(command)
+        if hold is None or live.worker is None:
+            return
+        action: Literal["edit", "mock"] = "edit" if command.name == "edit" else "mock"
+        arrival = hold.arrival
+        problem = await self.trials.check_edit(
+            live.worker, arrival.gate, action, value=command.value, held=arrival.payload
+        )
+        if problem:
+            raise Unfit(f"the change doesn't fit: {problem}")
 
     async def end_call(self, run: str, order: CallOrder) -> dict[str, Any]:
         """End a call that is under way and return the position. Raises what `command` does."""

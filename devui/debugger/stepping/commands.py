@@ -116,5 +116,9 @@ class Misused(CommandRefused):
     """The command makes no sense here: its key is another's, or what it names is not there."""
 
 
-class Unchanged(Misused):
+class Unfit(Misused):
+    """A value that can't take the place of what is held."""
+
+
+class Unchanged(Unfit):
     """An edit to what is held already."""

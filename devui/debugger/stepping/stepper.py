@@ -274,6 +274,18 @@ class Stepper:
         self.last = LastCommand(command, time.time())
         return moved
 
+    def valued(self, command: Command) -> Hold | None:
+        """The hold that a command gives another value, which has to fit.
+
+        Raises Stale when the run is not at the command's position any more, and Misused.
+        """
+        if command.name not in {"edit", "mock"}:
+            return None
+        self._check(command)
+        hold = self._chosen(command)
+        allowed = hold is not None and command.name in ALLOWED.get(hold.arrival.gate, frozenset())
+        return hold if allowed else None
+
     def _check(self, command: Command) -> None:
         if command.position is None and command.name not in ANYTIME:
             raise Misused(f"{command.name!r} needs the position it applies to")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from devui.debugger.workers.workers import Worker, Workers
 from devui.store.errors import BadValue
@@ -15,7 +15,9 @@ from devui.store.journal import Journal
 from devui.store.rows import SessionRow, SpanRow
 from devui.store.state import prefixed
 from devui.store.trials import TrialRow
+from devui.wire.framing import FrameTooLarge
 from devui.wire.trials import (
+    CheckEdit,
     CheckModel,
     DescribeApp,
     DescribeBuild,
@@ -31,6 +33,8 @@ from devui.wire.trials import (
 
 PATIENCE: Final = 300.0
 """Seconds after which a trial is cancelled."""
+_SOON: Final = 2.0
+"""Seconds for a check that a command waits for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +94,24 @@ class Trials:
         tried = await self._tried(app, lambda number: CheckModel(trial=number, model=model))
         told = json.loads(tried.error) if tried.error is not None else {}
         return str(told.get("message") or told.get("type") or "")
+
+    async def check_edit(
+        self, worker: Worker, gate: str, action: Literal["edit", "mock"], *, value: Any, held: Any
+    ) -> str:
+        """Why a value can't take the place of what a run of the worker is held with at a gate.
+
+        "" if it can, or if the worker doesn't answer soon: then it says so when the run continues.
+        """
+        given, there = json.dumps(value), json.dumps(held)
+
+        def make(number: int) -> Trial:
+            return CheckEdit(trial=number, gate=gate, action=action, value=given, held=there)
+
+        try:
+            tried = await self._tried_by(worker, make, patience=_SOON)
+        except (TrialFailed, FrameTooLarge):
+            return ""
+        return str(json.loads(tried.result or '""'))
 
     async def remember(self, session: SessionRow) -> None:
         """Add a session to the memory of its app; raises what `tools` does."""
@@ -201,18 +223,22 @@ class Trials:
                 future.set_exception(TrialFailed("the app's process ended during the call"))
 
     async def _tried(self, app: str, make: Callable[[int], Trial]) -> Tried:
-        worker = await self._workers.worker(app)
+        return await self._tried_by(await self._workers.worker(app), make, patience=PATIENCE)
+
+    async def _tried_by(
+        self, worker: Worker, make: Callable[[int], Trial], *, patience: float
+    ) -> Tried:
         number = next(self._numbers)
         future: asyncio.Future[Tried] = asyncio.get_running_loop().create_future()
         self._waiting[number] = (worker, future)
         name = f"trial-{number}"
         worker.take(name)  # so that it is not ended meanwhile
         try:
-            await worker.send(make(number))
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(patience):  # a worker that reads nothing blocks `send`, too
+                await worker.send(make(number))
                 return await future
         except TimeoutError:
-            raise TrialFailed(f"no answer within {PATIENCE:.0f} s") from None
+            raise TrialFailed(f"no answer within {patience:.0f} s") from None
         finally:
             self._waiting.pop(number, None)
             if not future.done() or future.cancelled():

@@ -65,6 +65,8 @@ def test_what_is_held_is_changed(terminal, client):
     assert 'weather(city="Oslo")' in terminal("dbg", "where").stdout
     wrong = terminal("dbg", "edit", "{city")
     assert (wrong.returncode, "not valid JSON" in wrong.stderr) == (2, True)
+    unfit = terminal("dbg", "edit", '["city"]')
+    assert (unfit.returncode, "the change doesn't fit" in unfit.stderr) == (2, True)
     edited = terminal("dbg", "edit", '{"city": "Tromsø"}').stdout.splitlines()
     assert [line.strip() for line in edited if line.strip().startswith(("-", "+"))] == [
         '-  "city": "Oslo"',
@@ -75,6 +77,17 @@ def test_what_is_held_is_changed(terminal, client):
     assert 'weather → "rain"  mocked by Ada' in terminal("dbg", "continue").stdout
     [edit] = client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]
     assert (edit["action"], edit["after"], edit["actor"]) == ("mock", "rain", "Ada")
+
+
+def test_an_edit_is_merged_into_what_is_held(terminal, held):
+    held.tell("run_to", like={"agent": "count"})
+    wrong = terminal("dbg", "edit", '{"x": 1}')
+    assert (wrong.returncode, "an event has no member 'x'" in wrong.stderr) == (2, True)
+    edited = terminal("dbg", "edit", '{"actions": {"stateDelta": {"n": 7}}}')
+    assert "(edited: the code wrote 1)" in edited.stdout
+    terminal("dbg", "half")
+    event = held.kept()["events"][-1]
+    assert (event["author"], event["actions"]["stateDelta"]) == ("count", {"n": 7})
 
 
 def test_the_state_is_shown_now_with_what_is_pending_and_as_of_an_event(terminal, held):

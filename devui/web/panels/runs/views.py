@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from devui.debugger.questions.questions import answered_once
 from devui.debugger.recovery.answers import Settled, Undecided, opening
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.stepping.commands import CommandRefused, Misused, Unchanged
+from devui.debugger.stepping.commands import CommandRefused, Misused, Unfit
 from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import SessionRow
 from devui.web.adk.bodies import parse
@@ -234,13 +234,13 @@ async def command(request: Request) -> Response:
 async def _ordered(
     request: Request, services: Services, run: str, order: dict[str, Any], field: str = "value"
 ) -> Response:
-    """Carry it out; raises WrongFields at `field` where its value is what is held already."""
+    """Carry it out; raises WrongFields at `field` for a value that doesn't fit or isn't new."""
     body = parse(CommandBody, order)
     if body.value is not None:
         body.value = await unmasked_hold(services, run, body.value)
     try:
         position = await services.runs.command(run, body.to_command())
-    except Unchanged as refused:
+    except Unfit as refused:
         raise WrongFields({field: str(refused)}) from refused
     except CommandRefused as refused:
         raise Conflict(f"{refused}; the page shows the current state of the run") from refused

@@ -1,7 +1,9 @@
 """JSON merge patches (RFC 7396): a change to a value by a reader who may know a part of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from devui.wire.gates import original
 
 
 def merged(value: Any, change: Any) -> Any:
@@ -28,3 +30,13 @@ def difference(before: Any, after: Any) -> Any:
         if name not in before or before[name] != each
     }
     return gone | changed
+
+
+def edited(holds: Iterable[Mapping[str, Any]], number: int | None, change: Any) -> Any:
+    """What takes the place of what is held when the change is merged into it.
+
+    `number` is that of one of several holds, as the API tells them; without it the oldest one is
+    edited. If there is none, it is the change itself, which the server refuses.
+    """
+    hold = next((each for each in holds if number in {None, each["id"]}), None)
+    return change if hold is None else merged(original(hold["gate"], hold["held"]), change)
