@@ -268,7 +268,8 @@ def _point(point: Mapping[str, Any]) -> str:
     state = "" if point["enabled"] else ", disabled"
     about = f"{point['when']} {point['on']}:{point['name']}"
     details = f" {as_json(members)}" if members else ""
-    return f"{point['id']}: {about}{details}, {counted(point['hits'], 'hit')}{state}"
+    actor = f", set by {point['actor']}" if point.get("actor") else ""
+    return f"{point['id']}: {about}{details}, {counted(point['hits'], 'hit')}{actor}{state}"
 
 
 class Fork(OfSession):

@@ -33,6 +33,7 @@ _ROWS: Final = 1000
 _BLOCK: Final = 1500
 """Characters of one message of a prompt."""
 _CONFIG: Final = 300
+_SHOWN: Final = 60
 _VALUE: Final = 4000
 """Characters of a state value that was asked for, which leave room for its writes."""
 _WRITES: Final = 20
@@ -156,12 +157,15 @@ def _at(value: Any, path: str) -> Any:
     """The value at a place such as `content.parts[0].text`. Raises NotFoundError."""
     for step in _STEP.finditer(path):
         index, name = step[1], step[3] if step[2] is None else step[2]
+        if not isinstance(value, Mapping | list):
+            whole = short_json(value, _SHOWN)
+            raise NotFoundError(f"nothing at {step[0]!r} of {path!r}: {whole} has no members")
+        member: Any = int(index) if index else name
         try:
-            value = value[int(index)] if index else value[name]
+            value = value[member]
         except (IndexError, KeyError, TypeError) as error:
-            sized = isinstance(value, str | list)
-            members = value if isinstance(value, Mapping) else range(len(value) if sized else 0)
-            there = ", ".join(map(str, list(members)[:_SESSIONS]))
+            members = value if isinstance(value, Mapping) else range(len(value))
+            there = ", ".join(map(str, list(members)[:_SESSIONS])) or "none"
             raise NotFoundError(
                 f"nothing at {step[0]!r} of {path!r}; available: {there}"
             ) from error
@@ -297,11 +301,13 @@ def _spans(client: Client, session: int, event: int) -> Sequence[Mapping[str, An
     """The calls that an event came of. Raises NotFoundError, with what the event came of."""
     spans = client.spans(session, event=event)
     if not spans:
-        author = client.event(session, event).get("author")
-        by = (
-            "the user sent it" if author == "user" else "code of the agent or a failed call made it"
-        )
-        raise NotFoundError(f"#{event} has no prompt: {by}; use show_event")
+        body = client.event(session, event)
+        why = "it came of no call of a model or tool; use show_event"
+        if body.get("author") == "user":
+            why = "the user sent it; use show_event"
+        elif body.get("errorCode") or body.get("errorMessage"):
+            why = "it is an error, not an answer; what_happened shows where it was raised"
+        raise NotFoundError(f"#{event} has no prompt: {why}")
     return spans
 
 

@@ -227,6 +227,8 @@ async def test_words_are_right_when_there_is_little_or_nothing(server):
         await call("send_message", app="faulty", message=bug_hunt.QUESTION)
         assert "no event #99" in await call("prompt_at", event=99, fails=True)
         assert "the user sent it" in await call("prompt_at", event=1, fails=True)
+        assert "it is an error" in await call("prompt_at", event=7, fails=True)
+        assert "-756.0 has no members" in await call("state_at", key="bill", path="a", fails=True)
         assert "no earlier prompt" in await call("prompt_at", event=2, diff=True, fails=True)
         found = await call("list_sessions", find="split")
         assert "#1 user user: Split the bill of table 7" in found
