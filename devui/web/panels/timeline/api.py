@@ -356,7 +356,7 @@ async def _matching(
     try:
         wanted = Filter.read(text)
     except FilterError as error:
-        raise BadRequest(f"the filter, column {error.at + 1}: {error}") from error
+        raise BadRequest(f"filter, character {error.at + 1}: {error}") from error
     last, after = number_in(request, "last"), await _event_after(request)
     numbers = (await matches(services.journal, session.key, wanted, services.prices)).numbers
     numbers = numbers[bisect_right(numbers, after.number) :] if after else numbers
