@@ -67,13 +67,14 @@ def session_url(
     since: int | None = None,
     only: str = "",
     file: str | None = None,
+    view: str | None = None,
 ) -> str:
     """The session page: the number of the event to show, the inspector's tab, the breakpoint
     whose hits over the past are shown there, the state key whose history is, the event whose
-    state is compared with, the filter: `only` what it lets through is in the timeline, and the
-    artifact that is shown."""
+    state is compared with, the filter: `only` what it lets through is in the timeline, the
+    artifact that is shown, and the view in the place of the timeline."""
     shown = {"at": at, "event": event, "tab": tab, "hits": hits, "since": since}
-    shown |= {"filter": only or None, "file": file}
+    shown |= {"filter": only or None, "file": file, "view": view}
     return _with(f"/sessions/{key}", **shown, **_pinned(pin))
 
 
@@ -85,11 +86,12 @@ def moment_url(
     pin: Pin | None = None,
     since: int | None = None,
     only: str = "",
+    view: str | None = None,
 ) -> str:
     """The page as of an event, or as it is now; `pin` is the state key whose history is shown,
-    `since` the event whose state is compared with, `only` the filter of the
-    timeline."""
-    shown = {"at": at, "tab": tab, "since": since, "filter": only or None}
+    `since` the event whose state is compared with, `only` the filter of the timeline, `view` what
+    is shown in its place."""
+    shown = {"at": at, "tab": tab, "since": since, "filter": only or None, "view": view}
     return _with(f"/sessions/{key}", **shown, **_pinned(pin))
 
 
@@ -103,11 +105,12 @@ def writes_url(
     every: bool = False,
     since: int | None = None,
     only: str = "",
+    view: str | None = None,
 ) -> str:
     """The page as of the event before or after (`previous`, `next`) that wrote to the state, or to
     the key `pin`, unless it is to be `every` key; what else it shows stays."""
     of = "all" if every and pin else None
-    shown = {"at": at, "of": of, "tab": tab, "since": since, "filter": only or None}
+    shown = {"at": at, "of": of, "tab": tab, "since": since, "filter": only or None, "view": view}
     return _with(f"/sessions/{key}/writes/{direction}", **shown, **_pinned(pin))
 
 
@@ -256,9 +259,15 @@ def breaks_here_url(key: int) -> str:
     return f"/sessions/{key}/breaks"
 
 
-def hit_url(key: int, direction: str, event: int | None = None, tab: str | None = None) -> str:
+def hit_url(
+    key: int,
+    direction: str,
+    event: int | None = None,
+    tab: str | None = None,
+    view: str | None = None,
+) -> str:
     """The event before or after (`previous`, `next`) at which a breakpoint would have stopped."""
-    return _with(f"/sessions/{key}/hits/{direction}", event=event, tab=tab)
+    return _with(f"/sessions/{key}/hits/{direction}", event=event, tab=tab, view=view)
 
 
 def breakpoint_url(key: int, number: int) -> str:
@@ -336,7 +345,7 @@ def log_tab_url(key: int, event: int | None = None) -> str:
 
 
 def trace_url(key: int) -> str:
-    """The waterfall of a run, as the inspector's tab."""
+    """The waterfall of a run, as a piece of the page."""
     return f"/sessions/{key}/trace"
 
 

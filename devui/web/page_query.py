@@ -1,7 +1,7 @@
 """What the address of a session page asks for."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from devui.debugger.breakpoints.past import Past
 from devui.debugger.events.matches import Matches
@@ -11,6 +11,15 @@ from devui.debugger.predicates.filters import NOTHING_TYPED, Typed
 from devui.debugger.runs.standing import Standing
 from devui.store.rows import EventRow
 from devui.web.panels.breakpoints.parts import BreakpointForm
+
+View: TypeAlias = Literal["trace"]
+"""What the middle pane shows in the place of the events."""
+TRACE: Final[View] = "trace"
+
+
+def view_of(name: str | None) -> View | None:
+    """The requested view; None for the events."""
+    return TRACE if name == TRACE else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,8 @@ class PageQuery:
     """The name of the artifact that is shown; `against` is the version it is compared with."""
     version: int | None = None
     """Its version; None for the newest."""
+    view: View | None = None
+    """What is shown in the place of the timeline; None for the timeline itself."""
     standing: Standing | None = None
     """What the newest run waits for, if its tab is shown and its worker was asked already."""
 

@@ -356,7 +356,7 @@ def alone() -> list[Model]:
         *samples.chat(travel, samples.FAILED).messages,
         Filled(rows.items, gap(7, 1, 5), gap(7, 16, 40)),
         Filled(samples.chat(travel, None).messages, gap(7, 1, 5, in_grid=False)),
-        Selection(*chosen, watch_samples.STRIP),
+        Selection(*chosen, watch_samples.STRIP, request_samples.SPANS, request_samples.WATERFALL),
         Narrowed(rows, *chosen, PageStream("/sessions/7/stream?filter=kind:call")),
         breakpoint_sheet(*travel[10][:2], break_samples.SHEET[0]),
         *break_samples.SHEET,

@@ -6,6 +6,7 @@ from devui.debugger.events.spans import Piece, SentRequest
 from devui.store.rows import SpanRow
 from devui.web import links
 from devui.web.basic_parts import Fact
+from devui.web.page_query import TRACE
 from devui.web.panels.inspector.parts import TabAsk
 from devui.web.panels.request.parts import (
     Block,
@@ -20,7 +21,7 @@ from devui.web.panels.request.parts import (
     ToolSent,
 )
 from devui.web.panels.request.prompt_diff import as_text, body_of, prompt_diff, tool_shown
-from devui.web.panels.trace.parts import SpanBar, TimeTick, TracePanel
+from devui.web.panels.trace.parts import SpanBar, TimeTick, TracePanel, ViewLink, ViewSwitch
 from devui.web.text.jsontree import json_text, json_tree
 from tests.web.travel_samples import KEY
 
@@ -106,7 +107,7 @@ BAR = SpanBar(
     name="gemini",
     who="teller",
     level=2,
-    href=links.session_url(KEY, event=4, tab="trace"),
+    href=links.session_url(KEY, event=4, view=TRACE),
     x=10,
     width=300.5,
     first=100,
@@ -116,7 +117,7 @@ BAR = SpanBar(
     going=False,
     selected=True,
 )
-TRACE = TracePanel(
+WATERFALL = TracePanel(
     href=links.trace_url(KEY),
     event=4,
     title="Where the time went",
@@ -130,8 +131,24 @@ TRACE = TracePanel(
     more="3 more spans in the export",
     export_href=links.trace_api_url(KEY, "run-1"),
 )
-ALL = (
+EVENTS = ViewSwitch(
+    (
+        ViewLink("events", "Events", links.session_url(KEY), current=True),
+        ViewLink("trace", "Trace", links.session_url(KEY, view=TRACE), current=False),
+    ),
+    None,
+)
+SPANS = ViewSwitch(
+    (
+        ViewLink("events", "Events", links.session_url(KEY, event=4), current=False),
+        ViewLink("trace", "Trace", links.session_url(KEY, event=4, view=TRACE), current=True),
+    ),
     TRACE,
+)
+ALL = (
+    EVENTS,
+    SPANS,
+    WATERFALL,
     TabAsk("trace", links.trace_url(KEY)),
     PANEL,
     PANEL.messages[0].body,

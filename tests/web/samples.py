@@ -72,6 +72,7 @@ from tests.web import (
     filter_samples,
     held_samples,
     replay_samples,
+    request_samples,
     settings_samples,
     state_samples,
     watch_samples,
@@ -333,6 +334,7 @@ def timeline(
     before = events[first - 1][0] if first else None
     rewound = TakenBack((Rewind(5, 3),))
     return Timeline(
+        switch=request_samples.EVENTS,
         filter=filter_samples.FILTER if selected else filter_samples.UNFILTERED,
         chips=filter_samples.CHIPS,
         items=with_rewind_marks(

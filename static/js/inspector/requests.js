@@ -15,7 +15,7 @@ export function start() {
   });
   document.addEventListener("click", wait, true);
   document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
-    const fields = ctx.sourceElement.matches("[id$='-ask']") && ctx.sourceElement.getAttribute("hx-include");
+    const fields = ctx.sourceElement.matches("[id$='-ask'], [id$='-poll']") && ctx.sourceElement.getAttribute("hx-include");
     if (fields) refreshes.set(ctx, { fields, shown: shown(fields) });
   });
   // A panel that refreshes itself sends what it shows. If that has changed before the answer arrives, by a click on another
@@ -26,9 +26,9 @@ export function start() {
   });
 }
 
-// A tab's link belongs to the event that was selected when it was rendered: wait for the new selection's link.
+// The link of a tab or view belongs to the event that was selected when it was rendered: wait for the new selection's link.
 function wait(event) {
-  const link = event.target.closest?.("#inspector [data-tab]");
+  const link = event.target.closest?.("#inspector [data-tab], #views a");
   const elsewhere = event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
   if (!link || elsewhere || !(selection || underway.size)) return;
   event.preventDefault();

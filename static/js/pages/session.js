@@ -39,9 +39,10 @@ import * as rows from "../timeline/rows.js";
 import * as scrubber from "../timeline/scrubber.js";
 import * as tour from "../tour/tour.js";
 import * as spans from "../trace/spans.js";
+import * as view from "../trace/view.js";
 
 start([
   announcements, requests, attachments, composer, forms, connection, copying, popups, palette, drafts, filter, fork, sheet, keyHistory,
   log, keys, notes, navigation, panes, player, apart, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
-  theme, times, spans, graph, progress, settings, tour,
+  theme, times, spans, view, graph, progress, settings, tour,
 ]);

@@ -5,5 +5,6 @@ for (const pane of ["chat", "inspector"]) {
   if (size) document.documentElement.style.setProperty(`--${pane}`, size);
 }
 if (localStorage.getItem("apart")) document.documentElement.dataset.apart = "";
-const linked = new URLSearchParams(location.search).has("event") ? "inspector" : null;
+const query = new URLSearchParams(location.search);
+const linked = query.has("event") ? "inspector" : query.has("view") ? "timeline" : null;
 document.documentElement.dataset.pane = linked ?? sessionStorage.getItem("pane") ?? "chat";

@@ -3,7 +3,7 @@
 import * as rows from "../timeline/rows.js";
 
 // What a link needs; other parameters matter only for the moment.
-const LINKED = ["at", "event", "tab", "key", "path", "hits", "since", "with", "filter"];
+const LINKED = ["at", "event", "tab", "key", "path", "hits", "since", "with", "filter", "view"];
 const SHOWN = 1500; // milliseconds
 
 function address() {

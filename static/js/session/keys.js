@@ -15,13 +15,14 @@ import * as player from "../timeline/player.js";
 import * as rows from "../timeline/rows.js";
 import * as scrubber from "../timeline/scrubber.js";
 import * as tour from "../tour/tour.js";
+import * as view from "../trace/view.js";
 import * as clipboard from "./clipboard.js";
 import * as panes from "./panes.js";
 
 const click = (selector) => document.querySelector(selector)?.click();
 
 const focusedRow = () => document.activeElement?.closest?.("#rows > *");
-const TABS = ["Event", "State", "Raw", "Log", "Breaks", "Run", "Request", "Trace", "Graph", "Files"];
+const TABS = ["Event", "State", "Raw", "Log", "Breaks", "Run", "Request", "Graph", "Files"];
 
 // As in a tree grid: ← folds what is open, else goes to the row above in the tree; → unfolds, or goes to the first row below.
 function foldOrLeave() {
@@ -82,6 +83,7 @@ const SECTIONS = {
     { keys: ["/"], does: "filter the events", run: () => filter.focus() },
     { keys: ["ArrowLeft"], does: "fold the agent or invocation, or go up to it", when: focusedRow, run: foldOrLeave },
     { keys: ["ArrowRight"], does: "unfold the agent or invocation, or go into it", when: focusedRow, run: unfoldOrEnter },
+    { keys: ["v"], does: "show the trace, or the events", after: true, run: () => view.toggle() },
     { keys: [], does: "show calls and results separately, or as one row", run: () => apart.toggle() },
     { keys: ["x"], does: "star or unstar the selected event", after: true, when: rows.current, run: () => notes.star() },
     { keys: ["N"], does: "write a note on the selected event", after: true, when: rows.current, run: () => notes.write() },
@@ -126,7 +128,7 @@ const SECTIONS = {
     { keys: [], does: "about this app", press: "#about-app" },
   ],
   Page: [
-    { keys: [..."1234567890"], does: `go to a tab: ${TABS.join(", ")}`, each: TABS.map((name) => `tab ${name}`), after: true, run: (key) => click(`[data-tab="${key}"]`) },
+    { keys: [..."123456789"], does: `go to a tab: ${TABS.join(", ")}`, each: TABS.map((name) => `tab ${name}`), after: true, run: (key) => click(`[data-tab="${key}"]`) },
     { keys: [], does: "take the 60-second tour of the debugger", when: tour.isPossible, run: tour.begin },
     ...EVERYWHERE,
     { keys: ["Escape"], does: "close, or leave the message field", when: () => false, run: escape },

@@ -1,7 +1,7 @@
-// Back, forward, and links. Going back or forward to another event or tab of the same moment fetches the inspector alone, so
+// Back, forward, and links. Going back or forward to another event, tab or view of the same moment fetches the inspector alone, so
 // that the rest of the page keeps what was typed there. A selection that the filter leaves out needs another page; so does a
 // link that leads out of the session.
-const SELECTION = ["event", "tab", "hits", "with", "key", "path", "since", "fork"];
+const SELECTION = ["event", "tab", "hits", "with", "key", "path", "since", "fork", "view"];
 let shown = location.href;
 let deferred = false;
 

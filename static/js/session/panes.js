@@ -16,9 +16,11 @@ export function start() {
     if (event.target.closest("[data-drawer-open]")) { drawer("open"); document.getElementById("panel").focus(); }
   });
   document.addEventListener("htmx:after:swap", (event) => {
-    const { target } = event.detail.ctx;
+    const { sourceElement, target } = event.detail.ctx;
     const query = new URLSearchParams(location.search);
-    if (target?.id === "inspector" && (query.has("event") || query.has("tab"))) reveal();
+    if (target?.id !== "inspector") return;
+    if (sourceElement?.matches("[data-view]")) showTimeline();
+    else if (query.has("event") || query.has("tab")) reveal();
   });
 }
 
@@ -33,6 +35,10 @@ function stay(event) {
 function reveal() {
   drawer("open");
   if (phone.matches) show("inspector");
+}
+
+function showTimeline() {
+  if (phone.matches) show("timeline");
 }
 
 export function connect(root) {

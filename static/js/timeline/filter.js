@@ -1,7 +1,9 @@
 // The filter of the timeline: Enter fetches the matching rows and leaves the rest of the page, such as a message being
 // written, as it is. The address always names the filter in force. Suggestions complete the word at the caret.
+import { afterwards } from "../inspector/requests.js";
 import { each } from "../shell/behaviours.js";
 import { position } from "../shell/stream.js";
+import * as view from "../trace/view.js";
 
 const MOST = 14;
 const clicked = []; // ids of chips that were clicked while the rows for another filter were on their way
@@ -111,6 +113,12 @@ function expand(open) {
 }
 
 export function focus() {
+  if (view.isEvents()) return edit();
+  view.toggle();
+  afterwards(edit);
+}
+
+function edit() {
   field().focus();
   field().select();
 }

@@ -7,6 +7,7 @@ import { look, reveal } from "./gaps.js";
 const REST = 90;
 const VISIBLE = "#rows > .row[data-event]:not([hidden], [data-folded])";
 const folded = new Set();
+let next = null; // the number of the event that `go` leads to
 
 export function start() {
   document.addEventListener("click", (event) => {
@@ -15,7 +16,7 @@ export function start() {
     const header = button.closest(".inv");
     fold(header.id, !folded.has(header.id));
   });
-  document.addEventListener("htmx:after:history:update", () => { mark(); show(); });
+  document.addEventListener("htmx:after:history:update", () => { next = null; mark(); show(); });
   document.addEventListener("focusin", (event) => {
     const link = event.target.closest?.("#rows .seq a");
     if (link) stop(link);
@@ -59,7 +60,8 @@ export function current() {
 export function step(count) {
   const rows = visible();
   const here = rows.findIndex((row) => row.contains(document.activeElement));
-  const from = here >= 0 ? here : rows.findIndex((row) => Number(row.dataset.event) === selected());
+  const number = next ?? selected(); // under the trace, no row has the focus
+  const from = here >= 0 ? here : rows.findIndex((row) => Number(row.dataset.event) === number);
   const start = from >= 0 ? from : count > 0 ? -1 : rows.length;
   if (start + count === rows.length && from >= 0) document.querySelector("#next[href]")?.click();
   const row = rows[Math.min(Math.max(start + count, 0), rows.length - 1)];
@@ -84,7 +86,7 @@ export function first() {
   if (!gap || gap.previousElementSibling?.closest("[data-event]")) return go(visible()[0]);
   const url = new URL(document.querySelector("[data-scrub]").form.getAttribute("action"), location);
   const shown = new URLSearchParams(location.search);
-  for (const name of ["at", "filter"]) if (shown.has(name)) url.searchParams.set(name, shown.get(name));
+  for (const name of ["at", "filter", "view"]) if (shown.has(name)) url.searchParams.set(name, shown.get(name));
   url.searchParams.set("event", 1);
   location.assign(url);
 }
@@ -96,8 +98,8 @@ function visible() {
 // Focuses a row, and selects it when the key rests.
 export function go(row) {
   if (!row) return;
-  const link = row.querySelector(".seq a");
-  link.focus({ preventScroll: true });
+  next = Number(row.dataset.event);
+  row.querySelector(".seq a").focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
   soon(() => {
     const shown = document.getElementById(row.id); // it may be another one by then, or folded

@@ -82,7 +82,9 @@ function extend(picture) {
   slider.value = count;
   for (const [id, name] of [["previous", "event"], ["cursor-back", "at"]]) {
     const link = document.getElementById(id);
-    link.href = `${slider.form.getAttribute("action")}?${name}=${count}`;
+    const url = new URL(slider.form.getAttribute("action"), location), view = new URLSearchParams(location.search).get("view");
+    url.search = new URLSearchParams({ [name]: count, ...(view && { view }) });
+    link.href = url.pathname + url.search;
     link.removeAttribute("aria-disabled");
   }
 }

@@ -1,4 +1,6 @@
-// Arrow keys move from span to span.
+// Spans of the trace: arrow keys move from one to the next, and those of the selected event come into sight.
+import { each } from "../shell/behaviours.js";
+
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 
 export function start() {
@@ -10,4 +12,15 @@ export function start() {
     event.preventDefault();
     next?.focus();
   });
+  document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
+    if (ctx.target?.id === "inspector") show();
+  });
+}
+
+export function connect(root) {
+  each(root, "[data-spans]", show);
+}
+
+function show() {
+  document.querySelector("#trace .chosen")?.scrollIntoView({ block: "nearest" });
 }

@@ -18,7 +18,7 @@ from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest, fill, keep_url, push_url, remove, renew, retarget, say
 from devui.web.links import session_url
 from devui.web.lookup import event_of, existing_event, session_of, theme_of
-from devui.web.page_query import PageQuery
+from devui.web.page_query import PageQuery, view_of
 from devui.web.panels.breakpoints.api import BreakpointBody
 from devui.web.panels.breakpoints.descriptions import description, full_description
 from devui.web.panels.breakpoints.from_event import LOG, breakpoint_sheet, draft_like, draft_with
@@ -37,6 +37,7 @@ from devui.web.panels.inspector.parts import Selection
 from devui.web.panels.runs.panel import standing_of
 from devui.web.panels.session.page import session_page
 from devui.web.panels.timeline.transport import transport
+from devui.web.panels.trace.switch import shown_trace, view_switch
 from devui.web.panels.watch.panel import watch_strip
 from devui.web.security.intake import parse_json, read_form
 from devui.web.services import Services
@@ -279,25 +280,29 @@ async def nearest_hit(request: Request) -> Response:
     services, session = await session_of(request)
     row = await event_of(services, session, request.query_params.get("event"))
     back = request.path_params["direction"] == "previous"
-    tab = request.query_params.get("tab")
+    tab, view = request.query_params.get("tab"), view_of(request.query_params.get("view"))
     hit = await _nearest(services, session, row, back=back)
     htmx = HtmxRequest.read(request.headers)
     if not htmx:
         shown = hit or row
-        address = session_url(session.key, event=shown.number if shown else None, tab=tab)
+        number = shown.number if shown else None
+        address = session_url(session.key, event=number, tab=tab, view=view)
         return RedirectResponse(address, status_code=303)
     if hit is None:
         message = say(
             "#break-said", f"No breakpoint hit {'before' if back else 'after'} this event"
         )
         return HTMLResponse(message, headers={**retarget("#break-said", "none"), **keep_url()})
-    query = PageQuery(standing=await standing_of(services, session) if tab == "run" else None)
+    standing = await standing_of(services, session) if tab == "run" else None
+    query = PageQuery(standing=standing, view=view)
     selection = Selection(
         await inspector(services, session, hit, tab_of(tab, selected=True), query=query),
-        await transport(services, session, hit, tab),
+        await transport(services, session, hit, tab, query=query),
         await watch_strip(services, session, hit),
+        view_switch(session, hit, tab, query),
+        await shown_trace(services, session, hit, query),
     )
-    address = session_url(session.key, event=hit.number, tab=tab)
+    address = session_url(session.key, event=hit.number, tab=tab, view=view)
     return services.render.page(selection, headers=push_url(address))
 
 

@@ -41,7 +41,6 @@ from devui.web.panels.state.keys import further_changes, some_changes, some_stat
 from devui.web.panels.state.panel import state_panel
 from devui.web.panels.state.uncommitted import event_notes, groups, of_run
 from devui.web.panels.timeline.rewound import rewind_mark
-from devui.web.panels.trace.panel import trace_panel
 from devui.web.services import Services
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import json_text
@@ -57,7 +56,6 @@ TABS: Final[tuple[tuple[TabKey, str], ...]] = (
     ("breaks", "Breaks"),
     ("run", "Run"),
     ("request", "Request"),
-    ("trace", "Trace"),
     ("graph", "Graph"),
     ("artifacts", "Files"),
 )
@@ -94,9 +92,17 @@ async def inspector(
         Tab(
             key,
             label,
-            session_url(session.key, event=number, tab=key, at=at, pin=query.pin, since=since),
+            session_url(
+                session.key,
+                event=number,
+                tab=key,
+                at=at,
+                pin=query.pin,
+                since=since,
+                view=query.view,
+            ),
             key == tab,
-            str(i % 10),
+            str(i),
             count=enabled_count(services, session) if key == "breaks" else "",
         )
         for i, (key, label) in enumerate(TABS, 1)
@@ -130,8 +136,6 @@ async def _panel(
     *,
     query: PageQuery,
 ) -> Panel:
-    if tab == "trace":
-        return await trace_panel(services, session, row)
     if tab == "graph":
         return await graph_panel(services, session, row or query.at)
     if tab == "run":

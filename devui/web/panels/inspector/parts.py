@@ -15,17 +15,15 @@ from devui.web.panels.request.parts import RequestPanel, ToolCallsPanel
 from devui.web.panels.runs.parts import RunPanel
 from devui.web.panels.session.parts import Transport
 from devui.web.panels.state.parts import KeyHistory, Mark, PinBar, StateForm, StateValue
-from devui.web.panels.trace.parts import TracePanel
+from devui.web.panels.trace.parts import TracePanel, ViewSwitch
 from devui.web.panels.watch.parts import WatchStrip
 
-TabKey = Literal[
-    "event", "state", "raw", "log", "breaks", "run", "request", "trace", "graph", "artifacts"
-]
+TabKey = Literal["event", "state", "raw", "log", "breaks", "run", "request", "graph", "artifacts"]
 
 
 @dataclass(frozen=True, slots=True)
 class TabAsk:
-    """Makes a tab, if it is open, ask for itself anew: what is typed in it stays.
+    """Makes a tab, or the trace, if it is open, ask for itself anew: what is typed in it stays.
 
     Its element is `#{tab}-ask`, that of the tab `#{tab}`.
     """
@@ -283,7 +281,6 @@ Panel: TypeAlias = (
     | RunPanel
     | RequestPanel
     | ToolCallsPanel
-    | TracePanel
     | GraphPanel
     | ArtifactsPanel
     | Hint
@@ -312,10 +309,12 @@ class Inspector:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The answer to choosing a row or a tab: the inspector, and along with it the transport bar and
-    the watched keys."""
+    """The answer to choosing a row, a tab or a view: the inspector, and along with it the transport
+    bar, the watched keys, and the trace if it is shown."""
 
     template: ClassVar[str] = "inspector/selection.html"
     inspector: Inspector
     transport: Transport
     watched: WatchStrip
+    switch: ViewSwitch
+    trace: TracePanel | None

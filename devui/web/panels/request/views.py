@@ -1,15 +1,12 @@
 """Requests to models: blocks and raw text for the page."""
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from devui.store.rows import SpanRow
 from devui.web.errors import NotFound
-from devui.web.htmx import opens_page
-from devui.web.links import session_url
-from devui.web.lookup import event_of, session_of
+from devui.web.lookup import session_of
 from devui.web.panels.request.panel import block_body, raw_request
-from devui.web.panels.trace.panel import trace_panel
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
 
@@ -28,16 +25,6 @@ async def block(request: Request) -> Response:
     if body is None:
         raise NotFound("there is no such block in this request")
     return services.render.page(body)
-
-
-async def trace(request: Request) -> Response:
-    """The waterfall of the run of `?event=NUMBER`, or of the newest run."""
-    services, session = await session_of(request)
-    row = await event_of(services, session, request.query_params.get("event"))
-    if opens_page(request.headers):
-        number = row.number if row else None
-        return RedirectResponse(session_url(session.key, event=number, tab="trace"), 303)
-    return services.render.page(await trace_panel(services, session, row))
 
 
 async def _model_call(request: Request) -> tuple[Services, SpanRow]:

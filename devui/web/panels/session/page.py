@@ -95,6 +95,7 @@ from devui.web.panels.timeline.window import (
     window_at,
     window_before,
 )
+from devui.web.panels.trace.switch import shown_trace, view_switch
 from devui.web.panels.usage.usage import spending, totals, totals_at
 from devui.web.panels.watch.panel import watch_strip
 from devui.web.panels.watch.parts import WatchStrip
@@ -292,7 +293,7 @@ async def session_page(
         name=session_name(session),
         topbar=await _topbar(services, session, stand.run, at),
         chat=await _chat(services, stand, live, app),
-        timeline=await _timeline(services, stand, row),
+        timeline=await _timeline(services, stand, row, tab),
         inspector=await inspector(services, session, row, opened, query=query),
         transport=await transport(services, session, row, tab, query=query),
         debugger=debugger(live),
@@ -321,7 +322,7 @@ async def narrowed(
     stand = await _stand(services, session, row, query)
     session, query, opened = stand.session, stand.query, tab_of(tab, selected=bool(row))
     return Narrowed(
-        timeline=await _timeline(services, stand, row),
+        timeline=await _timeline(services, stand, row, tab),
         inspector=await inspector(services, session, row, opened, query=query),
         transport=await transport(services, session, row, tab, query=query),
         stream=_stream(services, stand, min(cursor.seq, stand.head) if cursor else stand.head),
@@ -420,8 +421,10 @@ def _stream(services: Services, stand: _Stand, after: int) -> PageStream:
     )
 
 
-async def _timeline(services: Services, stand: _Stand, row: EventRow | None) -> Timeline:
-    """The rows of the window, or those that a filter lets through."""
+async def _timeline(
+    services: Services, stand: _Stand, row: EventRow | None, tab: str | None
+) -> Timeline:
+    """The rows of the window, or those that a filter lets through; and the trace if it is shown."""
     session, query, rows = stand.session, stand.query, stand.rows
     live = None if query.at else services.runs.live(session.key)
     at = query.at.number if query.at else None
@@ -433,6 +436,8 @@ async def _timeline(services: Services, stand: _Stand, row: EventRow | None) -> 
         live=live_rows(live, services.view, query.typed.filter),
         held_rows=held_rows(live, services.book),
         count=stand.count,
+        switch=view_switch(session, row, tab, query),
+        trace=await shown_trace(services, session, row, query),
         filter=filter_bar(session, row, query),
         gaps_href=rows_url(session.key, only=query.filter, at=at),
         chips=await filter_chips(services.journal, session.key, query.typed.filter, at=at),

@@ -16,7 +16,7 @@ from devui.web.errors import Conflict, Forbidden
 from devui.web.htmx import HtmxRequest, refresh
 from devui.web.links import app_url, session_url, sessions_url
 from devui.web.lookup import event_of, session_of, theme_of
-from devui.web.page_query import PageQuery
+from devui.web.page_query import TRACE, PageQuery, view_of
 from devui.web.panels.apps.session_list import ListQuery
 from devui.web.panels.breakpoints.panel import hits_of
 from devui.web.panels.inspector.inspector import inspector, tab_of
@@ -27,6 +27,7 @@ from devui.web.panels.session.page import narrowed, session_page
 from devui.web.panels.state.addresses import moment_of, pin_of
 from devui.web.panels.timeline.filtering import search
 from devui.web.panels.timeline.transport import transport
+from devui.web.panels.trace.switch import shown_trace, view_switch
 from devui.web.panels.watch.panel import watch_strip
 from devui.web.security.intake import read_form
 from devui.web.services import Services, services_of
@@ -65,6 +66,9 @@ async def show(request: Request) -> Response:
     """The page as of an event or as it is now; for htmx, just what a choice of a row changes."""
     services, session = await session_of(request)
     tab = request.query_params.get("tab")
+    if tab == TRACE:  # it was one of the inspector's tabs
+        there = request.url.remove_query_params("tab").include_query_params(view=TRACE)
+        return RedirectResponse(f"{there.path}?{there.query}", status_code=303)
     # Before a page's turn: neither a worker that doesn't answer nor a search through a long session
     # must hold up other pages.
     standing = await standing_of(services, session) if tab == "run" else None
@@ -91,6 +95,7 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
         edit=request.query_params.get("edit"),
         file=request.query_params.get("file") or None,
         version=whole_number(request.query_params.get("version")),
+        view=view_of(request.query_params.get("view")),
         standing=standing,
     )
     tab = "event" if fork else tab
@@ -106,7 +111,9 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
         )
         bar = await transport(services, session, row, tab, query=query)
         watched = await watch_strip(services, session, row, at=query.at)
-        return services.render.page(Selection(shown, bar, watched))
+        switch = view_switch(session, row, tab, query)
+        trace = await shown_trace(services, session, row, query)
+        return services.render.page(Selection(shown, bar, watched, switch, trace))
     if session.app in services.apps.names():
         services.workers.warm(session.app)
     page = await session_page(services, session, row, tab=tab, theme=theme_of(request), query=query)

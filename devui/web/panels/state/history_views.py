@@ -10,7 +10,7 @@ from devui.store.state import scoped
 from devui.web.errors import BadRequest, NotFound
 from devui.web.links import moment_url
 from devui.web.lookup import event_of, session_of
-from devui.web.page_query import PageQuery
+from devui.web.page_query import PageQuery, view_of
 from devui.web.panels.state.addresses import moment_of, pin_of
 from devui.web.panels.state.key_history import key_history, pin_bar
 from devui.web.panels.state.parts import HistoryNow
@@ -46,6 +46,7 @@ async def nearest(request: Request) -> Response:
         pin=pin,
         since=since.number if since else None,
         only=params.get("filter") or "",
+        view=view_of(params.get("view")),
     )
     return RedirectResponse(url, status_code=303)
 

@@ -9,6 +9,7 @@ from devui.web.panels.hold.parts import HeldRows
 from devui.web.panels.inspector.mark_parts import RewindMark
 from devui.web.panels.notes.parts import NO_NOTE, NoteMark
 from devui.web.panels.timeline.gaps import Gap
+from devui.web.panels.trace.parts import TracePanel, ViewSwitch
 
 Item = TypeVar("Item")
 FlagKind = Literal[
@@ -260,6 +261,7 @@ class Timeline:
     held_rows: HeldRows
     count: int
     """Events of the whole session."""
+    switch: ViewSwitch
     filter: FilterBar
     gaps_href: str
     """Where the rows of gaps come from."""
@@ -268,6 +270,8 @@ class Timeline:
     below: Gap | None = None
     later: Later | None = None
     """There are events after the one that the page is as of."""
+    trace: TracePanel | None = None
+    """What is shown in the place of the rows; None if they are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,11 @@ async def transport(
     kinds = await services.journal.totals.kinds(session.key)
     count = len(kinds)
     number, at = row.number if row else None, query.at.number if query.at else None
+    view = query.view
     before, after = await _beside(services, session, query, number, last=at or count)
 
     def link(to: int | None) -> str | None:
-        return session_url(session.key, event=to, tab=tab, at=at) if to else None
+        return session_url(session.key, event=to, tab=tab, at=at, view=view) if to else None
 
     return Transport(
         action=session_url(session.key),
@@ -46,11 +47,11 @@ async def transport(
         spoken=_spoken(kinds, at or number),
         previous_href=link(before),
         next_href=link(after),
-        live_href=session_url(session.key, only=query.filter),
+        live_href=session_url(session.key, only=query.filter, view=view),
         break_action=breakpoints_url(session.key),
         hit_hrefs=(
-            hit_url(session.key, "previous", event=number, tab=tab),
-            hit_url(session.key, "next", event=number, tab=tab) if number else None,
+            hit_url(session.key, "previous", event=number, tab=tab, view=view),
+            hit_url(session.key, "next", event=number, tab=tab, view=view) if number else None,
         ),
         cursor=replace(
             _cursor(session, at or number, count, tab, query, past=at),
@@ -102,13 +103,15 @@ def _cursor(
     since = query.since.number if query.since else None
     before = (here or count + 1) - 1
     on = here + 1 if here and here < count else None
-    only = query.filter
+    only, view = query.filter, query.view
 
     def moment(number: int) -> str:
-        return moment_url(key, number, tab=tab, pin=pin, since=since, only=only)
+        return moment_url(key, number, tab=tab, pin=pin, since=since, only=only, view=view)
 
     def change(way: str) -> str:
-        return writes_url(key, way, at=here, tab=tab, pin=pin, every=True, since=since, only=only)
+        return writes_url(
+            key, way, at=here, tab=tab, pin=pin, every=True, since=since, only=only, view=view
+        )
 
     return CursorLinks(
         at=past,

@@ -1,4 +1,4 @@
-"""The Trace tab: spans of a run as a waterfall."""
+"""The trace: spans of a run as a waterfall."""
 
 import math
 import time
@@ -10,6 +10,7 @@ from typing import Final, cast
 from devui.debugger.runs.live import LiveRun
 from devui.store.rows import EventRow, SessionRow, SpanRow
 from devui.web.links import session_url, trace_api_url, trace_url
+from devui.web.page_query import TRACE
 from devui.web.panels.trace.parts import SpanBar, SpanType, TimeTick, TracePanel
 from devui.web.services import Services
 from devui.web.text import formats
@@ -155,7 +156,7 @@ class _Chart:
             name=visible(span.name or span.type),
             who=visible(agent),
             level=min(level, _DEEPEST),
-            href=session_url(span.session, event=event, tab="trace") if event else "",
+            href=session_url(span.session, event=event, view=TRACE) if event else "",
             x=min(x, _WIDE - _LEAST),
             width=width,
             first=None if first is None else self._place(span.began - self.begin + first),

@@ -1,9 +1,29 @@
-"""The models of the Trace tab: the waterfall of a run's spans."""
+"""The models of the trace: the switch that leads to it, and the waterfall of a run's spans."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 SpanType = Literal["agent", "model", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewLink:
+    """Leads to one of the views."""
+
+    key: Literal["events", "trace"]
+    label: str
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSwitch:
+    """Chooses between the events and the trace. Goes into `#views`."""
+
+    template: ClassVar[str] = "trace/view_switch.html"
+    links: tuple[ViewLink, ...]
+    view: str | None
+    """What is shown in the place of the events, for forms that lead to another page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +64,7 @@ class TimeTick:
 
 @dataclass(frozen=True, slots=True)
 class TracePanel:
-    """The spans of one run. Its element is `#trace`."""
+    """The spans of one run. Its element is `#trace`, in `#trace-view`."""
 
     template: ClassVar[str] = "trace/trace_panel.html"
     href: str
