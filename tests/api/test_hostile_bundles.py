@@ -140,7 +140,8 @@ def test_a_changed_bundle_is_refused_with_its_place_or_sound(served, which, chan
     look_through(folder)
     key, last = answer.json()["key"], answer.json()["events"]
     page, api = f"/sessions/{key}", f"/api/sessions/{key}"
-    paths = [f"{page}?tab={tab}" for tab in ("state", "request", "trace", "run", "artifacts")]
+    paths = [f"{page}?tab={tab}" for tab in ("state", "request", "run", "artifacts")]
+    paths.append(f"{page}?view=trace")
     paths += [page, f"{page}/events/{last}", f"{page}/export", "/"] if last else [page]
     paths += [f"{api}/{part}" for part in ("events", "spans", "state", "usage", "notes", "run")]
     for path in paths:

@@ -124,7 +124,8 @@ def test_no_random_secret_leaves_in_any_spelling(tmp_path, monkeypatch, seed):
         assert debugged.settled()["error"]["type"] == "ValueError"
         events = client.get(f"/api{page}/events?last=200").json()["events"]
         paths = [f"{page}?event={n}&tab={tab}" for n in range(2, 16) for tab in ("event", "raw")]
-        paths += [f"{page}?tab={tab}" for tab in ("state", "log", "run", "trace")]
+        paths += [f"{page}?tab={tab}" for tab in ("state", "log", "run")]
+        paths.append(f"{page}?view=trace")
         paths += [
             f"{page}?at={len(events)}",
             f"/runs/{debugged.run}/log",

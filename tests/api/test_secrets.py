@@ -149,8 +149,9 @@ def exits(client, debugged):
     yield client.get(page)
     for number, tab in product((2, 3, 4, 5, 7, 8), ("event", "raw", "state")):
         yield client.get(f"{page}?event={number}&tab={tab}")
-    for tab in ("log", "request", "trace", "run"):
+    for tab in ("log", "request", "run"):
         yield client.get(f"{page}?tab={tab}")
+    yield client.get(f"{page}?view=trace")
     yield client.get(f"/runs/{run}/log")
     yield client.get(f"/api/runs/{run}")
     names = ("events", "state", "spans", "trace", "edits", "uncommitted", "cutoff", "export")

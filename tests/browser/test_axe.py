@@ -73,6 +73,8 @@ def test_axe_finds_nothing(browser, server, width, scheme):
         for tab in get_args(TabKey):
             page.goto(f"{server.url}{session.path}?event=3&tab={tab}")
             wrong += complaints(page, f"tab {tab}")
+        page.goto(f"{server.url}{session.path}?event=3&view=trace")
+        wrong += complaints(page, "trace")
         key = session.path.rpartition("/")[2]
         for path in (
             "/search?q=london",

@@ -62,7 +62,7 @@ def node(page, name):
 def test_the_graph_follows_the_run_and_leads_to_its_events(visit):
     session = visit.session("pipeline")
     page = session.page
-    press(session, "9")
+    press(session, "8")
     session.send("go")
     session.ends()
     expect(page.locator("#graph .node")).to_have_count(11)

@@ -81,7 +81,7 @@ def filled(visit):
 def test_no_page_is_wider_than_its_window(visit, filled, width):
     page = filled.page
     page.set_viewport_size({"width": width, "height": 800})
-    views = ("", "?event=8", "?event=9&tab=event", "?event=9&tab=state", "?tab=log")
+    views = ("", "?event=8", "?event=9&tab=event", "?event=9&tab=state", "?tab=log", "?view=trace")
     addresses = [filled.path + view for view in views]
     for address in [*addresses, "/", "/apps/travel", "/nowhere"]:
         visit.allow("404")

@@ -22,7 +22,7 @@ from tests.kit.server import running
 pytestmark = [pytest.mark.browser, pytest.mark.req("R16"), pytest.mark.req("R15")]
 
 OF_EVENTS = ("event", "raw")
-TABS = ("state", "log", "breaks", "run", "request", "trace")
+TABS = ("state", "log", "breaks", "run", "request")
 GROUPS = -(-len(CORPUS) // GROUP)
 ASKED = re.compile(
     r"GET /(static/.*|stream|login.*)?"
@@ -66,8 +66,11 @@ def look_through(visit: Visit, session: SessionPage, *numbers: int) -> None:
     for tab in tabs:
         session.tab(tab)
         is_inert(session.page)
-    for tab in tabs:
-        load(visit, f"{session.path}?event={numbers[-1]}&tab={tab}")
+    session.page.locator("#view-trace").click()
+    expect(session.page.locator("#trace")).to_be_visible()
+    is_inert(session.page)
+    for shows in (*(f"tab={tab}" for tab in tabs), "view=trace"):
+        load(visit, f"{session.path}?event={numbers[-1]}&{shows}")
 
 
 def load(visit: Visit, path: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.test_standing import let_go, press
-from tests.kit.browser import Visit
+from tests.kit.browser import SessionPage, Visit
 from tests.kit.model_call_apps import teller
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import APPS
@@ -44,7 +44,7 @@ def test_a_run_that_is_over_is_a_waterfall_that_leads_to_its_events(visit):
     session = visit.session("teller")
     session.send("How is the weather?")
     session.ends()
-    press(session, "8")
+    press(session, "v")
     lines = session.page.locator("#trace tbody tr")
     expect(lines).to_have_count(4)
     expect(lines.locator("th")).to_have_text(
@@ -57,8 +57,7 @@ def test_a_run_that_is_over_is_a_waterfall_that_leads_to_its_events(visit):
     session.page.keyboard.press("ArrowDown")
     expect(lines.nth(2).get_by_role("link")).to_be_focused()
     session.page.keyboard.press("Enter")
-    expect(session.page.locator('#e-3[aria-selected="true"]')).to_be_visible()
-    press(session, "8")
+    expect(session.page.locator('#e-3[aria-selected="true"]')).to_be_attached()
     expect(session.page.locator("#trace tr.chosen th")).to_contain_text("weather")
     with session.page.expect_download() as saved:
         session.page.get_by_role("link", name="OTLP JSON").click()
@@ -68,7 +67,7 @@ def test_a_run_that_is_over_is_a_waterfall_that_leads_to_its_events(visit):
 def test_a_run_that_goes_on_shows_its_spans_as_they_begin_and_end(visit, server):
     let_go(server, "sleeping", go=False)
     session = visit.session("sleeping")
-    press(session, "8")
+    press(session, "v")
     expect(session.page.locator("#trace h2")).to_contain_text("No spans")
     session.send("go")
     tool = session.page.locator("#trace tr.t-tool")
@@ -83,7 +82,7 @@ def test_a_run_that_goes_on_shows_its_spans_as_they_begin_and_end(visit, server)
 
 def test_a_model_that_streams_is_shown_while_it_does(visit):
     session = visit.session("talking")
-    press(session, "8")
+    press(session, "v")
     session.send("go")
     model = session.page.locator("#trace tr.t-model")
     expect(model).to_have_class(re.compile("going"))
@@ -92,7 +91,7 @@ def test_a_model_that_streams_is_shown_while_it_does(visit):
     session.ends("stopped")
 
 
-def test_the_trace_stays_beside_the_event_it_selects_and_marks_when_the_run_was_held(visit):
+def test_a_trace_marks_when_the_run_was_held_and_choosing_a_span_keeps_it(visit):
     session = visit.session("teller")
     session.page.get_by_label("pause first").check()
     session.send("How is the weather?")
@@ -102,10 +101,105 @@ def test_the_trace_stays_beside_the_event_it_selects_and_marks_when_the_run_was_
         expect(session.row(number)).to_be_visible()
     session.page.locator("#do-continue").click()
     session.ends()
-    press(session, "8")
+    press(session, "v")
     expect(session.page.locator("#trace h2")).to_contain_text("held for")
     expect(session.page.locator("#trace .holds").first).to_be_attached()
     session.page.locator("#trace tr.t-tool").click()
-    expect(session.page.locator('#e-3[aria-selected="true"]')).to_be_visible()
     expect(session.page.locator("#trace tr.chosen th")).to_contain_text("weather")
+    expect(session.panel).to_contain_text("result #3")
     assert session.page.evaluate("document.scrollingElement.scrollTop") == 0
+
+
+@pytest.fixture
+def answered(visit):
+    session = visit.session("teller")
+    session.say("How is the weather?")
+    return session
+
+
+def is_trace(session: SessionPage) -> None:
+    """The trace is shown, and nothing of the events can be reached."""
+    expect(session.page.locator("#trace tbody tr").first).to_be_visible()
+    expect(session.page.get_by_role("treegrid", name="Events")).to_have_count(0)
+    expect(session.page.get_by_role("combobox", name="Filter the events")).to_have_count(0)
+
+
+def test_the_view_is_in_the_address_and_stays_while_one_looks_around(answered, visit):
+    page, chosen = answered.page, answered.page.locator("#trace tr.chosen th")
+    answered.select(2)
+    answered.tab("request")
+    page.get_by_role("link", name="Trace", exact=True).click()
+    is_trace(answered)
+    expect(chosen).to_contain_text("test-model")
+    page.locator("#trace tr.t-model").last.click()
+    expect(page).to_have_url(re.compile(r"event=4&.*view=trace"))
+    expect(page.locator("#tab-request")).to_have_attribute("aria-current", "true")
+    expect(answered.panel).to_contain_text("400 prompt tokens")
+    press(answered, "k")
+    expect(chosen).to_contain_text("weather")
+    page.locator("#m-4 .at").click()
+    expect(chosen).to_contain_text("test-model")
+    press(answered, ",")
+    expect(page).to_have_url(re.compile(r"view=trace&.*at=3$"))
+    is_trace(answered)
+    expect(chosen).to_contain_text("weather")
+    page.go_back()
+    is_trace(answered)
+    page.locator("#go-live").click()
+    expect(page).to_have_url(re.compile(r"/sessions/\d+\?(tab=request&)?view=trace$"))
+    expect(chosen).to_have_count(0)
+    page.reload()
+    is_trace(answered)
+    again = visit.open(f"{answered.path}?tab=trace&event=3")
+    expect(again).to_have_url(re.compile(r"\?event=3&view=trace$"))
+    expect(again.locator("#tab-event")).to_have_attribute("aria-current", "true")
+    expect(again.locator("#trace tr.chosen th")).to_contain_text("weather")
+
+
+def test_back_and_the_key_of_the_filter_lead_to_the_events(answered):
+    press(answered, "v")
+    is_trace(answered)
+    answered.page.go_back()
+    expect(answered.page.locator("#trace")).to_have_count(0)
+    expect(answered.row(1)).to_be_visible()
+    answered.page.go_forward()
+    is_trace(answered)
+    press(answered, "/")
+    expect(answered.page.locator("#filter-field")).to_be_focused()
+    expect(answered.page.locator("#trace")).to_have_count(0)
+
+
+def test_quick_steps_under_the_trace_each_lead_one_event_on(answered):
+    answered.select(1)
+    press(answered, "v")
+    is_trace(answered)
+    for _ in range(3):
+        answered.page.keyboard.press("j")
+    expect(answered.page).to_have_url(re.compile(r"event=4\b"))
+    expect(answered.page.locator("#trace tr.chosen th")).to_contain_text("test-model")
+
+
+def test_the_events_go_on_growing_under_the_trace(answered):
+    press(answered, "v")
+    answered.send("And tomorrow?")
+    answered.ends()
+    expect(answered.events).to_have_count(6)
+    is_trace(answered)
+    press(answered, "v")
+    expect(answered.events.last).to_be_in_viewport()
+    expect(answered.page.locator("#trace")).to_have_count(0)
+
+
+def test_without_javascript_the_switch_is_a_link(answered, browser, server, signed_in):
+    context = browser.new_context(storage_state=signed_in, java_script_enabled=False)
+    with Visit(context, server) as plain:
+        page = plain.open(answered.path)
+        page.get_by_role("link", name="Trace", exact=True).click()
+        is_trace(session := SessionPage(page))
+        page.locator("#trace tr.t-tool").get_by_role("link").click()
+        is_trace(session)
+        expect(session.panel).to_contain_text("weather")
+        page.locator("#tab-raw").click()
+        is_trace(session)
+        page.get_by_role("link", name="Events", exact=True).click()
+        expect(session.row(3)).to_be_visible()

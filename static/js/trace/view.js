@@ -6,7 +6,10 @@ export function start() {
   document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
     const { sourceElement, target, request } = ctx;
     if (target?.id !== "inspector" || sourceElement === target || sourceElement.matches("[data-view]")) return;
-    if (view()) request.body.set("view", view());
+    if (!view()) return;
+    const url = new URL(request.action, location); // of a form that is posted, too, whose answer leads back to the page
+    url.searchParams.set("view", view());
+    request.action = url.pathname + url.search;
   });
 }
 

@@ -15,7 +15,7 @@ from devui.web.errors import BadRequest, NotFound
 from devui.web.links import artifact_url, event_file_url, pdf_page_url, session_url
 from devui.web.lookup import event_of as stored_event
 from devui.web.lookup import session_of
-from devui.web.page_query import PageQuery
+from devui.web.page_query import PageQuery, view_of
 from devui.web.panels.artifacts.panel import artifacts_panel
 from devui.web.panels.artifacts.parts import PdfPages
 from devui.web.panels.artifacts.pdf import UnreadablePdf, can_draw, draw
@@ -107,7 +107,7 @@ async def upload(request: Request) -> Response:
         session.app, session.user, session.id, name, mime=mime or None, data=data
     )
     services.bus.publish(session.key, ArtifactsChanged(name))
-    return RedirectResponse(session_url(session.key, tab="artifacts", file=name), status_code=303)
+    return _shown(request, session.key, name)
 
 
 async def delete(request: Request) -> Response:
@@ -117,7 +117,14 @@ async def delete(request: Request) -> Response:
     if not await services.journal.artifacts.delete(session.app, session.user, session.id, name):
         raise NotFound("there is no such artifact; it may have been deleted already")
     services.bus.publish(session.key, ArtifactsChanged(name))
-    return RedirectResponse(session_url(session.key, tab="artifacts"), status_code=303)
+    return _shown(request, session.key)
+
+
+def _shown(request: Request, session: int, file: str | None = None) -> Response:
+    """To the tab, with one of the files, on the page as it is."""
+    view = view_of(request.query_params.get("view"))
+    url = session_url(session, tab="artifacts", file=file, view=view)
+    return RedirectResponse(url, status_code=303)
 
 
 async def of_event(request: Request) -> Response:

@@ -12,6 +12,7 @@ from devui.web.adk.sessions import change_state
 from devui.web.errors import BadRequest
 from devui.web.links import change_state_url, session_url
 from devui.web.lookup import session_of
+from devui.web.page_query import view_of
 from devui.web.panels.state.parts import StateForm
 from devui.web.security.intake import parse_typed, read_form
 from devui.web.services import Services
@@ -53,7 +54,8 @@ async def change(request: Request) -> Response:
     if written is None:
         raise BadRequest("`written` must be the number that the form contained")
     await change_state(services, session, {key: _value(form)}, last_written=written)
-    return RedirectResponse(session_url(session.key, tab="state"), status_code=303)
+    view = view_of(request.query_params.get("view"))
+    return RedirectResponse(session_url(session.key, tab="state", view=view), status_code=303)
 
 
 def _kind(value: Any) -> Kind:

@@ -7,6 +7,7 @@ from devui.debugger.events.news import APPS, WatchChanged
 from devui.web.errors import BadRequest
 from devui.web.links import session_url
 from devui.web.lookup import session_of
+from devui.web.page_query import view_of
 from devui.web.security.intake import read_form
 from devui.web.text.numbers import whole_number
 
@@ -26,4 +27,6 @@ async def change(request: Request) -> Response:
         await services.journal.watched_keys.add(session.app, key)
     services.bus.publish(APPS, WatchChanged(session.app))
     event, at = (whole_number(str(form.get(name) or "")) for name in ("event", "at"))
-    return RedirectResponse(session_url(session.key, event=event, at=at, tab="state"), 303)
+    view = view_of(request.query_params.get("view"))
+    url = session_url(session.key, event=event, at=at, tab="state", view=view)
+    return RedirectResponse(url, 303)
