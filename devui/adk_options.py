@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 _CLOUD: Final = (
-    "devui sends nothing to Google Cloud; see the Trace tab, or export traces with"
+    "devui sends nothing to Google Cloud; see the trace of a session, or export traces with"
     " OTEL_EXPORTER_OTLP_ENDPOINT"
 )
 _TRIGGERS: Final = "let the source of the events call POST /run with the bearer token"

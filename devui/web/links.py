@@ -263,6 +263,7 @@ def hit_url(
     key: int,
     direction: str,
     event: int | None = None,
+    *,
     tab: str | None = None,
     view: str | None = None,
 ) -> str:

@@ -78,3 +78,15 @@ def test_a_fork_finds_the_calls_behind_the_events_that_it_took_over(told: Debugg
     assert told.client.get(f"/api/sessions/{child}/spans/{last['id']}").status_code == 404
     page = told.client.get(f"/sessions/{child}?event=2&tab=request").text
     assert "Be kind about the weather." in page
+
+
+def test_addresses_of_the_former_tab_and_answers_to_forms_lead_to_the_view(told: Debugged) -> None:
+    page = f"/sessions/{told.key}"
+    moved = told.client.get(f"{page}?tab=trace&event=3", follow_redirects=False)
+    assert (moved.status_code, moved.headers["location"]) == (303, f"{page}?event=3&view=trace")
+    watched = f"{page}/watched?view=trace"
+    posted = told.client.post(watched, data={"key": "mood"}, follow_redirects=False)
+    assert posted.headers["location"] == f"{page}?tab=state&view=trace"
+    written = f"{page}/writes/previous?at=3&view=trace"
+    moved = told.client.get(written, follow_redirects=False)
+    assert "view=trace" in moved.headers["location"]

@@ -52,7 +52,7 @@ def test_a_run_that_is_over_is_a_waterfall_that_leads_to_its_events(visit):
     )
     expect(lines.nth(2)).to_have_attribute("aria-level", "2")
     expect(lines.nth(1).locator("td.num")).to_have_text(re.compile("ms|s"))
-    lines.nth(0).get_by_role("link").focus()
+    expect(lines.nth(0).get_by_role("link")).to_be_focused()
     session.page.keyboard.press("ArrowDown")
     session.page.keyboard.press("ArrowDown")
     expect(lines.nth(2).get_by_role("link")).to_be_focused()

@@ -1,5 +1,7 @@
 // The trace in the place of the events. The address says which of them is shown: what the page asks for its inspector keeps it,
 // except for the switch itself, and going back and forward.
+import { afterwards } from "../inspector/requests.js";
+
 const view = () => new URLSearchParams(location.search).get("view");
 
 export function start() {
@@ -15,6 +17,11 @@ export function start() {
 
 export const isEvents = () => !view();
 
+// By key: the span of the selected event gets the focus, or the first one, so that the arrow keys go on from there.
 export function toggle() {
   document.querySelector("#views a:not([aria-current])")?.click();
+  afterwards(() => {
+    const line = document.querySelector("#trace tr.chosen") ?? document.querySelector("#trace tbody tr");
+    line?.querySelector("a, .unheard")?.focus({ preventScroll: true });
+  });
 }
