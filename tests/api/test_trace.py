@@ -85,7 +85,8 @@ def test_addresses_of_the_former_tab_and_answers_to_forms_lead_to_the_view(told:
     moved = told.client.get(f"{page}?tab=trace&event=3", follow_redirects=False)
     assert (moved.status_code, moved.headers["location"]) == (303, f"{page}?event=3&view=trace")
     watched = f"{page}/watched?view=trace"
-    posted = told.client.post(watched, data={"key": "mood"}, follow_redirects=False)
+    origin = {"Origin": str(told.client.base_url).rstrip("/"), "Sec-Fetch-Site": "same-origin"}
+    posted = told.client.post(watched, data={"key": "mood"}, headers=origin, follow_redirects=False)
     assert posted.headers["location"] == f"{page}?tab=state&view=trace"
     written = f"{page}/writes/previous?at=3&view=trace"
     moved = told.client.get(written, follow_redirects=False)
