@@ -13,14 +13,14 @@ export function start() {
     next?.focus();
   });
   document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
-    if (ctx.target?.id === "inspector") show();
+    if (ctx.target?.id === "inspector") show("nearest");
   });
 }
 
 export function connect(root) {
-  each(root, "[data-spans]", show);
+  each(root, "[data-spans]", () => show("center"));
 }
 
-function show() {
-  document.querySelector("#trace .chosen")?.scrollIntoView({ block: "nearest" });
+function show(block) {
+  document.querySelector("#trace .chosen")?.scrollIntoView({ block });
 }
