@@ -51,7 +51,7 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
     return TracePanel(
         href=trace_url(session.key),
         event=row.number if row else None,
-        title=_title(spans, going=going),
+        title=_title(spans, going=going or run is None),
         span=formats.duration(end - begin) if spans else "",
         going=going,
         bars=tuple(chart.bar(*each) for each in nested[:MOST]),
