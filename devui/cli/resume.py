@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,11 @@ import click
 
 from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
 from devui.cli.lookup import GOING, app_option, session_of
-from devui.cli.output import plain
 from devui.cli.server import Reach, Terminal, agents_option, reaching, served
+from devui.cli.unknown_calls import DECISIONS, choices
 from devui.client import Client
 from devui.failures import LEFT, BadRequestError, ConflictError, DevuiError
 
-_DECISIONS = ("run", "fail", "recorded", "wait")
-_SHOWN = 60
-"""Characters of a value."""
 _EXAMPLES = """\b
 Examples:
   devui resume                      resume the newest session's last invocation
@@ -82,7 +79,7 @@ def _resumed(
     except ConflictError as refused:
         if not refused.unknown:
             raise
-        raise ConflictError("\n".join(_choices(refused.unknown))) from refused
+        raise ConflictError("\n".join(choices(refused.unknown))) from refused
     for news in news_of(client, session, after, run=begun["run"], as_json=terminal.as_json):
         if news["type"] == "position" and news["run"] != begun["run"]:
             continue
@@ -92,40 +89,15 @@ def _resumed(
     return begun
 
 
-def _choices(unknown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What a person is to decide, as options to be given."""
-    yield "these calls have no committed result; say what to do with each:"
-    for call in unknown:
-        args = ", ".join(f"{name}={_short(value)}" for name, value in call["args"].items())
-        result = call["recorded"]
-        about = "outcome unknown"
-        about = about if result is None else f"returned {_short(result)}"
-        about = about if call["made"] else "held back, never made"
-        yield plain(f"  --call {call['id']}=WHAT  {call['tool']}({args}), {about}")
-        words = [each for each in _DECISIONS if each not in _left_out(call)]
-        yield f"    WHAT is {', '.join(words)}, or its result as JSON"
-
-
-def _left_out(call: Mapping[str, Any]) -> set[str]:
-    """Decisions that this call does not allow."""
-    no_record = {"recorded"} if call["recorded"] is None else set()
-    return no_record | (set() if call["later"] and call["made"] else {"wait"})
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
-
-
 def _decision(text: str) -> tuple[str, dict[str, Any]]:
     """What `ID=WHAT` says is to become of a call; raises BadRequestError."""
     call, _, what = text.partition("=")
-    if what in _DECISIONS:
+    if what in DECISIONS:
         return call, {"do": what}
     try:
         return call, {"do": "result", "result": json.loads(what)}
     except ValueError as error:
-        choices = ", ".join(_DECISIONS)
+        choices = ", ".join(DECISIONS)
         raise BadRequestError(f"--call {text}: give ID={choices} or the result as JSON") from error
 
 

@@ -109,7 +109,8 @@ def test_each_command_prints_what_the_table_says(prints, server, tmp_path, monke
 
 def _look(prints) -> int:
     """What there is after a run that failed; its session."""
-    at = prints("dbg start", "--new", "faulty", "--no-pause", bug_hunt.QUESTION)
+    ask = ("--new", "faulty", "--no-pause", bug_hunt.QUESTION)
+    at = prints("dbg start", *ask, status=1)
     assert at["status"] == "failed"
     for row in ("sessions", "runs", "events", "where", "why", "state", "usage", "trace", "tools"):
         prints(f"dbg {row}")

@@ -106,7 +106,7 @@ def test_a_shell_client_that_follows_the_skill_mends_the_bug(terminal, server):
         return lines
 
     ask = ("dbg", "start", "--new", "faulty", "--no-pause", bug_hunt.QUESTION)
-    [*_, at] = check("dbg start", shell(*ask))
+    [*_, at] = check("dbg start", shell(*ask, status=1))
     assert at["status"] == "failed"
     check("dbg sessions", shell("dbg", "sessions"))
     check("dbg where", shell("dbg", "where"))
@@ -138,7 +138,9 @@ def test_a_shell_client_that_follows_the_skill_mends_the_bug(terminal, server):
     assert bug_hunt.RIGHT in last["text"]
 
     bug_hunt.mend(*bug_hunt.definition_of(app, call["name"]), argument)
-    before = str(bad["number"] - 2)
+    rows = shell("dbg", "events", "-s", at["session"])
+    calls = [row for row in rows if row["kind"] == "call" and row["number"] < bad["number"]]
+    before = calls[-1]["number"] - 1
     again = shell("dbg", "fork", before, "--run", "--guard", "run", "-s", at["session"])
     assert again[-1]["status"] == "done"
     check("compare A B", shell("compare", at["session"], again[0]["key"], status=1))

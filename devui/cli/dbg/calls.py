@@ -11,9 +11,9 @@ from devui.cli.dbg.arguments import json_object
 from devui.cli.dbg.control import (
     key_option,
     no_wait_option,
+    say_end,
     say_where,
     session_option,
-    settled,
 )
 from devui.cli.follow import newest_number
 from devui.cli.lookup import app_of, running, session_of
@@ -60,7 +60,7 @@ def end(
     else:
         answer = _value(sys.stdin.read() if value == "-" else value)
         moved = terminal.client.end_call(position["run"], "answer", meant, key=key, value=answer)
-    say_where(terminal, moved if no_wait else settled(terminal, moved), before)
+    (say_where if no_wait else say_end)(terminal, moved, before)
 
 
 def _value(text: str) -> Any:

@@ -12,9 +12,9 @@ from devui.cli.dbg.calls import end, prompt, tools, try_
 from devui.cli.dbg.control import (
     key_option,
     no_wait_option,
+    say_end,
     say_where,
     session_option,
-    settled,
 )
 from devui.cli.dbg.history import event, events, runs, sessions
 from devui.cli.dbg.session import fork, note, notes, rewind, trace, usage
@@ -182,8 +182,9 @@ Examples:
   devui dbg blame plan             show who wrote the key plan, and what each write changed
   devui dbg break add tool:book_* --if 'args.price > 500'
 
-Exit status: 0 on success, 1 on failure, 2 on wrong usage, 3 if no server is running, 4 if the token
-is wrong, 5 if something doesn't exist, 6 if the run has moved on, 130 after Ctrl-C.
+Exit status: 0 on success, 1 if the command or the run that it waited for failed, 2 on wrong usage, 3
+if no server is running, 4 if the token is wrong, 5 if something doesn't exist, 6 if the run has
+moved on, 130 after Ctrl-C.
 """
 
 _hold = click.option("--hold", type=int, help="Hold to act on, if there are several.")
@@ -222,15 +223,18 @@ command.add_command(usage)
 @click.option(
     "--last", default=20, show_default=True, help="Number of recent events to print first."
 )
+@click.option("-s", "--session", "named", metavar="KEY", help="The same as SESSION.")
 @on_the_server
-def attach(terminal: Terminal, session: str | None, last: int) -> None:
+def attach(terminal: Terminal, session: str | None, last: int, named: str | None) -> None:
     """Follow SESSION live, until Ctrl-C.
 
     Prints events, output, where the run is held, and pending changes.
     """
+    if session is not None and named is not None:
+        raise BadRequestError("SESSION and --session can't be combined; give one of them")
     going = False
     try:
-        row = session_of(terminal.client, session)
+        row = session_of(terminal.client, session or named)
         if not terminal.as_json:
             terminal.say(row, session_lines)
         after = _recent(terminal, row["key"], last)
@@ -323,7 +327,7 @@ def start(
     key = (client.new_session(app) if app is not None else session_of(client, session))["key"]
     before = newest_number(client, key)
     position = client.start_run(key, message=message, pause=not no_pause)
-    say_where(terminal, settled(terminal, position), before)
+    say_end(terminal, position, before)
 
 
 def _order(name: str, order: "CommandName", about: str) -> click.Command:
@@ -368,7 +372,7 @@ def _command(
         options["position"] = at["position"]
     before = newest_number(terminal.client, at["session"])
     moved = terminal.client.command(at["run"], order, **options)
-    say_where(terminal, settled(terminal, moved) if wait else moved, before)
+    (say_end if wait else say_where)(terminal, moved, before)
 
 
 def _value(name: str, text: str) -> Any:

@@ -1,7 +1,7 @@
-"""What commands to a run share: their options, and what they print until it is held or over."""
+"""What commands to a run share: their options, what they print, and their exit status."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -12,6 +12,10 @@ from devui.failures import LEFT
 
 if TYPE_CHECKING:
     from devui.web.panels.runs.schemas import PositionJson
+
+_FAILURES: Final = frozenset({"failed", "interrupted"})
+"""How a run may end without anybody having wanted it."""
+_FAILED: Final = 1
 
 session_option = click.option(
     "-s", "--session", metavar="KEY", help="Session by number or id; by default the running one."
@@ -30,6 +34,16 @@ def say_where(terminal: Terminal, position: "PositionJson", before: int) -> None
         for row in terminal.client.events(position["session"], after=before):
             terminal.say(row, event_lines)
     terminal.say(position, position_lines)
+
+
+def say_end(terminal: Terminal, position: "PositionJson", before: int) -> None:
+    """Wait until the run is held or over, print it as `say_where` does, and exit with status 1 if
+    the run failed or was interrupted.
+    """
+    end = settled(terminal, position)
+    say_where(terminal, end, before)
+    if end["status"] in _FAILURES:
+        sys.exit(_FAILED)
 
 
 def settled(terminal: Terminal, position: "PositionJson") -> "PositionJson":

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from devui.cli.dbg.arguments import json_object
-from devui.cli.dbg.control import say_where, session_option, settled
+from devui.cli.dbg.control import say_end, session_option, settled
 from devui.cli.follow import newest_number
 from devui.cli.lookup import session_of
 from devui.cli.output import plain
 from devui.cli.server import Terminal, on_the_server
-from devui.failures import BadRequestError
+from devui.cli.unknown_calls import choices
+from devui.failures import BadRequestError, ConflictError
 
 if TYPE_CHECKING:
     from devui.debugger.guard.guard import Policy
+    from devui.web.panels.recovery.api import ForkedJson
 
 
 @click.command("notes")
@@ -90,7 +92,10 @@ def fork(
     guard: "Policy",
     session: str | None,
 ) -> None:
-    """Make a new session from the events up to NUMBER (0 for none)."""
+    """Make a new session from the events up to NUMBER (0 for none).
+
+    Exit status: with --run, 1 if the run failed, 6 if it can't run from there.
+    """
     client, row = terminal.client, session_of(terminal.client, session)
     made = client.fork(
         row["key"],
@@ -104,8 +109,9 @@ def fork(
     )
     terminal.say(made, lambda answer: _fork_lines(answer, client.url))
     if made["run"] and made["fork"]:
-        position = client.run(made["run"])
-        say_where(terminal, settled(terminal, position), made["fork"]["number"])
+        say_end(terminal, client.run(made["run"]), made["fork"]["number"])
+    elif run:
+        raise _not_running(made)
 
 
 @click.command()
@@ -123,9 +129,8 @@ def rewind(
     rewind = client.rewind(row["key"], number=number, message=message, guard=guard)
     position = settled(terminal, rewind)
     if message is not None and position["status"] == "done":
-        follows = client.newest_run(row["key"])
-        position = settled(terminal, follows)
-    say_where(terminal, position, before)
+        position = client.newest_run(row["key"])
+    say_end(terminal, position, before)
 
 
 @click.command()
@@ -152,17 +157,24 @@ def trace(terminal: Terminal, run: str | None, session: str | None) -> None:
 def _fork_lines(answer: Mapping[str, Any], url: str) -> list[str]:
     of = answer["fork"]
     place = f"#{of['number'] + 1}, edited" if of["reason"] == "event" else f"#{of['number']}"
-    lines = [
+    return [
         f"session {answer['key']}, a fork of session {of['parent']} at {place}",
         f"{url}/sessions/{answer['key']}",
     ]
-    unknown = [f"{plain(call['tool'])} {plain(call['id'])}" for call in answer["unknown"]]
-    if unknown:
-        lines.append(
-            f"not running: the outcome of {', '.join(unknown)} is unknown; decide with"
-            f" `devui resume {answer['key']} --call ID=WHAT`"
+
+
+def _not_running(made: "ForkedJson") -> ConflictError:
+    """Why a fork that was to run doesn't, and what to do."""
+    key = made["key"]
+    if not made["unknown"]:
+        return ConflictError(
+            f"session {key} was made, but isn't running: {plain(made['detail'] or '')}"
         )
-    return lines
+    head = (
+        f"session {key} was made, but isn't running. Continue it with"
+        f" `devui resume {key} --call ID=WHAT`, or fork at an event before the calls;"
+    )
+    return ConflictError("\n".join([head, *choices(made["unknown"])]), unknown=made["unknown"])
 
 
 def _usage_lines(answer: Mapping[str, Any]) -> list[str]:

@@ -129,6 +129,26 @@ def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal,
     )
 
 
+def test_the_status_says_whether_the_run_failed_or_could_not_begin(terminal, client):
+    asked = Debugged(client, "weather").start(pause=False)
+    asked.settled()
+    at_the_call = ("dbg", "fork", "2", "-s", str(asked.key), "--run", "--guard", "run", "--json")
+    refused = terminal(*at_the_call)
+    [fork] = map(json.loads, refused.stdout.splitlines())
+    [call] = fork["unknown"]
+    assert (refused.returncode, fork["run"]) == (6, None)
+    assert f"isn't running. Continue it with `devui resume {fork['key']}" in refused.stderr
+    assert f"--call {call['id']}=WHAT" in refused.stderr
+    event = asked.kept()["events"][1]
+    event["content"]["parts"][0]["functionCall"]["args"]["city"] = ""
+    failed = terminal(*at_the_call, "--event", json.dumps(event))
+    [_, end] = map(json.loads, failed.stdout.splitlines())
+    assert (failed.returncode, end["status"]) == (1, "failed"), failed.stderr
+    over = terminal("dbg", "fork", "4", "-s", str(asked.key), "--run")
+    assert over.returncode == 6
+    assert "send it a message" in over.stderr
+
+
 def test_a_session_of_any_id_is_named_by_it(terminal, client):
     for name in ("a/b", "..a", "%2F", "a b?c#d;e", "--help", "ünï🦊", "'\"", "n" * 200):
         path = "/apps/count/users/odd%2Fuser/sessions"
