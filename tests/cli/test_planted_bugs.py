@@ -21,15 +21,8 @@ from tests.kit.planted_bugs import (
     mend,
     write,
 )
-from tests.kit.server import Server, running
+from tests.kit.server import running
 from tests.kit.terminal import Terminal, environment
-
-
-def reload(server: Server, app: str) -> None:
-    """Load the app's code from disk, as its page's button does."""
-    headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
-    with server.client() as client:
-        assert client.post(f"/apps/{app}/reload", headers=headers).status_code < 400
 
 
 @pytest.fixture(scope="module")
@@ -188,6 +181,5 @@ async def test_the_bug_is_found_from_the_complaint_alone_and_mended(server, way,
             assert bug.right in last_answer(await hands.rows(cause.proof)).text
 
         mend(code, bug, cause.function)
-        reload(server, app)
         mended = await hands.fork(session, cause.before)
         assert bug.right in last_answer(await hands.rows(mended)).text

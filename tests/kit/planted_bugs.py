@@ -246,7 +246,7 @@ class Hands(Protocol):
 
 @dataclass(frozen=True)
 class Cause:
-    """The function that is wrong, and the last event before the damage."""
+    """The function that is wrong, and the event before the answer of a model that led there."""
 
     function: str
     before: int
@@ -279,7 +279,7 @@ async def _wrong_value(hands: Hands, session: int, wrong: int, code: Path) -> Ca
         returned = call.result.get(key, write.value)
         if returned != write.value:
             proof = await hands.fork(session, write.number, {key: returned})
-            return Cause(write.tool, write.number - 2, proof)
+            return Cause(write.tool, await _before_call(hands, session, write.number), proof)
         keys += [each for each in _keys_read(functions(code)[write.tool]) if each not in keys]
     raise AssertionError(f"no write of {keys} is wrong")
 
@@ -309,7 +309,14 @@ async def _called_twice(hands: Hands, session: int, tool: str, code: Path) -> Ca
     known = functions(code)
     told = await hands.response(session, results[0])
     changing = [name for name, text in known.items() if "tool_response" in text]
-    return Cause(tool if told == calls[0].result else changing[0], results[0] - 2)
+    before = await _before_call(hands, session, results[0])
+    return Cause(tool if told == calls[0].result else changing[0], before)
+
+
+async def _before_call(hands: Hands, session: int, result: int) -> int:
+    """The event before the call whose result is an event: at the call itself no fork runs."""
+    earlier = [row for row in await hands.rows(session) if row.number < result]
+    return [row.number for row in earlier if row.kind == "call"][-1] - 1
 
 
 def functions(code: Path) -> dict[str, str]:
