@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from devui.cli.follow import newest_number, news_of
-from devui.cli.output import json_words, output_lines, plain, position_lines
+from devui.cli.output import debugger_lines, json_words, output_lines, plain, position_lines
 from devui.client import Client
 from devui.failures import BadRequestError, ConflictError
 from devui.web.text.visible import readable
@@ -437,6 +437,7 @@ def _tell_trouble(position: Mapping[str, Any]) -> None:
     ended = position["ended"] is not None
     if position["holds"] or (ended and position["status"] != DONE):
         _lines(position_lines(position))
+    _lines(debugger_lines(position.get("debugger")))
     if position["holds"]:
         _note("paused by the debugger: continue it on the page, or with `devui dbg continue`")
 

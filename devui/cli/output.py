@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import click
 
+from devui.web.text.debuggers import debugger_words
 from devui.web.text.difference import as_text, difference
 from devui.web.text.gates import CHANGED, sentence
 from devui.web.text.visible import visible
@@ -81,9 +82,15 @@ def position_lines(position: Mapping[str, Any]) -> list[str]:
     words += [f"{ORDERS[last['command']]} by {plain(last['actor'])}"] if last else []
     status = _coloured(position["status"], width=_INDENT if words else 0)
     lines.append(f"{status}{' · '.join(words)}".rstrip())
+    lines += debugger_lines(position.get("debugger"))
     if error := position.get("error"):
         lines.append(click.style(f"{_SPACE}{plain(_failure(error))}", fg="red"))
     return lines
+
+
+def debugger_lines(debugger: Mapping[str, Any] | None) -> list[str]:
+    """A debugger of Python that a person has to use before the run continues."""
+    return [click.style(" ".join(debugger_words(debugger)), fg="yellow")] if debugger else []
 
 
 def _failure(error: Mapping[str, Any]) -> str:

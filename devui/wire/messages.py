@@ -268,6 +268,14 @@ class Debugging:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EditorAwaited:
+    """The app isn't imported before an editor attaches at this port; None: one has attached."""
+
+    port: int | None
+    kind: Literal["editor_awaited"] = "editor_awaited"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateLeft:
     """Nobody waits at this gate any more: what stood there was cancelled."""
 
@@ -410,6 +418,7 @@ Fact = (
     | Output
     | Blocked
     | Debugging
+    | EditorAwaited
     | LookAnswer
     | CallEnded
     | GateLeft

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, get_args
 
 from devui.wire.engines import EngineChoice
-from devui.wire.messages import AppFailed, AppLoaded
+from devui.wire.messages import AppFailed, AppLoaded, EditorAwaited
 from devui.worker import debuggers
 from devui.worker.engine import Engine
 from devui.worker.engines.choice import chosen_kit, engine_info, preload, prepare
@@ -108,7 +108,11 @@ def main() -> None:
     _guard_copies((arguments.down, arguments.up), turns, link, outputs)
     try:
         if arguments.debug_port is not None:
-            debuggers.listen(arguments.debug_port, wait=arguments.wait_for_client)
+            debuggers.listen(arguments.debug_port)
+            if arguments.wait_for_client:
+                link.send(EditorAwaited(port=arguments.debug_port))
+                debuggers.wait_for_editor()
+                link.send(EditorAwaited(port=None))
         prepare(arguments.engine)
         app = load(agents, arguments.app)
         kit = chosen_kit(app, arguments.engine)

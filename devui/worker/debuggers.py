@@ -35,8 +35,8 @@ def leave_alone(thread: threading.Thread) -> threading.Thread:
     return thread
 
 
-def listen(port: int, *, wait: bool) -> None:
-    """Let an editor attach on this port of 127.0.0.1, and if so wished `wait` until it has.
+def listen(port: int) -> None:
+    """Let an editor attach on this port of 127.0.0.1.
 
     Raises DebuggerUnavailable without debugpy, or if the port stays in use.
     """
@@ -60,8 +60,11 @@ def listen(port: int, *, wait: bool) -> None:
         _PAUSE.wait(_BETWEEN_TRIES)
     # In a process of its own, the listener would outlive this one and keep the port.
     debugpy.listen(("127.0.0.1", port), in_process_debug_adapter=True)
-    if wait:
-        debugpy.wait_for_client()
+
+
+def wait_for_editor() -> None:
+    """Return once an editor has attached; after `listen`."""
+    import_module("debugpy").wait_for_client()
 
 
 def _is_free(port: int) -> bool:

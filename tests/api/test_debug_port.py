@@ -1,5 +1,6 @@
 """An editor attaches to the process of an app with debugpy, stops it and lets it go on."""
 
+import json
 import socket
 import sys
 import time
@@ -10,7 +11,7 @@ from tests.kit.dap_client import DapClient
 from tests.kit.debugged import Debugged, settled
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
-from tests.kit.terminal import devui
+from tests.kit.terminal import Terminal, devui
 
 HTML = {"Accept": "text/html"}
 CODE = '''from devui.runtime.agents import LlmAgent
@@ -80,6 +81,13 @@ def test_an_editor_stops_a_run_for_as_long_as_it_likes(tmp_path):
                 page = client.get(f"/sessions/{debugged.key}", headers=HTML).text
                 assert "debugpy has stopped the agent&#39;s code." in page
                 assert "blocking the event loop" not in page
+                standing = client.get(f"/api/runs/{debugged.run}/standing").json()
+                stopped = {"name": "debugpy", "status": "stopped", "address": None}
+                assert standing["debugger"] == stopped
+                why = Terminal(server)("dbg", "why").stdout
+                assert "debugpy has stopped the agent's code. Continue in your editor." in why
+                panel = client.get(f"/sessions/{debugged.key}?tab=run", headers=HTML).text
+                assert panel.count("debugpy has stopped the agent&#39;s code.") == 2
                 scope = {"frameId": stack[0]["id"], "expression": "weather = 'sunny'"}
                 editor.request("evaluate", {**scope, "context": "repl"})
                 editor.request("continue", {"threadId": thread})
@@ -87,6 +95,23 @@ def test_an_editor_stops_a_run_for_as_long_as_it_likes(tmp_path):
             page = client.get(f"/sessions/{debugged.key}", headers=HTML).text
             assert "It is sunny." in page
             assert "debugpy has stopped" not in page
+
+
+def its_wait_is_said_wherever_one_looks(server, client, port):
+    """By `why` and its JSON, on the page, and by a chat in the terminal that began meanwhile."""
+    waits = f"The app is waiting for an editor to attach at 127.0.0.1:{port}."
+    terminal = Terminal(server)
+    with terminal.open("run", "guide", "hello") as chat:
+        assert waits in chat.complaint("waiting for an editor")
+        [session] = client.get("/api/sessions", params={"app": "guide"}).json()["sessions"]
+        here = ("-s", str(session["key"]))
+        assert waits in terminal("dbg", "why", *here).stdout
+        [standing] = map(json.loads, terminal("dbg", "why", *here, "--json").stdout.splitlines())
+        assert standing["debugger"]["address"] == f"127.0.0.1:{port}"
+        page = client.get(f"/sessions/{session['key']}?tab=run", headers=HTML).text
+        assert page.count(waits) == 2
+        assert "process isn&#39;t responding" not in page
+        assert terminal("dbg", "stop", *here).returncode == 0
 
 
 @pytest.mark.slow
@@ -102,6 +127,7 @@ def test_an_app_waits_for_its_editor_and_listens_again_after_a_change(tmp_path):
     ):
         assert Debugged(client, "other").start(pause=False).settled()["status"] == "done"
         client.get("/apps/guide", headers=HTML)
+        its_wait_is_said_wherever_one_looks(server, client, port)
         for number in range(2):
             with connected(port) as editor:
                 editor.attach(str(file), IN_MODULE)

@@ -19,8 +19,9 @@ from devui.cli.dbg.control import (
 from devui.cli.dbg.history import event, events, runs, sessions
 from devui.cli.dbg.session import fork, note, notes, rewind, trace, usage
 from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
-from devui.cli.lookup import running, session_of
+from devui.cli.lookup import GOING, running, session_of
 from devui.cli.output import (
+    debugger_lines,
     event_lines,
     json_words,
     plain,
@@ -31,6 +32,7 @@ from devui.cli.output import (
 )
 from devui.cli.server import Terminal, on_the_server
 from devui.failures import LEFT, BadRequestError
+from devui.web.text.debuggers import UNRESPONSIVE
 from devui.web.text.gates import deadlock
 from devui.wire.merge_patch import edited
 
@@ -94,6 +96,7 @@ def standing_lines(standing: Mapping[str, Any]) -> list[str]:
     silent = standing["silentSeconds"]
     since = f"  no progress for {silent:.1f} s" if standing["progressed"] else ""
     lines = [click.style(standing["status"], bold=True) + since]
+    lines += debugger_lines(standing["debugger"])
     lines += _blocked(standing["blocked"]) if standing["blocked"] else []
     lines += [
         click.style(plain(deadlock(circle, standing)), fg="red") for circle in standing["deadlocks"]
@@ -102,7 +105,10 @@ def standing_lines(standing: Mapping[str, Any]) -> list[str]:
     lines += [_hold_line(each) for each in standing["branches"] if each["status"] == "held"]
     lines += [line for task in standing["tasks"] for line in _task(task)]
     lines += [_question(asked) for asked in standing["questions"]]
-    return lines if len(lines) > 1 else [*lines, "not waiting for anything"]
+    if len(lines) == 1:
+        is_over = standing["answered"] or standing["status"] not in GOING
+        lines.append("not waiting for anything" if is_over else UNRESPONSIVE)
+    return lines
 
 
 def _blocked(blocked: Mapping[str, Any]) -> list[str]:
@@ -182,8 +188,8 @@ Examples:
   devui dbg blame plan             show who wrote the key plan, and what each write changed
   devui dbg break add tool:book_* --if 'args.price > 500'
 
-Exit status: 0 on success, 1 if the command or the run that it waited for failed, 2 on wrong usage, 3
-if no server is running, 4 if the token is wrong, 5 if something doesn't exist, 6 if the run has
+Exit status: 0 on success, 1 if the command or the run that it waited for failed, 2 on wrong usage,
+3 if no server is running, 4 if the token is wrong, 5 if something doesn't exist, 6 if the run has
 moved on, 130 after Ctrl-C.
 """
 

@@ -18,6 +18,7 @@ from devui.debugger.events.news import (
     News,
     OutputArrived,
     PartialArrived,
+    PositionChanged,
     RunChanged,
     RunStuck,
     SpansChanged,
@@ -208,6 +209,7 @@ class Driver:
         """A loaded worker; None when the run is over before it began."""
         app = self.live.session.app
         engine = request.replay.engine if request.replay else None
+        self.live.debugging.awaited = self._workers.awaited(app)
         try:
             worker = await (
                 self._workers.aside(app, engine) if engine else self._workers.worker(app)
@@ -218,6 +220,7 @@ class Driver:
         except UnknownApp as gone:
             await self.end("failed", error_of(gone))
             return None
+        self.live.debugging.awaited = None
         return None if self.live.ended.is_set() else worker
 
     async def _attempt(self, worker: Worker, request: RunRequest) -> bool:
@@ -227,6 +230,7 @@ class Driver:
         if worker.debugger is not None:  # its time is paused, as that of runs before it
             live.debugging.note(worker.debugger)
             self._bus.publish(live.session.key, RunStuck(live.row.id))
+            self._bus.publish(live.session.key, PositionChanged(live.row.id, live.stepper.position))
         try:
             await self._begin(worker, request)
         except BaseException:

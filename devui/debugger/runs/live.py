@@ -48,11 +48,13 @@ class Since:
 
 
 @dataclass(slots=True)
-class DebuggerTime:
-    """The time for which pdb or an editor had stopped code of the worker."""
+class PythonDebugger:
+    """What debuggers of Python do to the run, and for how long one had stopped its code."""
 
     debugger: Debugger | None = None
     """The one that has now."""
+    awaited: int | None = None
+    """The port at which the app waits for an editor before the run can begin."""
     _before: float = 0.0
     _since: Since = field(default_factory=Since)
 
@@ -66,6 +68,14 @@ class DebuggerTime:
     def seconds(self) -> float:
         """In all, until now."""
         return self._before + (self._since.seconds if self.debugger else 0.0)
+
+    def as_json(self) -> dict[str, Any] | None:
+        """What a person has to do in an editor or terminal; None if nothing."""
+        if self.debugger is not None:
+            return {"name": self.debugger, "status": "stopped", "address": None}
+        if self.awaited is None:
+            return None
+        return {"name": "debugpy", "status": "awaited", "address": f"127.0.0.1:{self.awaited}"}
 
 
 @dataclass(slots=True)
@@ -182,7 +192,7 @@ class LiveRun:
     """Where its events come from."""
     blocked: Blocked | None = None
     """Who holds the worker's event loop, while it does not turn."""
-    debugging: DebuggerTime = field(default_factory=DebuggerTime)
+    debugging: PythonDebugger = field(default_factory=PythonDebugger)
     """For how long a debugger of Python had stopped its worker."""
     begun: Since = field(default_factory=Since)
     """When its worker was told to begin."""

@@ -58,6 +58,7 @@ from devui.wire.messages import (
     Blocked,
     Debugger,
     Debugging,
+    EditorAwaited,
     Failure,
     Gate,
     OfARun,
@@ -404,6 +405,8 @@ class Runs:
         elif isinstance(message, Debugging):
             worker.debugger = message.debugger
             self._debugged(worker, message.debugger)
+        elif isinstance(message, EditorAwaited):
+            self._awaited(worker.app, message.port)
         elif isinstance(message, LookAnswer):
             self._looks.take(message)
         elif isinstance(message, CallEnded):
@@ -440,7 +443,20 @@ class Runs:
         for run in worker.runs & self._drivers.keys():
             live = self._drivers[run].live
             live.debugging.note(debugger)
-            self._bus.publish(live.session.key, RunStuck(run))
+            self._debugging_changed(live)
+
+    def _awaited(self, app: str, port: int | None) -> None:
+        """Tell the runs that have to wait until an editor has attached to their app."""
+        for driver in self._drivers.values():
+            live = driver.live
+            if live.session.app == app and live.worker is None and live.row.ended is None:
+                live.debugging.awaited = port
+                self._debugging_changed(live)
+
+    def _debugging_changed(self, live: LiveRun) -> None:
+        run, key = live.row.id, live.session.key
+        self._bus.publish(key, RunStuck(run))
+        self._bus.publish(key, PositionChanged(run, live.stepper.position))
 
     def _overhear(self, worker: Worker, text: str) -> None:
         """Output past Python's streams; it can be told whose it is when there is one run."""

@@ -63,7 +63,7 @@ class Looks:
 
     def _listen(self, live: LiveRun) -> None:
         silent = live.progressed.seconds
-        waits = live.stepper.holds or live.debugging.debugger or live.ended.is_set()
+        waits = live.stepper.holds or live.debugging.as_json() or live.ended.is_set()
         quiet = silent >= PATIENCE and not waits
         if quiet != live.quiet:
             live.quiet = quiet

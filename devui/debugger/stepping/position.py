@@ -24,6 +24,7 @@ def position_of(live: LiveRun) -> dict[str, Any]:
         "branches": branches_of(live) if stepper.holds else [],
         "heldSeconds": stepper.pauses.before,
         "lastCommand": _last(stepper),
+        "debugger": live.debugging.as_json(),
     }
 
 

@@ -32,6 +32,7 @@ from devui.wire.messages import (
     AppInfo,
     AppLoaded,
     Debugger,
+    EditorAwaited,
     Output,
     ToServer,
     ToWorker,
@@ -80,6 +81,8 @@ class Worker:
     """Its event loop does not turn, so a new run would not begin."""
     debugger: Debugger | None = None
     """The debugger of Python that has stopped its code."""
+    awaited: int | None = None
+    """The port at which it waits for an editor before it imports the app."""
 
     @property
     def importing(self) -> bool:
@@ -146,6 +149,8 @@ class AppStatus:
     """The engine that a person chose for it."""
     debug_port: int | None = None
     """Where its process listens for an editor's debugger."""
+    awaited: int | None = None
+    """The same while the app isn't imported before an editor attaches."""
     reloads: bool = True
     """Its code can be read anew; not that of an object in another process."""
 
@@ -226,7 +231,13 @@ class Workers:
         choice = self.engines.chosen(name)
         port = self.engines.debug_port(name)
         reloads = not self.folder.objects or app.error is not None
-        return AppStatus(name, status, info, app.error, app.printed, choice, port, reloads)
+        awaited = self.awaited(name)
+        return AppStatus(name, status, info, app.error, app.printed, choice, port, awaited, reloads)
+
+    def awaited(self, name: str) -> int | None:
+        """The port at which an app waits for an editor before it is imported."""
+        ports = (each.awaited for each in self._all if each.app == name and not each.loaded.done())
+        return next((port for port in ports if port is not None), None)
 
     def warm(self, name: str) -> None:
         """Load an app that was not tried yet, in the background."""
@@ -458,6 +469,10 @@ class Workers:
             worker.loaded.set_exception(AppBroken(message.error))
         elif isinstance(message, Output) and worker.importing:
             worker.printed.take(message)
+        elif isinstance(message, EditorAwaited):
+            worker.awaited = message.port
+            self._bus.publish(APPS, AppChanged(worker.app))
+            await self._deliver(worker, message)
         else:
             await self._deliver(worker, message)
 

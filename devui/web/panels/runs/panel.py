@@ -31,6 +31,7 @@ from devui.web.panels.runs.parts import CallEnding, Frames, PendingCall, RunPane
 from devui.web.panels.runs.status import WORDS
 from devui.web.panels.settings.panel import in_words
 from devui.web.services import Services
+from devui.web.text.debuggers import UNRESPONSIVE, debugger_words
 from devui.web.text.formats import duration, moment
 from devui.web.text.gates import deadlock, sentence
 from devui.web.text.visible import visible
@@ -129,16 +130,14 @@ def _going(session: SessionRow, live: LiveRun, report: Mapping[str, Any]) -> Run
 
 
 def _whys(report: Mapping[str, Any]) -> Iterator[Why]:
+    if report["debugger"]:
+        yield Why("warn", " ".join(debugger_words(report["debugger"])))
     if report["blocked"]:
         yield _blocked(report["blocked"], own=report["blocked"]["run"] in {None, report["run"]})
     for circle in report["deadlocks"]:
         yield Why("bad", visible(deadlock(circle, report)))
-    if not report["answered"]:
-        yield Why(
-            "warn",
-            "The agent's process isn't responding: it is starting, suspended, or running C code "
-            "that doesn't release the interpreter.",
-        )
+    if not (report["answered"] or report["debugger"]):
+        yield Why("warn", UNRESPONSIVE)
 
 
 def _hold(hold: Hold) -> Why:

@@ -9,6 +9,7 @@ from devui.debugger.recovery.unknown import Choice
 from devui.debugger.stepping.arrivals import GateKind
 from devui.debugger.stepping.stepper import Reason
 from devui.wire.gates import Action, Effect
+from devui.wire.messages import Debugger
 from devui.wire.standing import Waiting
 
 Status = Literal["running", "held", "stopping", "done", "failed", "stopped", "interrupted"]
@@ -121,6 +122,17 @@ class LastCommandJson(TypedDict):
     at: float
 
 
+class DebuggerJson(TypedDict):
+    """A debugger of Python that the run waits for a person to use."""
+
+    name: Debugger
+    status: Literal["stopped", "awaited"]
+    """`stopped`: it stopped the agent's code; continue there. `awaited`: the app isn't loaded until
+    an editor attaches."""
+    address: str | None
+    """Where to attach."""
+
+
 class RunErrorJson(TypedDict):
     """Why a run failed."""
 
@@ -129,8 +141,8 @@ class RunErrorJson(TypedDict):
 
 
 class PositionJson(TypedDict):
-    """Where a run stands. `heldSeconds` and `lastCommand` are present while it is active, `lost`
-    once it has ended."""
+    """Where a run stands. `heldSeconds`, `lastCommand` and `debugger` are present while it is
+    active, `lost` once it has ended."""
 
     run: str
     session: int
@@ -148,6 +160,7 @@ class PositionJson(TypedDict):
     heldSeconds: NotRequired[float]
     """Without what is held now."""
     lastCommand: NotRequired[LastCommandJson | None]
+    debugger: NotRequired[DebuggerJson | None]
     lost: NotRequired[list[HoldJson]]
     """What was held when the server ended."""
     error: NotRequired[RunErrorJson | None]
@@ -272,6 +285,7 @@ class StandingJson(TypedDict):
     progressed: float | None
     silentSeconds: float
     """Since the last event, chunk, gate or command."""
+    debugger: DebuggerJson | None
     blocked: BlockedJson | None
     branches: list[BranchJson]
     calls: list[PendingCallJson]

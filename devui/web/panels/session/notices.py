@@ -22,10 +22,10 @@ from devui.web.links import app_url, session_url
 from devui.web.panels.apps.lists import app_failure, printed_text
 from devui.web.security.refusals import NOT_SIGNED_IN, OLD_LINK, Refusals
 from devui.web.services import Services
+from devui.web.text.debuggers import awaited_words, debugger_words
 from devui.web.text.formats import duration, plural
 from devui.web.text.formats import size as told_size
 from devui.web.text.visible import visible
-from devui.wire.messages import Debugger
 from devui.wire.standing import Place
 
 _DAY: Final = 86_400.0
@@ -176,6 +176,7 @@ def notices(
     candidates = (
         _missing(session.app, app, served=served),
         _broken(app),
+        _awaited(app),
         _stuck(live),
         _long(session, size),
     )
@@ -212,8 +213,10 @@ def _broken(app: AppStatus | None) -> Notice | None:
 
 
 def _stuck(live: LiveRun | None) -> Notice | None:
-    if live is not None and live.debugging.debugger is not None:
-        return _debugged(live.debugging.debugger)
+    debugger = live.debugging.as_json() if live is not None else None
+    if debugger is not None and debugger["status"] == "stopped":
+        title, text = debugger_words(debugger)
+        return Notice("warn", title, text)
     blocked = live.blocked if live else None
     if live is None or blocked is None:
         return None
@@ -233,13 +236,12 @@ def _stuck(live: LiveRun | None) -> Notice | None:
     )
 
 
-def _debugged(debugger: Debugger) -> Notice:
-    where = "your terminal" if debugger == "pdb" else "your editor"
-    return Notice(
-        tone="warn",
-        title=f"{debugger} has stopped the agent's code.",
-        text=f"Continue in {where}. Time limits are paused.",
-    )
+def _awaited(app: AppStatus | None) -> Notice | None:
+    """Its import waits for an editor, whether or not a run waits for that."""
+    if app is None or app.awaited is None:
+        return None
+    title, text = awaited_words(f"127.0.0.1:{app.awaited}")
+    return Notice("warn", title, text, app_url(app.name), "See how to attach")
 
 
 def _long(session: SessionRow, size: int) -> Notice | None:

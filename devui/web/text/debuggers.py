@@ -1,0 +1,24 @@
+"""What a run waits for outside of devui: a debugger of Python, or a process that doesn't answer."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+UNRESPONSIVE: Final = (
+    "The agent's process isn't responding: it is starting, suspended, or running C code that"
+    " doesn't release the interpreter."
+)
+
+
+def debugger_words(debugger: Mapping[str, Any]) -> tuple[str, str]:
+    """What a debugger does, and what a person can do; `debugger` as the API has it."""
+    if debugger["status"] == "awaited":
+        return awaited_words(debugger["address"])
+    where = "your terminal" if debugger["name"] == "pdb" else "your editor"
+    title = f"{debugger['name']} has stopped the agent's code."
+    return title, f"Continue in {where}. Time limits are paused."
+
+
+def awaited_words(address: str) -> tuple[str, str]:
+    """The same of an app that isn't loaded before an editor attaches at this address."""
+    title = f"The app is waiting for an editor to attach at {address}."
+    return title, "Attach your editor's debugger to load it (--wait-for-client)."
