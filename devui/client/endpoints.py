@@ -31,7 +31,13 @@ if TYPE_CHECKING:
     from devui.web.panels.recovery.api import CutoffJson, ForkedJson, LineageJson
     from devui.web.panels.replays.api import ReplayJson, RunToldJson
     from devui.web.panels.request.api import PromptDiffJson
-    from devui.web.panels.runs.schemas import EditJson, PositionJson, SessionsJson, StandingJson
+    from devui.web.panels.runs.schemas import (
+        EditJson,
+        OutputLineJson,
+        PositionJson,
+        SessionsJson,
+        StandingJson,
+    )
     from devui.web.panels.search.api import SearchJson
     from devui.web.panels.state.history_api import KeyHistoryJson
     from devui.web.panels.state.uncommitted_api import UncommittedJson
@@ -361,6 +367,29 @@ class Endpoints(Connection):
         for.
         """
         answer: StandingJson = self._get("api", "runs", run, "standing")
+        return answer
+
+    def log(
+        self,
+        run: str,
+        *,
+        after: int | None = None,
+        limit: int | None = None,
+        last: int | None = None,
+    ) -> list[OutputLineJson]:
+        """List what a run printed and logged.
+
+        stdout, stderr, logging and the debugger's log lines, up to now. Without `last`, 1,000 lines
+        after line `after`, or up to `limit`.
+
+        Args:
+            after: The number of a line.
+            limit: How many at most, from that line on.
+            last: Return only the last N lines.
+        """
+        answer: list[OutputLineJson] = self._get(
+            "api", "runs", run, "log", after=after, limit=limit, last=last
+        )["lines"]
         return answer
 
     def command(

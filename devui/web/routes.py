@@ -165,6 +165,7 @@ debugger = [
     Route("/api/sessions/{key}/answers", questions.take, methods=["POST"]),
     Route("/api/runs/{run}", debug.show, methods=["GET"]),
     Route("/api/runs/{run}/standing", debug.standing, methods=["GET"]),
+    Route("/api/runs/{run}/log", debug.log, methods=["GET"]),
     Route("/api/runs/{run}/commands", debug.command, methods=["POST"]),
     Route("/api/runs/{run}/calls", debug.end_call, methods=["POST"]),
     *breakpoints.API,

@@ -98,6 +98,7 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
     debugged.tell("edit", value={"actions": {"stateDelta": {"n": 5}}})
     yield "/api/runs/{run}/commands", "post", debugged.position
     yield "/api/runs/{run}", "get", debugged.tell("continue")
+    yield "/api/runs/{run}/log", "get", client.get(f"/api/runs/{debugged.run}/log").json()
     key, points = debugged.key, "/api/apps/count/breakpoints"
     made = client.post(points, json={"on": "state"}).json()
     yield points.replace("count", "{app}"), "post", made

@@ -122,6 +122,8 @@ def _look(prints) -> int:
     prints("dbg notes")
     prints("dbg try TOOL", "read_bill", '{"table": 7}', "--sure")
     prints("dbg fork N", 1)
+    prints("dbg start", "--new", "faulty", "--no-pause", "divide by zero", status=1)
+    assert "dividing 1 by 0" in prints("dbg log")["text"]
     return at["session"]
 
 

@@ -61,6 +61,7 @@ NAMES = {
     "POST /api/sessions/{key}/answers": "answer_question",
     "GET /api/runs/{run}": "run",
     "GET /api/runs/{run}/standing": "standing",
+    "GET /api/runs/{run}/log": "log",
     "POST /api/runs/{run}/commands": "command",
     "POST /api/runs/{run}/calls": "end_call",
     "GET /api/apps/{app}/breakpoints": "breakpoints",

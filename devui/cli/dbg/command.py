@@ -16,7 +16,7 @@ from devui.cli.dbg.control import (
     say_where,
     session_option,
 )
-from devui.cli.dbg.history import event, events, runs, sessions
+from devui.cli.dbg.history import event, events, log, runs, sessions
 from devui.cli.dbg.session import fork, note, notes, rewind, trace, usage
 from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
 from devui.cli.lookup import GOING, running, session_of
@@ -209,6 +209,7 @@ def command() -> None:
 
 command.add_command(sessions)
 command.add_command(runs)
+command.add_command(log)
 command.add_command(events)
 command.add_command(event)
 command.add_command(break_group)

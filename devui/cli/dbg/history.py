@@ -1,4 +1,4 @@
-"""`devui dbg sessions`, `runs`, `events`, `event`: what there is, and what has happened."""
+"""`devui dbg sessions`, `runs`, `log`, `events`, `event`: what there is, and what has happened."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ import click
 
 from devui.cli.dbg.control import session_option
 from devui.cli.lookup import session_of
-from devui.cli.output import event_lines, plain, session_lines
+from devui.cli.output import event_lines, output_lines, plain, session_lines
 from devui.cli.server import Terminal, on_the_server
 from devui.web.text.visible import visible
 
@@ -30,6 +30,22 @@ def runs(terminal: Terminal, session: str | None) -> None:
     row = session_of(terminal.client, session)
     rows = terminal.client.runs(row["key"])
     _say_each(terminal, rows, _run_lines, "no runs")
+
+
+@click.command("log")
+@click.option("--run", metavar="ID", help="Run whose output to list; by default the newest.")
+@click.option("--after", type=int, metavar="NUMBER", help="Only lines after this one.")
+@click.option("--last", type=click.IntRange(1), default=200, show_default=True, help="At most.")
+@session_option
+@on_the_server
+def log(
+    terminal: Terminal, run: str | None, after: int | None, last: int, session: str | None
+) -> None:
+    """List what a run printed and logged: the last lines, or with --after the first after one."""
+    client = terminal.client
+    run = run or client.newest_run(session_of(client, session)["key"])["run"]
+    most = {"last": last} if after is None else {"after": after, "limit": last}
+    _say_each(terminal, client.log(run, **most), output_lines, "no output")
 
 
 @click.command("events")

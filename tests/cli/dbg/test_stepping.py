@@ -17,6 +17,8 @@ def test_a_run_is_stepped_to_its_end(terminal, held):
     last = terminal("dbg", "continue").stdout
     assert [line[:2] for line in last.splitlines()] == ["#2", "#3", "#4", "do"]
     assert held.settled()["status"] == "done"
+    printed = terminal("dbg", "log", "--last", "2").stdout.splitlines()
+    assert printed == ["      stdout: saw 2", "      stdout: saw 3"]
 
 
 def test_a_run_is_finished_with_the_event_that_is_held(terminal, held):

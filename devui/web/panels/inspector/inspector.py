@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
 from devui.debugger.history.rewinds import taken_back
 from devui.debugger.secrets.fragments import clean_fragments
-from devui.store.rows import EditRow, EventRow, OutputLine, SessionRow
+from devui.store.rows import EditRow, EventRow, SessionRow
 from devui.web.links import edit_state_url, log_tab_url, log_url, session_url, whole_event_url
 from devui.web.page_query import EVERYTHING, PageQuery
 from devui.web.panels.artifacts.panel import artifacts_panel
@@ -33,6 +33,7 @@ from devui.web.panels.inspector.parts import (
     TabKey,
 )
 from devui.web.panels.request.panel import request_panel
+from devui.web.panels.runs.output import NumberedLine, last_output
 from devui.web.panels.runs.panel import run_panel
 from devui.web.panels.state.diff import state_diff, state_with
 from devui.web.panels.state.editing import state_form
@@ -276,34 +277,20 @@ async def state(
 
 async def log(services: Services, session: SessionRow, row: EventRow | None) -> LogPanel:
     """The output of the event's run, or of the newest."""
-    last = await services.journal.runs.newest(session.key)
-    newest = last.id if last else None
-    run = row.run if row and row.run else newest
-    waiting = _waiting(services, session, run)  # first: what is written meanwhile is in both
-    stored = await services.journal.runs.last_output(run, LOG_LINES) if run else []
-    last_stored = stored[-1][0] if stored else 0
-    lines = [*stored, *((number, line) for number, line in waiting if number > last_stored)]
-    shown = lines[-LOG_LINES:]
+    newest = await services.journal.runs.newest(session.key)
+    of_event = await services.journal.runs.get(row.run) if row and row.run else None
+    run = of_event or newest
+    shown = await last_output(services, run, LOG_LINES) if run else []
     return LogPanel(
-        run=run,
+        run=run.id if run else None,
         lines=tuple(log_line(number, line) for number, line in shown),
-        live=row is None or run == newest,
+        live=row is None or of_event is None or of_event.id == (newest and newest.id),
         ask_href=log_tab_url(session.key, row.number if row else None),
         left_out=_left_out(shown),
-        href=log_url(run) if run and shown else None,
+        href=log_url(run.id) if run and shown else None,
     )
 
 
-def _left_out(lines: list[tuple[int, OutputLine]]) -> str:
+def _left_out(lines: Sequence[NumberedLine]) -> str:
     count = lines[0][0] - 1 if lines else 0
     return f"{plural(count, 'earlier line')} not shown" if count else ""
-
-
-def _waiting(
-    services: Services, session: SessionRow, run: str | None
-) -> list[tuple[int, OutputLine]]:
-    """The lines of a run that are not in the journal yet, with their numbers."""
-    live = services.runs.live(session.key)
-    if live is None or live.row.id != run:
-        return []
-    return list(enumerate(live.output, live.lines - len(live.output) + 1))

@@ -39,8 +39,10 @@ from devui.web.lookup import session_of
 from devui.web.operation import Query, Refusal, operation
 from devui.web.panels.apps.session_list import ListQuery, sessions_on_page
 from devui.web.panels.recovery.actions import first_guard, settled
+from devui.web.panels.runs.output import last_output, output_after
 from devui.web.panels.runs.schemas import (
     EditsJson,
+    OutputLinesJson,
     PositionJson,
     RefusedJson,
     SessionsJson,
@@ -59,6 +61,8 @@ LONGEST_WAIT = 30
 
 MESSAGE_BYTES = 20_000_000
 _SESSIONS = 200
+_LINES = 1000
+_MOST_LINES = 10_000
 _OF_LIST: Final = frozenset({"status", "q", "sort", "order", "page"})
 """Parameters that make the answer a page of an app's list."""
 _NOT_OF_LIST: Final = frozenset({"user", "id", "key", "starred"})
@@ -308,6 +312,34 @@ async def standing(request: Request) -> Response:
     """
     services, run = services_of(request), request.path_params["run"]
     return answer(await services.runs.standing(run))
+
+
+@operation(
+    OutputLinesJson,
+    query={
+        "after": Query(int, "The number of a line"),
+        "limit": Query(int, "How many at most, from that line on"),
+        "last": Query(int, "Return only the last N lines"),
+    },
+    refusals=(400,),
+)
+async def log(request: Request) -> Response:
+    """List what a run printed and logged.
+
+    stdout, stderr, logging and the debugger's log lines, up to now. Without `last`, 1,000 lines
+    after line `after`, or up to `limit`.
+    """
+    services, name = services_of(request), request.path_params["run"]
+    run = await services.journal.runs.get(name)
+    if run is None:
+        raise NotFound(f"there is no run {name!r}")
+    after, limit = number_in(request, "after"), number_in(request, "limit")
+    if last := number_in(request, "last"):
+        lines = await last_output(services, run, max(1, min(last, _MOST_LINES)))
+    else:
+        most = max(1, min(limit or _LINES, _MOST_LINES))
+        lines = await output_after(services, run, max(0, after or 0), most)
+    return answer({"lines": [{"number": number, **asdict(line)} for number, line in lines]})
 
 
 @operation(PositionJson, body=CommandBody, refusals=_REFUSALS)

@@ -297,6 +297,23 @@ class StandingJson(TypedDict):
     """What an ended run waits for: a person."""
 
 
+class OutputLineJson(TypedDict):
+    """A line that a run printed or logged."""
+
+    number: int
+    """Within the run, from 1."""
+    stream: str
+    """`stdout`, `stderr`, the level of a logged line, or `debugger`."""
+    text: str
+    at: float
+
+
+class OutputLinesJson(TypedDict):
+    """Lines that a run printed or logged, the oldest first."""
+
+    lines: list[OutputLineJson]
+
+
 class SessionJson(TypedDict):
     """A session and its key."""
 

@@ -27,6 +27,7 @@ from devui.web.panels.questions.schema_forms import WrongFields
 from devui.web.panels.recovery.actions import first_guard, settled
 from devui.web.panels.recovery.views import acknowledge, asked_again, call_answers
 from devui.web.panels.runs.api import CallBody, CommandBody
+from devui.web.panels.runs.output import output_after
 from devui.web.panels.runs.panel import (
     answer_form,
     answer_slot,
@@ -301,6 +302,6 @@ async def log(request: Request) -> Response:
     run = await services.journal.runs.get(name)
     if run is None:
         raise NotFound("there is no such run")
-    lines = await services.journal.runs.output(name)
+    lines = await output_after(services, run)
     text = "".join(f"{clock(line.at)} {line.stream:<8} {line.text}\n" for _, line in lines)
     return PlainTextResponse(text)

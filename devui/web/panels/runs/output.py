@@ -1,0 +1,38 @@
+"""What runs print and log, with the lines that the journal doesn't have yet."""
+
+from devui.store.rows import OutputLine, RunRow
+from devui.web.services import Services
+
+NumberedLine = tuple[int, OutputLine]
+"""A line with its number within its run, from 1."""
+
+
+async def last_output(services: Services, run: RunRow, limit: int) -> list[NumberedLine]:
+    """The last lines of a run, ascending, at most `limit`."""
+    waiting = _waiting(services, run)  # first: what is written meanwhile is in both
+    stored = await services.journal.runs.last_output(run.id, limit)
+    return _joined(stored, waiting)[-limit:]
+
+
+async def output_after(
+    services: Services, run: RunRow, after: int = 0, limit: int | None = None
+) -> list[NumberedLine]:
+    """The lines of a run above the number `after`, at most `limit`; None for all."""
+    waiting = [line for line in _waiting(services, run) if line[0] > after]
+    stored = await services.journal.runs.output(run.id, after, limit)
+    return _joined(stored, waiting)[:limit]
+
+
+def _joined(stored: list[NumberedLine], waiting: list[NumberedLine]) -> list[NumberedLine]:
+    if not (stored or waiting):
+        return []
+    last_stored = stored[-1][0] if stored else 0
+    return [*stored, *(line for line in waiting if line[0] > last_stored)]
+
+
+def _waiting(services: Services, run: RunRow) -> list[NumberedLine]:
+    """The lines that are not in the journal yet."""
+    live = services.runs.live(run.session)
+    if live is None or live.row.id != run.id:
+        return []
+    return list(enumerate(live.output, live.lines - len(live.output) + 1))
