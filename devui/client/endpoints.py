@@ -485,6 +485,7 @@ class Endpoints(Connection):
             hit=hit,
             log=log,
             enabled=enabled,
+            actor=self.actor,
         )
         return answer
 
@@ -911,6 +912,7 @@ class Endpoints(Connection):
             message=message,
             streaming=streaming,
             guard=guard,
+            actor=self.actor,
         )
         return answer
 

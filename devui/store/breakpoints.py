@@ -6,11 +6,11 @@ from typing import Any
 from devui.store.database import Database
 from devui.store.errors import BreakpointChanged, BreakpointNotFound
 from devui.store.rows import BreakpointRow
-from devui.store.values import bounded, clean_text
+from devui.store.values import bounded, clean_text, optional_text
 
 _ALL = "SELECT * FROM breakpoint_rows ORDER BY id"
 _GET = "SELECT * FROM breakpoint_rows WHERE id = ?"
-_INSERT = "INSERT INTO breakpoints (app, version, enabled, data) VALUES (?, 1, ?, ?)"
+_INSERT = "INSERT INTO breakpoints (app, version, enabled, data, actor) VALUES (?, 1, ?, ?, ?)"
 _CHANGE = "UPDATE breakpoints SET version = version + 1, enabled = ?, data = ? WHERE id = ?"
 _DELETE = "DELETE FROM breakpoints WHERE id = ?"
 _FLAGS = "SELECT breakpoint, user, enabled FROM flags ORDER BY breakpoint, user"
@@ -26,13 +26,16 @@ class Breakpoints:
         """Return those of all applications, the oldest first."""
         return [_row(row) for row in await self._database.fetch(_ALL)]
 
-    async def add(self, app: str, data: str, *, enabled: bool = True) -> BreakpointRow:
+    async def add(
+        self, app: str, data: str, *, enabled: bool = True, actor: str | None = None
+    ) -> BreakpointRow:
         """Keep a new one; `data` is JSON text. Raises BadValue."""
         clean_text(app, "the application's name")
         clean_text(data, "the breakpoint")
+        optional_text(actor, "the actor")
 
         def work(connection: sqlite3.Connection) -> BreakpointRow:
-            number = connection.execute(_INSERT, (app, enabled, data)).lastrowid
+            number = connection.execute(_INSERT, (app, enabled, data, actor)).lastrowid
             return _require(connection, number or 0)
 
         return await self._database.write(work)
@@ -111,5 +114,5 @@ def _require_version(connection: sqlite3.Connection, number: int, version: int) 
 
 
 def _row(row: tuple[Any, ...]) -> BreakpointRow:
-    number, app, version, enabled, hits, data = row
-    return BreakpointRow(number, app, version, bool(enabled), hits, data)
+    number, app, version, enabled, hits, data, actor = row
+    return BreakpointRow(number, app, version, bool(enabled), hits, data, actor)

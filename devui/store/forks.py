@@ -109,8 +109,8 @@ _THROUGH = """
     )
 """
 _ADD = """
-    INSERT INTO forks (session, parent, number, reason, note, invocation, created)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO forks (session, parent, number, reason, note, invocation, created, actor)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -135,6 +135,7 @@ class Forks:
         name_text(fork.id, "the session's id")
         optional_text(fork.title, "the title")
         optional_text(fork.note, "the note")
+        optional_text(fork.actor, "the actor")
         clean_text(fork.reason, "the fork's reason")
         now = self._clock()
 
@@ -193,9 +194,8 @@ def _make(connection: sqlite3.Connection, parent: SessionRow, fork: NewFork, now
     here = fork.number + (fork.reason == "event")  # with what stands in the place of an event
     through = connection.execute(_THROUGH, (parent.key, here)).fetchall()
     invocation = through[0][0] if through else None
-    connection.execute(
-        _ADD, (key, parent.key, fork.number, fork.reason, fork.note, invocation, now)
-    )
+    where = (key, parent.key, fork.number, fork.reason, fork.note, invocation, now)
+    connection.execute(_ADD, (*where, fork.actor))
     return key
 
 

@@ -197,6 +197,9 @@ class RunRow:
     """What agents had streamed of answers that the run's end cut off, as JSON text."""
     closed: int = 0
     """1: nobody wants to be asked about its end any more."""
+    actor: str | None = None
+    """Who started it; None for one from before that was stored, or from a file."""
+    stopped_by: str | None = None
     pending: bool = False
     """It is over, and the journal has not taken that yet."""
 
@@ -287,6 +290,8 @@ class BreakpointRow:
     """How often it was met, in all runs."""
     data: str
     """JSON text, opaque to the store."""
+    actor: str | None = None
+    """Who set it, if known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,6 +425,7 @@ class NewFork:
     reason: str
     """What was changed, in a word; `event`: the first event behind it replaces the parent's."""
     note: str | None = None
+    actor: str | None = None
     title: str | None = None
 
 
@@ -436,6 +442,8 @@ class ForkRow:
     invocation: str | None
     """The invocation that the fork cut through and that nobody has resumed or closed yet."""
     created: float
+    actor: str | None = None
+    """Who made it, if known."""
 
     @property
     def at(self) -> int:

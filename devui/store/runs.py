@@ -116,15 +116,16 @@ _CUT_OFF = """
     ORDER BY seq DESC LIMIT ?
 """
 _INSERT = """
-    INSERT INTO runs (id, session, invocation_id, status, started, seq, message)
-    VALUES (?, ?, ?, 'running', ?, ?, ?)
+    INSERT INTO runs (id, session, invocation_id, status, started, seq, message, actor)
+    VALUES (?, ?, ?, 'running', ?, ?, ?, ?)
 """
 _ASKED = "INSERT INTO starts (run, data) VALUES (?, ?)"
 _CHANGE = """
     UPDATE runs SET status = ?, error = coalesce(?, error), started = coalesce(?, started),
                     ended = ?, seq = ?,
                     invocation_id = coalesce(?, invocation_id),
-                    unfinished = coalesce(?, unfinished), held = max(held, ?)
+                    unfinished = coalesce(?, unfinished), held = max(held, ?),
+                    stopped_by = coalesce(?, stopped_by)
     WHERE id = ?
 """
 _HANDED_ON = "UPDATE runs SET message = NULL WHERE id = ?"
@@ -149,8 +150,9 @@ _END = 2**63 - 1
 _NO_LIMIT = -1
 
 
-_Wanted = tuple[RunStatus, str | None, str | None, str | None, float, float | None]
-"""Status, error, invocation id, unfinished answers, seconds held, start; None: the old value."""
+_Wanted = tuple[RunStatus, str | None, str | None, str | None, float, float | None, str | None]
+"""Status, error, invocation id, unfinished answers, seconds held, start, who stopped it; None: the
+old value."""
 
 
 class Runs:
@@ -169,6 +171,7 @@ class Runs:
         request: str | None = None,
         follows: str | None = None,
         queued: int | None = None,
+        actor: str | None = None,
     ) -> RunRow:
         """Record a new run as running.
 
@@ -187,13 +190,14 @@ class Runs:
         optional_text(invocation_id, "the invocation id")
         optional_text(message, "the user's message")
         optional_text(request, "what the run was asked")
+        optional_text(actor, "the actor")
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
             require_session(connection, session_key)
             require_writable(connection, session_key)
             if follows is not None:
-                _change(connection, follows, ("done", None, None, None, 0.0, None), now)
+                _change(connection, follows, ("done", None, None, None, 0.0, None, None), now)
                 connection.execute(_HANDED_ON, (follows,))
             _check_free(connection, run_id, session_key)
             if last_seen is not None:
@@ -201,7 +205,7 @@ class Runs:
             if queued is not None:
                 take(connection, session_key, queued)
             values = (run_id, session_key, invocation_id, now, advance(connection), message)
-            connection.execute(_INSERT, values)
+            connection.execute(_INSERT, (*values, actor))
             if request is not None:
                 connection.execute(_ASKED, (run_id, request))
             return _require(connection, run_id)
@@ -228,7 +232,7 @@ class Runs:
         optional_text(error, "the run's error")
         optional_text(invocation_id, "the invocation id")
         optional_text(unfinished, "the unfinished answers")
-        wanted = (status, error, invocation_id, unfinished, paused, started)
+        wanted = (status, error, invocation_id, unfinished, paused, started, None)
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
@@ -244,6 +248,7 @@ class Runs:
         error: str | None = None,
         unfinished: str | None = None,
         paused: float = 0.0,
+        stopped_by: str | None = None,
     ) -> RunRow:
         """Let the run be over from now on, as by `change`, and return how it stands.
 
@@ -251,7 +256,7 @@ class Runs:
         `newest` and `active` tell it all the same. `end` waits for that.
         """
         now = self._clock()
-        wanted = (status, error, run.invocation_id, unfinished, paused, run.started)
+        wanted = (status, error, run.invocation_id, unfinished, paused, run.started, stopped_by)
 
         def work(connection: sqlite3.Connection) -> RunRow:
             row = _require(connection, run.id)
@@ -263,6 +268,7 @@ class Runs:
             error=error or run.error,
             unfinished=unfinished,
             ended=now,
+            stopped_by=stopped_by,
             pending=True,
         )
         self._database.owed[run.id] = Owed(work, over)
@@ -354,7 +360,7 @@ class Runs:
                     continue
                 said = stray(connection, session, run)
                 ended, held = last_sign(connection, _require(connection, run), said, now)
-                wanted: _Wanted = ("interrupted", None, None, unfinished(said), held, None)
+                wanted: _Wanted = ("interrupted", None, None, unfinished(said), held, None, None)
                 marked.append(_change(connection, run, wanted, ended))
             return marked
 
@@ -441,14 +447,14 @@ def _change(
     change: _Wanted,
     now: float,
 ) -> RunRow:
-    status, error, invocation_id, unfinished, held, started = change
+    status, error, invocation_id, unfinished, held, started, stopped_by = change
     present = _require(connection, run_id).status
     if status not in TRANSITIONS[present]:
         raise RunTransition(f"the run {run_id!r} is {present} and cannot become {status!r}")
     ended = None if status in ACTIVE else now
     seq = advance(connection)
-    values = (status, error, started, ended, seq, invocation_id, unfinished, held, run_id)
-    connection.execute(_CHANGE, values)
+    values = (status, error, started, ended, seq, invocation_id, unfinished, held, stopped_by)
+    connection.execute(_CHANGE, (*values, run_id))
     return _require(connection, run_id)
 
 

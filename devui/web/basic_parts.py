@@ -144,6 +144,8 @@ class RunStatus:
     """The run; empty if there was none."""
     quiet: Moment | None = None
     """Since when nothing has come of it, if that is long."""
+    by: str = ""
+    """`by mcp:claude`: who stopped it, or else started it, unless it was someone on a page."""
 
 
 @dataclass(frozen=True, slots=True)

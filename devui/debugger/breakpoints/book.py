@@ -69,10 +69,13 @@ class BreakpointBook:
         known = self._stored.get(number)
         return known if known is not None and known.row.app == app else None
 
-    async def add(self, app: str, draft: Draft, *, enabled: bool = True) -> StoredBreakpoint:
-        """Make one; raises BreakpointError."""
+    async def add(
+        self, app: str, draft: Draft, *, enabled: bool = True, actor: str | None = None
+    ) -> StoredBreakpoint:
+        """Make one; `actor` is who sets it, as shown to others. Raises BreakpointError."""
         Breakpoint(draft)
-        row = await self._journal.breakpoints.add(app, json.dumps(asdict(draft)), enabled=enabled)
+        data = json.dumps(asdict(draft))
+        row = await self._journal.breakpoints.add(app, data, enabled=enabled, actor=actor)
         return self._take(row)
 
     async def change(

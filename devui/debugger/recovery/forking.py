@@ -78,6 +78,7 @@ class Forking:
                 reason=request.reason,
                 note=(request.note or "").strip() or None,
                 title=parent.title,
+                actor=request.actor,
             ),
             history=history([first]) if first else None,
         )

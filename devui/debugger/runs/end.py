@@ -42,6 +42,7 @@ class RunEnd:
             error=json.dumps(asdict(error)) if error else None,
             unfinished=unfinished,
             paused=self._live.stepper.held_seconds,
+            stopped_by=self._live.stopped_by if status == "stopped" else None,
         )
 
     async def write(self) -> None:

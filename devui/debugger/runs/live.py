@@ -221,6 +221,8 @@ class LiveRun:
     """What of its state it has written and not committed."""
     watched: bool = False
     """Whether it tells of that."""
+    stopped_by: str | None = None
+    """Who has said that it is to stop."""
 
     async def put(self, message: Inbound) -> None:
         """Hand the run's task a message; a run that is over takes none."""

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from devui.debugger.apps.apps import UnknownApp
 from devui.debugger.background.tasks import Tasks
@@ -71,6 +71,9 @@ from devui.wire.standing import LookAnswer
 from devui.wire.trials import Tried
 
 logger = logging.getLogger("devui.runs")
+
+_STOPS: Final = frozenset({"stop", "stop_after_event"})
+"""Commands that end a run."""
 
 
 class NoSuchRun(LookupError):
@@ -251,6 +254,7 @@ class Runs:
                 raise NoSuchRun(f"there is no run {run!r}")
             return row
         if not driver.live.stopping:
+            driver.live.stopped_by = actor
             note(driver.live, self._bus, "debugger", f"Stop by {actor}")
         self._begin_stop(driver)
         return driver.live.row
@@ -309,6 +313,8 @@ class Runs:
             moved = live.stepper.command(command)
         except CommandRefused as refused:
             raise refused.at(position_of(live)) from None
+        if command.name in _STOPS:
+            live.stopped_by = command.actor
         note(live, self._bus, "debugger", str(command))
         if moved.stop:
             self._begin_stop(self._drivers[run])

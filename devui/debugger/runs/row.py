@@ -33,6 +33,7 @@ async def write_row(
         request=asked_text(request),
         follows=follows,
         queued=request.queued,
+        actor=request.actor,
     )
     if follows is not None and (before := await journal.runs.get(follows)) is not None:
         bus.publish(session.key, RunChanged(before))

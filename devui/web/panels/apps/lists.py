@@ -33,6 +33,7 @@ from devui.web.panels.apps.parts import AppStatus as CardStatus
 from devui.web.panels.runs.failure import agent_failure
 from devui.web.panels.runs.status import newest_run
 from devui.web.services import Services
+from devui.web.text.actors import by
 from devui.web.text.formats import moment, plural
 from devui.web.text.visible import visible
 from devui.wire.engines import EngineChoice, EngineInfo
@@ -215,9 +216,10 @@ def _forked(fork: ForkRow) -> str:
 
 
 def forked_at(fork: ForkRow) -> str:
-    """Where a fork was made, in words."""
+    """Where a fork was made, in words, and who made it."""
     edited = ", edited" if fork.reason == "event" else ""
-    return f"at #{fork.at}{edited}" if fork.at else "at the start"
+    place = f"at #{fork.at}{edited}" if fork.at else "at the start"
+    return f"{place} {by(fork.actor)}".rstrip()
 
 
 _HEADING = re.compile(r"#{1,6}\s+.*\b(sample|example)s?\s+(input|prompt)s?\b", re.IGNORECASE)

@@ -48,6 +48,7 @@ class BreakpointBody(Strict):
 
 class NewBody(BreakpointBody):
     enabled: bool = True
+    actor: str = Field(default="api", max_length=100)
 
 
 class ChangeBody(Strict):
@@ -87,6 +88,8 @@ class BreakpointJson(TypedDict):
     """For users who haven't used their own switch."""
     users: dict[str, bool]
     """The switches of single users."""
+    actor: str | None
+    """Who set it; null if it was on a page, or if that isn't known."""
     hits: int
     gate: str
     on: On
@@ -144,7 +147,7 @@ async def add(request: Request) -> Response:
     services, app = _app(request)
     body = parse(NewBody, await read_json(request))
     try:
-        known = await services.book.add(app, body.draft(), enabled=body.enabled)
+        known = await services.book.add(app, body.draft(), enabled=body.enabled, actor=body.actor)
     except BreakpointError as error:
         raise _refused(error) from error
     return answer(breakpoint_json(services, known), status=201)
@@ -246,9 +249,17 @@ async def hits_of_draft(request: Request) -> Response:
 def breakpoint_json(services: Services, stored: StoredBreakpoint) -> dict[str, Any]:
     """A breakpoint as JSON; `users` maps those who switched it for themselves to on or off."""
     row = stored.row
-    fields = {"id": row.id, "app": row.app, "version": row.version, "enabled": row.enabled}
-    fields["users"] = services.book.flags(row.id)
-    return {**fields, "hits": row.hits, "gate": stored.breakpoint.gate, **_draft(stored)}
+    return {
+        "id": row.id,
+        "app": row.app,
+        "version": row.version,
+        "enabled": row.enabled,
+        "users": services.book.flags(row.id),
+        "actor": row.actor,
+        "hits": row.hits,
+        "gate": stored.breakpoint.gate,
+        **_draft(stored),
+    }
 
 
 def _draft(stored: StoredBreakpoint) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from devui.web.panels.breakpoints.parts import (
     WrongPlace,
 )
 from devui.web.services import Services
+from devui.web.text.actors import by
 from devui.web.text.formats import plural
 from devui.web.text.visible import visible
 
@@ -72,6 +73,7 @@ def breakpoint_item(
         delete_action=breakpoint_delete_url(session.key, row.id),
         past_href=session_url(session.key, tab="breaks", hits=row.id),
         form=edit_form(session.key, stored, place=place),
+        by=by(row.actor),
     )
 
 

@@ -81,6 +81,8 @@ class BreakpointItem:
     past_href: str
     """The page with its hits in the session's past."""
     form: BreakpointForm
+    by: str = ""
+    """`by mcp:claude`: who set it, unless it was someone on a page."""
     is_changed: bool = False
     """It was just edited, and gets the focus."""
 

@@ -34,6 +34,7 @@ from devui.web.panels.state.panel import changed_values
 from devui.web.panels.state.parts import StateValue
 from devui.web.panels.timeline.kinds import WORDS, shape
 from devui.web.panels.timeline.rows import row_text
+from devui.web.text.actors import by
 from devui.web.text.formats import moment, plural
 from devui.web.text.gates import HOLDING, sentence
 from devui.web.text.jsontree import json_text
@@ -244,7 +245,8 @@ def _breakpoint(hold: Hold, stored: StoredBreakpoint | None) -> str:
         return ""
     if stored is None:
         return f"Breakpoint {hold.breakpoint}: deleted"
-    return f"Breakpoint {hold.breakpoint}: {full_description(stored.breakpoint.draft)}"
+    name = f"Breakpoint {hold.breakpoint} {by(stored.row.actor)}".rstrip()
+    return f"{name}: {full_description(stored.breakpoint.draft)}"
 
 
 def _edited(hold: Hold) -> str:

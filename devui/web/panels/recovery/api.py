@@ -57,6 +57,7 @@ class RewindBody(Strict):
     message: str | None = None
     streaming: bool = True
     guard: Policy = "ask"
+    actor: str = Field(default="api", max_length=100)
 
     @model_validator(mode="after")
     def _one(self) -> "RewindBody":
@@ -212,6 +213,7 @@ async def rewind(request: Request) -> Response:
         text=body.message,
         streaming=body.streaming,
         policy=body.guard,
+        actor=body.actor,
     )
     return answer(await services.runs.position(row), status=201)
 

@@ -119,7 +119,7 @@ class ForkLink:
     href: str
     title: str
     at: str
-    """`at #12`."""
+    """`at #12`, `at #12 by mcp:claude`."""
     note: str = ""
 
 

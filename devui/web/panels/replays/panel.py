@@ -21,6 +21,7 @@ from devui.web.panels.jobs.panel import job_list
 from devui.web.panels.replays.parts import Replay, ReplayField, ReplayForm, ReplayRun
 from devui.web.panels.request.prompt_diff import around
 from devui.web.services import Services
+from devui.web.text.actors import by
 from devui.web.text.formats import clipped, plural
 from devui.web.text.visible import visible
 from devui.web.text.worddiff import word_diff
@@ -45,6 +46,7 @@ async def replay(services: Services, session: SessionRow) -> Replay:
         return Replay()
     source = await services.journal.sessions.get(told["sourceSession"] or 0)
     calls = _LIVE_TOOLS if told["liveTools"] else _NO_CALLS
+    calls = ", ".join(filter(None, (calls, by(run.actor))))
     extent = await replays(services).extent(told["sourceSession"], told["source"])
     begin = Replay(
         title="Replay",

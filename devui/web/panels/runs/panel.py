@@ -31,6 +31,7 @@ from devui.web.panels.runs.parts import CallEnding, Frames, PendingCall, RunPane
 from devui.web.panels.runs.status import WORDS
 from devui.web.panels.settings.panel import in_words
 from devui.web.services import Services
+from devui.web.text.actors import by
 from devui.web.text.debuggers import UNRESPONSIVE, debugger_words
 from devui.web.text.formats import duration, moment
 from devui.web.text.gates import deadlock, sentence
@@ -73,8 +74,15 @@ async def run_panel(services: Services, session: SessionRow, standing: Standing 
     settings = in_words(await settings_of_run(services.journal, run.id))
     if live is None or live.row.id != run.id:
         over = _over(session, run, report, await replay_form(services, session))
-        return replace(over, compare_href=compare, settings=settings)
-    return replace(_going(session, live, report), compare_href=compare, settings=settings)
+        return replace(over, compare_href=compare, settings=settings, by=_actors(run))
+    going = _going(session, live, report)
+    return replace(going, compare_href=compare, settings=settings, by=_actors(run))
+
+
+def _actors(run: RunRow) -> str:
+    """Who started it and who stopped it."""
+    actors = {"started": by(run.actor), "stopped": by(run.stopped_by)}
+    return ", ".join(f"{did} {who}" for did, who in actors.items() if who)
 
 
 async def _compare_href(services: Services, session: SessionRow, run: RunRow) -> str:

@@ -90,6 +90,8 @@ class RunPanel:
     """Where it is asked for."""
     title: str
     going: bool
+    by: str = ""
+    """`started by mcp:claude, stopped by terminal (ada)`; "" for what people did on pages."""
     silent: Moment | None = None
     """Since when nothing has come of it."""
     whys: tuple[Why, ...] = ()

@@ -8,6 +8,7 @@ from devui.store.rows import RunRow
 from devui.web.basic_parts import RunStatus, Status
 from devui.web.links import session_url, stop_url
 from devui.web.services import Services
+from devui.web.text.actors import by
 from devui.web.text.formats import moment
 
 WORDS: Final[dict[Status, str]] = {
@@ -40,6 +41,7 @@ def run_status(
         stop_href=stop_url(run.id) if active else None,
         started=moment(run.started) if active else None,
         run=run.id,
+        by=by(run.stopped_by or run.actor),
         why_href="" if run.ended else session_url(run.session, tab="run"),
         quiet=moment(quiet) if quiet and active else None,
     )

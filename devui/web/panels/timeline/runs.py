@@ -7,6 +7,7 @@ from devui.store.rows import RunRow
 from devui.web.basic_parts import Status
 from devui.web.panels.runs.failure import run_failure
 from devui.web.panels.timeline.parts import RunEnd
+from devui.web.text.actors import by
 from devui.web.text.formats import moment
 from devui.wire.errors import LIMITED
 
@@ -37,4 +38,5 @@ def ending(run: RunRow) -> str:
     """How a run ended, in a sentence."""
     error = json.loads(run.error) if run.error else None
     is_limited = isinstance(error, dict) and error.get("type") == LIMITED
-    return _AT_A_LIMIT if is_limited else ENDINGS[run.status]
+    said = _AT_A_LIMIT if is_limited else ENDINGS[run.status]
+    return f"{said} {by(run.stopped_by)}".rstrip()
