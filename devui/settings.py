@@ -73,6 +73,10 @@ class WrongDebugPort(ValueError):
     """What was given names no port for one app."""
 
 
+class NoDebugger(Exception):
+    """The Python that agents run in lacks debugpy."""
+
+
 @dataclass(frozen=True, slots=True)
 class DebugPorts:
     """Where the workers of apps listen for an editor's debugger (debugpy), on 127.0.0.1."""

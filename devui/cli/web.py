@@ -33,6 +33,7 @@ from devui.settings import (
     DebugPorts,
     Hosted,
     Limits,
+    NoDebugger,
     Settings,
     WorkerLimits,
     WrongDebugPort,
@@ -156,13 +157,14 @@ _REFUSED = (
     BadHostEntry,
     BindRefused,
     NoFrontEnd,
+    NoDebugger,
     WeakToken,
-    WrongDebugPort,
-    WrongLimit,
     WrongPython,
     OSError,
 )
-"""What options may be refused with."""
+"""What options may be refused with, that a change of the environment could make good."""
+_MISUSED = (WrongDebugPort, WrongLimit)
+"""What options are that make no sense."""
 _WORKER_OPTIONS: Final = {
     "python": "--python",
     "debug_ports": "--debug-port",
@@ -329,6 +331,8 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
         )
         access = Access(token)
         listeners = listen(host, port)
+    except _MISUSED as error:
+        raise click.UsageError(str(error)) from error
     except _REFUSED as error:
         raise click.ClickException(str(error)) from error
     settings = Settings(
@@ -437,14 +441,14 @@ def _look_at(interpreter: Interpreter) -> None:
 
 
 def _check_debugger(debug: DebugPorts, interpreter: Interpreter) -> None:
-    """Raises WrongDebugPort if agents run in this Python, and it lacks debugpy.
+    """Raises WrongDebugPort, and NoDebugger if agents run in this Python and it lacks debugpy.
 
     In another one, the app's page says so.
     """
     if debug.wait and not debug.by_app:
         raise WrongDebugPort("--wait-for-client needs --debug-port")
     if debug.by_app and interpreter.own and find_spec("debugpy") is None:
-        raise WrongDebugPort(
+        raise NoDebugger(
             "--debug-port needs debugpy. Install it with `pip install 'devui[debugpy]'`"
         )
 

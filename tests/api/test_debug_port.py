@@ -158,7 +158,7 @@ def test_a_wrong_port_is_refused_at_the_start(tmp_path, options, words):
     for name in ("guide", "other"):
         write_app(tmp_path / "agents", name, CODE)
     done = devui("agents", "--no-browser", "--port", "0", *options, cwd=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert words in done.stderr
 
 

@@ -120,6 +120,6 @@ def test_so_many_runs_go_on_at_once_and_no_more(client):
 @pytest.mark.parametrize("wrong", ["events", "events=", "events=0", "events=-1", "cost=3", "=4"])
 def test_what_is_no_limit_is_refused_in_one_line(tmp_path, wrong):
     done = devui(".", "--no-browser", f"--limit={wrong}", cwd=tmp_path)
-    assert done.returncode != 0
+    assert done.returncode == 2
     assert repr(wrong) in done.stderr
     assert "Traceback" not in done.stderr

@@ -20,7 +20,7 @@ from devui.cli.lookup import app_of, running, session_of
 from devui.cli.output import json_words, plain
 from devui.cli.server import Terminal, on_the_server
 from devui.client import Client
-from devui.failures import BadRequestError, NotFoundError
+from devui.failures import BadRequestError, ConflictError, NotFoundError
 from devui.web.text.visible import visible
 
 if TYPE_CHECKING:
@@ -258,14 +258,14 @@ def try_(
     Exit status: 1 if the tool raised.
     """
     row = session_of(terminal.client, session)
-    tried = terminal.client.try_tool(
-        row["app"],
-        tool,
-        args=json_object("the arguments", args),
-        session=row["key"],
-        event=at,
-        sure=sure,
-    )
+    given = json_object("the arguments", args)
+    try:
+        tried = terminal.client.try_tool(
+            row["app"], tool, args=given, session=row["key"], event=at, sure=sure
+        )
+    except ConflictError as refused:
+        message = refused.message.replace("set `sure` to run it", "add --sure to run it")
+        raise ConflictError(message) from refused
     terminal.say(tried, _trial)
     if tried["error"] is not None:
         sys.exit(_RAISED)

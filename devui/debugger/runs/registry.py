@@ -179,6 +179,12 @@ class Runs:
             raise TooManyRuns(self._limits.runs)
         if self._promised.get(session.key, request) is not request:
             raise RunActive(f"session {session.key} is being rewound: wait until that is done")
+        held = self.live(session.key)
+        if follows is None and held is not None and held.stepper.holds:
+            raise RunActive(
+                f"session {session.key} has the run {held.row.id}, which is held; continue it or"
+                " stop it before sending a message"
+            )
         seen = await check_answers(self._journal, session.key, request.pending_message)
         request = replace(
             request, last_seen=seen if request.last_seen is None else request.last_seen

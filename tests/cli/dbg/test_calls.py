@@ -62,7 +62,7 @@ def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
     assert "weather  unknown  forecaster" in terminal("dbg", "tools", *there).stdout
     unsure = terminal("dbg", "try", "weather", '{"city": "Rome"}', *there)
     assert unsure.returncode != 0
-    assert "may have side effects" in unsure.stderr
+    assert "may have side effects: add --sure to run it" in unsure.stderr
     told = terminal("dbg", "try", "weather", '{"city": "Rome"}', "--sure", *there)
     assert told.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
     assert asked.kept()["state"] == {"city": "Oslo"}

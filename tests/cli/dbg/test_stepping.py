@@ -48,6 +48,15 @@ def test_a_command_that_was_decided_upon_an_older_position_is_refused_with_the_n
     assert len(held.kept()["events"]) == 1
 
 
+def test_a_message_to_a_held_run_is_refused_with_what_to_do(terminal, held):
+    refused = terminal("dbg", "start", "and then?", "-s", held.session)
+    assert refused.returncode == 6
+    assert "which is held; continue it or stop it" in refused.stderr
+    misread = terminal("dbg", "events", "--filter", "kind:nothing")
+    assert misread.returncode == 2
+    assert "filter, character 1: unknown kind" in misread.stderr
+
+
 def test_the_same_key_steps_once(terminal, held):
     at = str(held.position["position"])
     for _ in range(2):
