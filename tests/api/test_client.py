@@ -84,10 +84,12 @@ def printed(example: str, server) -> list[str]:
 
 def test_the_examples_of_the_guide_run(server, sessions) -> None:
     guide = GUIDE.read_text(encoding="utf-8")
-    debugs, runs, _ = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    debugs, exports, runs, _ = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
     assert printed(debugs, server) == ["held by breakpoint", "#3 ['read_bill'] 84.0"]
     [point] = sessions.breakpoints("faulty")
     sessions.delete_breakpoint("faulty", point["id"])
+    assert printed(exports, server) == []
+    assert (server.data.parent / "session.json").stat().st_size > 0
     lines = printed(runs, server)
     assert "FaultyAgent {'bill': -756.0}" in lines
     assert any(each.startswith("failed: ValueError: ") for each in lines)

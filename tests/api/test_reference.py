@@ -1,12 +1,14 @@
 """The API as it describes itself: `/openapi.json` and `/docs`."""
 
 import re
+import sys
 
 import httpx2
 import pytest
 
 from devui.web.routes import apis, for_agents
 from tests.api.test_openapi import references
+from tests.kit.server import SAMPLES, running
 
 HTML = {"Accept": "text/html"}
 
@@ -56,3 +58,18 @@ def test_the_page_lists_every_operation(client, described):
 @pytest.mark.parametrize("path", ["/openapi.json", "/docs"])
 def test_they_are_behind_the_sign_in(server, path):
     assert httpx2.get(server.url + path, verify=False).status_code == 401
+
+
+def test_llms_txt_names_no_mcp_where_its_package_is_missing(tmp_path):
+    # A module of this name that can't be imported hides an installed one.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nsys.modules['mcp'] = None\n", encoding="utf-8"
+    )
+    path = ":".join([str(tmp_path), *filter(None, sys.path)])
+    with (
+        running(SAMPLES, tmp_path / "data", fresh=True, PYTHONPATH=path) as server,
+        server.client() as client,
+    ):
+        page = client.get("/llms.txt").text
+    assert "](/mcp)" not in page
+    assert "pip install 'devui[mcp]'" in page
