@@ -192,7 +192,10 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             book=book,
             prices=prices,
             render=Renderer(
-                Assets.find(), guarded=settings.auth, editor=editor.name if editor else ""
+                Assets.find(),
+                guarded=settings.auth,
+                editor=editor.name if editor else "",
+                folder=str(settings.agents.resolve()),
             ),
             veil=veil,
             view=veil.everybody,

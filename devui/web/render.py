@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import fields
-from functools import cache
+from functools import cache, partial
 from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -31,7 +31,7 @@ from devui import __version__
 from devui.web.assets import Assets
 from devui.web.htmx import CONFIG_JSON
 from devui.web.later import Later
-from devui.web.text import formats
+from devui.web.text import formats, tracebacks
 
 
 class Model(Protocol):
@@ -45,17 +45,23 @@ class Model(Protocol):
 class Renderer:
     """The one Jinja environment."""
 
-    def __init__(self, assets: Assets, *, guarded: bool = True, editor: str = "") -> None:
+    def __init__(
+        self, assets: Assets, *, guarded: bool = True, editor: str = "", folder: str = ""
+    ) -> None:
         """Load the templates.
 
         Args:
             guarded: whether a sign-in is needed; every page tells when it is not (R07).
             editor: the name of what opens lines of code; "" for no buttons that do so.
+            folder: the folder of the agents, whose lines it opens.
         """
         self.assets = assets
         self.environment = _environment(assets)
         self.environment.globals["guarded"] = guarded
         self.environment.globals["editor"] = editor
+        self.environment.globals["tracebacks"] = partial(
+            tracebacks.pieces, folder=folder if editor else ""
+        )
         self.environment.globals["part"] = self.part
         self._template = cache(self.environment.get_template)
 

@@ -1,5 +1,6 @@
 """Lines of code in the editor of whoever runs the server."""
 
+import re
 import shlex
 import sys
 import time
@@ -9,8 +10,11 @@ import pytest
 from httpx2 import Client, Response
 
 from devui.web.panels.editor.editors import Editor
+from tests.kit.debugged import Debugged
 from tests.kit.patience import PATIENCE
 from tests.kit.server import SAMPLES, running
+
+HTML = {"Accept": "text/html"}
 
 
 @pytest.fixture
@@ -25,6 +29,18 @@ def ask(client: Client, place: str) -> Response:
     """Press the button of a page."""
     own = {"Origin": str(client.base_url).rstrip("/")}
     return client.post("/editor", data={"place": place}, headers=own)
+
+
+def places_of_a_bug(client: Client) -> set[str]:
+    """What the buttons open of a page with a write that is held, and later with a traceback."""
+    point = client.post("/api/apps/faulty/breakpoints", json={"on": "state", "name": "bill"})
+    run = Debugged(client, "faulty").start("Split the bill", pause=False)
+    run.settled()
+    pages = [client.get(f"/sessions/{run.key}?tab=state", headers=HTML).text]
+    client.delete(f"/api/apps/faulty/breakpoints/{point.json()['id']}")
+    assert run.tell("continue")["status"] == "failed"
+    pages.append(client.get(f"/sessions/{run.key}", headers=HTML).text)
+    return set(re.findall(r'form="open-place" name="place" value="([^"]+)"', "".join(pages)))
 
 
 def test_a_line_of_an_agent_is_opened_and_no_other_file(editor: Path, tmp_path: Path) -> None:
@@ -45,6 +61,8 @@ def test_a_line_of_an_agent_is_opened_and_no_other_file(editor: Path, tmp_path: 
         for place, status in refused.items():
             answer = ask(client, place)
             assert answer.status_code == status, answer.text
+        places = places_of_a_bug(client)
+        assert places >= {"faulty/bill.py:13 in read_bill", f"{SAMPLES}/faulty/bill.py:33"}
         answer = ask(client, "travel/agent.py:12 in book")
         assert answer.status_code == 204, answer.text
         line = f"{SAMPLES / 'travel' / 'agent.py'}:12"

@@ -189,7 +189,8 @@ NOTES = EventNotes(
             "of plan, written by planner at app/agent.py:8 in plan",
             fate="committed as #3",
             href=links.session_url(KEY, event=3),
-            place="read by critic at app/agent.py:19 in check",
+            place="read by critic",
+            code="app/agent.py:19 in check",
         ),
         NoteShown("overlap", "last writer wins", "city was written by other, too"),
     )
@@ -203,7 +204,8 @@ PENDING = tuple(
             uncommitted_value(
                 Change("session", "plan", '{"steps": 2}', '{"steps": 3}'),
                 number=1,
-                note="app/agent.py:8 in plan; read by critic",
+                note="read by critic",
+                place="app/agent.py:8 in plan",
             ),
         ),
         lost=fate == "lost",

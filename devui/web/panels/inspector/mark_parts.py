@@ -70,7 +70,9 @@ class NoteShown:
     href: str | None = None
     """Where that can be seen."""
     place: str = ""
-    """Who did it, and where in the code."""
+    """Who did it."""
+    code: str = ""
+    """Where in the code, `agent.py:12 in book`; "" if that isn't known."""
 
 
 @dataclass(frozen=True, slots=True)

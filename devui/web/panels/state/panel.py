@@ -86,10 +86,10 @@ def state_values(
     return tuple(_value(value, None, trees) for value in values)
 
 
-def uncommitted_value(change: Change, *, number: int, note: str) -> StateValue:
+def uncommitted_value(change: Change, *, number: int, note: str, place: str = "") -> StateValue:
     """One write that no event carries; `number` tells it from others of the same key."""
     value = _changed(change, _Trees(None), PREFIXES[change.scope])
-    return replace(value, dom_id=f"{value.dom_id}-{number}", note=note)
+    return replace(value, dom_id=f"{value.dom_id}-{number}", note=note, place=place)
 
 
 @dataclass(slots=True)

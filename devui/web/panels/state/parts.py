@@ -191,6 +191,8 @@ class StateValue:
     """The event that wrote it."""
     note: str = ""
     """What else there is to say of the write."""
+    place: str = ""
+    """The line that wrote it, `agent.py:12 in plan`, as far as that is known before its commit."""
     history: str = ""
     """Who wrote it when; "" for what has no history."""
     watch: WatchButton | None = None

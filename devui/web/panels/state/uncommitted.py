@@ -71,18 +71,24 @@ async def groups(
 
 def _with_notes(group: PendingGroup, touches: Sequence[Followed]) -> PendingGroup:
     """What a held event will change, with the line that wrote it and who has read it."""
-    notes = {
-        visible(item.touch.key): "; ".join(_about(item, touches))
+    writes = {
+        visible(item.touch.key): item
         for item in touches
         if item.touch.reads is None
         and item.fate == "pending"
         and visible(item.touch.agent) == group.by
     }
-    values = (
-        replace(value, note="; ".join(filter(None, (value.note, notes.get(value.key)))))
-        for value in group.values
-    )
+    values = (_with_note(value, writes.get(value.key), touches) for value in group.values)
     return replace(group, values=tuple(values))
+
+
+def _with_note(
+    value: StateValue, write: Followed | None, touches: Sequence[Followed]
+) -> StateValue:
+    if write is None:
+        return value
+    note = "; ".join(filter(None, (value.note, *_about(write, touches))))
+    return replace(value, note=note, place=visible(write.touch.place))
 
 
 def _grouped(
@@ -108,15 +114,14 @@ def _value(item: Followed, touches: Sequence[Followed]) -> StateValue:
     scope, key = scoped(touch.key)
     change = Change(scope, key, old=touch.old, new=touch.value)
     note = "; ".join(_about(item, touches))
-    return uncommitted_value(change, number=touch.number, note=note)
+    place = visible(touch.place)
+    return uncommitted_value(change, number=touch.number, note=note, place=place)
 
 
 def _about(item: Followed, touches: Sequence[Followed]) -> Iterator[str]:
     touch = item.touch
     if touch.paths:
         yield f"changed without a delta: {visible(', '.join(touch.paths))}"
-    if touch.place:
-        yield visible(touch.place)
     readers = dict.fromkeys(each.who for each in touches if each.touch.reads == touch.number)
     if readers:
         yield f"read by {visible(', '.join(readers))}"
@@ -154,7 +159,8 @@ def _dirty_reads(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteSho
                 visible(f"of {write.touch.key}, written by {_at(write)}"),
                 fate=_fate(write),
                 href=_link(write, row.session),
-                place=visible(f"read by {_at(item)}"),
+                place=visible(f"read by {who(item.touch)}"),
+                code=visible(item.touch.place),
             )
 
 
@@ -168,7 +174,8 @@ def _silent(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteShown]:
                 f"{visible(', '.join(item.touch.paths))}; assign {key} to save it",
                 fate=_fate(item),
                 href=_link(item, row.session),
-                place=visible(f"by {_at(item)}"),
+                place=visible(f"by {who(item.touch)}"),
+                code=visible(item.touch.place),
             )
 
 
