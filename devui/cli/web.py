@@ -331,10 +331,8 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
         )
         access = Access(token)
         listeners = listen(host, port)
-    except _MISUSED as error:
-        raise click.UsageError(str(error)) from error
-    except _REFUSED as error:
-        raise click.ClickException(str(error)) from error
+    except (*_MISUSED, *_REFUSED) as error:
+        raise _refusal(error) from error
     settings = Settings(
         agents=agents,
         data_dir=adk.data_dir or data_dir,
@@ -354,6 +352,12 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
     announce = _announcer(settings, access.token, browser=not no_browser)
     with _storage(settings, in_memory=adk.in_memory) as settings:
         _serve(settings, access, listeners, announce)
+
+
+def _refusal(error: Exception) -> click.ClickException:
+    """What the command ends with: status 2 for what makes no sense, else 1."""
+    kind = click.UsageError if isinstance(error, _MISUSED) else click.ClickException
+    return kind(str(error))
 
 
 def _become_host(agents: Path, engine: EngineChoice) -> NoReturn:

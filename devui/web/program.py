@@ -145,6 +145,15 @@ async def serve(
             server.ready.set()
 
 
+def _renderer(settings: Settings, editor: Editor | None) -> Renderer:
+    return Renderer(
+        Assets.find(),
+        guarded=settings.auth,
+        editor=editor.name if editor else "",
+        folder=str(settings.agents.resolve()),
+    )
+
+
 @asynccontextmanager
 async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
     """The parts of a server, closed in order at the end.
@@ -191,12 +200,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             queue=queue,
             book=book,
             prices=prices,
-            render=Renderer(
-                Assets.find(),
-                guarded=settings.auth,
-                editor=editor.name if editor else "",
-                folder=str(settings.agents.resolve()),
-            ),
+            render=_renderer(settings, editor),
             veil=veil,
             view=veil.everybody,
             streams=Streams(),

@@ -64,7 +64,7 @@ def listen(port: int) -> None:
 
 def wait_for_editor() -> None:
     """Return once an editor has attached; after `listen`."""
-    import_module("debugpy").wait_for_client()
+    sys.modules["debugpy"].wait_for_client()
 
 
 def _is_free(port: int) -> bool:
