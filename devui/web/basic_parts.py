@@ -145,7 +145,7 @@ class RunStatus:
     quiet: Moment | None = None
     """Since when nothing has come of it, if that is long."""
     by: str = ""
-    """`by mcp:claude`: who stopped it, or else started it, unless it was someone on a page."""
+    """`started by mcp:claude`, or of a stopped run `by mcp:claude`, unless it was on a page."""
 
 
 @dataclass(frozen=True, slots=True)

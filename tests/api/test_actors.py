@@ -37,13 +37,13 @@ def done(devui, session, **start):
 def test_a_message_and_a_stop_are_named_at_the_run(devui, page):
     session = devui.new_session("count")["key"]
     done(devui, session, message="go")
-    assert f'done <span class="by" hx-ignore>{BY}</span>' in page(f"/sessions/{session}")
-    assert f"started {BY}</span>" in page(f"/sessions/{session}?tab=run")
+    assert f'done <span class="by" hx-ignore>started {BY}</span>' in page(f"/sessions/{session}")
+    assert f"started {BY}</p>" in page(f"/sessions/{session}?tab=run")
     run = done(devui, session, message="go on", pause=True)
     devui.wait(devui.command(run["run"], "stop"))
     stopped = page(f"/sessions/{session}?tab=run")
     assert f"The run was stopped {BY}</b>" in stopped
-    assert f"started {BY}, stopped {BY}</span>" in stopped
+    assert f"started {BY}, stopped {BY}</p>" in stopped
 
 
 def test_a_fork_a_replay_and_a_breakpoint_are_named_where_one_looks(devui, page):

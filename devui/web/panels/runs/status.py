@@ -41,10 +41,17 @@ def run_status(
         stop_href=stop_url(run.id) if active else None,
         started=moment(run.started) if active else None,
         run=run.id,
-        by=by(run.stopped_by or run.actor),
+        by=_actor(run),
         why_href="" if run.ended else session_url(run.session, tab="run"),
         quiet=moment(quiet) if quiet and active else None,
     )
+
+
+def _actor(run: RunRow) -> str:
+    if run.stopped_by is not None:
+        return by(run.stopped_by)
+    started = by(run.actor)
+    return f"started {started}" if started else ""
 
 
 async def newest_run(services: Services, session: int) -> RunStatus:
