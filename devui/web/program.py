@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -65,7 +66,7 @@ from devui.web.errors import (
 )
 from devui.web.later import Later
 from devui.web.memory import Trimmed, give_back_large_blocks, spare_collections
-from devui.web.panels.editor.editors import Editor
+from devui.web.panels.editor.editors import VARIABLE, Editor, choices
 from devui.web.render import Renderer
 from devui.web.routes import apis, routes
 from devui.web.routing import Encoded, Route
@@ -145,11 +146,14 @@ async def serve(
             server.ready.set()
 
 
-def _renderer(settings: Settings, editor: Editor | None) -> Renderer:
+def _renderer(
+    settings: Settings, editor: Editor | None, editors: tuple[tuple[str, str], ...]
+) -> Renderer:
     return Renderer(
         Assets.find(),
         guarded=settings.auth,
-        editor=editor.name if editor else "",
+        editor="your editor" if editors else editor.name if editor else "",
+        editors=editors,
         folder=str(settings.agents.resolve()),
     )
 
@@ -190,6 +194,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
         runs.words_of = _words_of
         queue = Queue(journal, bus, runs)
         editor = Editor.find() if is_loopback(settings.host) else None
+        chooses = is_loopback(settings.host) and VARIABLE not in os.environ
         veil = Veil(folder, partial(_app_of, journal))
         services = Services(
             settings=settings,
@@ -200,7 +205,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             queue=queue,
             book=book,
             prices=prices,
-            render=_renderer(settings, editor),
+            render=_renderer(settings, editor, choices(editor) if chooses else ()),
             veil=veil,
             view=veil.everybody,
             streams=Streams(),
@@ -211,6 +216,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             search_index=search_index,
             mcp=mcp,
             editor=editor,
+            chooses_editor=chooses,
             dangers=tuple(dangers(journal.path)),
         )
         services.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())

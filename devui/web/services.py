@@ -80,6 +80,8 @@ class Services:
     mcp: McpSessions
     editor: Editor | None
     """What opens lines of code, if people sit at the machine of the server."""
+    chooses_editor: bool
+    """Whether each browser may choose another one: `DEVUI_EDITOR` doesn't say which."""
     dangers: tuple[Danger, ...]
     """Those of the place where the journal is."""
     rendering: asyncio.Semaphore = field(

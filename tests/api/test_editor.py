@@ -72,6 +72,26 @@ def test_a_line_of_an_agent_is_opened_and_no_other_file(editor: Path, tmp_path: 
         assert opened.read_text() == line
 
 
+def test_a_browser_that_has_chosen_an_editor_gets_its_address(tmp_path: Path) -> None:
+    with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
+        page = client.get("/", headers=HTML).text
+        assert '<button type="button" data-editor="cursor">Cursor</button>' in page
+        assert "cursor://" not in page
+        file = SAMPLES / "travel" / "agent.py"
+        for name, address in {
+            "vscode": f"vscode://file{file}:12",
+            "cursor": f"cursor://file{file}:12",
+            "pycharm": f"pycharm://open?file={file}&line=12",
+        }.items():
+            client.cookies.set("editor", name)
+            answer = ask(client, "travel/agent.py:12 in book")
+            assert (answer.status_code, answer.headers["X-Devui-Address"]) == (204, address)
+            refused = ask(client, "../README.md:1")
+            assert (refused.status_code, "X-Devui-Address" in refused.headers) == (404, False)
+        client.cookies.set("editor", "javascript")
+        assert "X-Devui-Address" not in ask(client, "travel/agent.py:12").headers
+
+
 def test_an_editor_that_cannot_be_started_is_named(tmp_path: Path) -> None:
     with (
         running(SAMPLES, tmp_path / "data", DEVUI_EDITOR="/nowhere/vim") as server,

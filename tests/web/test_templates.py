@@ -79,6 +79,7 @@ def test_every_template_has_a_model_or_is_part_of_another() -> None:
         "parts/state_values.html",
         "parts/secrets_shown.html",
         "parts/show_secrets.html",
+        "parts/choose_editor.html",
         "parts/keys.html",
         "parts/tour.html",
         "palette/open.html",

@@ -8,6 +8,7 @@ import * as palette from "../palette/palette.js";
 import { start } from "../shell/behaviours.js";
 import * as connection from "../shell/connection.js";
 import * as copying from "../shell/copying.js";
+import * as editor from "../shell/editor.js";
 import * as forms from "../shell/forms.js";
 import * as notices from "../shell/notices.js";
 import * as popups from "../shell/popups.js";
@@ -16,4 +17,4 @@ import * as stream from "../shell/stream.js";
 import * as theme from "../shell/theme.js";
 import * as times from "../shell/times.js";
 
-start([forms, firstMessage, connection, copying, progress, popups, keys, palette, selection, graph, notices, stream, secrets, theme, times]);
+start([forms, firstMessage, connection, copying, editor, progress, popups, keys, palette, selection, graph, notices, stream, secrets, theme, times]);

@@ -21,6 +21,7 @@ import * as settings from "../settings/settings.js";
 import { start } from "../shell/behaviours.js";
 import * as connection from "../shell/connection.js";
 import * as copying from "../shell/copying.js";
+import * as editor from "../shell/editor.js";
 import * as forms from "../shell/forms.js";
 import * as notices from "../shell/notices.js";
 import * as popups from "../shell/popups.js";
@@ -42,7 +43,7 @@ import * as spans from "../trace/spans.js";
 import * as view from "../trace/view.js";
 
 start([
-  announcements, requests, attachments, composer, forms, connection, copying, popups, palette, drafts, filter, fork, sheet, keyHistory,
+  announcements, requests, attachments, composer, forms, connection, copying, editor, popups, palette, drafts, filter, fork, sheet, keyHistory,
   log, keys, notes, navigation, panes, player, apart, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
   theme, times, spans, view, graph, progress, settings, tour,
 ]);

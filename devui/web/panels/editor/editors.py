@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
+from urllib.parse import quote
 
 VARIABLE: Final = "DEVUI_EDITOR"
 """A program of `_KNOWN`, or a command, in which `{file}` and `{line}` are replaced."""
@@ -24,6 +25,36 @@ _KNOWN: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
     "idea": ("IntelliJ IDEA", _LINE),
 }
 """By the program, what people call it and its arguments. All return at once and have a window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """An editor that opens a line by an address, in the browser's machine."""
+
+    name: str
+    """What people call it."""
+    form: str
+    """The address, with `{file}` and `{line}`."""
+
+    def address(self, file: Path, line: int) -> str:
+        """What a page's script goes to, to open an absolute file at a line, counted from 1."""
+        return self.form.format(file=quote(str(file)), line=line)
+
+
+SCHEMES: Final[Mapping[str, Scheme]] = {
+    "vscode": Scheme("VS Code", "vscode://file{file}:{line}"),
+    "cursor": Scheme("Cursor", "cursor://file{file}:{line}"),
+    "pycharm": Scheme("PyCharm", "pycharm://open?file={file}&line={line}"),
+}
+"""By the name that a browser remembers."""
+FOUND: Final = "found"
+"""The same of the editor that is installed on the server's machine."""
+
+
+def choices(found: "Editor | None") -> tuple[tuple[str, str], ...]:
+    """What a person may choose, with its name, where `DEVUI_EDITOR` says nothing."""
+    own = ((FOUND, f"{found.name} on this machine"),) if found else ()
+    return (*((key, scheme.name) for key, scheme in SCHEMES.items()), *own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.web.errors import BadRequest, NotFound, Unprocessable
+from devui.web.panels.editor.editors import SCHEMES
 from devui.web.security.intake import read_form
 from devui.web.services import services_of
 
+_COOKIE: Final = "editor"
+_ADDRESS: Final = "X-Devui-Address"
 _PLACE: Final = re.compile(r"(?P<file>[^\0]+?):(?P<line>[1-9]\d{0,8})(?!\d)")
 
 
@@ -21,12 +24,20 @@ async def open_place(request: Request) -> Response:
     """Open the `place` of the form, such as `travel/agent.py:12`.
 
     The file has to be below the folder of the agents: whatever a page shows, nothing else is
-    opened. The command gets it as one argument, without a shell.
+    opened. The command gets it as one argument, without a shell. If this browser has chosen an
+    editor that opens addresses, the answer has the address for the page's script.
     """
     services = services_of(request)
     editor = services.editor
+    scheme = SCHEMES.get(request.cookies.get(_COOKIE, "")) if services.chooses_editor else None
+    if scheme is not None:
+        place = str((await read_form(request)).get("place") or "")
+        file, line = await asyncio.to_thread(_resolve, place, services.settings.agents)
+        return Response(status_code=204, headers={_ADDRESS: scheme.address(file, line)})
     if editor is None:
-        raise NotFound("no editor was found: set DEVUI_EDITOR to a command and restart devui")
+        raise NotFound(
+            "no editor was found: choose one on the page, or set DEVUI_EDITOR and restart devui"
+        )
     place = str((await read_form(request)).get("place") or "")
     file, line = await asyncio.to_thread(_resolve, place, services.settings.agents)
     try:

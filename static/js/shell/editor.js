@@ -1,0 +1,33 @@
+// Opens lines of code in the editor that was chosen in this browser. Only the server makes the address, of a file that it has
+// checked; no page has a link to it.
+const ADDRESS = /^(vscode|cursor|pycharm):\/\//;
+let waiting = null;
+
+export function start() {
+  document.addEventListener("click", (event) => {
+    const dialog = document.getElementById("choose-editor");
+    const button = event.target.closest?.(".open-place");
+    if (dialog && button && (event.shiftKey || !isChosen())) {
+      event.preventDefault();
+      event.stopPropagation();
+      waiting = button;
+      dialog.showModal();
+    }
+    const choice = event.target.closest?.("[data-editor]");
+    if (choice) choose(dialog, choice.dataset.editor);
+  }, true);
+  document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
+    const address = ctx.response?.headers?.get("X-Devui-Address");
+    if (address && ADDRESS.test(address)) location.assign(address);
+  });
+}
+
+function isChosen() {
+  return document.cookie.split("; ").some((each) => each.startsWith("editor="));
+}
+
+function choose(dialog, name) {
+  document.cookie = `editor=${name}; path=/; max-age=31536000; samesite=strict`;
+  dialog.close();
+  waiting?.click();
+}
