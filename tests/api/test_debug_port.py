@@ -112,6 +112,8 @@ def its_wait_is_said_wherever_one_looks(server, client, port):
         assert page.count(waits) == 2
         assert "process isn&#39;t responding" not in page
         assert terminal("dbg", "stop", *here).returncode == 0
+        status, _ = chat.ended()
+        assert status == 1
 
 
 @pytest.mark.slow
