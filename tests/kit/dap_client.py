@@ -19,7 +19,11 @@ class DapClient:
         self._number = 0
         self._unread: list[dict[str, Any]] = []
         arguments = {"clientID": "tests", "adapterID": "debugpy", "pathFormat": "path"}
-        self.request("initialize", arguments)
+        try:
+            self.request("initialize", arguments)
+        except OSError:
+            self.__exit__()
+            raise
 
     def __enter__(self) -> Self:
         return self
