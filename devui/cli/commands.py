@@ -120,11 +120,13 @@ class Front(click.Group):
         """Load a command; None for a name that is none's."""
         if cmd_name not in _COMMANDS:
             return None
+        was_enabled = gc.isenabled()
         gc.disable()  # imports leave no garbage, which 20 collections would look for
         try:
             command: click.Command = import_module(_COMMANDS[cmd_name]).command
         finally:
-            gc.enable()
+            if was_enabled:
+                gc.enable()
         return command
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -20,6 +20,8 @@ _TEST_SECONDS: Final = 300
 """More than many clients wait for an answer: `paths` keeps a call short."""
 _VERDICTS: Final[Mapping[int, str]] = {0: "passed", 1: "failed"}
 """What exit statuses say of tests that were run."""
+_NO_TESTS: Final = 2
+"""The exit status of `devui test` if it could run none."""
 
 
 class Replay(OfSession):
@@ -156,7 +158,10 @@ class RunTests(Tool):
         if (left := len(said) - _TAIL) > 0:
             said = f"… {counted(left, 'earlier character')}\n{said[-_TAIL:]}"
         if tests.returncode not in _VERDICTS:
-            raise DevuiError(f"no tests were run (exit status {tests.returncode})\n{said}")
+            end = (
+                "no tests were run" if tests.returncode == _NO_TESTS else "the tests didn't finish"
+            )
+            raise DevuiError(f"{end} (exit status {tests.returncode})\n{said}")
         return f"{_VERDICTS[tests.returncode]}\n{said}"
 
 

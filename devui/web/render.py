@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache, partial
+from importlib.metadata import version as version_of
 from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -124,12 +125,15 @@ class _BytecodeCache(FileSystemBytecodeCache):
 
     def __init__(self) -> None:
         folder = Path(cache_from_source(__file__)).parent / "templates"
-        super().__init__(str(folder), f"%s.{sys.implementation.cache_tag}")
+        made_by = f"{sys.implementation.cache_tag}-jinja{version_of('jinja2')}-{__version__}"
+        super().__init__(str(folder), f"%s.{made_by}")
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Read one, if there is one."""
-        with suppress(OSError):
+        """Read one, if there is one; what can't be read is compiled and written anew."""
+        try:
             super().load_bytecode(bucket)
+        except Exception:  # noqa: BLE001  (of a file that is cut off, pickle raises anything)
+            bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep one; where nothing can be written, each process compiles for itself."""

@@ -20,7 +20,8 @@ def merged(value: Any, change: Any) -> Any:
 
 
 def difference(before: Any, after: Any) -> Any:
-    """The change that makes one value of the other; one that is no object is it itself."""
+    """The change that turns one value into the other; if one of them isn't an object, that is the
+    other value."""
     if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
         return after
     gone = dict.fromkeys(before.keys() - after.keys())
@@ -33,10 +34,16 @@ def difference(before: Any, after: Any) -> Any:
 
 
 def edited(holds: Iterable[Mapping[str, Any]], number: int | None, change: Any) -> Any:
-    """What takes the place of what is held when the change is merged into it.
+    """What takes the place of what is held when the change is merged into it, or into an edit of it
+    that was made before.
 
     `number` is that of one of several holds, as the API tells them; without it the oldest one is
     edited. If there is none, it is the change itself, which the server refuses.
     """
     hold = next((each for each in holds if number in {None, each["id"]}), None)
-    return change if hold is None else merged(original(hold["gate"], hold["held"]), change)
+    if hold is None:
+        return change
+    edit = hold["edit"]
+    if edit and edit["action"] == "edit":
+        return merged(edit["value"], change)
+    return merged(original(hold["gate"], hold["held"]), change)

@@ -72,6 +72,15 @@ def test_a_line_of_an_agent_is_opened_and_no_other_file(editor: Path, tmp_path: 
         assert opened.read_text() == line
 
 
+def test_places_of_an_app_that_is_served_alone_are_found(tmp_path: Path) -> None:
+    with running(SAMPLES / "faulty", tmp_path / "data") as server, server.client() as client:
+        client.cookies.set("editor", "vscode")
+        places = places_of_a_bug(client)
+        assert "faulty/bill.py:13 in read_bill" in places
+        assert [ask(client, place).status_code for place in places] == [204] * len(places)
+        assert ask(client, "travel/agent.py:1").status_code == 404
+
+
 def test_a_browser_that_has_chosen_an_editor_gets_its_address(tmp_path: Path) -> None:
     with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
         page = client.get("/", headers=HTML).text

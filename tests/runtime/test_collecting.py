@@ -28,10 +28,10 @@ def collections_of(objects: int) -> int:
 
 
 def test_nothing_is_collected_while_objects_are_made():
-    assert collections_of(100_000) > 10
+    assert collections_of(100_000) > 0
     with collector_paused():
         assert collections_of(100_000) == 0
-    assert collections_of(100_000) > 10
+    assert collections_of(100_000) > 0
 
 
 def test_the_collector_goes_on_after_an_error():

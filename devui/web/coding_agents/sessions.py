@@ -18,7 +18,8 @@ from devui.web.later import Later
 _protocol = Later("devui.mcp.protocol")
 _PACKAGES: Final = frozenset({"mcp", "mcp_types"})
 _OPEN: Final = 64
-"""Sessions at once: for another one, the one that was idle for longest is ended."""
+"""The most sessions that the package allows. Where one begins that leaves no room for another, the
+one that was idle for longest is ended."""
 _SESSION: Final = "mcp-session-id"
 
 
@@ -55,15 +56,15 @@ class McpSessions:
             if self._manager is None:
                 await self._begin()
         session = Headers(scope=scope).get(_SESSION, "")
-        if not session:
-            await self._make_room(scope)
-        if session in self._open:
+        is_known = session in self._open
+        if is_known:
             self._open[session] += 1
 
         async def sent(message: Message) -> None:
+            nonlocal session
             if not session and message["type"] == "http.response.start":
-                opened = Headers(raw=message.get("headers", [])).get(_SESSION)
-                self._open.update({opened: 0} if opened else {})
+                session = Headers(raw=message.get("headers", [])).get(_SESSION, "")
+                self._open.update({session: 1} if session else {})
             await send(message)
 
         try:
@@ -74,6 +75,8 @@ class McpSessions:
                 self._open.move_to_end(session)
                 if scope["method"] == "DELETE":
                     del self._open[session]
+                elif not is_known:
+                    await self._make_room(scope)
 
     async def _make_room(self, scope: Scope) -> None:
         """End idle sessions until there is room for another one.

@@ -7,7 +7,7 @@ export function start() {
   document.addEventListener("click", (event) => {
     const dialog = document.getElementById("choose-editor");
     const button = event.target.closest?.(".open-place");
-    if (dialog && button && (event.shiftKey || !isChosen())) {
+    if (dialog && button && (event.shiftKey || !isChosen(dialog))) {
       event.preventDefault();
       event.stopPropagation();
       waiting = button;
@@ -22,8 +22,10 @@ export function start() {
   });
 }
 
-function isChosen() {
-  return document.cookie.split("; ").some((each) => each.startsWith("editor="));
+// An editor that the dialog offers: the cookie may be older than this server, or another server's.
+function isChosen(dialog) {
+  const names = [...dialog.querySelectorAll("[data-editor]")].map((each) => `editor=${each.dataset.editor}`);
+  return document.cookie.split("; ").some((each) => names.includes(each));
 }
 
 function choose(dialog, name) {

@@ -17,11 +17,13 @@ export function start() {
 
 export const isEvents = () => !view();
 
-// By key: the span of the selected event gets the focus, or the first one, so that the arrow keys go on from there.
+// By key: the span of the selected event gets the focus, or the first one, so that the arrow keys go on from there; in the list
+// of events, its tab stop.
 export function toggle() {
   document.querySelector("#views a:not([aria-current])")?.click();
   afterwards(() => {
     const line = document.querySelector("#trace tr.chosen") ?? document.querySelector("#trace tbody tr");
-    line?.querySelector("a, .unheard")?.focus({ preventScroll: true });
+    const place = line?.querySelector("a, .unheard") ?? document.querySelector('#rows .seq a[tabindex="0"]');
+    place?.focus({ preventScroll: true });
   });
 }

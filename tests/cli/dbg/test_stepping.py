@@ -96,9 +96,10 @@ def test_an_edit_is_merged_into_what_is_held(terminal, held):
     assert (wrong.returncode, "an event has no member 'x'" in wrong.stderr) == (2, True)
     edited = terminal("dbg", "edit", '{"actions": {"stateDelta": {"n": 7}}}')
     assert "(edited: the code wrote 1)" in edited.stdout
+    terminal("dbg", "edit", '{"actions": {"stateDelta": {"more": true}}}')
     terminal("dbg", "half")
     event = held.kept()["events"][-1]
-    assert (event["author"], event["actions"]["stateDelta"]) == ("count", {"n": 7})
+    assert (event["author"], event["actions"]["stateDelta"]) == ("count", {"n": 7, "more": True})
 
 
 def test_the_state_is_shown_now_with_what_is_pending_and_as_of_an_event(terminal, held):

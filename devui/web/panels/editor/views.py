@@ -10,6 +10,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from devui.debugger.apps.apps import AppFolder
 from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.panels.editor.editors import SCHEMES
 from devui.web.security.intake import read_form
@@ -31,22 +32,24 @@ async def open_place(request: Request) -> Response:
     editor = services.editor
     scheme = SCHEMES.get(request.cookies.get(_COOKIE, "")) if services.chooses_editor else None
     if scheme is not None:
-        place = str((await read_form(request)).get("place") or "")
-        file, line = await asyncio.to_thread(_resolve, place, services.settings.agents)
-        return Response(status_code=204, headers={_ADDRESS: scheme.address(file, line)})
+        address = scheme.address(*await _place(request))
+        return Response(status_code=204, headers={_ADDRESS: address})
     if editor is None:
         raise NotFound(
             "no editor was found: choose one on the page, or set DEVUI_EDITOR and restart devui"
         )
-    place = str((await read_form(request)).get("place") or "")
-    file, line = await asyncio.to_thread(_resolve, place, services.settings.agents)
     try:
-        await asyncio.to_thread(_start, editor.arguments(file, line))
+        await asyncio.to_thread(_start, editor.arguments(*await _place(request)))
     except OSError as error:
         raise Unprocessable(
             f"{editor.name} didn't start: {error.strerror}. Check DEVUI_EDITOR and restart devui"
         ) from error
     return Response(status_code=204)
+
+
+async def _place(request: Request) -> tuple[Path, int]:
+    text = str((await read_form(request)).get("place") or "")
+    return await asyncio.to_thread(_resolve, text, services_of(request).apps)
 
 
 def _start(command: list[str]) -> None:
@@ -61,13 +64,14 @@ def _start(command: list[str]) -> None:
     Thread(target=process.wait, daemon=True).start()  # so that it leaves no zombie
 
 
-def _resolve(place: str, agents: Path) -> tuple[Path, int]:
-    """The file and the line of a place. Raises BadRequest and NotFound."""
+def _resolve(place: str, apps: AppFolder) -> tuple[Path, int]:
+    """The file and the line of a place, which is told from the folder that the apps lie in. Raises
+    BadRequest and NotFound."""
     match = _PLACE.match(place)
     if match is None:
         raise BadRequest("give the place as FILE:LINE")
-    folder = agents.resolve()
+    folder = apps.path.resolve()
     file = (folder / match["file"]).resolve()
-    if not file.is_relative_to(folder) or not file.is_file():
+    if not file.is_relative_to(folder / (apps.only or "")) or not file.is_file():
         raise NotFound(f"{match['file']} isn't a file below the agents' folder")
     return file, int(match["line"])

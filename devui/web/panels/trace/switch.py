@@ -22,6 +22,8 @@ def view_switch(
             pin=query.pin,
             since=query.since.number if query.since else None,
             only=query.filter,
+            hits=query.past,
+            file=query.file,
             view=view,
         )
 

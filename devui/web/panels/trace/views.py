@@ -15,6 +15,6 @@ async def show(request: Request) -> Response:
     services, session = await session_of(request)
     row = await event_of(services, session, request.query_params.get("event"))
     if opens_page(request.headers):
-        number = row.number if row else None
-        return RedirectResponse(session_url(session.key, event=number, view=TRACE), 303)
+        query = request.url.include_query_params(view=TRACE).query
+        return RedirectResponse(f"{session_url(session.key)}?{query}", 303)
     return services.render.page(await trace_panel(services, session, row))
