@@ -29,6 +29,9 @@ POSITIONAL: dict[str, str] = {
 }
 
 BROAD_EXCEPT = {
+    "devui/web/render.py:_BytecodeCache.load_bytecode": (
+        "a file that is cut off makes pickle and marshal raise anything; it is written anew"
+    ),
     "devui/runtime/agents/base_agent.py:_clean_up": (
         "users' callbacks; the cancellation goes on whatever they raise"
     ),

@@ -64,10 +64,14 @@ def test_one_that_was_off_stays_off():
 
 
 def test_very_many_objects_are_not_looked_at_when_it_goes_on_either():
-    gc.collect()
-    with collector_paused():
-        kept = [[number] for number in range(100_000)]
-    assert any(each is kept for each in gc.get_objects(generation=2))
+    gc.unfreeze()  # what was there before the tests, which would be left alone
+    try:
+        gc.collect()
+        with collector_paused():
+            kept = [[number] for number in range(100_000)]
+        assert any(each is kept for each in gc.get_objects(generation=2))
+    finally:
+        gc.freeze()
 
 
 def test_what_was_frozen_stays_so():
