@@ -21,7 +21,7 @@ EXPECTED = re.compile(
     r"|(GET|POST) /apps/(hostile|broken)(/sessions)?"
     r"|(GET|POST) /sessions/\d+(/stream|/runs|/title)?(\?.*)?"
 )
-GROUP = 6
+GROUP = 5
 """How many texts one session gets."""
 FOREIGN = """
 (ours) => [...document.querySelectorAll("[hx-ignore] *")].filter((element) =>

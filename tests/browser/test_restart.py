@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 SHORTER = "Shorter, please: one sentence"
 AWAY = (
-    r"ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK|Failed to fetch|network error"
+    r"ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|SOCKET)|Failed to fetch|network error"
     r"|NetworkError when|Error in input stream"
 )
 """What browsers say where a server is gone."""
