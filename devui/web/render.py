@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache, partial
-from importlib.metadata import version as version_of
 from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -23,6 +22,7 @@ from jinja2 import (
     FileSystemLoader,
     StrictUndefined,
     Template,
+    compiler,
 )
 from jinja2.bccache import Bucket
 from markupsafe import Markup
@@ -125,7 +125,8 @@ class _BytecodeCache(FileSystemBytecodeCache):
 
     def __init__(self) -> None:
         folder = Path(cache_from_source(__file__)).parent / "templates"
-        made_by = f"{sys.implementation.cache_tag}-jinja{version_of('jinja2')}-{__version__}"
+        installed = Path(compiler.__file__).stat().st_mtime_ns  # another Jinja may differ
+        made_by = f"{sys.implementation.cache_tag}-{installed:x}-{__version__}"
         super().__init__(str(folder), f"%s.{made_by}")
 
     def load_bytecode(self, bucket: Bucket) -> None:
