@@ -21,7 +21,14 @@ import click
 from click.core import ParameterSource
 
 from devui import __version__
-from devui.cli.options import SERVED_BY, Effects, adk_options, engine_option, python_option
+from devui.cli.options import (
+    SERVED_BY,
+    Effects,
+    adk_options,
+    engine_option,
+    json_text,
+    python_option,
+)
 from devui.debugger.apps.apps import AppFolder
 from devui.debugger.events.prices import WrongPrices
 from devui.debugger.workers.interpreter import Interpreter, NoFrontEnd, WrongPython, front_end
@@ -231,6 +238,9 @@ def _worker_options(function: Callable[..., None]) -> Callable[..., None]:
     help="Data folder, where sessions are stored.",
 )
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the link and the token as a line of JSON."
+)
 @click.option("--no-auth", is_flag=True, help="Turn off the sign-in; loopback addresses only.")
 @click.option(
     "--allow-remote",
@@ -295,6 +305,7 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
     port: int | None,
     data_dir: Path,
     no_browser: bool,
+    as_json: bool,
     no_auth: bool,
     allow_remote: bool,
     allow_origins: tuple[str, ...],
@@ -349,7 +360,7 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
         allow_origins=allow_origins,
         adk_web=stock,
     )
-    announce = _announcer(settings, access.token, browser=not no_browser)
+    announce = _announcer(settings, access.token, browser=not no_browser, as_json=as_json)
     with _storage(settings, in_memory=adk.in_memory) as settings:
         _serve(settings, access, listeners, announce)
 
@@ -457,17 +468,25 @@ def _check_debugger(debug: DebugPorts, interpreter: Interpreter) -> None:
         )
 
 
-def _announcer(settings: Settings, token: str, *, browser: bool) -> Announce:
+def _announcer(settings: Settings, token: str, *, browser: bool, as_json: bool) -> Announce:
     """Tells the addresses, and how scripts get in with the token that was drawn."""
+    is_drawn = settings.auth and not os.environ.get("DEVUI_TOKEN")
+
+    def lines(link: str) -> Iterator[str]:
+        yield f"devui {__version__}  {link}"
+        if is_drawn:
+            yield f"scripts send  Authorization: Bearer {token}"
+        if settings.hosted:
+            yield _IN_PROCESS
+        if settings.adk_web:
+            yield f"google-adk's front end, after signing in: {settings.url}/dev-ui/"
 
     def announce(url: str) -> None:
-        click.echo(f"devui {__version__}  {url}")
-        if settings.auth and not os.environ.get("DEVUI_TOKEN"):
-            click.echo(f"scripts send  Authorization: Bearer {token}")
-        if settings.hosted:
-            click.echo(_IN_PROCESS)
-        if settings.adk_web:
-            click.echo(f"google-adk's front end, after signing in: {settings.url}/dev-ui/")
+        if as_json:
+            about = {"version": __version__, "url": settings.url, "link": url}
+            click.echo(json_text({**about, "token": token if is_drawn else None}))
+        else:
+            click.echo("\n".join(lines(url)))
         if browser:
             # A browser may block its opener until it is closed, so it gets a thread of its own.
             threading.Thread(target=_open, args=(url,), daemon=True).start()
