@@ -53,8 +53,8 @@ class Invocation:
     """The cost of some answers is unknown, and not in the sum."""
     failures: int
     """How many of the events are errors, or have a tool's error as a result."""
-    said: EventRow | None
-    """What the user said first."""
+    message: EventRow | None
+    """The user's first; None without."""
 
 
 @dataclass(frozen=True, slots=True)

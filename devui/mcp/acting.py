@@ -7,7 +7,7 @@ from devui.client import Client
 from devui.failures import BadRequestError, ConflictError, NotFoundError
 from devui.mcp.answers import as_json, counted, joined, outcome, short_json
 from devui.mcp.tool import OfSession, Tool, known_app
-from devui.wire.merge_patch import edited, merged
+from devui.wire.merge_patch import merge, merge_edit
 
 if TYPE_CHECKING:
     from devui.debugger.stepping.commands import CommandName
@@ -147,7 +147,7 @@ class ControlRun(OfSession):
     def _value(self, position: Mapping[str, Any]) -> Any:
         if self.command != "edit":
             return self.value
-        return edited(position["holds"], self.hold, self.value)
+        return merge_edit(position["holds"], self.hold, self.value)
 
     def _resumed(self, client: Client, session: int, at: Mapping[str, Any]) -> Any:
         """Resume the newest invocation. Raises BadRequestError with the calls to decide."""
@@ -293,7 +293,7 @@ class Fork(OfSession):
         source = self.key_of(client)
         event = None
         if self.change is not None:
-            event = merged(client.event(source, self.event), self.change)
+            event = merge(client.event(source, self.event), self.change)
         made = client.fork(
             source,
             self.event,

@@ -97,8 +97,8 @@ class InvocationSums:
 
     sums: Sums
     """The time before its first event isn't in them."""
-    said: int | None
-    """The number of the first event that is the user's; None without."""
+    message: int | None
+    """The number of the user's first event; None without."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,13 +100,13 @@ class _Course:
         self.seconds = array("d", [0.0])
         """The same of the time at work for them."""
         self.pauses = array("d", [0.0])
-        self.counted = array("q")
+        self.token_events = array("q")
         """The numbers of the events that counted tokens."""
-        self.failed = array("q")
+        self.failures = array("q")
         """The numbers of the errors, and of results with a tool's error."""
-        self.said = array("q")
+        self.messages = array("q")
         """The numbers of the user's events."""
-        self.begun = array("q")
+        self.starts = array("q")
         """The numbers of the events that are of another invocation than the one before."""
         self.bytes = 0
         self._last: _Event | None = None
@@ -124,13 +124,13 @@ class _Course:
             self.seconds.append(self.seconds[-1] + max(-_LONGEST, min(worked, _LONGEST)))
             self.pauses.append(self.pauses[-1] + row.paused)
             if row.tokens is not None:
-                self.counted.append(number)
+                self.token_events.append(number)
             if row.has_failed:
-                self.failed.append(number)
+                self.failures.append(number)
             if row.kind == "user":
-                self.said.append(number)
+                self.messages.append(number)
             if before is None or before.invocation_id != row.invocation_id:
-                self.begun.append(number)
+                self.starts.append(number)
             kinds.append(row.kind)
             # One text for each author, and not one for each event.
             authors.append(self._names.setdefault(row.author, row.author))
@@ -143,9 +143,9 @@ class _Course:
         """The first and the last event of the invocation that an event is of."""
         if number > len(self.seqs):  # the session has been deleted
             return number, number
-        place = bisect_right(self.begun, number)
-        last = self.begun[place] - 1 if place < len(self.begun) else len(self.seqs)
-        return self.begun[place - 1], last
+        place = bisect_right(self.starts, number)
+        last = self.starts[place] - 1 if place < len(self.starts) else len(self.seqs)
+        return self.starts[place - 1], last
 
     def sums(self, first: int, last: int, usage: list[UsageSum], *, since: int) -> Sums:
         """Of the events `first` to `last`; the time at work counts from the event `since` on."""
@@ -156,8 +156,8 @@ class _Course:
             events=last - first + 1,
             seconds=self.seconds[last] - self.seconds[since],
             held=self.pauses[last] - self.pauses[since],
-            tokens=tokens if _within(self.counted, first, last) else None,
-            failures=_within(self.failed, first, last),
+            tokens=tokens if _within(self.token_events, first, last) else None,
+            failures=_within(self.failures, first, last),
             usage=tuple(usage),
         )
 
@@ -227,7 +227,7 @@ class Totals:
         """Return the tokens of the events up to this number; None if none counted any."""
         known = await self._events(session_key)
         number = min(max(until, 0), len(known.seqs))
-        return known.tokens[number] if _within(known.counted, 1, number) else None
+        return known.tokens[number] if _within(known.token_events, 1, number) else None
 
     async def ranges(
         self, session_key: int, ranges: Sequence[tuple[int, int]], *, limits: Sequence[int] = ()
@@ -257,7 +257,7 @@ class Totals:
             spans.append((first, max(number, min(last, until))))
         usages = await self._usages(session_key, spans, limits)
         return [
-            InvocationSums(known.sums(*span, usage, since=span[0]), _first(known.said, *span))
+            InvocationSums(known.sums(*span, usage, since=span[0]), _first(known.messages, *span))
             for span, usage in zip(spans, usages, strict=True)
         ]
 

@@ -6,7 +6,7 @@ from typing import Any
 from devui.wire.gates import original
 
 
-def merged(value: Any, change: Any) -> Any:
+def merge(value: Any, change: Any) -> Any:
     """The value with the change: members are merged, null removes one, lists are replaced."""
     if not isinstance(change, Mapping):
         return change
@@ -15,7 +15,7 @@ def merged(value: Any, change: Any) -> Any:
         if each is None:
             result.pop(name, None)
         else:
-            result[name] = merged(result.get(name), each)
+            result[name] = merge(result.get(name), each)
     return result
 
 
@@ -33,7 +33,7 @@ def difference(before: Any, after: Any) -> Any:
     return gone | changed
 
 
-def edited(holds: Iterable[Mapping[str, Any]], number: int | None, change: Any) -> Any:
+def merge_edit(holds: Iterable[Mapping[str, Any]], number: int | None, change: Any) -> Any:
     """What takes the place of what is held when the change is merged into it, or into an edit of it
     that was made before.
 
@@ -45,5 +45,5 @@ def edited(holds: Iterable[Mapping[str, Any]], number: int | None, change: Any) 
         return change
     edit = hold["edit"]
     if edit and edit["action"] == "edit":
-        return merged(edit["value"], change)
-    return merged(original(hold["gate"], hold["held"]), change)
+        return merge(edit["value"], change)
+    return merge(original(hold["gate"], hold["held"]), change)

@@ -313,7 +313,7 @@ def _invocations(rows: list[EventRow]) -> dict[int, history.Invocation]:
                 row.kind == "error" or any(each.failed for each in row.summary.responses)
                 for row in events
             ),
-            said=next((row for row in events if row.summary.kind == "user"), None),
+            message=next((row for row in events if row.summary.kind == "user"), None),
         )
         told |= dict.fromkeys([row.number for row in events], invocation)
     return told

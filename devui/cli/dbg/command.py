@@ -34,7 +34,7 @@ from devui.cli.server import Terminal, on_the_server
 from devui.failures import LEFT, BadRequestError
 from devui.web.text.debuggers import UNRESPONSIVE
 from devui.web.text.gates import deadlock
-from devui.wire.merge_patch import edited
+from devui.wire.merge_patch import merge_edit
 
 if TYPE_CHECKING:
     from devui.debugger.stepping.commands import CommandName
@@ -365,7 +365,7 @@ def _change(name: "CommandName", about: str) -> click.Command:
         meant = _value(name, text)
         position = running(terminal.client, session, or_over=options["key"] is not None)
         if name == "edit":
-            meant = edited(position["holds"], options["hold"], meant)
+            meant = merge_edit(position["holds"], options["hold"], meant)
         _command(terminal, position, name, wait=False, value=meant, **options)
 
     return send

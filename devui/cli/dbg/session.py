@@ -163,18 +163,18 @@ def _fork_lines(answer: Mapping[str, Any], url: str) -> list[str]:
     ]
 
 
-def _not_running(made: "ForkedJson") -> ConflictError:
+def _not_running(fork: "ForkedJson") -> ConflictError:
     """Why a fork that was to run doesn't, and what to do."""
-    key = made["key"]
-    if not made["unknown"]:
+    key = fork["key"]
+    if not fork["unknown"]:
         return ConflictError(
-            f"session {key} was made, but isn't running: {plain(made['detail'] or '')}"
+            f"session {key} was made, but isn't running: {plain(fork['detail'] or '')}"
         )
     head = (
         f"session {key} was made, but isn't running. Continue it with"
         f" `devui resume {key} --call ID=WHAT`, or fork at an event before the calls;"
     )
-    return ConflictError("\n".join([head, *choices(made["unknown"])]), unknown=made["unknown"])
+    return ConflictError("\n".join([head, *choices(fork["unknown"])]), unknown=fork["unknown"])
 
 
 def _usage_lines(answer: Mapping[str, Any]) -> list[str]:

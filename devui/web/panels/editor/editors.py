@@ -47,13 +47,13 @@ SCHEMES: Final[Mapping[str, Scheme]] = {
     "pycharm": Scheme("PyCharm", "pycharm://open?file={file}&line={line}"),
 }
 """By the name that a browser remembers."""
-FOUND: Final = "found"
-"""The same of the editor that is installed on the server's machine."""
+INSTALLED: Final = "installed"
+"""What a browser's cookie says for the editor on the server's machine."""
 
 
-def choices(found: "Editor | None") -> tuple[tuple[str, str], ...]:
+def choices(editor: "Editor | None") -> tuple[tuple[str, str], ...]:
     """What a person may choose, with its name, where `DEVUI_EDITOR` says nothing."""
-    own = ((FOUND, f"{found.name} on this machine"),) if found else ()
+    own = ((INSTALLED, f"{editor.name} on this machine"),) if editor else ()
     return (*((key, scheme.name) for key, scheme in SCHEMES.items()), *own)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from devui.debugger.events.prices import Prices
 from devui.debugger.timeline import Heading, Invocation, Item, Line
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, InvocationSums, Sums
+from devui.store.rows import EventRow, Sums
 from devui.web.panels.timeline.gaps import Gap
 
 
@@ -24,19 +24,18 @@ async def invocations(
             rows[item.row.number] = item.row
     if not numbers:
         return {}
-    totals = journal.totals
-    found = await totals.invocations(session, numbers, limits=prices.limits, until=until)
-    missing = {each.said for each in found if each.said is not None} - rows.keys()
+    every = await journal.totals.invocations(session, numbers, limits=prices.limits, until=until)
+    missing = {each.message for each in every if each.message is not None} - rows.keys()
     if missing:
         rows |= {row.number: row for row in await journal.events.rows(session, missing)}
     return {
-        number: _invocation(each, prices, rows.get(each.said) if each.said else None)
-        for number, each in zip(numbers, found, strict=True)
+        number: _invocation(each.sums, prices, rows.get(each.message) if each.message else None)
+        for number, each in zip(numbers, every, strict=True)
     }
 
 
-def _invocation(found: InvocationSums, prices: Prices, said: EventRow | None) -> Invocation:
-    sums, spent = found.sums, prices.spent(found.sums.usage)
+def _invocation(sums: Sums, prices: Prices, message: EventRow | None) -> Invocation:
+    spent = prices.spent(sums.usage)
     return Invocation(
         events=sums.events,
         seconds=sums.seconds,
@@ -45,7 +44,7 @@ def _invocation(found: InvocationSums, prices: Prices, said: EventRow | None) ->
         cost=spent.cost,
         is_unpriced=spent.unpriced > 0,
         failures=sums.failures,
-        said=said,
+        message=message,
     )
 
 
@@ -54,10 +53,10 @@ async def with_totals(
 ) -> tuple[Gap | None, Gap | None]:
     """The gaps, each of whose events has a row, with what these come to."""
     ranges = [(each.first, each.last) for each in (above, below) if each]
-    found = iter(await journal.totals.ranges(session, ranges, limits=prices.limits))
+    sums = iter(await journal.totals.ranges(session, ranges, limits=prices.limits))
     return (
-        above and replace(above, totals=_totals(next(found), prices)),
-        below and replace(below, totals=_totals(next(found), prices)),
+        above and replace(above, totals=_totals(next(sums), prices)),
+        below and replace(below, totals=_totals(next(sums), prices)),
     )
 
 

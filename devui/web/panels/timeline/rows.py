@@ -126,10 +126,10 @@ def bar(worked: float | None) -> int:
 
 def invocation_header(heading: Heading, invocation: Invocation) -> InvocationHeader:
     """The header above the events of one invocation."""
-    said, tokens, cost = invocation.said, invocation.tokens, invocation.cost
+    message, tokens, cost = invocation.message, invocation.tokens, invocation.cost
     return InvocationHeader(
         group=group_id(heading.row.invocation_id),
-        text=(row_text(said.summary) if said else "") or "no message",
+        text=(row_text(message.summary) if message else "") or "no message",
         events=plural(invocation.events, "event"),
         elapsed=f"{seconds(invocation.seconds)} s",
         held_note=held_for(invocation.held),

@@ -38,5 +38,5 @@ def ending(run: RunRow) -> str:
     """How a run ended, in a sentence."""
     error = json.loads(run.error) if run.error else None
     is_limited = isinstance(error, dict) and error.get("type") == LIMITED
-    said = _AT_A_LIMIT if is_limited else ENDINGS[run.status]
-    return f"{said} {by(run.stopped_by)}".rstrip()
+    ending = _AT_A_LIMIT if is_limited else ENDINGS[run.status]
+    return f"{ending} {by(run.stopped_by)}".rstrip()
