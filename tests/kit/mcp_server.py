@@ -123,7 +123,7 @@ def imposter() -> str:
     return "gotcha"
 
 
-def main(kind: str, port: int) -> None:
+def main(kind: str, port: int = 0) -> None:
     if kind == "stdio":
         server.run("stdio")
         return
@@ -136,4 +136,4 @@ def main(kind: str, port: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from tests.differential.case import Case, add, case
 from tests.differential.differing_tools import CREDENTIALS_ALONE, FORGOTTEN_SESSIONS
 from tests.differential.script import Call, Say, call
+from tests.kit.mcp_forks import mcp_command
 from tests.source import ROOT
 
 if find_spec("mcp"):
@@ -36,12 +37,9 @@ CALLS: dict[str, Call] = {
 
 def parameters(stage: Any) -> Any:
     """How the server of the test kit is reached over its pipes."""
-    command = StdioServerParameters(
-        command=sys.executable,
-        args=["-W", "ignore", "-m", "tests.kit.mcp_server", "stdio"],
-        cwd=ROOT,
-    )
-    return stage.ns.StdioConnectionParams(server_params=command, timeout=60)
+    command, *args = mcp_command("stdio")
+    params = StdioServerParameters(command=command, args=args)
+    return stage.ns.StdioConnectionParams(server_params=params, timeout=60)
 
 
 def server(stage: Any, **how: Any) -> Any:
@@ -148,14 +146,15 @@ async def an_mcp_server_that_died_between_two_calls_is_started_anew(stage):
 
 @contextmanager
 def _served(kind: str, port: str = "0") -> Iterator[str]:
-    command = [sys.executable, "-W", "ignore", "-m", "tests.kit.mcp_server", kind, port]
+    command = mcp_command(kind, port)
     with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         try:
             yield process.stdout.readline().strip()
         finally:
             process.kill()
+            process.stdout.read()  # to its end, when the port is free again
 
 
 async def _started_anew(stage, kind):
