@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from tests.kit.thorough import THOROUGH
 from tests.source import ROOT
 
 VERSION = "2.13.0"
@@ -76,7 +77,7 @@ def _read(text: str) -> dict[str, Any]:
 
 def _fingerprint(environment: str) -> str:
     """Of all that decides what is recorded: how cases are played, on what, and for whom."""
-    digest = hashlib.sha256(environment.encode())
+    digest = hashlib.sha256(f"{environment}{THOROUGH}".encode())
     for folder in ("tests/differential", "tests/kit"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:

@@ -1,4 +1,4 @@
-"""Two hundred servers and two hundred workers are killed; nothing shown is lost (R35 to R37, R55).
+"""Dozens of servers and workers are killed; nothing shown is lost (R35 to R37, R55).
 
 At random moments, and at the places in a commit where it would hurt most. A client remembers what
 it was shown; the next server has to have it, in its place and no more than once.
@@ -93,7 +93,7 @@ LIVES = 17
 """As long as a session's history is read again and again, so many of its servers are killed."""
 
 
-@pytest.mark.parametrize("seed", range(rounds(3, 8)))
+@pytest.mark.parametrize("seed", range(rounds(2, 8)))
 def test_servers_that_are_killed_while_people_write_lose_nothing(forker, agents, tmp_path, seed):
     chance, data = random.Random(seed), tmp_path / "data"
     witnesses = begun(forker, agents, data, "ada", "bob")
@@ -129,7 +129,7 @@ CUTS = [
 """Where the next server dies, which has to mark the runs that were cut off."""
 
 
-@pytest.mark.parametrize("seed", range(rounds(2, 4)))
+@pytest.mark.parametrize("seed", range(rounds(1, 4)))
 def test_servers_killed_while_agents_run_mark_each_run_once(forker, agents, tmp_path, seed):
     chance, data = random.Random(seed), tmp_path / "data"
     witnesses = begun(forker, agents, data, *(f"u{n}" for n in range(3)))
@@ -146,7 +146,7 @@ def test_servers_killed_while_agents_run_mark_each_run_once(forker, agents, tmp_
     assert sum(len(recorder.shown) for recorder in witnesses) > 100
 
 
-WORKER_KILLS = rounds(60, 200)
+WORKER_KILLS = rounds(24, 200)
 
 
 def test_workers_that_are_killed_lose_nothing_that_was_committed(forker, agents, tmp_path):

@@ -10,11 +10,12 @@ from typing import Any
 from tests.differential.case import Case, add
 from tests.differential.cases.asking_generated import talk, tools_of
 from tests.differential.script import Answer, Call, Say, call, transfer
+from tests.kit.thorough import rounds
 
-TEAMS = 30
+TEAMS = rounds(15, 30)
 LATE = (10, 23)
 """Numbers of teams whose users answer late, which differs on purpose."""
-EXPERTS = 25
+EXPERTS = rounds(12, 25)
 NAMES = ["look", "pay", "spend", "knock"]
 """Tools whose questions end the turn: after others google-adk does not follow a transfer."""
 WAYS = ["all", "all", "some", "last", "words", "wrong"]

@@ -11,8 +11,9 @@ from google.genai import types
 
 from tests.differential.case import Case, add
 from tests.differential.script import Answer, Boom, Raw, Say, Step, call
+from tests.kit.thorough import rounds
 
-CODERS, PLANNERS = 30, 25
+CODERS, PLANNERS = rounds(15, 30), rounds(12, 25)
 TURNS = 3
 ANSWERS = 12
 

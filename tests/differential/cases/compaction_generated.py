@@ -12,8 +12,9 @@ from google.genai import types
 from tests.differential.case import Case, add
 from tests.differential.cases.compaction import USAGE, counting, look
 from tests.differential.script import Answer, Error, Raw
+from tests.kit.thorough import rounds
 
-COMPACTED = 40
+COMPACTED = rounds(20, 40)
 TURNS = 8
 
 

@@ -11,6 +11,7 @@ from tests.differential.differing import ARGUMENTS_AT_ONCE, EXPLAINED_ENDS
 from tests.differential.differing_nodes import EMPTY_STREAMS
 from tests.differential.differing_tools import EMPTY_PARTS, MISSING_RESULTS
 from tests.kit.gemini_server import GeminiServer
+from tests.kit.thorough import rounds
 
 Json = dict[str, Any]
 
@@ -289,5 +290,5 @@ def _any_chunks(seed: int) -> list[Json]:
     return [*chunks, END]
 
 
-for _seed in range(30):
+for _seed in range(rounds(15, 30)):
     add(Case(f"a stream of Gemini {_seed}", partial(_streamed, chunks=_any_chunks(_seed))))

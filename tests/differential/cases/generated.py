@@ -6,10 +6,11 @@ from typing import Any
 
 from tests.differential.case import Case, add
 from tests.differential.script import Answer, Call, Say, call, transfer
+from tests.kit.thorough import rounds
 
-BATCHES = 40
-TREES = 50
-TEAMS = 40
+BATCHES = rounds(20, 40)
+TREES = rounds(25, 50)
+TEAMS = rounds(20, 40)
 
 
 # Batches of tool calls. What reads and writes state is async: plain functions of one batch run in
@@ -156,9 +157,9 @@ class Tree:
         return self._stage.ns.SequentialAgent(name=name, sub_agents=self._children(depth))
 
     def _loop(self, depth: int) -> Any:
-        name, rounds = self._name("loop"), self._dice.randrange(1, 4)
+        name, times = self._name("loop"), self._dice.randrange(1, 4)
         children = self._children(depth)
-        return self._stage.ns.LoopAgent(name=name, max_iterations=rounds, sub_agents=children)
+        return self._stage.ns.LoopAgent(name=name, max_iterations=times, sub_agents=children)
 
     def _parallel(self, depth: int) -> Any:
         name = self._name("par")

@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add
+from tests.kit.thorough import rounds
 
-HISTORIES = 60
+HISTORIES = rounds(30, 60)
 LENGTH = 25
 
 

@@ -12,9 +12,10 @@ from typing import Any
 from tests.differential.case import Case, add
 from tests.differential.cases.callbacks import AGENT_HOOKS, RUN_HOOKS, WATCHERS, answer_of, told
 from tests.differential.script import Answer, Boom, Error, Raise, Say, call, transfer
+from tests.kit.thorough import rounds
 
-HOOKED = 80
-FAILING = 60
+HOOKED = rounds(40, 80)
+FAILING = rounds(30, 60)
 TURNS = 3
 
 Deed = Callable[[dict[str, Any]], Any]

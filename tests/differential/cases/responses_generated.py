@@ -11,8 +11,9 @@ from google.genai import types
 
 from tests.differential.case import Case, add
 from tests.differential.script import Answer, Raw
+from tests.kit.thorough import rounds
 
-MODELS = 60
+MODELS = rounds(30, 60)
 TURNS = 3
 CALLS = 12
 

@@ -9,10 +9,11 @@ from google.genai import types
 from tests.differential.case import Case, add, case
 from tests.differential.differing import KEPT_STATE
 from tests.differential.script import Answer, call, transfer
+from tests.kit.thorough import rounds
 
 KEYS = ("a", "b", "user:a", "app:a", "temp:a")
 FILES = ("f.txt", "g.txt", "user:f.txt")
-JOURNEYS = 25
+JOURNEYS = rounds(12, 25)
 
 
 async def write(tool_context, key: str, value: Any) -> str:

@@ -13,8 +13,9 @@ from pydantic import BaseModel, Field
 
 from tests.differential.case import Case, add
 from tests.differential.script import Answer, Call, Say, call
+from tests.kit.thorough import rounds
 
-ALONE, WITH_TOOLS = 20, 30
+ALONE, WITH_TOOLS = rounds(10, 20), rounds(15, 30)
 TURNS = 3
 BAD = 0.0
 """How many texts do not fit the schema: what comes of those differs on purpose."""

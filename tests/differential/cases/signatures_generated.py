@@ -15,8 +15,9 @@ from pydantic import BaseModel
 
 from tests.differential.case import Case, add
 from tests.differential.script import Call
+from tests.kit.thorough import rounds
 
-SIGNATURES = 50
+SIGNATURES = rounds(25, 50)
 CALLS = 6
 
 

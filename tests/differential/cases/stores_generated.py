@@ -15,8 +15,9 @@ from typing import Any
 from google.genai import types
 
 from tests.differential.case import Case, add
+from tests.kit.thorough import rounds
 
-SESSIONS, FILES = 24, 20
+SESSIONS, FILES = rounds(12, 24), rounds(10, 20)
 STEPS = 40
 LATER = 4_000_000_000.0
 """When events happen: after all sessions have begun."""

@@ -7,8 +7,9 @@ import random
 from functools import partial
 
 from tests.differential.case import Case, add
+from tests.kit.thorough import rounds
 
-TEMPLATES = 20
+TEMPLATES = rounds(10, 20)
 INSTRUCTIONS = 6
 
 PIECES = (
