@@ -2,9 +2,10 @@
 
 Python takes a second to read what a server and its worker import. Here one process for each process
 of the tests has read it, and forks the `devui` command: a process of its own that is stopped and
-killed like any other, with its own descriptors, folder and environment, and workers that are forked
-from it (`tests/kit/forked_workers.py`). The product knows nothing of it. What depends on a start of
-Python is tested with one: `Server(..., fresh=True)`, and what decision 27 lists.
+killed like any other, with its own descriptors, folder and environment, and workers and servers
+that are forked from it (`tests/kit/forked_programs.py`). The product knows nothing of it. What
+depends on a start of Python is tested with one: `Server(..., fresh=True)`, and what decision 27
+lists.
 """
 
 import atexit
@@ -27,7 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
-from tests.kit.forked_workers import fork_workers, load_worker
+from tests.kit.forked_programs import fork_programs, load_worker
 from tests.kit.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -217,7 +218,7 @@ def main() -> None:
     load_devui()
     load_worker()
     _load_agents()
-    fork_workers()
+    fork_programs()
     gc.freeze()  # a collection in a server would copy all that they share
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:

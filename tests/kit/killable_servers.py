@@ -26,7 +26,7 @@ import httpx2
 import psutil
 
 from tests.kit.fork_server import load_devui
-from tests.kit.forked_workers import fork_workers, load_worker
+from tests.kit.forked_programs import fork_programs, load_worker
 from tests.kit.patience import PATIENCE
 from tests.kit.server import ROOT, TOKEN
 
@@ -86,7 +86,7 @@ class ServerForker:
     """The process that forks servers, one at a time; a context manager that ends both."""
 
     def __init__(self, *, workers: bool = False) -> None:
-        """`workers`: servers fork their workers, too (`tests/kit/forked_workers.py`)."""
+        """`workers`: servers fork their workers, too (`tests/kit/forked_programs.py`)."""
         options = ["--workers"] if workers else []
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.kit.killable_servers", *options],
@@ -214,7 +214,7 @@ def main() -> None:
     load_devui()
     if "--workers" in sys.argv:
         load_worker()
-        fork_workers()
+        fork_programs()
     gc.freeze()  # a collection in a server would copy all that they share
     pid = 0
     for line in sys.stdin:

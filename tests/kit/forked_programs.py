@@ -1,0 +1,78 @@
+"""Programs of devui that servers and commands of tests fork: workers, and servers of commands.
+
+Each reads modules for a second before it does anything. Here the process that starts it has them in
+memory, and where it would have executed Python anew, the copy of it goes on as the other program.
+That is a child like any other, in a group of its own, with the same descriptors, arguments and
+environment, and is killed like any other. The product knows nothing of it.
+"""
+
+import asyncio
+import gc
+import importlib
+import os
+import resource
+import signal
+import subprocess
+import sys
+from itertools import pairwise
+from typing import Any
+
+from setproctitle import getproctitle, setproctitle
+
+_MAIN = {"devui.worker": "devui.worker.__main__", "devui": "devui.cli"}
+"""Where the programs that `python -m` starts have their `main`."""
+
+
+def load_worker() -> None:
+    """Read what a worker reads, and what servers would be reading in a thread when they fork."""
+    importlib.import_module("devui.worker.__main__")
+    importlib.import_module("devui.wire.framing").codecs()
+    setproctitle(getproctitle())  # it finds its place only before the environment is changed
+
+
+def fork_programs() -> None:
+    """In the process of a server or command, before it starts any other."""
+    subprocess.Popen = _Popen
+
+
+class _Popen(subprocess.Popen):
+    """Starts a program as ever, but for those of devui, which are there already."""
+
+    def __init__(self, args: Any, **options: Any) -> None:
+        command = [os.fspath(part) for part in args]
+        arguments = command[command.index("-m") + 1 :] if "-m" in command else []
+        if command[0] == sys.executable and arguments and arguments[0] in _MAIN:
+            kept, env = options.get("pass_fds", ()), {**(options.get("env") or os.environ)}
+            options["preexec_fn"] = lambda: _become(arguments, kept, env)
+        super().__init__(args, **options)
+
+
+def _become(arguments: list[str], kept: tuple[int, ...], env: dict[str, str]) -> None:
+    """Forget who has started this, as executing a program would, and be the program until its end.
+
+    Called in the copy, which has its streams and its session by then.
+    """
+    gc.freeze()  # objects of the other would close descriptors that are others' by then
+    program = arguments[0]
+    if program == "devui.worker":
+        subprocess.Popen = _Popen.__base__
+    asyncio._set_running_loop(None)
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    beyond = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    for before, after in pairwise([2, *sorted(kept), beyond]):
+        os.closerange(before + 1, after)
+    os.environ.clear()
+    os.environ.update(env)
+    sys.argv = arguments
+    setproctitle(" ".join([sys.executable, "-m", *arguments]))  # tests look for programs by it
+    status = 1
+    try:
+        importlib.import_module(_MAIN[program]).main()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
