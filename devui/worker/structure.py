@@ -1,5 +1,6 @@
 """Reads the structure of an app, of either runtime: `AppInfo.nodes` and `edges`."""
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -127,9 +128,10 @@ def _route(route: Any) -> str:
 
 def _named_in(modules: Iterable[ModuleType], folder: Path) -> Iterable[tuple[str, str]]:
     """Where each `name="…"` is written: objects don't know the line that made them."""
-    for module in list(modules):
+    below = f"{folder}{os.sep}"
+    for module in list(modules):  # a thousand, so no paths are made of their names
         file = getattr(module, "__file__", None)
-        if not isinstance(file, str) or not Path(file).is_relative_to(folder):
+        if not isinstance(file, str) or not file.startswith(below):
             continue
         try:
             lines = Path(file).read_text(encoding="utf-8").splitlines()

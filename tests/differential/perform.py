@@ -5,6 +5,7 @@ python -m tests.differential.perform devui.runtime NAME    those whose names con
 """
 
 import asyncio
+import gc
 import json
 import logging
 import sys
@@ -37,6 +38,9 @@ def main() -> None:
     root, *parts = sys.argv[1:]
     logging.disable()
     names = [name for name in CASES if not parts or any(part in name for part in parts)]
+    # What is imported and recorded is no garbage: not to look through it saves a fifth of the time.
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 1000)
     # json.dump would write millions of fragments: it never uses the encoder written in C.
     sys.stdout.write(json.dumps({name: played(root, name) for name in names}))
 

@@ -21,12 +21,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from functools import cache
+from contextlib import nullcontext, suppress
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 from tests.kit.forked_programs import fork_programs, load_worker
 from tests.kit.patience import PATIENCE
@@ -154,12 +155,23 @@ def fork_devui(
 # --- the process that forks ---------------------------------------------------------------
 
 
+_LOADED_LATER = (
+    "anyio._backends._asyncio",
+    "importlib.readers",
+    "uvicorn.lifespan.on",
+    "uvicorn.protocols.http.h11_impl",
+)
+"""Modules of other packages that a server imports when it starts."""
+
+
 def load_devui() -> None:
-    """Import every module of the server, and compile each template once for all servers."""
+    """Import every module of the server, and read static files and templates for all servers."""
     for name in ("devui.cli", "devui.debugger", "devui.store", "devui.web"):
         package = importlib.import_module(name)
         for module in pkgutil.walk_packages(package.__path__, f"{name}."):
             importlib.import_module(module.name)
+    for name in _LOADED_LATER:
+        importlib.import_module(name)
     kind = importlib.import_module("jinja2").Environment
     compiled, compile_one = {}, kind.compile
 
@@ -169,30 +181,98 @@ def load_devui() -> None:
         return compiled[name]
 
     kind.compile = recall
-    assets = importlib.import_module("devui.web.assets").Assets.find()
+    kind_of_assets = importlib.import_module("devui.web.assets").Assets
+    assets = kind_of_assets.find()
+    kind_of_assets.find = lambda: assets
     environment = importlib.import_module("devui.web.render").Renderer(assets).environment
     for template in environment.list_templates():
         environment.get_template(template)
 
 
 def _load_agents() -> None:
-    """Import what the agents of most tests do."""
+    """Import what the agents of most tests do and workers when they run one, and make its models:
+    pydantic puts that off to their first use."""
     for name in ("agents", "apps", "events", "models", "runners", "sessions", "tools", "workflow"):
         importlib.import_module(f"devui.runtime.{name}")
+    for name in (
+        "devui.runtime.memory.listing",
+        "devui.runtime.tools.agent_tool",
+        "devui.runtime.tools.tool_confirmation",
+        "devui.worker.engines.native",
+        "pydantic._internal._serializers",
+    ):
+        importlib.import_module(name)
+    for module, names in _MODELS.items():
+        for name in names.split():
+            getattr(importlib.import_module(module), name).model_rebuild()
 
 
-def _watch(job: dict[str, Any], output: int, errors: int, status: int) -> None:
-    """Fork the command, and report its process id and how it ends."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    child = os.fork()
-    if child == 0:
-        _become_devui(job, output, errors)
-        return
-    os.write(status, f"{child}\n".encode())
-    os.closerange(0, status)
-    _, ended = os.waitpid(child, 0)
-    os.write(status, f"{ended}\n".encode())
-    os._exit(0)
+_MODELS = {
+    "devui.runtime.agents.llm_agent": "LlmAgent",
+    "devui.runtime.agents.run_config": "RunConfig",
+    "devui.runtime.events.event": "Event NodeInfo",
+    "devui.runtime.events.event_actions": "EventActions",
+    "devui.runtime.models.llm_request": "LlmRequest",
+    "devui.runtime.models.llm_response": "LlmResponse",
+    "devui.runtime.models.scripted_llm": "ScriptedLlm",
+    "devui.runtime.sessions.session": "Session",
+    "google.genai.types": "AudioTranscriptionConfig FunctionCall FunctionDeclaration"
+    " FunctionResponse GenerateContentResponseUsageMetadata",
+}
+
+
+class _Children:
+    """The commands that this process has forked, and whom to tell how they end."""
+
+    def __init__(self) -> None:
+        self._tell: dict[int, int] = {}
+        """Descriptors by process id."""
+        self.ends, ended = os.pipe()
+        """Can be read when one has ended."""
+        for descriptor in (self.ends, ended):
+            os.set_blocking(descriptor, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(ended)
+
+    def fork(self, job: dict[str, Any], output: int, errors: int, status: int) -> None:
+        """Fork the command and tell its process id."""
+        child = os.fork()
+        if child == 0:
+            end_with(partial(_become_devui, job, output, errors))
+        self._tell[child] = status
+        os.write(status, f"{child}\n".encode())
+        os.close(output)
+        os.close(errors)
+
+    def reap(self) -> None:
+        """Tell of each that has ended."""
+        os.read(self.ends, 1000)
+        while self._tell and (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            descriptor = self._tell.pop(ended[0])
+            with suppress(BrokenPipeError):
+                os.write(descriptor, f"{ended[1]}\n".encode())
+            os.close(descriptor)
+
+
+def end_with(program: Callable[[], object]) -> NoReturn:
+    """Be a program until its end, in a fork.
+
+    Python ends as ever, except that it takes no modules apart: these are shared, and each would be
+    copied for it.
+    """
+    status = 1
+    try:
+        program()
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # noqa: BLE001  what Python does with it
+        traceback.print_exc()
+    finally:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        os._exit(status)
 
 
 def _become_devui(job: dict[str, Any], output: int, errors: int) -> None:
@@ -200,6 +280,8 @@ def _become_devui(job: dict[str, Any], output: int, errors: int) -> None:
     os.dup2(errors, 2)
     os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     sys.stdout.reconfigure(line_buffering=True)
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     # A shell that starts the tests in the background lets their children ignore Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(job["cwd"])
@@ -220,17 +302,17 @@ def main() -> None:
     _load_agents()
     fork_programs()
     gc.freeze()  # a collection in a server would copy all that they share
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    children = _Children()
     while True:
-        size, descriptors, _, _ = socket.recv_fds(jobs, 4, 3)
-        if not size:
-            return
-        job = json.loads(jobs.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL))
-        if os.fork() == 0:
-            _watch(job, *descriptors)
-            return
-        for descriptor in descriptors:
-            os.close(descriptor)
+        ready, _, _ = select.select([jobs, children.ends], [], [])
+        if children.ends in ready:
+            children.reap()
+        if jobs in ready:
+            size, descriptors, _, _ = socket.recv_fds(jobs, 4, 3)
+            if not size:
+                return
+            job = json.loads(jobs.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL))
+            children.fork(job, *descriptors)
 
 
 if __name__ == "__main__":
