@@ -21,15 +21,14 @@ import socket
 import subprocess
 import sys
 import threading
-import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
-from tests.kit.forked_programs import fork_programs, load_worker
+from tests.kit.forked_programs import end_with, fork_programs, load_worker
 from tests.kit.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -189,7 +188,7 @@ def load_devui() -> None:
         environment.get_template(template)
 
 
-def _load_agents() -> None:
+def load_agents() -> None:
     """Import what the agents of most tests do and workers when they run one, and make its models:
     pydantic puts that off to their first use."""
     for name in ("agents", "apps", "events", "models", "runners", "sessions", "tools", "workflow"):
@@ -254,27 +253,6 @@ class _Children:
             os.close(descriptor)
 
 
-def end_with(program: Callable[[], object]) -> NoReturn:
-    """Be a program until its end, in a fork.
-
-    Python ends as ever, except that it takes no modules apart: these are shared, and each would be
-    copied for it.
-    """
-    status = 1
-    try:
-        program()
-        status = 0
-    except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:  # noqa: BLE001  what Python does with it
-        traceback.print_exc()
-    finally:
-        threading._shutdown()
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        os._exit(status)
-
-
 def _become_devui(job: dict[str, Any], output: int, errors: int) -> None:
     os.dup2(output, 1)
     os.dup2(errors, 2)
@@ -299,7 +277,7 @@ def main() -> None:
     jobs = socket.socket(fileno=int(sys.argv[1]))
     load_devui()
     load_worker()
-    _load_agents()
+    load_agents()
     fork_programs()
     gc.freeze()  # a collection in a server would copy all that they share
     children = _Children()

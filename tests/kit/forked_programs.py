@@ -7,6 +7,7 @@ environment, and is killed like any other. The product knows nothing of it.
 """
 
 import asyncio
+import atexit
 import gc
 import importlib
 import os
@@ -14,8 +15,11 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
+import traceback
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 from setproctitle import getproctitle, setproctitle
 
@@ -53,8 +57,7 @@ def _become(arguments: list[str], kept: tuple[int, ...], env: dict[str, str]) ->
     Called in the copy, which has its streams and its session by then.
     """
     gc.freeze()  # objects of the other would close descriptors that are others' by then
-    program = arguments[0]
-    if program == "devui.worker":
+    if arguments[0] == "devui.worker":
         subprocess.Popen = _Popen.__base__
     asyncio._set_running_loop(None)
     signal.set_wakeup_fd(-1)
@@ -68,11 +71,25 @@ def _become(arguments: list[str], kept: tuple[int, ...], env: dict[str, str]) ->
     os.environ.update(env)
     sys.argv = arguments
     setproctitle(" ".join([sys.executable, "-m", *arguments]))  # tests look for programs by it
+    end_with(importlib.import_module(_MAIN[arguments[0]]).main)
+
+
+def end_with(program: Callable[[], object]) -> NoReturn:
+    """Be a program until its end, in a fork.
+
+    Python ends as ever, except that it takes no modules apart: these are shared, and each would be
+    copied for it.
+    """
     status = 1
     try:
-        importlib.import_module(_MAIN[program]).main()
+        program()
+        status = 0
     except SystemExit as end:
-        status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # noqa: BLE001  what Python does with it
+        traceback.print_exc()
     finally:
+        threading._shutdown()
+        atexit._run_exitfuncs()
         sys.stdout.flush()
         os._exit(status)

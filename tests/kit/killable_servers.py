@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Self
 import httpx2
 import psutil
 
-from tests.kit.fork_server import load_devui
+from tests.kit.fork_server import load_agents, load_devui
 from tests.kit.forked_programs import fork_programs, load_worker
 from tests.kit.patience import PATIENCE
 from tests.kit.server import ROOT, TOKEN
@@ -214,6 +214,7 @@ def main() -> None:
     load_devui()
     if "--workers" in sys.argv:
         load_worker()
+        load_agents()
         fork_programs()
     gc.freeze()  # a collection in a server would copy all that they share
     pid = 0
