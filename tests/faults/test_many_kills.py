@@ -41,7 +41,7 @@ PLACES = [
 
 @pytest.fixture(scope="module")
 def forker():
-    with ServerForker(workers=True) as opened:
+    with ServerForker() as opened:
         yield opened
 
 

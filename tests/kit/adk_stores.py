@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.kit.oracle import run_adk
+from tests.kit.oracle import run_stores
 
 _TALK = """
 import datetime, decimal, enum, sys, uuid
@@ -108,4 +108,4 @@ def artifact_store(folder: Path) -> None:
 
 
 def _run(code: str, *args: str | Path) -> str:
-    return run_adk(_TALK + code, *args)
+    return run_stores(_TALK + code, *args)

@@ -85,11 +85,9 @@ class ForkedServer:
 class ServerForker:
     """The process that forks servers, one at a time; a context manager that ends both."""
 
-    def __init__(self, *, workers: bool = False) -> None:
-        """`workers`: servers fork their workers, too (`tests/kit/forked_programs.py`)."""
-        options = ["--workers"] if workers else []
+    def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.kit.killable_servers", *options],
+            [sys.executable, "-m", "tests.kit.killable_servers"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -212,10 +210,9 @@ def _play(job: dict[str, Any]) -> None:
 def main() -> None:
     """Fork a server for each line of standard input, and tell when it begins and ends."""
     load_devui()
-    if "--workers" in sys.argv:
-        load_worker()
-        load_agents()
-        fork_programs()
+    load_worker()
+    load_agents()
+    fork_programs()
     gc.freeze()  # a collection in a server would copy all that they share
     pid = 0
     for line in sys.stdin:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.kit.oracle import adk_python
+from tests.kit.oracle import adk_has
 from tests.kit.patience import PATIENCE
 from tests.kit.postgres import PASSWORD
 
@@ -25,8 +25,7 @@ def _missing() -> str:
     """Why there can be no server that google-adk writes to; "" if there can."""
     if not all(map(shutil.which, ("mariadb-install-db", "mariadbd", "mariadb"))):
         return "no MariaDB: put mariadb-install-db, mariadbd and mariadb on the PATH"
-    command = [str(adk_python()), "-c", "import aiomysql"]
-    if adk_python() is None or subprocess.run(command, capture_output=True).returncode:
+    if not adk_has("aiomysql"):
         return "google-adk's Python has no aiomysql: install it there"
     return ""
 

@@ -3,9 +3,14 @@
 `DEVUI_ADK_PYTHON` names it, or `.venv-adk` is one; tests are skipped where there is neither.
 """
 
+import atexit
+import json
 import os
 import subprocess
+import tempfile
 import textwrap
+import threading
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,12 +32,18 @@ needs_adk = pytest.mark.skipif(
 )
 
 
+def adk_has(package: str) -> bool:
+    """Whether there is such an interpreter, and the package beside google-adk."""
+    python = adk_python()
+    return python is not None and any(
+        python.parent.parent.glob(f"lib/python*/site-packages/{package}")
+    )
+
+
 def run_adk(code: str, *args: str | Path) -> str:
     """What this code prints; it is the body of `async def main(args)`. Its stderr on failure."""
-    body = textwrap.indent(textwrap.dedent(code), "    ")
-    program = f"import asyncio, sys\nasync def main(args):\n{body}\nasyncio.run(main(sys.argv[1:]))"
     done = subprocess.run(
-        [str(adk_python()), "-W", "ignore", "-c", program, *map(str, args)],
+        [str(adk_python()), "-W", "ignore", "-c", _program(code), *map(str, args)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -41,3 +52,38 @@ def run_adk(code: str, *args: str | Path) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def run_stores(code: str, *args: str | Path) -> str:
+    """As `run_adk`, with google-adk's services for sessions and artifacts imported already."""
+    process = _forker()
+    with tempfile.TemporaryDirectory() as folder:
+        files = [str(Path(folder, name)) for name in ("output", "errors")]
+        job = {"program": _program(code), "args": [*map(str, args)], "files": files}
+        process.stdin.write(json.dumps(job) + "\n")
+        process.stdin.flush()
+        patience = threading.Timer(PATIENCE, process.kill)
+        patience.start()
+        status = process.stdout.readline()
+        patience.cancel()
+        output, errors = (Path(file).read_text(encoding="utf-8") for file in files)
+    assert status == "0\n", errors
+    return output
+
+
+@cache
+def _forker() -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [str(adk_python()), "-W", "ignore", "-m", "tests.kit.adk_forks"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    atexit.register(process.communicate)
+    return process
+
+
+def _program(code: str) -> str:
+    body = textwrap.indent(textwrap.dedent(code), "    ")
+    return f"import asyncio, sys\nasync def main(args):\n{body}\nasyncio.run(main(sys.argv[1:]))"

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.kit.oracle import adk_python
+from tests.kit.oracle import adk_has
 from tests.kit.patience import PATIENCE
 
 PASSWORD = "pass@word/of:a?server"
@@ -20,19 +20,11 @@ _NOBODY = "nobody"
 """Who runs it if the tests run as root, whom PostgreSQL refuses."""
 
 
-def _has_asyncpg() -> bool:
-    python = adk_python()
-    if python is None:
-        return False
-    asked = [str(python), "-c", "import asyncpg"]
-    return subprocess.run(asked, capture_output=True, check=False).returncode == 0
-
-
 def _missing() -> str:
     """Why there can be no server that google-adk writes to; "" if there can."""
     if not all(map(shutil.which, ("initdb", "pg_ctl", "postgres"))):
         return "no PostgreSQL: put initdb, pg_ctl and postgres on the PATH"
-    if not _has_asyncpg():
+    if not adk_has("asyncpg"):
         return "google-adk's Python has no asyncpg: install it there"
     return ""
 
