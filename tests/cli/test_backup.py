@@ -36,7 +36,8 @@ def test_a_copy_has_what_was_committed_at_one_moment(writing, tmp_path):
         assert stat.S_IMODE((copy / "journal.db").stat().st_mode) == 0o600
         checked = check_journal(copy / "journal.db", delta_of)
         assert (checked.faults, len(before) <= checked.events <= len(after)) == ([], True)
-        assert f"1 session with {checked.events:,} events" in done.stdout
+        events = "1 event," if checked.events == 1 else f"{checked.events:,} events,"
+        assert f"1 session with {events}" in done.stdout
         before = after
     with running(server.agents, copy) as other, other.client() as client:
         copied = get_session(client, "flood", debugged.session)["events"]
