@@ -113,10 +113,10 @@ LONG = [
     f"tests/{name}.py"
     for name in (
         "differential/test_differential",
+        "engines/test_configured",
         "faults/test_many_kills",
-        "cli/test_import",
+        "cli/test_run",
         "faults/test_limits",
-        "faults/test_leaks",
         "runtime/test_long_sessions",
     )
 ]
