@@ -152,7 +152,9 @@ PATHS = ("os.system", "timeit.timeit", "yaml.unsafe_load", "distutils.spawn.spaw
 @pytest.mark.parametrize("engine", ["devui", pytest.param("google-adk", marks=needs_adk)])
 def test_modules_that_run_any_code_are_refused(tmp_path, engine):
     agents = tmp_path / "agents"
-    cases = [(key, path) for key in REFUSED for path in (PATHS if key == "tools" else PATHS[:1])]
+    # On its engine google-adk itself refuses, and each app takes seconds to load.
+    every = "tools" if engine == "devui" else None
+    cases = [(key, path) for key in REFUSED for path in (PATHS if key == every else PATHS[:1])]
     for number, (key, path) in enumerate(cases):
         folder = agents / f"case_{number}"
         folder.mkdir(parents=True)
