@@ -8,9 +8,8 @@ from typing import Any
 from tests.differential.case import Case, add
 from tests.differential.differing_nodes import LOST_ORDER
 from tests.differential.script import Boom
-from tests.kit.thorough import rounds
 
-GRAPHS = rounds(30, 60)
+GRAPHS = 60
 LOST = 39
 """The graph of which google-adk loses the order."""
 ROUNDS = 5
@@ -63,10 +62,10 @@ class Grower:
         return meet
 
     def _loop(self, last: Any, edges: list[Any], _: int) -> Any:
-        times = str(self._dice.randrange(2, 4))
+        rounds = str(self._dice.randrange(2, 4))
 
         def again(ctx: Any, value: Any) -> Any:
-            ctx.route = "again" if ctx.run_id < times else "on"
+            ctx.route = "again" if ctx.run_id < rounds else "on"
             return value
 
         check, back, following = self._function("check", again), self._node(), self._node()

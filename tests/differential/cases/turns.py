@@ -8,9 +8,8 @@ from tests.differential.case import Case, add
 from tests.differential.cases.human import CONFIRM
 from tests.differential.differing import CUT_RESPONSES
 from tests.differential.script import Answer, Say, call
-from tests.kit.thorough import rounds
 
-DIALOGUES = rounds(20, 40)
+DIALOGUES = 40
 OUT_OF_ORDER = {13, 14, 18, 22, 35, 37}
 """Where the human answers an older call after a newer one."""
 
