@@ -1,21 +1,27 @@
 """About how much memory an item holds, so that what waits can be bounded by bytes (R60)."""
 
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
+from itertools import chain
 from sys import getsizeof
-from typing import Final
+from typing import Any, Final
+
+_PLAIN: Final = frozenset({str, bytes, int, float, bool, type(None)})
+"""Of what messages mostly consist."""
 
 
-def bytes_of(item: object) -> int:
+def bytes_of(item: Any) -> int:
     """The memory of an item: its own, and that of the texts and parts it consists of."""
-    size = getsizeof(item)
-    if isinstance(item, str | bytes | int | None):
-        return size
+    parts: Iterable[Any] = ()
     if names := _names(type(item)):
-        return size + sum(bytes_of(getattr(item, name)) for name in names)
-    if isinstance(item, list | tuple):
-        return size + sum(bytes_of(part) for part in item)
-    if isinstance(item, dict):
-        return size + sum(bytes_of(key) + bytes_of(value) for key, value in item.items())
+        parts = [getattr(item, name) for name in names]
+    elif isinstance(item, list | tuple):
+        parts = item
+    elif isinstance(item, dict):
+        parts = chain(item.keys(), item.values())
+    size = getsizeof(item)
+    for part in parts:
+        size += getsizeof(part) if type(part) in _PLAIN else bytes_of(part)
     return size
 
 
