@@ -10,7 +10,7 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -208,51 +208,98 @@ class EventStream(Response):
         """
         with self._streams.seat() as farewell:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            writer = asyncio.create_task(self._write(send, farewell), name="sse writer")
+            body = _Body(send)
+            source = asyncio.create_task(self._pass_on(body), name="sse source")
+            pulse = asyncio.create_task(self._keep_alive(body), name="sse pulse")
             reader = asyncio.create_task(disconnected(receive), name="sse reader")
             try:
-                await self._until_over(writer, reader, farewell)
+                ends: set[asyncio.Future[Any]] = {source, pulse, reader, farewell}
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             finally:
-                await stop(writer, reader)
-        if not writer.cancelled():
-            self._report(writer.exception())
+                is_whole = _is_whole(source, farewell) and not (reader.done() or pulse.done())
+                await stop(source, pulse, reader)
+            if is_whole:
+                await self._finish(body, farewell)
+        self._report(source, pulse)
 
-    def _report(self, problem: BaseException | None) -> None:
-        if isinstance(problem, _Stalled):
-            _log.info("a stream was dropped: its reader took nothing for a while")
-        elif problem is not None:
-            raise problem
+    def _report(self, *tasks: asyncio.Task[None]) -> None:
+        for task in tasks:
+            problem = None if task.cancelled() else task.exception()
+            if isinstance(problem, _Stalled):
+                _log.info("a stream was dropped: its reader took nothing for a while")
+            elif problem is not None:
+                raise problem
 
-    async def _until_over(
-        self,
-        writer: asyncio.Task[None],
-        reader: asyncio.Task[None],
-        farewell: asyncio.Future[str],
-    ) -> None:
-        waiting: set[asyncio.Future[Any]] = {writer, reader, farewell}
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        if farewell.done() and not reader.done():
-            # A reader that takes nothing must not hold up the one who asked to close.
-            await asyncio.wait({writer, reader}, timeout=_FAREWELL_SECONDS)
+    async def _pass_on(self, body: "_Body") -> None:
+        retry = self._manner.retry
+        await body.write(b"" if retry is None else Message(retry=retry).encode())
+        async with aclosing(self._source) as source:
+            async for message in source:
+                await body.write(message.encode())
 
-    async def _write(self, send: Send, farewell: asyncio.Future[str]) -> None:
-        manner = self._manner
-        opening = b"" if manner.retry is None else Message(retry=manner.retry).encode()
-        await self._send(send, opening)
-        async with aclosing(_paced(self._source, farewell, manner.heartbeat)) as chunks:
-            async for chunk in chunks:
-                await self._send(send, chunk)
-        if manner.farewell:
-            name = farewell.result() if farewell.done() else BYE
-            await self._send(send, Message("", event=name).encode())
-        await self._send(send, b"", more=False)
+    async def _keep_alive(self, body: "_Body") -> None:
+        """Write a comment in each silence; raises _Stalled if the reader takes nothing.
 
-    async def _send(self, send: Send, body: bytes, *, more: bool = True) -> None:
+        One task for the whole stream, since a timer for each message would cost as much as it does.
+        """
+        silence, stalled = self._manner.heartbeat, self._manner.stalled
+        while True:
+            left = body.seconds_left(silence, stalled)
+            if left > 0:
+                await asyncio.sleep(left)
+            elif body.is_writing:
+                raise _Stalled
+            else:
+                await _within(stalled, body.write(_COMMENT))
+
+    async def _finish(self, body: "_Body", farewell: asyncio.Future[str]) -> None:
+        """Say goodbye. A reader that takes nothing must not hold up who asked to close."""
+        name = farewell.result() if farewell.done() else BYE
+        last = Message("", event=name).encode() if self._manner.farewell else b""
+        seconds = _FAREWELL_SECONDS if farewell.done() else self._manner.stalled
+        with suppress(_Stalled):
+            await _within(seconds, body.write(last, more=False))
+
+
+def _is_whole(source: asyncio.Task[None], farewell: asyncio.Future[str]) -> bool:
+    """Whether the reader is to hear that a stream ends: not if its source has failed."""
+    if source.done():
+        return source.exception() is None
+    return farewell.done()
+
+
+async def _within(seconds: float, write: Coroutine[Any, Any, None]) -> None:
+    """Raises _Stalled if a write takes longer."""
+    try:
+        async with asyncio.timeout(seconds):
+            await write
+    except TimeoutError as error:
+        raise _Stalled from error
+
+
+class _Body:
+    """The body of a stream, and when something was last written to it."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._clock = asyncio.get_running_loop().time
+        self._latest = self._clock()
+        self.is_writing = False
+
+    async def write(self, chunk: bytes, *, more: bool = True) -> None:
+        """Send a chunk; waits as long as the reader takes none."""
+        self.is_writing, self._latest = True, self._clock()
         try:
-            async with asyncio.timeout(self._manner.stalled):
-                await send({"type": "http.response.body", "body": body, "more_body": more})
-        except TimeoutError as error:
-            raise _Stalled from error
+            await self._send({"type": "http.response.body", "body": chunk, "more_body": more})
+        finally:
+            self.is_writing, self._latest = False, self._clock()
+
+    def seconds_left(self, silence: float | None, stalled: float) -> float:
+        """Until there was silence, or a write has waited, for so long; at most `stalled`."""
+        allowed = stalled if self.is_writing else silence
+        if allowed is None:
+            return stalled
+        return min(self._latest + allowed - self._clock(), stalled)
 
 
 _HEADERS: Final[Mapping[str, str]] = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
@@ -267,30 +314,3 @@ def stream_response(
 ) -> EventStream:
     """Answer with a stream of messages from `source`."""
     return EventStream(source, streams=streams, manner=manner, headers=headers)
-
-
-async def _paced(
-    source: AsyncGenerator[Message, None],
-    farewell: asyncio.Future[str],
-    heartbeat: float | None,
-) -> AsyncGenerator[bytes, None]:
-    """Yield encoded messages, and comments in silence, until the source or the seat ends."""
-    step = asyncio.create_task(_next(source), name="sse source")
-    try:
-        while True:
-            waiting: set[asyncio.Future[Any]] = {step, farewell}
-            await asyncio.wait(waiting, timeout=heartbeat, return_when=asyncio.FIRST_COMPLETED)
-            if step.done() and (message := step.result()) is not None:
-                yield message.encode()
-                step = asyncio.create_task(_next(source), name="sse source")
-            elif step.done() or farewell.done():
-                return
-            else:
-                yield _COMMENT
-    finally:
-        await stop(step)
-        await source.aclose()
-
-
-async def _next(source: AsyncGenerator[Message, None]) -> Message | None:
-    return await anext(source, None)
