@@ -32,7 +32,7 @@ class ChosenEngines:
 
     async def all(self) -> list[EngineRow]:
         """The choices that hold, by the app's name."""
-        return [EngineRow(*row) for row in await self._database.fetch(ALL_ENGINES)]
+        return [EngineRow(*row) for row in await self._database.find(ALL_ENGINES)]
 
     async def set(self, app: str, engine: str | None, actor: str) -> None:
         """Keep the choice for an app; None takes it back. Raises BadValue."""
@@ -75,7 +75,7 @@ class ToolEffects:
 
     async def of(self, app: str) -> list[ToolEffectRow]:
         """Return what is said of the application's tools, by name."""
-        return [ToolEffectRow(*row) for row in await self._database.fetch(_OF, app)]
+        return [ToolEffectRow(*row) for row in await self._database.find(_OF, app)]
 
     async def set(self, app: str, tool: str, effect: str | None, actor: str) -> None:
         """Keep what a tool does, `read_only`, `idempotent` or `effects`; None takes it back.

@@ -49,7 +49,7 @@ class Edits:
 
     async def dropped(self, session_key: int, after: int, before: int = _END) -> list[EditRow]:
         """Return the events that were dropped between two seqs of the journal, in order."""
-        rows = await self._database.fetch(_DROPPED, session_key, after, before)
+        rows = await self._database.find(_DROPPED, session_key, after, before)
         return [_row(*row) for row in rows]
 
     # Last in the class: below it, `list` names this method in annotations.

@@ -194,14 +194,14 @@ class Events:
         """
         end = _END if before is None else before
         if after is None:
-            rows = await self._database.fetch(_LAST, session_key, end, max(limit, 0))
+            rows = await self._database.find(_LAST, session_key, end, max(limit, 0))
             return [event_row(row) for row in reversed(rows)]
-        rows = await self._database.fetch(_FIRST, session_key, after, end, max(limit, 0))
+        rows = await self._database.find(_FIRST, session_key, after, end, max(limit, 0))
         return [event_row(row) for row in rows]
 
     async def since(self, session_key: int, seq: int) -> list[EventRow]:
         """Return all rows above the seq, ascending."""
-        rows = await self._database.fetch(_FIRST, session_key, seq, _END, _NO_LIMIT)
+        rows = await self._database.find(_FIRST, session_key, seq, _END, _NO_LIMIT)
         return [event_row(row) for row in rows]
 
     async def body(self, session_key: int, number: int) -> tuple[EventRow, Event] | None:
@@ -225,7 +225,7 @@ class Events:
         self, session_key: int, seq: int, limit: int
     ) -> list[tuple[EventRow, Event]]:
         """Return rows and events of at most `limit` events above the seq, ascending."""
-        rows = await self._database.fetch(_FOLLOWING, session_key, seq, max(limit, 0))
+        rows = await self._database.find(_FOLLOWING, session_key, seq, max(limit, 0))
         return [event_body(row) for row in rows]
 
     async def asking(self, session_key: int, call: str) -> list[tuple[EventRow, bool]]:
@@ -365,11 +365,11 @@ class Events:
         self, session_key: int, after_timestamp: float | None, num_recent: int | None
     ) -> tuple[int, int]:
         """Return the numbers before the first and of the last event that is wanted."""
-        rows = await self._database.fetch(_LENGTH, session_key)
+        rows = await self._database.find(_LENGTH, session_key)
         end = rows[0][0] if rows else 0
         start = 0 if num_recent is None else max(0, end - max(num_recent, 0))
         if after_timestamp is not None:
-            older = await self._database.fetch(_LAST_OLDER, session_key, after_timestamp)
+            older = await self._database.find(_LAST_OLDER, session_key, after_timestamp)
             start = max(start, older[0][0] if older else 0)
         return start, end
 

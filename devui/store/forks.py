@@ -149,12 +149,12 @@ class Forks:
 
     async def get(self, session_key: int) -> ForkRow | None:
         """Return where the session was forked; None for one that is no fork."""
-        rows = await self._database.fetch(_GET, session_key)
+        rows = await self._database.find(_GET, session_key)
         return ForkRow(*rows[0]) if rows else None
 
     async def of(self, parent_key: int) -> list[ForkRow]:
         """Return the forks of a session, the oldest first."""
-        return [ForkRow(*row) for row in await self._database.fetch(_OF, parent_key)]
+        return [ForkRow(*row) for row in await self._database.find(_OF, parent_key)]
 
     async def among(self, session_keys: Sequence[int]) -> Mapping[int, ForkRow]:
         """Return those of the sessions that are forks, by their keys."""

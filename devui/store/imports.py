@@ -139,7 +139,7 @@ class Imports:
 
     async def get(self, session_key: int) -> str | None:
         """Return what the bundle said of the session; None for one that was not imported."""
-        rows = await self._database.fetch(_GET, session_key)
+        rows = await self._database.find(_GET, session_key)
         return str(rows[0][0]) if rows else None
 
     async def set_aside(self, session_key: int) -> int:
@@ -324,7 +324,7 @@ class Received:
 
     async def has(self, session: int) -> bool:
         """Whether the session was made of received spans."""
-        [(has,)] = await self._database.fetch(_HAS, session)
+        [(has,)] = await self._database.find(_HAS, session)
         return bool(has)
 
     async def take(self, new: NewTrace, compose: Compose) -> int | None:

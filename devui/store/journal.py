@@ -128,7 +128,7 @@ class Journal:
 
     async def head(self) -> int:
         """Return the last seq given: everything up to it is committed and can be read."""
-        [(seq,)] = await self._database.fetch(_HEAD)
+        [(seq,)] = await self._database.find(_HEAD)
         return int(seq)
 
     async def fetch(self, sql: str, *parameters: object) -> list[Any]:

@@ -81,7 +81,7 @@ class Notes:
 
     async def get(self, session_key: int, number: int) -> NoteRow | None:
         """Return what is said about one event, or with 0 about the session; None: nothing."""
-        return _one(await self._database.fetch(_GET, session_key, number))
+        return _one(await self._database.find(_GET, session_key, number))
 
     async def of(self, session_key: int, first: int = 0, last: int = _END) -> dict[int, NoteRow]:
         """Return what is said about the events between two numbers, by number; 0 is the session."""
@@ -96,7 +96,7 @@ class Notes:
 
     async def starred(self, session_key: int) -> list[int]:
         """Return the numbers of the session's events that have a star."""
-        return [number for (number,) in await self._database.fetch(_STARRED, session_key)]
+        return [number for (number,) in await self._database.find(_STARRED, session_key)]
 
 
 def notes_of(connection: sqlite3.Connection, session: int) -> list[NoteRow]:

@@ -58,11 +58,11 @@ class Queued:
 
     async def list(self, session: int) -> list[QueuedRow]:
         """Return the session's messages, the one that is sent first at the beginning."""
-        return [QueuedRow(*row) for row in await self._database.fetch(_LIST, session)]
+        return [QueuedRow(*row) for row in await self._database.find(_LIST, session)]
 
     async def get(self, session: int, number: int) -> QueuedRow:
         """Return one message. Raises NotQueued."""
-        rows = await self._database.fetch(_GET, session, number)
+        rows = await self._database.find(_GET, session, number)
         if not rows:
             raise _gone()
         return QueuedRow(*rows[0])

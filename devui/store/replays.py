@@ -38,7 +38,7 @@ class Replays:
 
     async def request_of(self, run: str) -> str | None:
         """Return what the run was asked to do; None if that was not kept."""
-        rows = await self._database.fetch(_STARTED, run)
+        rows = await self._database.find(_STARTED, run)
         return rows[0][0] if rows else None
 
     async def begin(self, run: str, source: str, *, live: bool) -> None:
@@ -53,7 +53,7 @@ class Replays:
 
     async def get(self, run: str) -> ReplayRow | None:
         """Return what run this one executes again; None if it is no replay."""
-        rows = await self._database.fetch(_GET, run)
+        rows = await self._database.find(_GET, run)
         return ReplayRow(*rows[0]) if rows else None
 
     async def events(self, session_key: int, run: str) -> list[tuple[int, Event]]:

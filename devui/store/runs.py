@@ -305,16 +305,16 @@ class Runs:
         return await self._database.write(work)
 
     async def get(self, run_id: str) -> RunRow | None:
-        return self._now(await self._database.fetch(_GET, run_id))
+        return self._now(await self._database.find(_GET, run_id))
 
     async def active(self, session_key: int) -> RunRow | None:
         """Return the session's run that has not ended, if there is one."""
-        row = self._now(await self._database.fetch(_ACTIVE, session_key))
+        row = self._now(await self._database.find(_ACTIVE, session_key))
         return row if row is not None and row.ended is None else None
 
     async def newest(self, session_key: int) -> RunRow | None:
         """Return the session's run that changed last, if it has any."""
-        return self._now(await self._database.fetch(_NEWEST, session_key))
+        return self._now(await self._database.find(_NEWEST, session_key))
 
     def _now(self, rows: list[tuple[Any, ...]]) -> RunRow | None:
         """The run as it is, also if its end is yet to be written."""
@@ -326,7 +326,7 @@ class Runs:
         """Return the session's runs that changed last after the seq, and before the seq `until` if
         that is given, in the order of those changes."""
         end = _END if until is None else until
-        rows = await self._database.fetch(_SINCE, session_key, seq, end)
+        rows = await self._database.find(_SINCE, session_key, seq, end)
         return [RunRow(*row) for row in rows]
 
     async def cut_off(self, session_key: int, seq: int, *, until: int, limit: int) -> list[RunRow]:
@@ -386,7 +386,7 @@ class Runs:
 
     async def position(self, run_id: str) -> str | None:
         """Return where the run is held, or was when the server ended; JSON text."""
-        rows = await self._database.fetch(_POSITION, run_id)
+        rows = await self._database.find(_POSITION, run_id)
         return str(rows[0][0]) if rows else None
 
     async def add_output(self, run_id: str, lines: Sequence[OutputLine]) -> None:

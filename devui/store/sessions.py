@@ -120,11 +120,11 @@ class Sessions:
         return await self._database.write(work)
 
     async def get(self, key: int) -> SessionRow | None:
-        return _one(await self._database.fetch(_GET, key))
+        return _one(await self._database.find(_GET, key))
 
     async def find(self, app: str, user: str, session_id: str) -> SessionRow | None:
         """Return the session; blanks around its id are left out, as where it was created."""
-        return _one(await self._database.fetch(_FIND, app, user, session_id.strip()))
+        return _one(await self._database.find(_FIND, app, user, session_id.strip()))
 
     async def named(
         self, session_id: str, app: str | None, user: str | None = None, limit: int = -1
@@ -218,12 +218,12 @@ class Sessions:
 
     async def initial_state(self, key: int) -> dict[str, Json]:
         """Return what the session was created with, keys with their prefixes."""
-        rows = await self._database.fetch(_INITIAL, key)
+        rows = await self._database.find(_INITIAL, key)
         return {prefixed(kind, name): parsed(value) for kind, name, value in rows}
 
     async def initial_keys(self, key: int) -> int:
         """Return how many state keys the session was created with."""
-        return int((await self._database.fetch(_INITIAL_KEYS, key))[0][0])
+        return int((await self._database.find(_INITIAL_KEYS, key))[0][0])
 
 
 def delete_session(connection: sqlite3.Connection, key: int) -> bool:

@@ -177,7 +177,7 @@ class State:
         scope (session, user, app) and key; empty for an unknown session.
         """
         limit = _LATEST if seq is None else seq
-        return _values(await self._database.fetch(_AT, limit, session_key))
+        return _values(await self._database.find(_AT, limit, session_key))
 
     async def moment(self, session_key: int, number: int) -> int | None:
         """Return the seq of the session's event of this number, of its creation for 0.
@@ -232,7 +232,7 @@ class State:
 
     async def last_written(self, session_key: int, scope: Scope, key: str) -> int:
         """Return the seq under which a key was last written; 0 if it never was."""
-        return int((await self._database.fetch(_WRITTEN_AT, scope, key, session_key))[0][0])
+        return int((await self._database.find(_WRITTEN_AT, scope, key, session_key))[0][0])
 
     async def changes(
         self, session_key: int, number: int, *, limit: int = -1, longest: int = _WHOLE_TEXT
@@ -253,7 +253,7 @@ class State:
 
         A fork sees its own, which nobody else does.
         """
-        return _merge(_values(await self._database.fetch(_SHARED, _LATEST, session_key)))
+        return _merge(_values(await self._database.find(_SHARED, _LATEST, session_key)))
 
     async def merged(self, session_key: int) -> dict[str, Json]:
         """Return the state as the agent sees it: own keys bare, shared ones with prefix."""

@@ -24,7 +24,7 @@ class WatchedKeys:
 
     async def of(self, app: str) -> list[str]:
         """Return the app's keys, in the order in which they were added."""
-        return [key for (key,) in await self._database.fetch(_OF, app)]
+        return [key for (key,) in await self._database.find(_OF, app)]
 
     async def add(self, app: str, key: str) -> None:
         """Watch a key; one that is watched stays where it is. Raises BadValue for one too many."""
