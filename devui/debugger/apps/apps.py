@@ -213,6 +213,13 @@ def _is_file(path: Path) -> bool:
         return False
 
 
+def _is_link(path: Path) -> bool:
+    try:
+        return path.is_symlink()
+    except OSError:
+        return False
+
+
 def _is_dir(path: Path) -> bool:
     try:
         return path.is_dir()
@@ -244,7 +251,7 @@ def _fit(name: str) -> str:
 def _barred(folder: Path) -> str:
     """Why nothing below this folder is looked at, whatever its name is; "" if it is."""
     # A link out of the folder leads to code the user did not point at; it is not followed.
-    if Path(os.path.realpath(folder)).parent != folder.parent:
+    if _is_link(folder) and Path(os.path.realpath(folder)).parent != folder.parent:
         return "It is a link to another folder. Move the app here, or start devui in that folder."
     if _is_file(folder / "pyvenv.cfg"):
         return "It is a virtual environment."

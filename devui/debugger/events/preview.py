@@ -13,6 +13,7 @@ Json: TypeAlias = "Mapping[str, Json] | list[Json] | str | int | float | bool | 
 ELLIPSIS = "…"
 _LONGEST = 65_536
 """Characters of a text in which JSON is looked for."""
+_encode = json.JSONEncoder(ensure_ascii=False, default=repr).encode
 
 
 def shortened(text: str, limit: int) -> str:
@@ -70,15 +71,15 @@ def _tokens(value: object, limit: int) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         yield from _array(value, limit)
     elif isinstance(value, str):
-        yield json.dumps(value[: limit + 1], ensure_ascii=False)
+        yield _encode(value[: limit + 1])
     else:
-        yield json.dumps(value, ensure_ascii=False, default=repr)
+        yield _encode(value)
 
 
 def _object(value: Mapping[str, object], limit: int) -> Iterator[str]:
     yield "{"
     for position, (key, item) in enumerate(value.items()):
-        yield f"{', ' if position else ''}{json.dumps(str(key), ensure_ascii=False)}: "
+        yield f"{', ' if position else ''}{_encode(str(key))}: "
         yield from _tokens(item, limit)
     yield "}"
 
