@@ -7,6 +7,7 @@ is cut off and has to begin again from the store, where everything committed can
 import asyncio
 from collections import defaultdict, deque
 from collections.abc import Hashable
+from contextlib import suppress
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
@@ -45,6 +46,13 @@ class Subscription(Generic[T]):
         if not self.closed:
             self._wake.clear()
         return items
+
+    async def batch_within(self, seconds: float) -> list[T]:
+        """As `batch`; nothing if nothing comes in so many seconds, and that is no end."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                return await self.batch()
+        return []
 
     def put(self, item: T, size: int) -> None:
         """Called by the bus, with the bytes that the item takes."""

@@ -5,6 +5,7 @@ live news after that moment follow. One that was too slow begins again where it 
 stream may be cut anywhere and go on from the last `seq` it has seen (R58).
 """
 
+import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
@@ -57,11 +58,13 @@ async def follow(
     after: int,
     *topics: str,
     kinds: tuple[type, ...] = (object,),
+    patience: float = 0.0,
 ) -> AsyncGenerator[Batch, None]:
     """All news of a session past the journal's `after`, until the server stops.
 
     `topics` are followed along with it, from now on. Of live news only those of the `kinds` come:
-    each one wakes its reader.
+    each one wakes its reader. The beginning of a run comes in one batch with its first event, if
+    that follows within `patience` seconds.
 
     Raises TooFarBehind when more than `CATCH_UP` events were missed, or when `after` is a point
     that this journal has not come to.
@@ -73,20 +76,31 @@ async def follow(
                 raise TooFarBehind
             yield Batch(now, await _missed(journal, session, after, now), begins=True)
             after = max(after, now)
-            async for batch in _live(reader, after):
+            async for batch in _live(reader, after, patience):
                 yield batch
                 after = batch.seq
         if bus.closed:
             return
 
 
-async def _live(reader: Subscription[News], since: int) -> AsyncGenerator[Batch, None]:
+async def _live(
+    reader: Subscription[News], since: int, patience: float
+) -> AsyncGenerator[Batch, None]:
     """News as they come; those up to `since` were read from the journal already."""
     seen = since
     while items := await reader.batch():
+        until = time.monotonic() + patience
+        while _only_begins(items) and (left := until - time.monotonic()) > 0:
+            items += await reader.batch_within(left)
         fresh = [item for item in items if (seq_of(item) or since + 1) > since]
         seen = max([seen, *(seq_of(item) or 0 for item in fresh)])
         yield Batch(seen, fresh)
+
+
+def _only_begins(news: list[News]) -> bool:
+    """Whether a run has begun in them, and nothing is said in it yet."""
+    runs = [item.run.status == "running" for item in news if isinstance(item, RunChanged)]
+    return bool(runs) and all(runs) and not any(isinstance(item, EventCommitted) for item in news)
 
 
 async def _missed(journal: Journal, session: int, after: int, now: int) -> list[News]:

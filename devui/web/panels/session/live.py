@@ -383,9 +383,12 @@ def deleted(render: Renderer) -> Markup:
 
 _PAUSE = 0.05
 """Seconds between two messages at the least; what comes meanwhile goes out together."""
-_BURST = 3
-"""Messages that follow each other at once after so many seconds without news: a run's beginning,
-the message that it answers, and the first words of the answer."""
+_BURST = 2
+"""Messages that follow each other at once after so many seconds without news: a run's beginning
+with the message that it answers, and the first words of the answer."""
+_PATIENCE = 0.04
+"""Seconds that the beginning of a run waits for that message: to show a change takes a browser about
+as long as the message takes to come."""
 _EVENT = 0.01
 """Seconds more for each further event in a message: that many can a browser show, and nobody read.
 Of a streamed answer, a message has the latest text alone, however many fragments came."""
@@ -434,7 +437,7 @@ async def _session_messages(
     async with services.rendering:
         await page.begin(after)
     try:
-        news = follow(services.journal, services.bus, row.key, after, APPS)
+        news = follow(services.journal, services.bus, row.key, after, APPS, patience=_PATIENCE)
         with services.runs.viewing(row.key):
             async with aclosing(news) as batches:
                 burst, idle_since = 0, time.monotonic()
