@@ -204,7 +204,7 @@ class Uncommitted:
 
     async def of_run(self, run: str) -> list[TouchRow]:
         """Return what one run did, in order."""
-        return [TouchRow(*row) for row in await self._database.fetch(_OF_RUN, run)]
+        return [TouchRow(*row) for row in await self._database.find(_OF_RUN, run)]
 
     async def of_session(self, session_key: int, limit: int) -> list[TouchRow]:
         """Return what the session's runs did, run by run."""

@@ -286,7 +286,7 @@ class Totals:
         await self._events(event.session)
         count = bisect_left(known.ends, event.seq)
         worked, held = known.worked[count], known.paused[count]
-        rows = await self._database.fetch(_RUN, event.run, event.session) if event.run else []
+        rows = await self._database.find(_RUN, event.run, event.session) if event.run else []
         if not rows:
             return (worked if count else None), held
         [(started, ended)] = rows
@@ -299,7 +299,7 @@ class Totals:
     async def _events(self, session: int) -> _Course:
         known = _cached(self._courses, session, _Course)
         async with known.lock:
-            while rows := await self._database.fetch(_EVENTS, session, len(known.seqs), _BATCH):
+            while rows := await self._database.find(_EVENTS, session, len(known.seqs), _BATCH):
                 known.grow(map(_Event._make, rows))
         return known
 
@@ -307,7 +307,7 @@ class Totals:
         known = _cached(self._courses, session, _Course)
         async with known.lock:
             last = known.ends[-1] if known.ends else 0
-            while rows := await self._database.fetch(_ENDED, session, last, _BATCH):
+            while rows := await self._database.find(_ENDED, session, last, _BATCH):
                 known.end(rows)
                 last = known.ends[-1]
         return known
@@ -318,7 +318,7 @@ class Totals:
         known = _cached(self._answers, (session, tuple(limits)), lambda: _Answers(limits))
         async with known.lock:
             last = known.numbers[-1] if known.numbers else 0
-            while rows := await self._database.fetch(_ANSWERS, session, last, _BATCH):
+            while rows := await self._database.find(_ANSWERS, session, last, _BATCH):
                 known.grow(map(_Answer._make, rows))
                 last = known.numbers[-1]
         sums, spans, places = [], [], []

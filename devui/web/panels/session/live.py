@@ -387,8 +387,8 @@ _BURST = 2
 """Messages that follow each other at once after so many seconds without news: a run's beginning
 with the message that it answers, and the first words of the answer."""
 _PATIENCE = 0.04
-"""Seconds that the beginning of a run waits for that message: to show a change takes a browser about
-as long as the message takes to come."""
+"""Seconds that the beginning of a run waits for that message: a browser takes about as long to show
+a change as the message takes to come."""
 _EVENT = 0.01
 """Seconds more for each further event in a message: that many can a browser show, and nobody read.
 Of a streamed answer, a message has the latest text alone, however many fragments came."""
