@@ -188,3 +188,27 @@ async def test_readers_are_sent_home_when_the_bus_closes(journal, bus, writer):
         bus.close()
         assert [batch async for batch in batches] == []
     assert bus.readers(writer.session) == 0
+
+
+@pytest.mark.parametrize("patience", [0.0, 30.0])
+async def test_a_patient_reader_sees_a_run_begin_with_its_first_event(
+    journal, bus, writer, patience
+):
+    async with aclosing(follow(journal, bus, writer.session, 0, patience=patience)) as batches:
+        await anext(batches)
+        following = asyncio.ensure_future(anext(batches))
+        bus.publish(writer.session, RunChanged(await journal.runs.start("run", writer.session)))
+        if patience:
+            await asyncio.wait({following}, timeout=0.05)
+            assert not following.done(), "it waits for what is said in the run"
+            await writer.write("run")
+        kinds = [type(item) for item in (await following).news]
+    assert kinds == [RunChanged, EventCommitted][: 2 if patience else 1]
+
+
+async def test_a_patient_reader_does_not_wait_for_ever(journal, bus, writer):
+    async with aclosing(follow(journal, bus, writer.session, 0, patience=0.01)) as batches:
+        await anext(batches)
+        run = await journal.runs.start("run", writer.session)
+        bus.publish(writer.session, RunChanged(run))
+        assert (await anext(batches)).news == [RunChanged(run)]
