@@ -24,8 +24,8 @@ from devui.debugger.predicates.filters import Filter
 from devui.debugger.runs.commit import event_of
 from devui.debugger.search.hits import find
 from devui.debugger.search.index import SearchIndex
-from devui.store import Journal
 from devui.store.events import history
+from devui.store.journal import Journal
 from devui.wire.events import Event
 
 REPEATS = 20

@@ -163,7 +163,7 @@ BROAD_EXCEPT = {
     "devui/runtime/tools/memory_tools.py:PreloadMemoryTool.process_llm_request": (
         "users' memory services; an agent that nobody asked to remember goes on without"
     ),
-    "devui/store/database.py:_run_one": (
+    "devui/store/sqlite/database.py:_run_one": (
         "an error belongs to the job's caller and not to the batch it was written with"
     ),
     "devui/debugger/runs/driver.py:Driver.run": (
@@ -275,7 +275,9 @@ WRITES = {
 }
 
 BUILT_SQL: dict[str, str] = {
-    "devui/store/checkup.py:_damaged_texts": "names of tables are no values; they are the schema's",
+    "devui/store/sqlite/checkup.py:_damaged_texts": (
+        "names of tables are no values; they are the schema's"
+    ),
 }
 
 SLEEPS = {
@@ -286,6 +288,7 @@ SLEEPS = {
     "devui/runtime/workflow/node_runner.py:perform": "the delay of a RetryConfig (12.5)",
     "devui/debugger/runs/end.py:RunEnd.finish": "nobody tells when a disk works again",
     "devui/debugger/health/journal.py:Health._try_again": "nobody tells when a disk has room again",
+    "devui/web/sse.py:EventStream._keep_alive": "it measures silence",
     "devui/web/program.py:_announce_again": "nobody tells when a disk has room again",
     "devui/web/panels/session/live.py:_app_messages": (
         "paces pushes that news has already called for"

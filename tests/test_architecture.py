@@ -250,7 +250,7 @@ def test_no_modules_import_each_other_in_a_ring() -> None:
 
 WHAT_ACTS = (
     "devui.debugger.runs.registry",
-    "devui.store.database",
+    "devui.store.sqlite.database",
     "devui.store.journal",
     "devui.web.render",
     "devui.web.services",

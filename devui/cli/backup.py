@@ -9,7 +9,7 @@ from devui.cli.options import json_option, json_text
 from devui.failures import BadRequestError, DevuiError
 from devui.settings import DEFAULT_DATA_DIR
 from devui.store.errors import FolderRefused, StoreError
-from devui.store.folder import DATABASE, back_up
+from devui.store.sqlite.folder import DATABASE, back_up
 
 _EXAMPLES = """\b
 Examples:

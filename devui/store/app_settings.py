@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from devui.store.database import Database
+from devui.store.sqlite.database import Database
 from devui.store.values import clean_text
 
 ALL_ENGINES = "SELECT app, engine, actor, at FROM app_engines ORDER BY app"

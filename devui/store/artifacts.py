@@ -9,10 +9,10 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping
 
-from devui.store.database import Database, advance
 from devui.store.errors import BadValue, SessionNotFound
 from devui.store.rows import Artifact, ArtifactFile, ArtifactRow, Json
 from devui.store.sessions import require_writable, user_scope
+from devui.store.sqlite.database import Database, advance
 from devui.store.values import LONGEST_FILE, clean_text, json_text, optional_text, short_text
 
 _USER_PREFIX = "user:"

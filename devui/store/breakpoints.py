@@ -3,9 +3,9 @@
 import sqlite3
 from typing import Any
 
-from devui.store.database import Database
 from devui.store.errors import BreakpointChanged, BreakpointNotFound
 from devui.store.rows import BreakpointRow
+from devui.store.sqlite.database import Database
 from devui.store.values import bounded, clean_text, optional_text
 
 _ALL = "SELECT * FROM breakpoint_rows ORDER BY id"

@@ -10,7 +10,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
-from devui.store.database import Database, advance
 from devui.store.errors import (
     EventConflict,
     Overtaken,
@@ -20,6 +19,7 @@ from devui.store.errors import (
 )
 from devui.store.rows import Appended, EventRow, NewEvent, Rewind
 from devui.store.sessions import History, require_session, require_writable
+from devui.store.sqlite.database import Database, advance
 from devui.store.state import Routed, Scopes, require_written, route_delta, write_state
 from devui.store.summaries import ANSWERS
 from devui.store.values import (

@@ -13,9 +13,9 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Seque
 from functools import partial
 from typing import Any, NamedTuple
 
-from devui.store.database import Snapshot
 from devui.store.errors import JournalDamaged, SessionNotFound
-from devui.store.spans import Record, optional, spans
+from devui.store.runs.spans import Record, optional, spans
+from devui.store.sqlite.database import Snapshot
 from devui.store.state import prefixed
 from devui.store.values import event_body, parsed, responses_in, unreadable
 

@@ -10,10 +10,10 @@ The parent is only read.
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 
-from devui.store.database import Database, advance
 from devui.store.errors import EventNotFound, SessionExists
 from devui.store.rows import ForkRow, NewFork, SessionRow
 from devui.store.sessions import History, private_scopes, require_session
+from devui.store.sqlite.database import Database, advance
 from devui.store.state import Scopes
 from devui.store.values import bounded, clean_text, name_text, optional_text
 

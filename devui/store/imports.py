@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
-from devui.store.database import Database, advance
 from devui.store.events import adopt
 from devui.store.notes import notes_of, put_note
 from devui.store.rows import (
@@ -32,6 +31,7 @@ from devui.store.sessions import (
     require_session,
     shared_scopes,
 )
+from devui.store.sqlite.database import Database, advance
 from devui.store.state import route_initial, write_state
 from devui.store.values import (
     bounded,

@@ -18,26 +18,26 @@ from typing import Any, Self
 from devui.store.app_settings import ChosenEngines, ToolEffects
 from devui.store.artifacts import Artifacts
 from devui.store.breakpoints import Breakpoints
-from devui.store.database import Database, PatientDatabase, Snapshot, advance
-from devui.store.edits import Edits
 from devui.store.errors import JournalError, JournalFailed
 from devui.store.events import Events
-from devui.store.folder import DataFolder
 from devui.store.forks import Forks
 from devui.store.imports import Imports, Received
 from devui.store.notes import Notes
-from devui.store.queued import Queued
-from devui.store.replays import Replays
-from devui.store.runs import Runs
-from devui.store.schema import Migration, SetAside, inspect, load_migrations, migrate
+from devui.store.runs.edits import Edits
+from devui.store.runs.queued import Queued
+from devui.store.runs.replays import Replays
+from devui.store.runs.runs import Runs
+from devui.store.runs.spans import Spans
+from devui.store.runs.trials import Trials
 from devui.store.search import Search
 from devui.store.session_lists import SessionLists
 from devui.store.sessions import Sessions
-from devui.store.spans import Spans
+from devui.store.sqlite.database import Database, PatientDatabase, Snapshot, advance
+from devui.store.sqlite.folder import DataFolder
+from devui.store.sqlite.schema import Migration, SetAside, inspect, load_migrations, migrate
 from devui.store.state import State
 from devui.store.state_history import Histories, Uncommitted
 from devui.store.totals import Totals
-from devui.store.trials import Trials
 from devui.store.watched_keys import WatchedKeys
 
 _ID = "SELECT id FROM journal"

@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from devui.store.database import Database
 from devui.store.errors import BadValue, EventNotFound
 from devui.store.rows import NoteRow
 from devui.store.sessions import require_session
+from devui.store.sqlite.database import Database
 from devui.store.values import bounded, clean_text
 
 LONGEST: Final = 20_000

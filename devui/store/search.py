@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, takewhile
 from typing import Final, NamedTuple
 
-from devui.store.database import Database
 from devui.store.rows import EventRow, NoteRow, SessionRow
+from devui.store.sqlite.database import Database
 from devui.store.values import bounded, event_body, event_row
 from devui.wire.events import Event
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from devui.store.database import Database
 from devui.store.rows import RunRow, SessionRow, UsageSum
+from devui.store.sqlite.database import Database
 from devui.store.summaries import LONG_RUNNING, Usage
 from devui.store.values import bounded
 

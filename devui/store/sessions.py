@@ -5,10 +5,10 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from devui.store.database import Database, advance
 from devui.store.errors import ReadOnly, RunActive, SessionExists, SessionNotFound
 from devui.store.rows import Json, SessionRow
 from devui.store.search import forget
+from devui.store.sqlite.database import Database, advance
 from devui.store.state import Routed, Scopes, prefixed, route_initial, write_state
 from devui.store.values import bounded, clean_text, name_text, optional_text, parsed
 

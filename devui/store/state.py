@@ -12,9 +12,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from devui.store.database import Database
 from devui.store.errors import BadValue, JournalDamaged, Overtaken
 from devui.store.rows import Change, Json, Scope, Value
+from devui.store.sqlite.database import Database
 from devui.store.summaries import Damaged
 from devui.store.values import clean_text, json_text, parsed
 

@@ -10,9 +10,9 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from devui.store.database import Database
 from devui.store.rows import EventRow, NewTouch, Scope, TouchRow, Write
 from devui.store.sessions import require_session
+from devui.store.sqlite.database import Database
 from devui.store.state import prefixed, scoped
 from devui.store.values import clean_text, optional_text
 

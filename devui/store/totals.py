@@ -14,11 +14,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from devui.store.database import Database
 from devui.store.rows import EventRow, InvocationSums, Sums, UsageSum
+from devui.store.runs.work_time import seconds_of_work
+from devui.store.sqlite.database import Database
 from devui.store.summaries import Usage
 from devui.store.values import believed
-from devui.store.work_time import seconds_of_work
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")

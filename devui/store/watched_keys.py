@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import Final
 
-from devui.store.database import Database
 from devui.store.errors import BadValue
+from devui.store.sqlite.database import Database
 from devui.store.values import clean_text
 
 MOST: Final = 20

@@ -49,8 +49,8 @@ from devui.store.errors import (
     SessionNotFound,
     StoreError,
 )
-from devui.store.folder import dangers
 from devui.store.journal import Journal
+from devui.store.sqlite.folder import dangers
 from devui.web.assets import ICON_PATH, STATIC_PATH, Assets, StaticFiles
 from devui.web.coding_agents.sessions import McpSessions
 from devui.web.error_pages import ErrorAnswers

@@ -19,8 +19,8 @@ from devui.debugger.runs.registry import Runs
 from devui.debugger.search.index import SearchIndex
 from devui.debugger.workers.workers import Workers
 from devui.settings import Settings
-from devui.store.folder import Danger
 from devui.store.journal import Journal
+from devui.store.sqlite.folder import Danger
 from devui.web.basic_parts import Notice
 from devui.web.coding_agents.sessions import McpSessions
 from devui.web.panels.editor.editors import Editor

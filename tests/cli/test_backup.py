@@ -4,7 +4,7 @@ import stat
 
 import pytest
 
-from devui.store.checkup import check_journal
+from devui.store.sqlite.checkup import check_journal
 from tests.faults.misbehaving_agents import FLOOD
 from tests.kit.debugged import Debugged
 from tests.kit.server import get_session, running, write_app

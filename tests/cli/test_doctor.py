@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from devui.cli import main
-from devui.store import folder
+from devui.store.sqlite import folder
 from tests.kit.debugged import Debugged
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.ports import default_port_taken

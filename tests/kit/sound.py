@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from devui.store.checkup import check_journal
+from devui.store.sqlite.checkup import check_journal
 
 
 def delta_of(data: str) -> Mapping[str, Any]:

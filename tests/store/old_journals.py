@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from devui.store.journal import Journal
-from devui.store.schema import load_migrations
+from devui.store.sqlite.schema import load_migrations
 from tests.store.kit import append_many, new_event
 
 STEPS = load_migrations()

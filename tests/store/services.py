@@ -16,11 +16,11 @@ from devui.runtime.sessions.base_session_service import (
     GetSessionConfig,
     ListSessionsResponse,
 )
-from devui.store.checkup import check_journal
 from devui.store.errors import EventConflict, SessionExists, SessionNotFound
 from devui.store.events import history
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent, SessionRow
+from devui.store.sqlite.checkup import check_journal
 from devui.wire import events as wire
 from tests.kit.sound import delta_of
 

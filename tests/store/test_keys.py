@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from devui.keys import key_file
-from devui.store.folder import DataFolder
+from devui.store.sqlite.folder import DataFolder
 from tests.store.test_opening import umask
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from devui.store.checkup import check_journal
 from devui.store.errors import JournalError, JournalFull
 from devui.store.journal import Journal
+from devui.store.sqlite.checkup import check_journal
 from tests.store.kit import MEMORY_DISK, error_of
 from tests.store.old_journals import (
     NOW,

@@ -23,7 +23,7 @@ from devui.store.errors import (
     JournalNewer,
 )
 from devui.store.journal import Journal
-from devui.store.schema import Migration, load_migrations
+from devui.store.sqlite.schema import Migration, load_migrations
 from tests.kit.patience import PATIENCE
 from tests.store.kit import append_many
 from tests.store.test_kill import kill_at_random

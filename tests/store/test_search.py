@@ -13,7 +13,7 @@ from devui.debugger.predicates.filters import Filter
 from devui.debugger.search.hits import PER_SESSION, SESSIONS, find
 from devui.debugger.search.index import SearchIndex
 from devui.store.journal import Journal
-from devui.store.schema import load_migrations
+from devui.store.sqlite.schema import load_migrations
 from tests.store.kit import new_event
 
 BEFORE_SEARCH = [step for step in load_migrations() if step.version < 25]

@@ -11,7 +11,7 @@ from devui.debugger.breakpoints.breakpoint import Draft
 from devui.debugger.events.prices import Prices
 from devui.debugger.history.rewinds import TakenBack
 from devui.store.rows import EventRow, OutputLine, Rewind, RunRow
-from devui.store.work_time import seconds_of_work
+from devui.store.runs.work_time import seconds_of_work
 from devui.web import links
 from devui.web.basic_parts import Notice
 from devui.web.cursor import Cursor

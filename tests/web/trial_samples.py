@@ -4,7 +4,7 @@ import json
 
 from devui.debugger.guard.effects import ToolEffect
 from devui.store.rows import Value
-from devui.store.trials import TrialRow
+from devui.store.runs.trials import TrialRow
 from devui.web.panels.trials.models import model_form, model_trial
 from devui.web.panels.trials.parts import ToolList
 from devui.web.panels.trials.tools import ToolDraft, tool_form, tool_item, tool_trial

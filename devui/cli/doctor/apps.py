@@ -12,8 +12,8 @@ from devui.debugger.apps.adk_files import unread_files, unread_services
 from devui.debugger.apps.apps import AppFolder
 from devui.debugger.workers.interpreter import ADK, OLDEST_ADK, Interpreter, WrongPython, numbers
 from devui.store.app_settings import ALL_ENGINES
-from devui.store.folder import DATABASE
-from devui.store.schema import read_only
+from devui.store.sqlite.folder import DATABASE
+from devui.store.sqlite.schema import read_only
 from devui.wire.engines import EngineChoice
 
 _ADVICE: Final = "or use a Python that has it with --python"

@@ -14,10 +14,10 @@ from typing import Any, Final
 from devui.address import FILE, PRIVATE_FILE, PRIVATE_FOLDER, read_address
 from devui.cli.doctor.finding import Finding, counted, fault, good, note
 from devui.keys import key_file
-from devui.store.checkup import Checkup, check_journal
 from devui.store.errors import StoreError
-from devui.store.folder import DATABASE, dangers
-from devui.store.schema import lost_its_file
+from devui.store.sqlite.checkup import Checkup, check_journal
+from devui.store.sqlite.folder import DATABASE, dangers
+from devui.store.sqlite.schema import lost_its_file
 
 _LITTLE: Final = 200 * 1024 * 1024
 """Bytes that are left of the disk; less is told."""

@@ -15,10 +15,10 @@ from devui.debugger.questions.questions import CREDENTIAL
 from devui.debugger.secrets.redaction import NOTHING, Redactor, Secret, in_base64
 from devui.debugger.secrets.values import credentials_in, named, secrets_about
 from devui.settings import Settings
-from devui.store.database import Snapshot
 from devui.store.exports import answers_to, app_of, keys_of, size_of, values_of
 from devui.store.journal import Journal
 from devui.store.rows import SessionRow
+from devui.store.sqlite.database import Snapshot
 
 _PLACES: Final = 5
 """Places that are told of each thing that would be taken out."""

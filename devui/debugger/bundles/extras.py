@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from devui.debugger.bundles import schema
 from devui.store.errors import BadValue
-from devui.store.spans import Record
+from devui.store.runs.spans import Record
 from devui.store.values import json_text
 
 LARGEST: Final = 1 << 20

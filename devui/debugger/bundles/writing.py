@@ -11,9 +11,9 @@ from devui.debugger.bundles.extras import PutBack
 from devui.debugger.bundles.schema import FORMAT, VERSION
 from devui.debugger.secrets.fragments import clean_answers, clean_fragments
 from devui.debugger.secrets.redaction import MARK, NOTHING, Redactor, without_keys
-from devui.store.database import Snapshot
 from devui.store.exports import head, records
-from devui.store.spans import Record, names_in
+from devui.store.runs.spans import Record, names_in
+from devui.store.sqlite.database import Snapshot
 from devui.wire.gates import EDITED
 
 _PLAIN: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

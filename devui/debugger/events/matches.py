@@ -22,8 +22,8 @@ from devui.debugger.predicates.facts import Facts
 from devui.debugger.predicates.filters import Filter, quoted
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, NoteRow
+from devui.store.runs.work_time import seconds_of_work
 from devui.store.summaries import Summary
-from devui.store.work_time import seconds_of_work
 
 _BODIES: Final = 100
 """Bodies that are read at a time."""

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from devui.debugger.questions.open import answer_lost
 from devui.debugger.recovery.unknown import UnknownCall, unknown_calls
 from devui.debugger.runs.live import LiveRun
-from devui.store.calls import answered, long_running_calls
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow
+from devui.store.runs.calls import answered, long_running_calls
 
 Standing = Literal[
     "idle", "running", "held", "waiting", "stopped", "interrupted", "failed", "forked"

@@ -21,9 +21,9 @@ from devui.debugger.guard.effects import FRAMEWORK_CALLS
 from devui.debugger.guard.ground import effects_taken
 from devui.debugger.guard.recorded import kept_actions
 from devui.debugger.recovery.lastspans import LastSpan, lasting
-from devui.store.calls import answered, latest_calls, spoke
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, ForkRow, NewEdit, RunRow
+from devui.store.runs.calls import answered, latest_calls, spoke
 from devui.wire.events import Event
 from devui.wire.gates import EFFECTS, GUARD, SKIPPED, Effect
 

@@ -19,8 +19,8 @@ from devui.debugger.runs.request import RunRequest
 from devui.debugger.runs.settings import settings_in, settings_json
 from devui.store.errors import StoreError
 from devui.store.journal import Journal
-from devui.store.queued import QueuedRow
 from devui.store.rows import RunRow, SessionRow
+from devui.store.runs.queued import QueuedRow
 
 Waiting = Literal["running", "asking", "failed", "stopped", "interrupted", "ready"]
 """Why messages are still in the queue: a run goes on, asks a person, or came to such an end; they

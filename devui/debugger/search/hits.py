@@ -12,8 +12,8 @@ from devui.debugger.predicates.filters import Filter
 from devui.debugger.search.query import asks_for_notes, index_query
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, NoteRow, SessionRow
+from devui.store.runs.work_time import seconds_of_work
 from devui.store.search import Candidate
-from devui.store.work_time import seconds_of_work
 from devui.wire.events import Event
 
 SESSIONS: Final = 20

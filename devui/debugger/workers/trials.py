@@ -13,8 +13,8 @@ from devui.debugger.workers.workers import Worker, Workers
 from devui.store.errors import BadValue
 from devui.store.journal import Journal
 from devui.store.rows import SessionRow, SpanRow
+from devui.store.runs.trials import TrialRow
 from devui.store.state import prefixed
-from devui.store.trials import TrialRow
 from devui.wire.framing import FrameTooLarge
 from devui.wire.trials import (
     CheckEdit,

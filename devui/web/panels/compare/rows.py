@@ -15,8 +15,8 @@ from devui.debugger.history.blame import ABSENT, Difference, Found
 from devui.debugger.history.paths import path_text
 from devui.debugger.history.state_diff import StateChange
 from devui.store.rows import EventRow
+from devui.store.runs.work_time import seconds_of_work
 from devui.store.state import prefixed
-from devui.store.work_time import seconds_of_work
 from devui.web.basic_parts import JsonTree
 from devui.web.links import Compared, compare_url, pair_url, session_url, stretch_url
 from devui.web.panels.compare.parts import (

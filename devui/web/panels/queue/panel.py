@@ -4,8 +4,8 @@ import json
 from typing import Final
 
 from devui.debugger.runs.queue import Waiting
-from devui.store.queued import QueuedRow
 from devui.store.rows import SessionRow
+from devui.store.runs.queued import QueuedRow
 from devui.web.links import queued_url
 from devui.web.panels.chat.content import spoken
 from devui.web.panels.queue.parts import QueuedMessage, QueuePanel

@@ -14,9 +14,9 @@ from devui.store.errors import (
     JournalGone,
     JournalLogGone,
 )
-from devui.store.folder import Danger
 from devui.store.journal import Journal
 from devui.store.rows import SessionRow
+from devui.store.sqlite.folder import Danger
 from devui.web.basic_parts import Notice
 from devui.web.links import app_url, session_url
 from devui.web.panels.apps.lists import app_failure, printed_text

@@ -18,8 +18,8 @@ from devui.debugger.predicates.filters import Filter, Typed
 from devui.debugger.questions.askers import askers_in
 from devui.debugger.timeline import Entry, Line, News, Timeline, fold
 from devui.store.rows import EventRow, RunRow, SessionRow
+from devui.store.runs.work_time import seconds_of_work
 from devui.store.summaries import ANSWERS, Summary
-from devui.store.work_time import seconds_of_work
 from devui.web.htmx import append, fill, remove, replace
 from devui.web.page_query import PageQuery
 from devui.web.panels.breakpoints.gutter import Gutter

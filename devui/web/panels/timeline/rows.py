@@ -11,8 +11,8 @@ from devui.debugger.events.nodes import name_of
 from devui.debugger.timeline import Heading, Invocation, Item
 from devui.store.rows import EditRow, NoteRow, RunRow
 from devui.store.rows import EventRow as StoredEvent
+from devui.store.runs.work_time import seconds_of_work
 from devui.store.summaries import Summary
-from devui.store.work_time import seconds_of_work
 from devui.web.links import fork_here_url, session_url
 from devui.web.panels.breakpoints.parts import GutterMark
 from devui.web.panels.hold import interventions

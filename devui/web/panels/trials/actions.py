@@ -8,7 +8,7 @@ from devui.debugger.guard.recorded import RecordedCall, recorded_calls
 from devui.debugger.workers.trials import Ground, TrialFailed
 from devui.debugger.workers.workers import AppBroken
 from devui.store.rows import SessionRow, SpanRow
-from devui.store.trials import TrialRow
+from devui.store.runs.trials import TrialRow
 from devui.web.errors import Conflict, EdgeError, NotFound
 from devui.web.services import Services
 

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from devui.debugger.guard.effects import UNKNOWN, Class, Said, Source, ToolEffect
 from devui.debugger.workers.trials import Ground
-from devui.store.trials import TrialRow
+from devui.store.runs.trials import TrialRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.errors import NotFound

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from devui.debugger.events.preview import shortened
 from devui.store.rows import SpanRow
-from devui.store.trials import TrialRow
+from devui.store.runs.trials import TrialRow
 from devui.web.errors import BadRequest
 from devui.web.links import again_url
 from devui.web.panels.questions.schema_forms import Fields

@@ -12,8 +12,8 @@ from starlette.responses import HTMLResponse, Response
 from devui.debugger.events.preview import arguments
 from devui.debugger.guard.effects import ToolEffect
 from devui.store.rows import Change, Value
+from devui.store.runs.trials import TrialRow
 from devui.store.state import prefixed, scoped
-from devui.store.trials import TrialRow
 from devui.web.basic_parts import Fact
 from devui.web.errors import Unprocessable
 from devui.web.htmx import HtmxRequest, renew

@@ -13,7 +13,7 @@ from devui.debugger.events.spans import request_and_answers, sent_and_result
 from devui.debugger.guard.effects import SAID, UNKNOWN
 from devui.debugger.workers.trials import Ground
 from devui.store.rows import EventRow, SessionRow, SpanRow
-from devui.store.trials import TrialRow
+from devui.store.runs.trials import TrialRow
 from devui.web.errors import BadRequest, EdgeError, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import app_url, tool_url, tools_url, try_call_url

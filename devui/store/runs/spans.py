@@ -10,9 +10,9 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from devui.store.database import Database, Snapshot
 from devui.store.rows import NewSpan, SpanEnd, SpanRow
 from devui.store.sessions import require_session
+from devui.store.sqlite.database import Database, Snapshot
 from devui.store.values import bounded, parsed, printable
 
 _PIECE = "INSERT INTO pieces (session, name, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"

@@ -39,8 +39,8 @@ from devui.store.errors import (
     is_undecodable,
     primary_code,
 )
-from devui.store.folder import Files, require_writable
-from devui.store.schema import OldVersion, check, mark, read_only, require, rolled_back
+from devui.store.sqlite.folder import Files, require_writable
+from devui.store.sqlite.schema import OldVersion, check, mark, read_only, require, rolled_back
 from devui.store.values import bounded, legible
 
 T = TypeVar("T")

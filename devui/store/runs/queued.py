@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from devui.store.database import Database
 from devui.store.errors import NotQueued
 from devui.store.sessions import require_session, require_writable
+from devui.store.sqlite.database import Database
 from devui.store.values import clean_text
 
 _ADD = "INSERT INTO queued (session, message, options, actor, at) VALUES (?, ?, ?, ?, ?)"

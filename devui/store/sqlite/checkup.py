@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from devui.store.errors import BadValue, JournalDamaged, StoreError, from_sqlite
-from devui.store.schema import examine, load_migrations, read_only
+from devui.store.sqlite.schema import examine, load_migrations, read_only
 from devui.store.state import Scopes, route_delta
 from devui.store.summaries import Damaged
 from devui.store.values import legible, measured, parsed

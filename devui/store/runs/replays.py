@@ -1,7 +1,7 @@
 """What is needed to execute a run again, and what came of it (decisions/0012)."""
 
-from devui.store.database import Database
 from devui.store.rows import CallRecord, ReplayRow, SpanRow
+from devui.store.sqlite.database import Database
 from devui.store.values import clean_text
 from devui.wire.events import Event
 

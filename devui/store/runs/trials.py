@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from devui.store.database import Database
+from devui.store.sqlite.database import Database
 from devui.store.values import clean_text
 
 _ADD = """

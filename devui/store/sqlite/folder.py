@@ -36,7 +36,7 @@ from devui.store.errors import (
     JournalLogGone,
     from_sqlite,
 )
-from devui.store.schema import examine, load_migrations, read_only
+from devui.store.sqlite.schema import examine, load_migrations, read_only
 
 
 class FileLock:

@@ -4,9 +4,9 @@ import sqlite3
 from dataclasses import astuple
 from typing import Any
 
-from devui.store.database import Database, advance
 from devui.store.rows import EditRow, NewEdit
 from devui.store.sessions import require_session
+from devui.store.sqlite.database import Database, advance
 from devui.store.values import clean_text
 
 _INSERT = """

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from devui.store.database import Database, Owed, advance
 from devui.store.errors import (
     Overtaken,
     RunActive,
@@ -18,9 +17,10 @@ from devui.store.errors import (
     RunTransition,
     StoreError,
 )
-from devui.store.queued import take
 from devui.store.rows import OutputLine, RunRow, RunStatus
+from devui.store.runs.queued import take
 from devui.store.sessions import require_session, require_writable
+from devui.store.sqlite.database import Database, Owed, advance
 from devui.store.values import clean_text, optional_text, printable
 from devui.wire.events import USER
 
