@@ -26,8 +26,8 @@ from benchmarks.turns import WARM_UP, turn
 from benchmarks.workload import SCENARIOS, Runtime
 from devui.wire.messages import StartRun
 from devui.worker.engines.choice import kit_of
-from devui.worker.gates import GatesAfter, GatesBefore
-from devui.worker.instruments import Instruments
+from devui.worker.instruments.gates import GatesAfter, GatesBefore
+from devui.worker.instruments.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.output import current_run
 

@@ -175,9 +175,10 @@ BROAD_EXCEPT = {
     "devui/debugger/workers/workers.py:Workers._listen.receive": (
         "a worker may send anything: what cannot be taken ends that worker"
     ),
-    "devui/worker/calls.py:Calls.around_model_call": "what a call raises that a person has ended "
-    "is dropped; of any other call it is raised again",
-    "devui/worker/calls.py:Calls.around_tool_call": "as above",
+    "devui/worker/instruments/calls.py:Calls.around_model_call": (
+        "errors of a call that a person has ended are dropped; all others are raised again"
+    ),
+    "devui/worker/instruments/calls.py:Calls.around_tool_call": "as above",
     "devui/worker/telemetry_exporters.py:_instrument": (
         "instrumentation of others, which may not fit the library; the app runs without"
     ),

@@ -23,7 +23,7 @@ from devui.worker.engine import Engine
 from devui.worker.engines.choice import EngineUnavailable, chosen_kit, engine_info
 from devui.worker.engines.kit import App, BaseNode
 from devui.worker.errors import agent_error
-from devui.worker.instruments import Instruments
+from devui.worker.instruments.instruments import Instruments
 from devui.worker.link import Link, Turns, let_go
 from devui.worker.orders import Inbox, carry_out
 from devui.worker.output import Outputs

@@ -24,7 +24,7 @@ from devui.worker import debuggers
 from devui.worker.engine import Engine
 from devui.worker.engines.choice import chosen_kit, engine_info, preload, prepare
 from devui.worker.errors import agent_error
-from devui.worker.instruments import Instruments
+from devui.worker.instruments.instruments import Instruments
 from devui.worker.link import Link, Turns, let_go, say
 from devui.worker.loading import load
 from devui.worker.orders import Inbox, carry_out

@@ -15,7 +15,7 @@ from devui.wire.messages import AgentInfo, AppInfo, Partial, StartRun
 from devui.wire.settings import RunSettings
 from devui.worker.artifacts import WireArtifactService
 from devui.worker.engines.kit import App, BaseNode
-from devui.worker.instruments import Instruments
+from devui.worker.instruments.instruments import Instruments
 from devui.worker.json_text import wire_text
 from devui.worker.link import Link
 from devui.worker.project import add_plugins, memory_service

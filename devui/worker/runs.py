@@ -11,7 +11,7 @@ from devui.wire.messages import ArmGates, RunEnded, StartRun
 from devui.wire.recordings import DIVERGED, ReplayVerdict
 from devui.worker.engine import Engine
 from devui.worker.errors import agent_error
-from devui.worker.instruments import Instruments
+from devui.worker.instruments.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.output import Outputs, current_run
 from devui.worker.replay.replay import Diverged

@@ -35,8 +35,8 @@ from devui.worker.engines.kit import (
     ListSessionsResponse,
     Session,
 )
-from devui.worker.gates import mark, revise_event, what_is_wrong
-from devui.worker.instruments import Instruments
+from devui.worker.instruments.gates import mark, revise_event, what_is_wrong
+from devui.worker.instruments.instruments import Instruments
 from devui.worker.json_text import as_json, wire_text
 from devui.worker.link import Link, Refused
 from devui.worker.output import current_run

@@ -29,11 +29,11 @@ from devui.runtime.jsonable import with_reprs
 from devui.runtime.plain_threads import PlainThreads
 from devui.wire.messages import Blocked, Debugger, Debugging
 from devui.wire.standing import CallStanding, Look, LookAnswer, TaskStanding, Waiting
-from devui.worker.calls import Call, Calls
 from devui.worker.debuggers import editor_is_attached, leave_alone, stopped_by
 from devui.worker.engines.kit import Standing
 from devui.worker.errors import innermost, places_of, sendable
-from devui.worker.gates import Gates
+from devui.worker.instruments.calls import Call, Calls
+from devui.worker.instruments.gates import Gates
 from devui.worker.link import Link
 from devui.worker.output import current_run
 from devui.worker.sessions import WireSessionService

@@ -42,7 +42,7 @@ from devui.worker.engines.kit import (
     Runner,
 )
 from devui.worker.errors import agent_error
-from devui.worker.gates import problem_of
+from devui.worker.instruments.gates import problem_of
 from devui.worker.json_text import as_json
 from devui.worker.output import current_run
 from devui.worker.run_settings import Models, llm_agents

@@ -12,7 +12,7 @@ from devui.runtime.agents import Agent
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
 from devui.worker.engines.native import KIT
-from devui.worker.instruments import Instruments
+from devui.worker.instruments.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.output import current_run
 from tests.kit.stages import said

@@ -11,7 +11,7 @@ from devui.wire.excerpts import around_difference
 from devui.wire.gates import EDITED
 from devui.wire.recordings import FieldDifference, ModelRequest, RecordedCall, Recording
 from devui.worker.engines.kit import LlmRequest
-from devui.worker.recorder import Prompts
+from devui.worker.instruments.recorder import Prompts
 
 MOST = 20
 """How many differences are told."""

@@ -25,7 +25,7 @@ from devui.worker.engines.kit import (
     Session,
 )
 from devui.worker.errors import agent_error
-from devui.worker.gates import revise_event
+from devui.worker.instruments.gates import revise_event
 from devui.worker.json_text import as_json
 from devui.worker.output import current_run
 from devui.worker.replay.interventions import Hands, HandsAfter, HandsBefore

@@ -12,7 +12,7 @@ from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.wire.gates import HandGate, Verdict
 from devui.wire.recordings import RecordedEdit, Recording
 from devui.worker.engines.kit import BaseTool, Context, Kit, LlmRequest, LlmResponse
-from devui.worker.gates import response, revise_args, revise_request, revised_result
+from devui.worker.instruments.gates import response, revise_args, revise_request, revised_result
 from devui.worker.json_text import apply_effects, as_json
 from devui.worker.replay.comparison import Expected, Ids, differences
 

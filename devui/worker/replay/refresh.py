@@ -33,8 +33,8 @@ from devui.worker.engines.kit import (
     LlmRequest,
     LlmResponse,
 )
+from devui.worker.instruments.recorder import Recorder
 from devui.worker.json_text import as_json
-from devui.worker.recorder import Recorder
 from devui.worker.replay.comparison import (
     Ids,
     SentNow,

@@ -171,7 +171,7 @@ class Welcome:
 class ComposerState:
     """The send button and why it cannot be pressed. Goes into `#composer-state`."""
 
-    template: ClassVar[str] = "chat/composer_state.html"
+    template: ClassVar[str] = "composer/state.html"
     reason: str = ""
     """Why no message can be sent now; "" when one can."""
     queues: bool = False
@@ -182,14 +182,14 @@ class ComposerState:
 class ComposerField:
     """The field that a message is typed into. Its element is `#composer-text`."""
 
-    template: ClassVar[str] = "chat/composer_field.html"
+    template: ClassVar[str] = "composer/field.html"
     placeholder: str
     draft: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Composer:
-    template: ClassVar[str] = "chat/composer.html"
+    template: ClassVar[str] = "composer/composer.html"
     action: str
     field: ComposerField
     state: ComposerState

@@ -33,7 +33,7 @@ from devui.worker.engines.kit import (
     LlmResponse,
 )
 from devui.worker.errors import sendable
-from devui.worker.gates import model_key
+from devui.worker.instruments.gates import model_key
 from devui.worker.json_text import actions_now, as_json, changed_since
 from devui.worker.output import current_run
 

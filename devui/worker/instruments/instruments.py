@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from devui.wire.framing import codecs
 from devui.wire.gates import WorkerGate
 from devui.wire.messages import StartRun
-from devui.worker.calls import Calls, Endings
 from devui.worker.engines.kit import Kit, PluginChain, Runner
-from devui.worker.gates import Gates, GatesAfter, GatesBefore
+from devui.worker.instruments.calls import Calls, Endings
+from devui.worker.instruments.gates import Gates, GatesAfter, GatesBefore
+from devui.worker.instruments.recorder import Recorder
 from devui.worker.link import Link
-from devui.worker.recorder import Recorder
 from devui.worker.replay.interventions import HandsAfter, HandsBefore
 from devui.worker.replay.plugin import Replayer
 from devui.worker.replay.replay import Replay

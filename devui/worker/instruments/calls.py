@@ -18,7 +18,13 @@ from devui.wire.endings import CallEnded, EndCall
 from devui.wire.gates import Verdict
 from devui.wire.messages import Output, ToServer
 from devui.worker.engines.kit import BaseTool, Context, Kit, LlmAgent, LlmRequest, LlmResponse
-from devui.worker.gates import Gates, place_of_marks, response, revised_result, what_is_wrong
+from devui.worker.instruments.gates import (
+    Gates,
+    place_of_marks,
+    response,
+    revised_result,
+    what_is_wrong,
+)
 from devui.worker.output import current_run
 
 CallKind = Literal["model", "tool"]
