@@ -37,6 +37,8 @@ from devui.wire.events import USER, Event
 
 _END = 2**63 - 1
 _NO_LIMIT = -1
+_FEW = 64
+"""A page of so many rows is read at once."""
 
 _FIRST = "SELECT * FROM event_rows WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq LIMIT ?"
 _LAST = "SELECT * FROM event_rows WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
@@ -192,16 +194,17 @@ class Events:
         Those just below the seq `before`; or just above `after`, and then below `before` if both
         are given; the last ones if neither is.
         """
+        read = self._database.find if limit <= _FEW else self._database.fetch
         end = _END if before is None else before
         if after is None:
-            rows = await self._database.find(_LAST, session_key, end, max(limit, 0))
+            rows = await read(_LAST, session_key, end, max(limit, 0))
             return [event_row(row) for row in reversed(rows)]
-        rows = await self._database.find(_FIRST, session_key, after, end, max(limit, 0))
+        rows = await read(_FIRST, session_key, after, end, max(limit, 0))
         return [event_row(row) for row in rows]
 
     async def since(self, session_key: int, seq: int) -> list[EventRow]:
         """Return all rows above the seq, ascending."""
-        rows = await self._database.find(_FIRST, session_key, seq, _END, _NO_LIMIT)
+        rows = await self._database.fetch(_FIRST, session_key, seq, _END, _NO_LIMIT)
         return [event_row(row) for row in rows]
 
     async def body(self, session_key: int, number: int) -> tuple[EventRow, Event] | None:
@@ -369,7 +372,7 @@ class Events:
         end = rows[0][0] if rows else 0
         start = 0 if num_recent is None else max(0, end - max(num_recent, 0))
         if after_timestamp is not None:
-            older = await self._database.find(_LAST_OLDER, session_key, after_timestamp)
+            older = await self._database.fetch(_LAST_OLDER, session_key, after_timestamp)
             start = max(start, older[0][0] if older else 0)
         return start, end
 

@@ -298,8 +298,9 @@ class Totals:
 
     async def _events(self, session: int) -> _Course:
         known = _cached(self._courses, session, _Course)
+        read = self._database.find if known.seqs else self._database.fetch
         async with known.lock:
-            while rows := await self._database.find(_EVENTS, session, len(known.seqs), _BATCH):
+            while rows := await read(_EVENTS, session, len(known.seqs), _BATCH):
                 known.grow(map(_Event._make, rows))
         return known
 

@@ -209,38 +209,39 @@ class EventStream(Response):
         with self._streams.seat() as farewell:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             body = _Body(send)
-            source = asyncio.create_task(self._pass_on(body), name="sse source")
+            source = asyncio.create_task(self._pass_on(body, farewell), name="sse source")
             pulse = asyncio.create_task(self._keep_alive(body), name="sse pulse")
             reader = asyncio.create_task(disconnected(receive), name="sse reader")
+            ends: set[asyncio.Future[Any]] = {source, pulse, reader}
+            first, is_cut = asyncio.FIRST_COMPLETED, True
             try:
-                ends: set[asyncio.Future[Any]] = {source, pulse, reader, farewell}
-                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({*ends, farewell}, return_when=first)
+                if body.is_writing:  # what was begun is sent whole, if it is taken in time
+                    await asyncio.wait(ends, timeout=_FAREWELL_SECONDS, return_when=first)
+                is_cut = reader.done() or pulse.done() or (source.done() and source.cancelled())
             finally:
-                is_whole = _is_whole(source, farewell) and not (reader.done() or pulse.done())
                 await stop(source, pulse, reader)
-            if is_whole:
+            problems = [_problem(task) for task in (source, pulse, reader)]
+            if not is_cut and not any(problems):
                 await self._finish(body, farewell)
-        self._report(source, pulse)
-
-    def _report(self, *tasks: asyncio.Task[None]) -> None:
-        for task in tasks:
-            problem = None if task.cancelled() else task.exception()
-            if isinstance(problem, _Stalled):
-                _log.info("a stream was dropped: its reader took nothing for a while")
-            elif problem is not None:
+        for problem in filter(None, problems):
+            if not isinstance(problem, _Stalled):
                 raise problem
+            _log.info("a stream was dropped: its reader took nothing for a while")
 
-    async def _pass_on(self, body: "_Body") -> None:
+    async def _pass_on(self, body: "_Body", farewell: asyncio.Future[str]) -> None:
         retry = self._manner.retry
         await body.write(b"" if retry is None else Message(retry=retry).encode())
         async with aclosing(self._source) as source:
             async for message in source:
                 await body.write(message.encode())
+                if farewell.done():
+                    return
 
     async def _keep_alive(self, body: "_Body") -> None:
         """Write a comment in each silence; raises _Stalled if the reader takes nothing.
 
-        One task for the whole stream, since a timer for each message would cost as much as it does.
+        One task for the whole stream, since a timer for each message costs as much as the message.
         """
         silence, stalled = self._manner.heartbeat, self._manner.stalled
         while True:
@@ -261,11 +262,8 @@ class EventStream(Response):
             await _within(seconds, body.write(last, more=False))
 
 
-def _is_whole(source: asyncio.Task[None], farewell: asyncio.Future[str]) -> bool:
-    """Whether the reader is to hear that a stream ends: not if its source has failed."""
-    if source.done():
-        return source.exception() is None
-    return farewell.done()
+def _problem(task: asyncio.Task[None]) -> BaseException | None:
+    return None if task.cancelled() else task.exception()
 
 
 async def _within(seconds: float, write: Coroutine[Any, Any, None]) -> None:
@@ -278,28 +276,34 @@ async def _within(seconds: float, write: Coroutine[Any, Any, None]) -> None:
 
 
 class _Body:
-    """The body of a stream, and when something was last written to it."""
+    """The body of a response: it takes one chunk at a time, and knows since when it is silent, or
+    waits for its reader.
+    """
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._clock = asyncio.get_running_loop().time
-        self._latest = self._clock()
-        self.is_writing = False
+        self._since = self._clock()
+        self._turn = asyncio.Lock()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether the reader hasn't taken the last chunk yet."""
+        return self._turn.locked()
 
     async def write(self, chunk: bytes, *, more: bool = True) -> None:
         """Send a chunk; waits as long as the reader takes none."""
-        self.is_writing, self._latest = True, self._clock()
-        try:
+        async with self._turn:
+            self._since = self._clock()
             await self._send({"type": "http.response.body", "body": chunk, "more_body": more})
-        finally:
-            self.is_writing, self._latest = False, self._clock()
+            self._since = self._clock()
 
     def seconds_left(self, silence: float | None, stalled: float) -> float:
         """Until there was silence, or a write has waited, for so long; at most `stalled`."""
         allowed = stalled if self.is_writing else silence
         if allowed is None:
             return stalled
-        return min(self._latest + allowed - self._clock(), stalled)
+        return min(self._since + allowed - self._clock(), stalled)
 
 
 _HEADERS: Final[Mapping[str, str]] = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}

@@ -14,11 +14,12 @@ from devui.debugger.events.news import (
     EventCommitted,
     News,
     PartialArrived,
+    PositionChanged,
     RunChanged,
     SessionChanged,
 )
 from devui.store.journal import Journal
-from devui.store.rows import NewEvent
+from devui.store.rows import NewEvent, RunRow
 
 numbers = itertools.count(1)
 
@@ -197,7 +198,7 @@ async def test_a_patient_reader_sees_a_run_begin_with_its_first_event(
     async with aclosing(follow(journal, bus, writer.session, 0, patience=patience)) as batches:
         await anext(batches)
         following = asyncio.ensure_future(anext(batches))
-        bus.publish(writer.session, RunChanged(await journal.runs.start("run", writer.session)))
+        bus.publish(writer.session, RunChanged(await start(journal, writer)))
         if patience:
             await asyncio.wait({following}, timeout=0.05)
             assert not following.done(), "it waits for what is said in the run"
@@ -209,6 +210,29 @@ async def test_a_patient_reader_sees_a_run_begin_with_its_first_event(
 async def test_a_patient_reader_does_not_wait_for_ever(journal, bus, writer):
     async with aclosing(follow(journal, bus, writer.session, 0, patience=0.01)) as batches:
         await anext(batches)
-        run = await journal.runs.start("run", writer.session)
+        run = await start(journal, writer)
         bus.publish(writer.session, RunChanged(run))
         assert (await anext(batches)).news == [RunChanged(run)]
+
+
+async def start(journal, writer) -> RunRow:
+    return await journal.runs.start("run", writer.session, message="{}")
+
+
+async def test_a_patient_reader_hears_at_once_of_what_needs_no_event(journal, bus, writer):
+    async with aclosing(follow(journal, bus, writer.session, 0, patience=30)) as batches:
+        await anext(batches)
+        run = RunChanged(await start(journal, writer))
+        held = PositionChanged("run", 1)
+        bus.publish(writer.session, run)
+        bus.publish(writer.session, held)
+        assert (await asyncio.wait_for(anext(batches), 10)).news == [run, held]
+
+
+async def test_a_patient_reader_is_sent_home_at_once(journal, bus, writer):
+    async with aclosing(follow(journal, bus, writer.session, 0, patience=30)) as batches:
+        await anext(batches)
+        bus.publish(writer.session, RunChanged(await start(journal, writer)))
+        bus.close()
+        async with asyncio.timeout(10):
+            assert len([batch async for batch in batches]) == 1

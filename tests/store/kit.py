@@ -144,7 +144,10 @@ class ListeningConnection(sqlite3.Connection):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.set_progress_handler(self._step, 10)
+        super().set_progress_handler(self._step, 10)
+
+    def set_progress_handler(self, *_: object) -> None:
+        """A connection has one handler, and this one counts."""
 
     def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
         self.statements.append(sql)

@@ -214,6 +214,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_link(path: Path) -> bool:
+    """Whether it is a symbolic link; no if the folder cannot be searched."""
     try:
         return path.is_symlink()
     except OSError:

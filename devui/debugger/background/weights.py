@@ -7,7 +7,7 @@ from sys import getsizeof
 from typing import Any, Final
 
 _PLAIN: Final = frozenset({str, bytes, int, float, bool, type(None)})
-"""Of what messages mostly consist."""
+"""What messages mostly consist of."""
 
 
 def bytes_of(item: Any) -> int:

@@ -8,15 +8,18 @@ stream may be cut anywhere and go on from the last `seq` it has seen (R58).
 import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from typing import Final
 
 from devui.debugger.events.bus import Bus, Subscription
 from devui.debugger.events.news import (
     EventCommitted,
     EventDropped,
     News,
+    QueueChanged,
     RunChanged,
     SessionChanged,
     SessionRemade,
+    SpansChanged,
 )
 from devui.store.journal import Journal
 
@@ -90,17 +93,25 @@ async def _live(
     seen = since
     while items := await reader.batch():
         until = time.monotonic() + patience
-        while _only_begins(items) and (left := until - time.monotonic()) > 0:
+        while (
+            _is_only_a_beginning(items)
+            and not reader.closed
+            and (left := until - time.monotonic()) > 0
+        ):
             items += await reader.batch_within(left)
         fresh = [item for item in items if (seq_of(item) or since + 1) > since]
         seen = max([seen, *(seq_of(item) or 0 for item in fresh)])
         yield Batch(seen, fresh)
 
 
-def _only_begins(news: list[News]) -> bool:
-    """Whether a run has begun in them, and nothing is said in it yet."""
-    runs = [item.run.status == "running" for item in news if isinstance(item, RunChanged)]
-    return bool(runs) and all(runs) and not any(isinstance(item, EventCommitted) for item in news)
+_WITH_A_BEGINNING: Final = (RunChanged, SessionChanged, SpansChanged, QueueChanged)
+
+
+def _is_only_a_beginning(news: list[News]) -> bool:
+    """Whether they are that a run has begun, which was given a message, and what goes with that."""
+    runs = [item.run for item in news if isinstance(item, RunChanged)]
+    has_begun = bool(runs) and all(run.status == "running" and run.message for run in runs)
+    return has_begun and all(isinstance(item, _WITH_A_BEGINNING) for item in news)
 
 
 async def _missed(journal: Journal, session: int, after: int, now: int) -> list[News]:

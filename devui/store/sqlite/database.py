@@ -39,6 +39,7 @@ from devui.store.errors import (
     is_undecodable,
     primary_code,
 )
+from devui.store.sqlite.finder import Finder
 from devui.store.sqlite.folder import Files, require_writable
 from devui.store.sqlite.schema import OldVersion, check, mark, read_only, require, rolled_back
 from devui.store.values import bounded, legible
@@ -181,11 +182,11 @@ def _fetch_damaged(connection: sqlite3.Connection, sql: str, values: list[object
 
 _LOG = logging.getLogger(__name__)
 
+_FINDS = 16
+"""Calls of `find`, after which everybody else on the loop gets a turn."""
+
 _QUEUE_LIMIT = 256
 """Jobs accepted and not yet committed; the next caller waits."""
-
-_FEW = 64
-"""Rows that are read on the loop's thread."""
 
 _SETTINGS = (
     "PRAGMA busy_timeout = 5000",
@@ -204,7 +205,9 @@ _WRITER_SETTINGS = (
     "PRAGMA journal_size_limit = 67108864",
 )
 _READER_SETTINGS = (*_SETTINGS, "PRAGMA query_only = ON")
-_NEVER_WAIT = "PRAGMA busy_timeout = 0"
+_FINDER_SETTINGS = (*_READER_SETTINGS, "PRAGMA busy_timeout = 0")
+_FIRST_READ = "PRAGMA schema_version"
+"""SQLite opens the log with it: later, that of another file may be in its place (R42)."""
 
 
 class Job(NamedTuple):
@@ -213,7 +216,7 @@ class Job(NamedTuple):
 
 
 class Database:
-    """The journal's file, opened once for writing and twice for reading."""
+    """The journal's file: one connection writes, one reads, and one finds a few rows at once."""
 
     def __init__(self, path: Path, factory: type[sqlite3.Connection]) -> None:
         self._path = path
@@ -235,8 +238,9 @@ class Database:
         self._writer: Connection | None = None
         """None as long as the file lets itself be read alone."""
         self._reader: Connection
-        self._finder: sqlite3.Connection
-        """Reads on the loop's thread."""
+        self._finder: Finder | None = None
+        """None as long as the file is only read, or when it could not be opened once more."""
+        self._finds = 0
         self._task: asyncio.Task[None]
 
     @classmethod
@@ -248,7 +252,7 @@ class Database:
         *,
         newest: int,
     ) -> Self:
-        """Open both connections; `prepare` (migrations) runs on the writing one before anything.
+        """Open the connections; `prepare` (migrations) runs on the writing one before anything.
 
         A file of version `newest` that cannot be written now is opened to be read, with `trouble`,
         until it can (R42). `factory` is the connection class of SQLite's binding, so that tests can
@@ -269,7 +273,7 @@ class Database:
             await self._open_to_read(trouble, newest)
         except JournalFailed as trouble:
             await self._open_to_read(trouble, newest)
-        self._finder = self._open_finder()
+        self._open_finder()
         self._files.remember()
         self._task = asyncio.create_task(self._write_all(), name=f"journal writer {path}")
         return self
@@ -321,17 +325,18 @@ class Database:
         return await self._reader.fetch(sql, parameters)
 
     async def find(self, sql: str, *parameters: object) -> list[Any]:
-        """As `fetch`, for a statement that finds its few rows by an index."""
+        """As `fetch`, but on the loop's thread: for a few short rows that an index finds.
+
+        What turns out to be more is fetched.
+        """
+        self._finds += 1
+        if self._finds % _FINDS == 0:
+            await asyncio.sleep(0)
         if self._closing:
             raise JournalClosed(f"the journal {str(self._path)!r} is closed")
-        try:
-            cursor = self._finder.execute(sql, [bounded(value) for value in parameters])
-            rows = cursor.fetchmany(_FEW)
-            cursor.close()
-        except sqlite3.Error:  # the other connection waits, or tells what is wrong
-            rows = []
-        else:
-            if len(rows) < _FEW:
+        if self._finder is not None:
+            rows = self._finder.rows(sql, [bounded(value) for value in parameters])
+            if rows is not None:
                 return rows
         return await self._reader.fetch(sql, parameters)
 
@@ -352,13 +357,14 @@ class Database:
             await connection.close()
 
     async def close(self) -> None:
-        """Finish the accepted jobs, then close both connections; further calls do nothing."""
+        """Finish the accepted jobs, then close the connections; further calls do nothing."""
         if self._closed:
             return
         self._closed = self._closing = True
         self._wake.set()
         await asyncio.wait([self._task])
-        self._finder.close()
+        if self._finder is not None:
+            self._finder.close()
         await self._reader.close()
         if self._writer is not None:
             await self._writer.close()  # last, so that SQLite folds the WAL into the file
@@ -371,11 +377,10 @@ class Database:
             undo.pop_all()
         return connection
 
-    def _open_finder(self) -> sqlite3.Connection:
-        connection = _opener(self._path, self._factory, reads_only=self._writer is None)()
-        _configure_reader(connection)
-        connection.execute(_NEVER_WAIT)
-        return connection
+    def _open_finder(self) -> None:
+        if self._writer is not None and self._finder is None:
+            settings = (*_FINDER_SETTINGS, _FIRST_READ)
+            self._finder = Finder.open(self._path, self._factory, settings)
 
     async def _write_all(self) -> None:
         try:
@@ -448,8 +453,7 @@ class Database:
             stale, self._reader = self._reader, await self._connect(_configure_reader)
         self._suspect = False
         await stale.close()
-        self._finder.close()
-        self._finder = self._open_finder()
+        self._open_finder()
         self._files.remember()
         return fresh
 
@@ -505,8 +509,7 @@ def _configure_writer(
 def _configure_reader(connection: sqlite3.Connection) -> None:
     for setting in _READER_SETTINGS:
         connection.execute(setting)
-    # SQLite opens the log with the first read, by then perhaps that of another file (R42).
-    connection.execute("PRAGMA schema_version").fetchall()
+    connection.execute(_FIRST_READ).fetchall()
 
 
 def _configure_old_reader(connection: sqlite3.Connection, newest: int) -> None:

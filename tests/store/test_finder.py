@@ -1,0 +1,83 @@
+"""Small reads on the event loop's thread never take long, and find what others would find."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from devui.store.journal import Journal
+from devui.store.sqlite.finder import Finder
+from tests.store.kit import new_event
+
+ROWS = (
+    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n"
+)
+
+
+@pytest.fixture
+def finder(tmp_path: Path) -> Iterator[Finder]:
+    path = tmp_path / "some.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE texts (name TEXT PRIMARY KEY, text)")
+        rows = [("short", "a"), ("long", "a" * 100_000), ("damaged", b"\xff")]
+        connection.executemany("INSERT INTO texts VALUES (?, CAST(? AS TEXT))", rows)
+        connection.commit()
+        opened = Finder.open(path, sqlite3.Connection, ())
+        assert opened is not None
+        yield opened
+        opened.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "value", "count"),
+    [
+        (ROWS, 64, 64),
+        (ROWS, 65, None),
+        (f"SELECT sum(i) FROM ({ROWS})", 10, 1),
+        (f"SELECT sum(i) FROM ({ROWS})", 1_000_000, None),
+        ("SELECT text FROM texts WHERE name = ?", "short", 1),
+        ("SELECT text FROM texts WHERE name = ?", "long", None),
+        ("SELECT text FROM texts WHERE name = ?", "damaged", None),
+        ("SELECT text FROM texts WHERE name = ?", "a" * 100_000, None),
+        ("SELECT nothing FROM texts WHERE name = ?", "short", None),
+    ],
+)
+def test_what_is_not_small_and_sound_is_left_to_others(
+    finder: Finder, sql: str, value: object, count: int | None
+) -> None:
+    rows = finder.rows(sql, [value])
+    assert (rows if rows is None else len(rows)) == count
+
+
+def test_what_it_gave_up_holds_no_snapshot(finder: Finder, tmp_path: Path) -> None:
+    assert finder.rows("SELECT text FROM texts WHERE name = ?", ["damaged"]) is None
+    with closing(sqlite3.connect(tmp_path / "some.db", timeout=0)) as connection:
+        connection.execute("INSERT INTO texts VALUES ('new', 'b')")
+        connection.commit()
+    assert finder.rows("SELECT text FROM texts WHERE name = ?", ["new"]) == [("b",)]
+
+
+def test_it_does_not_wait_for_a_lock(finder: Finder, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "some.db", isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        assert finder.rows("SELECT text FROM texts WHERE name = ?", ["short"]) is None
+
+
+def test_without_a_file_there_is_none(tmp_path: Path) -> None:
+    first_read = ("PRAGMA schema_version",)
+    assert Finder.open(tmp_path / "no folder" / "some.db", sqlite3.Connection, first_read) is None
+
+
+@pytest.mark.parametrize("count", [1, 64, 65, 300])
+async def test_everybody_sees_what_was_just_written(tmp_path: Path, count: int) -> None:
+    async with await Journal.open(tmp_path / "data") as journal:
+        session = await journal.sessions.create("app", "ada", "s1", {})
+        for number in range(count):
+            await journal.events.append(session.key, new_event(f"e{number}"), None)
+            row = await journal.sessions.get(session.key)
+            assert row is not None
+            assert row.events == number + 1
+        page = await journal.events.page(session.key, limit=60)
+        assert [row.number for row in page] == list(range(max(0, count - 60) + 1, count + 1))
