@@ -10,7 +10,6 @@ from tests.kit.lingering import write_lingering
 from tests.kit.server import SAMPLES, running
 
 HERE = Path(__file__).parent
-DESKTOP = {"width": 1440, "height": 900}
 
 
 @pytest.hookimpl(trylast=True)
@@ -40,8 +39,7 @@ def signed_in(browser, server):
 
 @pytest.fixture
 def visit(browser, server, signed_in):
-    context = browser.new_context(storage_state=signed_in, viewport=DESKTOP)
-    with Visit(context, server) as begun:
+    with Visit(browser, server, storage_state=signed_in) as begun:
         yield begun
 
 
@@ -51,6 +49,6 @@ def halting(browser, tmp_path):
     go = write_lingering(tmp_path / "agents")
     with (
         running(tmp_path / "agents", tmp_path / "data", "--no-auth") as started,
-        Visit(browser.new_context(viewport=DESKTOP), started) as begun,
+        Visit(browser, started) as begun,
     ):
         yield begun, go

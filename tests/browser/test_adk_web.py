@@ -27,7 +27,7 @@ SLOW = (
             part = types.Part(text="you waited")""",
     )
 )  # fmt: skip
-DESKTOP = {"width": 1440, "height": 900}
+
 FONTS = "https://fonts.gstatic.com/**"
 
 
@@ -42,10 +42,9 @@ def server(request, tmp_path_factory):
 
 @contextmanager
 def visiting(browser, server, query=""):
-    context = browser.new_context(storage_state=cookies(browser, server), viewport=DESKTOP)
-    # Fonts are the one thing that comes from elsewhere; there may be no network here.
-    context.route(FONTS, lambda route: route.fulfill(status=200, body=""))
-    with Visit(context, server) as visit:
+    with Visit(browser, server, storage_state=cookies(browser, server)) as visit:
+        # Fonts are the one thing that comes from elsewhere; there may be no network here.
+        visit.context.route(FONTS, lambda route: route.fulfill(status=200, body=""))
         visit.allow("request to another origin: https://fonts.gstatic.com/")
         visit.allow("Failed to decode downloaded font|OTS parsing error")
         visit.allow("CSP: script-src eval")  # a library asks whether it may, and goes without

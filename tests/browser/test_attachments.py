@@ -7,7 +7,6 @@ import zlib
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import Visit
 from tests.kit.server import running
 
@@ -74,7 +73,7 @@ def mirror(tmp_path_factory):
 
 @pytest.fixture
 def session(browser, mirror):
-    with Visit(browser.new_context(viewport=DESKTOP), mirror) as begun:
+    with Visit(browser, mirror) as begun:
         yield begun.session("mirror")
 
 
@@ -117,7 +116,7 @@ def test_files_are_chosen_dropped_pasted_removed_and_sent(session):
 
 def test_files_need_no_words_after_the_app_was_loaded_anew(browser, mirror):
     """The server replaces the message field then."""
-    with Visit(browser.new_context(viewport=DESKTOP), mirror) as visit:
+    with Visit(browser, mirror) as visit:
         session, other = visit.session("mirror"), visit.session("mirror")
         table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"city\nRome\n"}
         session.page.locator("[data-files]").set_input_files([table])

@@ -54,11 +54,9 @@ def complaints(page: Page, state: str) -> list[str]:
     ("width", "scheme"), [(1440, "light"), (390, "dark")], ids=["wide-light", "narrow-dark"]
 )
 def test_axe_finds_nothing(browser, server, width, scheme):
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
-    )
     wrong: list[str] = []
-    with Visit(context, server) as visit:
+    looks = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    with Visit(browser, server, bypass_csp=True, **looks) as visit:
         visit.allow("/apps/broken|favicon")
         for path in ("/", "/apps/travel", "/apps/broken", "/docs"):
             wrong += complaints(visit.open(path), path)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.server import running, write_app
 
@@ -40,7 +39,7 @@ def workshop(browser, tmp_path, agents):
     write_app(agents, "steady", good("steady"))
     with (
         running(agents, tmp_path / "data") as server,
-        Visit(browser.new_context(viewport=DESKTOP), server) as begun,
+        Visit(browser, server) as begun,
     ):
         begun.context.new_page().goto(server.link)
         yield begun
@@ -134,7 +133,7 @@ def test_an_empty_folder_says_how_to_begin(browser, tmp_path, agents):
     agents.mkdir()
     with (
         running(agents, tmp_path / "data", "--no-auth") as server,
-        Visit(browser.new_context(), server) as visit,
+        Visit(browser, server) as visit,
     ):
         page = visit.open("/")
         expect(page.locator("main")).to_contain_text("No apps found in")

@@ -5,7 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import Visit
 from tests.kit.server import running, write_app
 
@@ -44,7 +43,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def visit(browser, server):
-    with Visit(browser.new_context(viewport=DESKTOP), server) as begun:
+    with Visit(browser, server) as begun:
         yield begun
 
 

@@ -154,8 +154,7 @@ def test_two_sessions_of_a_list_are_picked(visit, client):
 def test_without_scripts_what_to_compare_is_chosen_and_read(browser, server, signed_in, client):
     parent = travelled(client, BOOK)
     fork = forked(client, parent)
-    context = browser.new_context(storage_state=signed_in, java_script_enabled=False)
-    with Visit(context, server) as plain:
+    with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as plain:
         page = plain.open(f"/compare?session={parent.key}")
         page.locator(f'.choices a[href$="right={fork.key}"]').click()
         expect(page.locator(".verdict")).to_contain_text("first at #3")

@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.oauth import SECRET, child, given_by
 from tests.kit.server import running, write_app
@@ -86,7 +85,7 @@ def reader(tmp_path_factory, service):
 
 @pytest.fixture
 def reading(browser, reader):
-    with Visit(browser.new_context(viewport=DESKTOP), reader) as begun:
+    with Visit(browser, reader) as begun:
         yield begun
 
 

@@ -6,7 +6,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import Visit, cookies, scroll_through
 from tests.kit.cutting import Cutting
 from tests.kit.debugged import Debugged
@@ -48,10 +47,9 @@ def test_a_page_whose_stream_is_cut_again_and_again_shows_every_event_once(brows
     draw = random.Random(seed)
     cuts = [draw.choice([draw.randrange(1, 500), draw.randrange(1, 20_000)]) for _ in range(10)]
     cuts[3:3], cuts[7:7] = ["refuse"], ["drop"]
-    context = browser.new_context(storage_state=cookies(browser, server), viewport=DESKTOP)
     with (
         Cutting(server.port, cuts) as proxy,
-        Visit(context, server) as visit,
+        Visit(browser, server, storage_state=cookies(browser, server)) as visit,
         server.client() as client,
     ):
         visit.allow("request to another origin|ERR_|503|network error|Failed to fetch")

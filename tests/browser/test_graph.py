@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.test_standing import press
-from tests.kit.browser import Visit
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser
@@ -45,14 +44,6 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "pipeline", PIPELINE)
     with running(folder / "agents", folder / "data") as started:
         yield started
-
-
-@pytest.fixture(scope="module")
-def signed_in(browser, server):
-    context = browser.new_context()
-    with Visit(context, server) as visit:
-        visit.context.new_page().goto(server.link)
-        return context.storage_state()
 
 
 def node(page, name):

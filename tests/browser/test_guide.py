@@ -30,7 +30,7 @@ def hunt(browser, tmp_path):
     shutil.copytree(SAMPLES / "faulty", tmp_path / "agents" / "faulty")
     with (
         running(tmp_path / "agents", tmp_path / "data") as server,
-        Visit(browser.new_context(viewport=SIZE, color_scheme="light"), server) as begun,
+        Visit(browser, server, viewport=SIZE, color_scheme="light") as begun,
     ):
         begun.context.new_page().goto(server.link)
         yield begun

@@ -8,9 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import hostile
-from tests.browser.conftest import DESKTOP
 from tests.browser.hostile import EVENTS, PAYLOADS
-from tests.kit.browser import SessionPage, Visit
+from tests.kit.browser import DESKTOP, SessionPage, Visit
 from tests.kit.patience import PATIENCE
 from tests.kit.server import make_session, run, running
 
@@ -66,7 +65,7 @@ def hostile_server(tmp_path_factory):
 
 @pytest.fixture
 def visit(browser, hostile_server):
-    with Visit(browser.new_context(viewport=ALL_IN_SIGHT), hostile_server) as begun:
+    with Visit(browser, hostile_server, viewport=ALL_IN_SIGHT) as begun:
         yield begun
         surplus = [asked for asked in begun.requests if not EXPECTED.fullmatch(asked)]
         assert not surplus
@@ -90,7 +89,7 @@ def shown(page: Page, selector: str) -> list[str]:
 
 
 def test_what_no_page_may_do_would_be_seen(browser, hostile_server):
-    with Visit(browser.new_context(), hostile_server) as begun:
+    with Visit(browser, hostile_server) as begun:
         begun.allow("")
         page = begun.open("/")
         for act, told in OUTRAGES.items():

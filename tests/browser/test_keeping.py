@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import Visit
 from tests.kit.server import SAMPLES, running
 from tests.kit.terminal import devui
@@ -13,10 +12,9 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def own_visit(browser, tmp_path):
-    context = browser.new_context(viewport=DESKTOP)
     with (
         running(SAMPLES, tmp_path / "data", "--no-auth") as server,
-        Visit(context, server) as begun,
+        Visit(browser, server) as begun,
     ):
         yield begun
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import Visit
 
 pytestmark = pytest.mark.browser
@@ -44,8 +43,7 @@ def background(page: Page) -> int:
 def test_the_theme_follows_the_system_until_it_is_chosen_and_then_stays(
     browser, server, signed_in, scheme
 ):
-    options = {"viewport": DESKTOP, "color_scheme": scheme, "storage_state": signed_in}
-    with Visit(browser.new_context(**options), server) as visit:
+    with Visit(browser, server, storage_state=signed_in, color_scheme=scheme) as visit:
         page = visit.open("/")
         assert (background(page) > 128) is (scheme == "light")
         page.get_by_role("button", name="Switch between light and dark").click()
@@ -60,8 +58,7 @@ def test_the_theme_follows_the_system_until_it_is_chosen_and_then_stays(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_on_its_background(browser, server, signed_in, scheme):
-    options = {"viewport": DESKTOP, "color_scheme": scheme, "storage_state": signed_in}
-    with Visit(browser.new_context(**options), server) as visit:
+    with Visit(browser, server, storage_state=signed_in, color_scheme=scheme) as visit:
         session = visit.session("travel")
         session.say(BOOK)
         session.select(3)

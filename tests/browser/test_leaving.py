@@ -5,7 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.browser.test_restart import AWAY, banner
 from tests.kit.browser import Visit
 from tests.kit.server import SAMPLES, running
@@ -30,7 +29,7 @@ NOTE_LOSSES = """
 def own_visit(browser, tmp_path):
     with (
         running(SAMPLES, tmp_path / "data", "--no-auth") as server,
-        Visit(browser.new_context(viewport=DESKTOP), server) as begun,
+        Visit(browser, server) as begun,
     ):
         yield begun
 

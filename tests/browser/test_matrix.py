@@ -50,7 +50,7 @@ def client(hostile_server):
 
 @pytest.fixture
 def visit(browser, hostile_server):
-    with Visit(browser.new_context(viewport=ALL_IN_SIGHT), hostile_server) as begun:
+    with Visit(browser, hostile_server, viewport=ALL_IN_SIGHT) as begun:
         yield begun
         assert not [asked for asked in begun.requests if not ASKED.fullmatch(asked)]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import Visit, cookies
 from tests.kit.debugged import Debugged
 from tests.kit.patience import PATIENCE
@@ -56,8 +55,7 @@ def server(moved):
 
 @pytest.fixture
 def visit(browser, server):
-    context = browser.new_context(storage_state=cookies(browser, server), viewport=DESKTOP)
-    with Visit(context, server) as begun:
+    with Visit(browser, server, storage_state=cookies(browser, server)) as begun:
         yield begun
 
 
@@ -124,8 +122,7 @@ def test_a_notice_is_put_away_with_the_keyboard_and_comes_again_with_news(visit,
 
 def test_without_scripts_a_notice_is_put_away_by_its_form(browser, visit, server):
     state = visit.context.storage_state()
-    plain = browser.new_context(storage_state=state, java_script_enabled=False)
-    with Visit(plain, server) as unscripted:
+    with Visit(browser, server, storage_state=state, java_script_enabled=False) as unscripted:
         with server.client() as client:
             assert client.get("/list-apps", headers={"Origin": "http://a.test"}).status_code == 403
         page = unscripted.open("/")

@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import SessionPage, Visit
 
 pytestmark = pytest.mark.browser
@@ -13,8 +12,7 @@ BOOK = "Book a flight to London next Tuesday"
 
 @pytest.fixture
 def plain(browser, server, signed_in):
-    options = {"viewport": DESKTOP, "storage_state": signed_in, "java_script_enabled": False}
-    with Visit(browser.new_context(**options), server) as begun:
+    with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as begun:
         yield begun
 
 

@@ -5,7 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.server import running, write_app
 
@@ -98,7 +97,7 @@ def asker(tmp_path_factory):
 
 @pytest.fixture
 def asking(browser, asker):
-    with Visit(browser.new_context(viewport=DESKTOP), asker) as begun:
+    with Visit(browser, asker) as begun:
         yield begun
 
 

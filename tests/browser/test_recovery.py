@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.browser.test_restart import AWAY
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.cutoff import Clerk
@@ -25,7 +24,7 @@ def clerk(tmp_path):
 def own_visit(browser, tmp_path, clerk):
     with (
         running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
-        Visit(browser.new_context(viewport=DESKTOP), server) as begun,
+        Visit(browser, server) as begun,
     ):
         yield begun
 

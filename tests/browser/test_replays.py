@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import Visit
 from tests.kit.debugged import Debugged
 from tests.kit.replayed_apps import team
@@ -24,7 +23,7 @@ def recorded(browser, tmp_path):
     with (
         running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
         server.client() as client,
-        Visit(browser.new_context(viewport=DESKTOP), server) as visit,
+        Visit(browser, server) as visit,
     ):
         debugged = Debugged(client, "team").start(pause=False)
         debugged.settled()

@@ -22,14 +22,6 @@ def server(tmp_path_factory):
         yield started
 
 
-@pytest.fixture(scope="module")
-def signed_in(browser, server):
-    context = browser.new_context()
-    with Visit(context, server) as visit:
-        visit.context.new_page().goto(server.link)
-        return context.storage_state()
-
-
 @pytest.fixture
 def told(visit) -> SessionPage:
     """A session whose fourth event is a streamed answer."""
@@ -139,8 +131,7 @@ def test_a_huge_prompt_is_shown_folded_and_its_blocks_come_when_they_are_unfolde
 
 
 def test_without_scripts_a_request_can_be_read_and_compared(told, browser, server, signed_in):
-    context = browser.new_context(storage_state=signed_in, java_script_enabled=False)
-    with Visit(context, server) as plain:
+    with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as plain:
         page = plain.open(f"{told.path}?event=4&tab=request")
         expect(page.locator(".block.r-system .block-body")).to_contain_text("Be kind")
         page.get_by_label("Diff with").select_option("0")

@@ -5,7 +5,6 @@ import shutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.lingering import SUMMARISE, write_lingering
 from tests.kit.server import SAMPLES, make_session, run, running
@@ -43,7 +42,7 @@ def open_server(agents, tmp_path):
 
 @pytest.fixture
 def open_visit(browser, open_server):
-    with Visit(browser.new_context(viewport=DESKTOP), open_server) as begun:
+    with Visit(browser, open_server) as begun:
         begun.allow(AWAY)
         yield begun
 
@@ -170,7 +169,7 @@ def test_a_browser_that_a_restart_has_signed_out_is_told_and_goes_on_once_signed
 ):
     with (
         running(SAMPLES, tmp_path / "data") as server,
-        Visit(browser.new_context(viewport=DESKTOP), server) as visit,
+        Visit(browser, server) as visit,
     ):
         visit.allow(AWAY)
         visit.allow("401")

@@ -58,8 +58,7 @@ def test_without_scripts_sessions_are_filtered_and_deleted_together(browser, ser
     with server.client() as client:
         for name in ("plain-1", "plain-2"):
             make_session(client, "field_state", user="lister", sessionId=name)
-    context = browser.new_context(storage_state=signed_in, java_script_enabled=False)
-    with Visit(context, server) as plain:
+    with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as plain:
         page = plain.open("/apps/field_state")
         page.get_by_label("Title or ID contains").fill("plain-")
         page.get_by_role("button", name="Filter").click()

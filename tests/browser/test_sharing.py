@@ -5,8 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
-from tests.kit.browser import Visit
+from tests.kit.browser import DESKTOP, Visit
 from tests.kit.server import SAMPLES, running
 
 pytestmark = pytest.mark.browser
@@ -18,10 +17,9 @@ SECRET = "hunter2-hunter2"
 @pytest.fixture
 def own_visit(browser, tmp_path, monkeypatch):
     monkeypatch.setenv("SERVICE_PASSWORD", SECRET)
-    context = browser.new_context(viewport=DESKTOP, accept_downloads=True)
     with (
         running(SAMPLES, tmp_path / "data", "--no-auth") as server,
-        Visit(context, server) as begun,
+        Visit(browser, server) as begun,
     ):
         yield begun
 

@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import Visit
 from tests.kit.server import SAMPLES, TOKEN, running
 
@@ -13,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.req("R08")]
 @pytest.fixture
 def stranger(browser, server):
     """A browser that has not signed in."""
-    with Visit(browser.new_context(viewport=DESKTOP), server) as begun:
+    with Visit(browser, server) as begun:
         begun.allow("401")
         yield begun
 
@@ -29,7 +28,7 @@ def test_without_a_cookie_every_page_says_how_to_sign_in(stranger, path):
 
 def test_a_printed_link_works_once_and_leaves_no_code_behind(browser, tmp_path):
     with running(SAMPLES, tmp_path / "data") as server:
-        with Visit(browser.new_context(), server) as first:
+        with Visit(browser, server) as first:
             page = first.context.new_page()
             page.goto(server.link)
             expect(page.get_by_role("heading", name="Apps", exact=True)).to_be_visible()
@@ -37,7 +36,7 @@ def test_a_printed_link_works_once_and_leaves_no_code_behind(browser, tmp_path):
             assert page.evaluate("performance.getEntriesByType('navigation')[0].name") == page.url
             page.goto(server.link)
             expect(page.get_by_role("heading", name="Apps", exact=True)).to_be_visible()
-        with Visit(browser.new_context(), server) as second:
+        with Visit(browser, server) as second:
             second.allow("401")
             page = second.context.new_page()
             assert page.goto(server.link).status == 401
@@ -71,7 +70,7 @@ def test_no_script_can_read_the_cookie(visit):
 def test_every_page_says_that_no_sign_in_is_needed(browser, tmp_path):
     with (
         running(SAMPLES, tmp_path / "data", "--no-auth") as server,
-        Visit(browser.new_context(viewport=DESKTOP), server) as visit,
+        Visit(browser, server) as visit,
     ):
         visit.allow("404")
         for path in ("/", "/apps/travel", visit.session("travel").path, "/nowhere"):

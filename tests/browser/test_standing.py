@@ -22,14 +22,6 @@ def server(tmp_path_factory):
         yield started
 
 
-@pytest.fixture(scope="module")
-def signed_in(browser, server):
-    context = browser.new_context()
-    with Visit(context, server) as visit:
-        visit.context.new_page().goto(server.link)
-        return context.storage_state()
-
-
 @pytest.fixture
 def begin(visit, server):
     """A session of an app whose run waits; its file is let go of at the end."""
@@ -217,8 +209,7 @@ def test_without_scripts_the_run_is_explained_as_well(begin, browser, server, si
     session = begin("sleeping")
     session.page.locator("#why").click()
     expect(session.page.locator("#standing .pending-calls")).to_contain_text("look_up")
-    context = browser.new_context(storage_state=signed_in, java_script_enabled=False)
-    with Visit(context, server) as plain:
+    with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as plain:
         page = plain.open(session.path)
         page.locator("#why").click()
         expect(page.locator("#standing .pending-calls")).to_contain_text("look_up")

@@ -32,14 +32,6 @@ def server(tmp_path_factory):
         yield started
 
 
-@pytest.fixture(scope="module")
-def signed_in(browser, server):
-    context = browser.new_context()
-    with Visit(context, server) as visit:
-        visit.context.new_page().goto(server.link)
-        return context.storage_state()
-
-
 def test_a_run_that_is_over_is_a_waterfall_that_leads_to_its_events(visit):
     session = visit.session("teller")
     session.send("How is the weather?")
@@ -191,8 +183,7 @@ def test_the_events_go_on_growing_under_the_trace(answered):
 
 
 def test_without_javascript_the_switch_is_a_link(answered, browser, server, signed_in):
-    context = browser.new_context(storage_state=signed_in, java_script_enabled=False)
-    with Visit(context, server) as plain:
+    with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as plain:
         page = plain.open(answered.path)
         page.get_by_role("link", name="Trace", exact=True).click()
         is_trace(session := SessionPage(page))

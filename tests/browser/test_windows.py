@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DESKTOP
 from tests.kit.browser import Visit
 from tests.kit.server import SAMPLES, running
 
@@ -13,7 +12,7 @@ pytestmark = pytest.mark.browser
 def test_two_windows_that_show_the_same_both_have_their_stream(browser, tmp_path):
     with (
         running(SAMPLES, tmp_path / "data", "--no-auth") as server,
-        Visit(browser.new_context(viewport=DESKTOP), server) as visit,
+        Visit(browser, server) as visit,
     ):
         session = visit.session("summary")
         other = visit.open(session.path)

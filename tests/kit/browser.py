@@ -11,7 +11,6 @@ from typing import Any, Self
 
 from playwright.sync_api import (
     Browser,
-    BrowserContext,
     ConsoleMessage,
     Dialog,
     Locator,
@@ -31,8 +30,9 @@ from tests.kit.server import Server
 
 _ARGUMENTS = [
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
-    "--force-prefers-reduced-motion",  # drawing a pulsing dot takes a tenth of the processor
 ]
+
+DESKTOP = {"width": 1440, "height": 900}
 
 _REPORT_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) => {
@@ -97,20 +97,22 @@ def _until_closed(browser: Browser) -> Iterator[Browser]:
 def cookies(browser: Browser, server: Server) -> StorageState:
     """What a browser keeps that came by the server's link, which works once."""
     if server.link not in _KEPT:
-        context = browser.new_context()
-        with Visit(context, server):
-            page = context.new_page()
+        with Visit(browser, server) as visit:
+            page = visit.context.new_page()
             page.goto(server.link)
             assert page.url == f"{server.url}/"
-            _KEPT[server.link] = context.storage_state()
+            _KEPT[server.link] = visit.context.storage_state()
     return _KEPT[server.link]
 
 
 class Visit:
     """One browser profile; its complaints are everything that no page should have done."""
 
-    def __init__(self, context: BrowserContext, server: Server) -> None:
-        self.context, self.server = context, server
+    def __init__(self, browser: Browser, server: Server, **options: Any) -> None:
+        # To draw pulsing dots takes a tenth of the processor. (Playwright doesn't leave this to
+        # an argument of Chromium.)
+        options = {"viewport": DESKTOP, "reduced_motion": "reduce", **options}
+        self.context, self.server = browser.new_context(**options), server
         self.complaints: list[str] = []
         self.requests: list[str] = []
         """Every request of every page, as `GET /path`."""
@@ -118,11 +120,11 @@ class Visit:
         self._answers: list[bool] = []
         self._leaving: set[Page | None] = set()
         """Those that said so and did not come back as another; only Firefox is asked to say it."""
-        context.set_default_timeout(PATIENCE * 1000)
-        context.add_init_script(_REPORT_VIOLATIONS)
-        if context.browser and context.browser.browser_type.name == "firefox":
-            context.add_init_script(_SAY_LEAVING)
-        context.on("page", self._watch)
+        self.context.set_default_timeout(PATIENCE * 1000)
+        self.context.add_init_script(_REPORT_VIOLATIONS)
+        if browser.browser_type.name == "firefox":
+            self.context.add_init_script(_SAY_LEAVING)
+        self.context.on("page", self._watch)
 
     def __enter__(self) -> Self:
         return self
