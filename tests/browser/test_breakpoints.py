@@ -14,18 +14,24 @@ FIRST_CALL = 2
 """The number of the event that calls `find_airports`."""
 
 
+@pytest.fixture(autouse=True)
+def _breakpoints_are_the_apps_and_none_is_left_behind(server):
+    yield
+    with server.client() as client:
+        for point in client.get("/api/apps/travel/breakpoints").json()["breakpoints"]:
+            client.delete(f"/api/apps/travel/breakpoints/{point['id']}").raise_for_status()
+
+
 @pytest.fixture
 def session(visit):
-    """A session of the travel agent; breakpoints are the app's, so none is left behind."""
-    session = visit.session("travel")
-    yield session
-    with session.page.context.expect_page() as opened:
-        session.page.evaluate("path => window.open(path)", session.path + "?tab=breaks")
-    other = SessionPage(opened.value)
-    for _ in range(other.page.locator("#breakpoints .break").count()):
-        before = other.page.locator("#breakpoints .break").count()
-        other.page.get_by_role("button", name=re.compile("Delete breakpoint")).first.click()
-        expect(other.page.locator("#breakpoints .break")).to_have_count(before - 1)
+    """A new session of the travel agent."""
+    return visit.session("travel")
+
+
+@pytest.fixture
+def booking(visit):
+    """A session in which it has answered."""
+    return visit.session("travel", [BOOK])
 
 
 def points(session: SessionPage):
@@ -127,40 +133,38 @@ def last_of(posts: int):
     )
 
 
-def test_b_breaks_on_events_like_the_selected_one_and_no_longer(session):
-    session.say(BOOK)
-    session.select(FIRST_CALL)
-    press(session, "b")
-    expect(session.page.locator("#count-breaks")).to_have_text("1")
-    expect(session.page.locator("#break-said")).to_contain_text("added: call event of")
-    session.page.locator("#go-live").click()
-    session.send(BOOK)
-    expect(session.page.locator("#held .held-by")).to_contain_text("call event of")
-    press(session, "c")
-    expect(session.page.locator("#held .what")).to_contain_text("search_flights")
-    session.row(FIRST_CALL).click()
-    expect(session.row(FIRST_CALL)).to_have_attribute("aria-selected", "true")
-    press(session, "b")
-    expect(session.page.locator("#count-breaks")).to_have_text("")
-    press(session, "c")
-    session.ends()
+def test_b_breaks_on_events_like_the_selected_one_and_no_longer(booking):
+    booking.select(FIRST_CALL)
+    press(booking, "b")
+    expect(booking.page.locator("#count-breaks")).to_have_text("1")
+    expect(booking.page.locator("#break-said")).to_contain_text("added: call event of")
+    booking.page.locator("#go-live").click()
+    booking.send(BOOK)
+    expect(booking.page.locator("#held .held-by")).to_contain_text("call event of")
+    press(booking, "c")
+    expect(booking.page.locator("#held .what")).to_contain_text("search_flights")
+    booking.row(FIRST_CALL).click()
+    expect(booking.row(FIRST_CALL)).to_have_attribute("aria-selected", "true")
+    press(booking, "b")
+    expect(booking.page.locator("#count-breaks")).to_have_text("")
+    press(booking, "c")
+    booking.ends()
 
 
-def test_an_event_offers_breakpoints_on_what_it_has_and_a_run_to_the_next_like_it(session):
-    session.say(BOOK)
-    session.select(FIRST_CALL)
-    run_to = session.page.get_by_role("button", name="Run to next similar event")
+def test_an_event_offers_breakpoints_on_what_it_has_and_a_run_to_the_next_like_it(booking):
+    booking.select(FIRST_CALL)
+    run_to = booking.page.get_by_role("button", name="Run to next similar event")
     expect(run_to).to_be_hidden()
-    session.page.get_by_role("button", name="tool find_airports", exact=True).click()
-    expect(session.page.locator("#like-said")).to_contain_text("added: tool find_airports")
-    session.send(BOOK)
-    is_held_by(session, "tool find_airports")
-    session.select(FIRST_CALL + 2)
+    booking.page.get_by_role("button", name="tool find_airports", exact=True).click()
+    expect(booking.page.locator("#like-said")).to_contain_text("added: tool find_airports")
+    booking.send(BOOK)
+    is_held_by(booking, "tool find_airports")
+    booking.select(FIRST_CALL + 2)
     run_to.click()
-    expect(session.page.locator("#held .what")).to_contain_text("search_flights")
-    expect(session.page.locator("#held header b")).to_have_text("Paused before the commit")
-    press(session, "c")
-    session.ends()
+    expect(booking.page.locator("#held .what")).to_contain_text("search_flights")
+    expect(booking.page.locator("#held header b")).to_have_text("Paused before the commit")
+    press(booking, "c")
+    booking.ends()
 
 
 def test_one_is_changed_where_it_stands_and_nothing_typed_is_lost(session, visit):
@@ -224,9 +228,8 @@ def test_what_a_logpoint_says_is_in_the_log_and_nothing_is_held(session):
     expect(session.panel).to_contain_text("asked for London")
 
 
-def test_the_past_hits_of_a_breakpoint_are_gone_through(session):
-    session.say(BOOK)
-    session.say(BOOK)
+def test_the_past_hits_of_a_breakpoint_are_gone_through(visit):
+    session = visit.session("travel", [BOOK, BOOK])
     session.tab("breaks")
     make(session, on="tool", name="find_airports")
     session.page.get_by_role("link", name=re.compile("Hits of breakpoint")).click()
@@ -251,10 +254,9 @@ def mark(session: SessionPage, number: int):
     return session.page.locator(f"#g-{number} a")
 
 
-def test_a_click_on_the_left_edge_of_a_row_asks_what_of_it_to_break_on(session):
-    session.say(BOOK)
-    mark(session, FIRST_CALL).click()
-    sheet = session.page.get_by_role("dialog", name=f"Break on events like #{FIRST_CALL}")
+def test_a_click_on_the_left_edge_of_a_row_asks_what_of_it_to_break_on(booking):
+    mark(booking, FIRST_CALL).click()
+    sheet = booking.page.get_by_role("dialog", name=f"Break on events like #{FIRST_CALL}")
     expect(sheet).to_be_visible()
     expect(sheet.get_by_role("checkbox")).to_have_count(3)
     sheet.get_by_role("checkbox", name="author").click()
@@ -262,118 +264,113 @@ def test_a_click_on_the_left_edge_of_a_row_asks_what_of_it_to_break_on(session):
     sheet.get_by_label("Condition").fill('args.city == "London"')
     sheet.get_by_role("button", name="Add breakpoint", exact=True).click()
     expect(sheet).to_be_hidden()
-    expect(session.page.locator("#break-said")).to_contain_text("added: tool find_airports")
-    expect(mark(session, FIRST_CALL)).to_be_focused()
-    expect(mark(session, FIRST_CALL)).to_have_class("stop-here at-conditional")
-    expect(mark(session, FIRST_CALL)).to_have_accessible_name(
+    expect(booking.page.locator("#break-said")).to_contain_text("added: tool find_airports")
+    expect(mark(booking, FIRST_CALL)).to_be_focused()
+    expect(mark(booking, FIRST_CALL)).to_have_class("stop-here at-conditional")
+    expect(mark(booking, FIRST_CALL)).to_have_accessible_name(
         re.compile(r"Breakpoint \d+: tool find_airports, if args.city")
     )
-    session.send(BOOK)
-    is_held_by(session, 'tool find_airports if args.city == "London"')
-    press(session, "c")
-    session.ends()
+    booking.send(BOOK)
+    is_held_by(booking, 'tool find_airports if args.city == "London"')
+    press(booking, "c")
+    booking.ends()
 
 
-def test_the_left_edge_is_worked_with_keys_alone(session):
-    session.say(BOOK)
-    press(session, "g")
-    session.page.keyboard.press("g")
-    session.page.keyboard.press("j")
-    expect(session.row(FIRST_CALL)).to_have_attribute("aria-selected", "true")
-    sheet = session.page.locator("#sheet")
-    session.page.keyboard.press("Shift+B")
+def test_the_left_edge_is_worked_with_keys_alone(booking):
+    press(booking, "g")
+    booking.page.keyboard.press("g")
+    booking.page.keyboard.press("j")
+    expect(booking.row(FIRST_CALL)).to_have_attribute("aria-selected", "true")
+    sheet = booking.page.locator("#sheet")
+    booking.page.keyboard.press("Shift+B")
     expect(sheet.get_by_role("checkbox").first).to_be_focused()
-    session.page.keyboard.press("Escape")
+    booking.page.keyboard.press("Escape")
     expect(sheet).to_be_hidden()
-    expect(session.row(FIRST_CALL).locator(".seq a")).to_be_focused()
-    session.page.keyboard.press("Shift+B")
+    expect(booking.row(FIRST_CALL).locator(".seq a")).to_be_focused()
+    booking.page.keyboard.press("Shift+B")
     expect(sheet.get_by_role("checkbox").first).to_be_focused()
-    session.page.keyboard.press("Space")
+    booking.page.keyboard.press("Space")
     expect(sheet.get_by_role("checkbox").first).not_to_be_checked()
-    session.page.keyboard.press("Enter")
+    booking.page.keyboard.press("Enter")
     expect(sheet).to_be_hidden()
-    expect(mark(session, FIRST_CALL)).to_have_class("stop-here at-break")
-    expect(mark(session, FIRST_CALL)).to_be_focused()
-    session.page.keyboard.press("Enter")
+    expect(mark(booking, FIRST_CALL)).to_have_class("stop-here at-break")
+    expect(mark(booking, FIRST_CALL)).to_be_focused()
+    booking.page.keyboard.press("Enter")
     here = sheet.locator(".break")
     expect(here.locator("b")).to_have_text("tool find_airports of TravelAgent")
     here.get_by_role("switch").press("Space")
     expect(here.get_by_role("switch")).to_have_attribute("aria-checked", "false")
-    expect(mark(session, FIRST_CALL)).to_have_class("stop-here at-break off")
+    expect(mark(booking, FIRST_CALL)).to_have_class("stop-here at-break off")
     here.locator("summary").first.press("Enter")
     here.get_by_label("Condition").fill("args.city")
     here.get_by_label("Condition").press("Enter")
     expect(here.locator("summary").first).to_be_focused()
     expect(here.locator("code")).to_have_text("args.city")
-    expect(mark(session, FIRST_CALL)).to_have_class("stop-here at-conditional off")
+    expect(mark(booking, FIRST_CALL)).to_have_class("stop-here at-conditional off")
     here.get_by_role("button", name=re.compile("Delete")).press("Enter")
     expect(here).to_have_count(0)
-    expect(mark(session, FIRST_CALL)).to_have_class("stop-here")
+    expect(mark(booking, FIRST_CALL)).to_have_class("stop-here")
     expect(sheet.get_by_role("checkbox").first).to_be_focused()
-    session.page.keyboard.press("Escape")
+    booking.page.keyboard.press("Escape")
 
 
-def test_marks_are_told_apart_without_colour_and_follow_in_every_tab(session, visit):
-    session.say(BOOK)
-    other = visit.again(session)
-    session.select(FIRST_CALL)
-    press(session, "l")
-    for page in (session, other):
+def test_marks_are_told_apart_without_colour_and_follow_in_every_tab(booking, visit):
+    other = visit.again(booking)
+    booking.select(FIRST_CALL)
+    press(booking, "l")
+    for page in (booking, other):
         expect(mark(page, FIRST_CALL)).to_have_class("stop-here at-log")
         expect(mark(page, FIRST_CALL).locator("use")).to_have_attribute("href", "#i-break_log")
-    press(session, "b")
-    for page in (session, other):
+    press(booking, "b")
+    for page in (booking, other):
         expect(mark(page, FIRST_CALL)).to_have_class("stop-here at-break")
     mark(other, FIRST_CALL).click()
     here = other.page.locator("#sheet .break")
     expect(here).to_have_count(2)
     typed = other.page.locator("#sheet-condition")
     typed.fill("args.city")
-    session.tab("breaks")
-    session.page.get_by_role("switch").last.click()
-    for page in (session, other):
+    booking.tab("breaks")
+    booking.page.get_by_role("switch").last.click()
+    for page in (booking, other):
         expect(mark(page, FIRST_CALL)).to_have_class("stop-here at-log")
     expect(here.last.get_by_role("switch")).to_have_attribute("aria-checked", "false")
-    session.page.get_by_role("switch").first.click()
+    booking.page.get_by_role("switch").first.click()
     expect(mark(other, FIRST_CALL)).to_have_class("stop-here at-break off")
-    press(session, "l")
+    press(booking, "l")
     expect(here).to_have_count(1)
-    press(session, "b")
+    press(booking, "b")
     expect(mark(other, FIRST_CALL)).to_have_class("stop-here")
     expect(here).to_have_count(0)
     expect(typed).to_have_value("args.city")
     expect(typed).to_be_focused()
 
 
-def test_a_row_whose_edge_is_made_anew_under_the_pointer_is_not_lit_for_ever(session):
-    session.say(BOOK)
-    session.select(FIRST_CALL)
-    mark(session, FIRST_CALL).hover()
+def test_a_row_whose_edge_is_made_anew_under_the_pointer_is_not_lit_for_ever(booking):
+    booking.select(FIRST_CALL)
+    mark(booking, FIRST_CALL).hover()
     lit = re.compile(r"\bpaired\b")
-    expect(session.row(FIRST_CALL)).to_have_class(lit)
-    press(session, "b")
-    expect(mark(session, FIRST_CALL)).to_have_class("stop-here at-break")
-    session.page.mouse.move(1, 1)
-    expect(session.row(FIRST_CALL)).not_to_have_class(lit)
+    expect(booking.row(FIRST_CALL)).to_have_class(lit)
+    press(booking, "b")
+    expect(mark(booking, FIRST_CALL)).to_have_class("stop-here at-break")
+    booking.page.mouse.move(1, 1)
+    expect(booking.row(FIRST_CALL)).not_to_have_class(lit)
 
 
-def test_a_wrong_condition_is_told_in_the_sheet_which_stays(session, visit):
+def test_a_wrong_condition_is_told_in_the_sheet_which_stays(booking, visit):
     visit.allow("422")
-    session.say(BOOK)
-    mark(session, 1).click()
-    session.page.locator("#sheet-condition").fill("text >")
-    session.page.locator("#sheet-condition").press("Enter")
-    expect(session.page.locator("#sheet-said")).to_contain_text("column 7")
-    expect(session.page.locator("#sheet-said .wrong")).to_have_text("text > ")
-    expect(session.page.locator("#sheet-said mark")).to_have_text(" ")
-    expect(session.page.locator("#sheet-condition")).to_have_value("text >")
-    expect(points(session)).to_have_count(0)
-    session.page.keyboard.press("Escape")
+    mark(booking, 1).click()
+    booking.page.locator("#sheet-condition").fill("text >")
+    booking.page.locator("#sheet-condition").press("Enter")
+    expect(booking.page.locator("#sheet-said")).to_contain_text("column 7")
+    expect(booking.page.locator("#sheet-said .wrong")).to_have_text("text > ")
+    expect(booking.page.locator("#sheet-said mark")).to_have_text(" ")
+    expect(booking.page.locator("#sheet-condition")).to_have_value("text >")
+    expect(points(booking)).to_have_count(0)
+    booking.page.keyboard.press("Escape")
 
 
-def test_shift_f8_goes_back_from_hit_to_hit_also_while_a_choice_is_on_its_way(session):
-    session.say(BOOK)
-    session.say(BOOK)
+def test_shift_f8_goes_back_from_hit_to_hit_also_while_a_choice_is_on_its_way(visit):
+    session = visit.session("travel", [BOOK, BOOK])
     session.select(FIRST_CALL)
     press(session, "l")
     expect(session.page.locator("#break-said")).to_contain_text("added: call event")

@@ -88,8 +88,7 @@ def test_a_broken_app_recovers_when_its_file_is_mended(workshop, agents):
 
 def test_an_app_that_breaks_is_told_of_where_its_session_is_open(workshop, agents):
     write_app(agents, "work", good("first"))
-    session = workshop.session("work")
-    session.say("Hi")
+    session = workshop.session("work", ["Hi"])
     write_app(agents, "work", BROKEN)
     notice = session.page.locator("#warnings")
     expect(notice).to_contain_text("work failed to load")
@@ -118,8 +117,7 @@ def test_a_message_to_an_app_that_does_not_load_fails_with_the_reason(workshop, 
 
 def test_the_sessions_of_an_app_that_is_gone_can_be_read(workshop, agents):
     write_app(agents, "gone", good("still here"))
-    session = workshop.session("gone")
-    session.say("Hi")
+    session = workshop.session("gone", ["Hi"])
     (agents / "gone" / "agent.py").unlink()
     page = workshop.open(session.path)
     expect(page.locator("#warnings")).to_contain_text(

@@ -49,8 +49,7 @@ def visit(browser, server):
 
 def test_messages_and_code_are_copied_as_they_were_written(visit):
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    session = visit.session("writer")
-    session.say("*Go* on")
+    session = visit.session("writer", ["*Go* on"])
     page, spoken = session.page, session.page.locator("#spoken")
 
     def copied(confirmation: str) -> str:
@@ -72,8 +71,7 @@ def test_messages_and_code_are_copied_as_they_were_written(visit):
 
 
 def test_a_wide_table_scrolls_by_itself_and_a_formula_is_drawn(visit):
-    session = visit.session("writer")
-    session.say("Go")
+    session = visit.session("writer", ["Go"])
     table = session.page.get_by_role("region", name="Table")
     table.focus()
     width = "(box) => [box.scrollWidth > box.clientWidth, box.clientWidth]"

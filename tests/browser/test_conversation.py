@@ -18,6 +18,11 @@ def travel(visit):
     return visit.session("travel")
 
 
+@pytest.fixture
+def booking(visit):
+    return visit.session("travel", [BOOK])
+
+
 def test_a_new_user_finds_an_app_starts_a_session_and_gets_an_answer(visit):
     page = visit.open("/")
     page.get_by_role("link", name="travel", exact=True).click()
@@ -76,21 +81,20 @@ def test_the_timeline_has_a_row_for_every_event(travel):
     assert travel.cell("seq") == [str(number) for number in range(1, 9)]
 
 
-def test_rows_are_flagged_with_what_their_events_did(travel):
-    travel.say(BOOK)
+def test_rows_are_flagged_with_what_their_events_did(booking):
     for number, flag in [(2, "4 chunks"), (3, "Δ 3"), (5, "Δ 3"), (7, "1 artifact")]:
-        expect(travel.row(number).locator(".flags")).to_contain_text(flag)
-    final = travel.row(8).locator(".flag.final")
+        expect(booking.row(number).locator(".flags")).to_contain_text(flag)
+    final = booking.row(8).locator(".flag.final")
     final.hover()
     expect(final).to_have_attribute("title", "is_final_response()")
-    expect(travel.row(8).locator(".seq a")).to_have_accessible_description(
+    expect(booking.row(8).locator(".seq a")).to_have_accessible_description(
         re.compile(r"final ?: is_final_response\(\)")
     )
     final.click()
-    expect(travel.row(8)).to_have_attribute("aria-selected", "true")
-    expect(travel.page.locator("#rows .flag.final")).to_have_count(1)
-    expect(travel.page.locator("#rows .flag.partial")).to_have_count(0)
-    assert all(text.replace(".", "").isdigit() for text in travel.cell("dt")[1:])
+    expect(booking.row(8)).to_have_attribute("aria-selected", "true")
+    expect(booking.page.locator("#rows .flag.final")).to_have_count(1)
+    expect(booking.page.locator("#rows .flag.partial")).to_have_count(0)
+    assert all(text.replace(".", "").isdigit() for text in booking.cell("dt")[1:])
 
 
 def facts(session: SessionPage) -> dict[str, str]:
@@ -100,19 +104,20 @@ def facts(session: SessionPage) -> dict[str, str]:
     return dict(zip(names, values, strict=True))
 
 
-def test_a_click_on_a_row_shows_labelled_fields_and_then_the_raw_json(travel):
-    travel.say(BOOK)
-    travel.select(8)
-    told = facts(travel)
+def test_a_click_on_a_row_shows_labelled_fields_and_then_the_raw_json(booking):
+    booking.select(8)
+    told = facts(booking)
     assert told["final response"] == "yes"
     assert told["partial"] == "no"
     assert told["invocation"].startswith("e-")
     assert told["branch"] == "none"
     assert len(told["id"]) == 36
-    expect(travel.panel.locator("h2")).to_contain_text("TravelAgent")
-    expect(travel.panel.locator(".when time").first).to_have_text(re.compile(r"\d\d:\d\d:\d\d\.\d"))
-    raw = travel.panel.locator("#raw-fold")
-    sections = travel.panel.locator(".event > *")
+    expect(booking.panel.locator("h2")).to_contain_text("TravelAgent")
+    expect(booking.panel.locator(".when time").first).to_have_text(
+        re.compile(r"\d\d:\d\d:\d\d\.\d")
+    )
+    raw = booking.panel.locator("#raw-fold")
+    sections = booking.panel.locator(".event > *")
     expect(sections.last).to_have_id("raw-fold")
     expect(raw.locator("pre")).to_be_hidden()
     raw.locator("summary").click()
@@ -121,22 +126,22 @@ def test_a_click_on_a_row_shows_labelled_fields_and_then_the_raw_json(travel):
     assert event["invocationId"] == told["invocation"]
 
 
-def test_the_inspector_shows_what_an_event_did_to_state_and_artifacts(travel):
-    travel.say(BOOK)
-    travel.select(3)
-    changes = travel.panel.locator("section", has=travel.page.get_by_role("heading", name="State"))
+def test_the_inspector_shows_what_an_event_did_to_state_and_artifacts(booking):
+    booking.select(3)
+    changes = booking.panel.locator(
+        "section", has=booking.page.get_by_role("heading", name="State")
+    )
     for change in ["city", "airports", "app:lookups"]:
         expect(changes.locator("dt", has_text=change)).to_have_count(1)
-    travel.select(7)
-    with travel.page.expect_download() as saved:
-        travel.panel.get_by_role("link", name="itinerary.txt").click()
+    booking.select(7)
+    with booking.page.expect_download() as saved:
+        booking.panel.get_by_role("link", name="itinerary.txt").click()
     assert "DV 318" in saved.value.path().read_text()
 
 
-def test_the_partial_events_of_an_answer_can_be_looked_at_afterwards(travel):
-    travel.say(BOOK)
-    travel.select(8)
-    chunks = travel.panel.locator(".chunks")
+def test_the_partial_events_of_an_answer_can_be_looked_at_afterwards(booking):
+    booking.select(8)
+    chunks = booking.panel.locator(".chunks")
     chunks.locator("summary").click()
     expect(chunks.locator("li")).to_have_count(20)
 
@@ -151,8 +156,7 @@ def scopes(session: SessionPage) -> dict[str, list[str]]:
 
 
 def test_the_state_is_shown_by_scope_as_of_each_event(visit):
-    travel = visit.session("travel", user="by-scope")
-    travel.say(BOOK)
+    travel = visit.session("travel", [BOOK], user="by-scope")
     travel.select(2)
     travel.tab("state")
     assert scopes(travel)["session"] == []
@@ -183,9 +187,8 @@ def test_temporary_state_is_shown_while_the_invocation_lasts_and_marked_as_not_k
     expect(temp).not_to_contain_text("cheapest")
 
 
-def test_what_the_selected_event_changed_is_marked_from_old_to_new(travel):
-    travel.say(BOOK)
-    travel.say("Book it")
+def test_what_the_selected_event_changed_is_marked_from_old_to_new(visit):
+    travel = visit.session("travel", [BOOK, "Book it"])
     number = next(n for n, text in enumerate(travel.cell("what"), 1) if text.startswith("book_f"))
     travel.select(number + 1)
     travel.tab("state")

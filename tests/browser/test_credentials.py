@@ -91,8 +91,7 @@ def reading(browser, reader):
 
 def asked(visit: Visit, text: str, user: str) -> SessionPage:
     """A question to a user of the test's own: credentials are kept for the user."""
-    session = visit.session("reader", user=user)
-    session.say(text)
+    session = visit.session("reader", [text], user=user)
     expect(session.page.locator(".ask")).to_have_count(1)
     return session
 

@@ -83,8 +83,7 @@ def test_a_run_is_stepped_from_its_first_event_to_its_end(paused, visit):
     press(paused, "c")
     paused.ends()
     expect(paused.page.locator("#held .held")).to_have_count(0)
-    whole = visit.session("travel")
-    whole.say(BOOK)
+    whole = visit.session("travel", [BOOK])
     kinds = "(rows) => rows.map((row) => row.className.match(/k-\\w+/)[0])"
     assert paused.events.evaluate_all(kinds) == whole.events.evaluate_all(kinds)
 
@@ -329,8 +328,7 @@ def test_a_run_that_goes_on_stops_cleanly_first_and_at_once_when_told_so(visit):
 
 
 def test_g_n_runs_to_the_next_event_like_the_selected_one(visit):
-    session = visit.session("travel")
-    session.say(BOOK)
+    session = visit.session("travel", [BOOK])
     session.page.get_by_label("pause first").check()
     session.send(BOOK)
     is_held(session, "Paused before the commit")

@@ -20,8 +20,7 @@ def said(session, shown, hidden):
 
 
 def test_a_filter_is_typed_linked_obeyed_by_news_and_cleared(visit):
-    session = visit.session("travel")
-    session.say(BOOK)
+    session = visit.session("travel", [BOOK])
     page, keyboard = session.page, session.page.keyboard
     page.evaluate("document.activeElement.blur()")
     keyboard.press("/")
@@ -69,8 +68,7 @@ def news_obey(session, other):
 
 
 def test_a_filter_leaves_alone_what_else_is_on_the_page(visit):
-    session = visit.session("travel")
-    session.say(BOOK)
+    session = visit.session("travel", [BOOK])
     page = session.page
     page.evaluate("window.sameDocument = true")
     session.composer.fill("half a mess")
@@ -119,8 +117,7 @@ def filtered(page, text):
 
 
 def test_a_link_shows_what_its_filter_would_hide_and_says_so(visit):
-    session = visit.session("travel")
-    session.say(BOOK)
+    session = visit.session("travel", [BOOK])
     session = visit.again(session, "?event=1&filter=kind:call")
     expect(session.row(1)).to_have_attribute("aria-selected", "true")
     expect(session.row(1)).to_contain_text("not in the filter")
@@ -183,16 +180,14 @@ def test_only_the_last_answer_of_an_invocation_is_marked_as_final(visit):
 
 
 def test_a_word_of_a_row_can_be_selected(visit):
-    session = visit.session("travel")
-    session.say(BOOK)
+    session = visit.session("travel", [BOOK])
     session.row(8).locator(".what").dblclick(position={"x": 30, "y": 8})
     expect(session.row(8)).to_have_attribute("aria-selected", "true")
     assert session.page.evaluate("() => getSelection().toString().trim()") == "found"
 
 
 def test_two_quick_clicks_on_chips_both_count(visit):
-    session = visit.session("travel")
-    session.say(BOOK)
+    session = visit.session("travel", [BOOK])
     page = session.page
     click_both = "() => ['kind:user', 'kind:text'].forEach((term) => CHIP(term).click())"
     chip = "document.querySelector(`#filter-chips a[title$='${term}']`)"

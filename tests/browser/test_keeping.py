@@ -20,8 +20,7 @@ def own_visit(browser, tmp_path):
 
 
 def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit, tmp_path):
-    session = own_visit.session("travel")
-    session.say("Book a flight to London next Tuesday")
+    session = own_visit.session("travel", ["Book a flight to London next Tuesday"])
     page, api = session.page, f"/api{session.path}/test"
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("M")

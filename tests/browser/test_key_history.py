@@ -35,8 +35,7 @@ def shows(session: SessionPage, number: int) -> None:
 
 
 def test_a_click_on_a_key_tells_who_wrote_it_and_keys_go_from_write_to_write(visit):
-    session = visit.session("planner", state='{"plan": "none"}')
-    session.say("go")
+    session = visit.session("planner", ["go"], state='{"plan": "none"}')
     session.tab("state")
     page, history = session.page, session.panel.locator("#key-history")
     session.panel.locator(".var dt a", has_text="plan").click()
@@ -65,8 +64,7 @@ def test_a_click_on_a_key_tells_who_wrote_it_and_keys_go_from_write_to_write(vis
 
 
 def test_what_is_inside_a_value_has_a_history_of_its_own(visit):
-    session = visit.session("planner", state='{"plan": "none"}')
-    session.say("go")
+    session = visit.session("planner", ["go"], state='{"plan": "none"}')
     session.select(6)
     session.tab("state")
     page, value = session.page, session.panel.locator(".var .now")
@@ -90,8 +88,7 @@ def test_a_link_to_a_history_shows_it_on_a_narrow_page_too(visit):
 
 
 def test_parallel_writers_are_warned_of_and_news_come_to_an_open_history(visit):
-    session = visit.session("branches")
-    session.say("go")
+    session = visit.session("branches", ["go"])
     session.tab("state")
     session.panel.locator(".var dt a", has_text="winner").click()
     history = session.panel.locator("#key-history")
@@ -105,8 +102,7 @@ def test_parallel_writers_are_warned_of_and_news_come_to_an_open_history(visit):
 
 def test_an_answer_about_what_is_not_shown_any_more_is_not_placed(visit):
     """An open history asks for itself when its stream begins; the reader may be elsewhere then."""
-    session = visit.session("planner", state='{"plan": "none"}')
-    session.say("go")
+    session = visit.session("planner", ["go"], state='{"plan": "none"}')
     session.select(6)
     session.tab("state")
     session.panel.locator(".var dt a", has_text="plan").click()

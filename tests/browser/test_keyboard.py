@@ -17,8 +17,7 @@ ANSWERED = 8
 @pytest.fixture
 def answered(visit):
     """A session with an answer, and the focus on no element."""
-    session = visit.session("travel")
-    session.say(BOOK)
+    session = visit.session("travel", [BOOK])
     session.page.evaluate("document.activeElement.blur()")
     return session
 

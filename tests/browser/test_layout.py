@@ -12,6 +12,7 @@ from tests.kit.browser import Visit
 pytestmark = pytest.mark.browser
 
 BOOK = "Book a flight to London next Tuesday"
+PAY = "Book it and pay with my card"
 LONG = "a" * 300
 LOW_CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 FIRST_PAINTS = """
@@ -59,8 +60,7 @@ def test_the_theme_follows_the_system_until_it_is_chosen_and_then_stays(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_on_its_background(browser, server, signed_in, scheme):
     with Visit(browser, server, storage_state=signed_in, color_scheme=scheme) as visit:
-        session = visit.session("travel")
-        session.say(BOOK)
+        session = visit.session("travel", [BOOK])
         session.select(3)
         assert session.page.evaluate(LOW_CONTRAST) == []
 
@@ -68,10 +68,9 @@ def test_text_can_be_read_on_its_background(browser, server, signed_in, scheme):
 @pytest.fixture
 def filled(visit):
     """A session with everything in it that could be too wide."""
-    session = visit.session("travel", title=LONG[:200], state=f'{{"{LONG[:200]}": "{LONG}"}}')
-    session.say(BOOK)
-    session.say(LONG)
-    return session
+    return visit.session(
+        "travel", [BOOK, LONG], title=LONG[:200], state=f'{{"{LONG[:200]}": "{LONG}"}}'
+    )
 
 
 @pytest.mark.parametrize("width", [1440, 1100, 900, 700, 360])
@@ -171,16 +170,16 @@ def test_a_pane_that_was_resized_stays_so(filled):
 
 
 def test_the_ends_of_chat_and_timeline_are_in_sight_while_an_answer_arrives(visit):
-    session = visit.session("travel")
-    for text in (BOOK, "Book it and pay with my card", BOOK):
-        session.say(text)
+    session = visit.session("travel", [BOOK])
+    session.say(PAY)
+    expect(session.messages.last).to_be_in_viewport()
+    session.say(BOOK)
     expect(session.messages.last).to_be_in_viewport()
     expect(session.events.last).to_be_in_viewport()
 
 
 def test_nobody_is_told_of_something_new_that_is_in_sight(visit):
-    session = visit.session("faulty")
-    session.say("hello")
+    session = visit.session("faulty", ["hello"])
     session.select(1)
     session.say("hello")
     expect(session.events.last).to_be_in_viewport()
@@ -189,9 +188,7 @@ def test_nobody_is_told_of_something_new_that_is_in_sight(visit):
 
 
 def test_a_reader_who_has_scrolled_up_is_left_there_and_told_what_is_new(visit):
-    session = visit.session("travel")
-    for text in (BOOK, "Book it and pay with my card", BOOK, BOOK):
-        session.say(text)
+    session = visit.session("travel", [BOOK, PAY, BOOK, BOOK])
     box = session.page.locator("#timeline .scroller")
     box.evaluate("(box) => { box.scrollTop = 0; }")
     first = session.row(1)
@@ -221,9 +218,7 @@ SCROLLED_AS_A_ROW_CAME = """() => {
 
 
 def test_a_row_that_comes_as_the_reader_scrolls_up_does_not_take_them_back(visit):
-    session = visit.session("travel")
-    for text in (BOOK, "Book it and pay with my card", BOOK, BOOK):
-        session.say(text)
+    session = visit.session("travel", [BOOK, PAY, BOOK, BOOK])
     expect(session.events.last).to_be_in_viewport()
     session.page.evaluate(SCROLLED_AS_A_ROW_CAME)
     expect(session.page.locator("#timeline [data-newer]")).to_contain_text("1 new")
@@ -240,12 +235,9 @@ MOVED_AS_A_ROW_CAME = """(pixels) => {
 
 
 def test_only_the_reader_takes_a_list_away_from_its_end_by_a_row(visit):
-    session = visit.session("travel")
-    for text in (BOOK, "Book it and pay with my card", BOOK, BOOK):
-        session.say(text)
+    session = visit.session("travel", [BOOK, PAY, BOOK, BOOK])
     expect(session.events.last).to_be_in_viewport()
     newer = session.page.locator("#timeline [data-newer]")
-    session.page.wait_for_timeout(1000)  # since the Enter of the last message
     # A browser does so where a live row goes before the event comes.
     session.page.evaluate(MOVED_AS_A_ROW_CAME, 40)
     expect(session.events.last).to_be_in_viewport()

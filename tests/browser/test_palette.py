@@ -19,8 +19,7 @@ def chosen(page: Page):
 
 
 def test_the_palette_runs_what_is_chosen_and_returns_the_focus(visit):
-    session = visit.session("travel")
-    session.say("Book a flight to London next Tuesday")
+    session = visit.session("travel", ["Book a flight to London next Tuesday"])
     page, field = session.page, session.page.get_by_role("combobox", name="Find a command")
     session.composer.focus()
     page.keyboard.press("Control+K")
@@ -55,8 +54,9 @@ def test_the_palette_runs_what_is_chosen_and_returns_the_focus(visit):
 
 
 def test_the_palette_finds_sessions_and_events_and_leads_to_the_search(visit):
-    session = visit.session("travel", title="Spring in London")
-    session.say("Book a flight to London next Tuesday")
+    session = visit.session(
+        "travel", ["Book a flight to London next Tuesday"], title="Spring in London"
+    )
     page = session.page
     page.keyboard.press("Control+K")
     page.keyboard.type('"a flight to lon"')
@@ -83,8 +83,7 @@ def test_the_palette_finds_sessions_and_events_and_leads_to_the_search(visit):
 
 
 def test_the_answer_of_the_server_leaves_the_choice_where_the_person_moved_it(visit):
-    session = visit.session("travel")
-    session.say("Book a flight to London next Tuesday")
+    session = visit.session("travel", ["Book a flight to London next Tuesday"])
     page = session.page
     event = page.get_by_role("group", name="Events", exact=True).get_by_role("option").first
     page.keyboard.press("Control+K")

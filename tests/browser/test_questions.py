@@ -102,8 +102,7 @@ def asking(browser, asker):
 
 
 def asked(visit: Visit, text: str) -> SessionPage:
-    session = visit.session("asker")
-    session.say(text)
+    session = visit.session("asker", [text])
     expect(session.page.locator(".ask")).to_have_count(1)
     return session
 
@@ -121,7 +120,8 @@ def is_answered(session: SessionPage, visit: Visit, says: str, *, forms: int = 0
 
 
 def test_what_a_confirmation_carries_is_changed_and_confirmed_with_the_keyboard(asking):
-    session = asked(asking, "refund")
+    session = asking.session("asker")
+    session.say("refund")
     ask = session.page.locator(".ask")
     expect(ask).to_contain_text("How much of order 17?")
     amount = ask.get_by_label("amount")

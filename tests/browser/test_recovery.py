@@ -167,9 +167,7 @@ def test_fork_here_leaves_the_session_alone_and_goes_on_in_a_new_one(cut, clerk)
 
 @pytest.fixture
 def travelled(visit) -> SessionPage:
-    session = visit.session("travel")
-    session.say(BOOK)
-    return session
+    return visit.session("travel", [BOOK])
 
 
 def forked(session: SessionPage, press: str = "Fork") -> SessionPage:

@@ -146,8 +146,7 @@ def test_a_message_that_does_not_reach_the_server_stays_in_the_field_and_the_pag
 
 @pytest.mark.req("R58")
 def test_a_page_is_read_anew_where_its_data_folder_was_made_anew(open_visit, agents, tmp_path):
-    session = open_visit.session("travel")
-    session.say("I live in Paris, remember that for the next trip")
+    session = open_visit.session("travel", ["I live in Paris, remember that for the next trip"])
     seen = session.events.count()
     with running(agents, tmp_path / "other", "--no-auth") as server, server.client() as client:
         made = make_session(client, "summary")
@@ -174,8 +173,7 @@ def test_a_browser_that_a_restart_has_signed_out_is_told_and_goes_on_once_signed
         visit.allow(AWAY)
         visit.allow("401")
         visit.context.new_page().goto(server.link)
-        session = visit.session("summary")
-        session.say(SHORTER)
+        session = visit.session("summary", [SHORTER])
         server.kill()
         expect(banner(session.page)).to_contain_text("Reconnecting")
         server.start()

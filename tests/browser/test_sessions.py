@@ -67,8 +67,7 @@ def test_what_is_wrong_with_a_new_session_is_said_at_its_field_and_nothing_typed
 
 
 def test_a_title_changed_in_place_shows_in_other_tabs_and_touches_no_state(visit):
-    session = visit.session("travel")
-    session.say("I live in Paris, remember that for the next trip")
+    session = visit.session("travel", ["I live in Paris, remember that for the next trip"])
     other = visit.again(session)
     state = session.outline("#panel")
     session.page.locator("#title-text").fill("Home is Paris")

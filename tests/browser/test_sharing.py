@@ -26,8 +26,7 @@ def own_visit(browser, tmp_path, monkeypatch):
 
 def test_a_session_is_noted_linked_exported_read_and_goes_on(own_visit, tmp_path):
     own_visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    session = own_visit.session("travel", state=json.dumps({"pin": f"it is {SECRET}"}))
-    session.say(BOOK)
+    session = own_visit.session("travel", [BOOK], state=json.dumps({"pin": f"it is {SECRET}"}))
     page, path = session.page, session.path
     noted_and_linked(own_visit, page, path)
     page.get_by_label("Sessions", exact=True).click()

@@ -15,9 +15,7 @@ BOOK = "Book a flight to London next Tuesday"
 
 @pytest.fixture
 def travelled(visit):
-    session = visit.session("travel")
-    session.say(HOME)
-    return session
+    return visit.session("travel", [HOME])
 
 
 def shown(session: SessionPage) -> list[str]:

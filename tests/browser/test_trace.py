@@ -104,9 +104,7 @@ def test_a_trace_marks_when_the_run_was_held_and_choosing_a_span_keeps_it(visit)
 
 @pytest.fixture
 def answered(visit):
-    session = visit.session("teller")
-    session.say("How is the weather?")
-    return session
+    return visit.session("teller", ["How is the weather?"])
 
 
 def is_trace(session: SessionPage) -> None:

@@ -47,9 +47,7 @@ def signed_in():
 
 @pytest.fixture
 def team(visit):
-    session = visit.session("team")
-    session.say("Go")
-    return session
+    return visit.session("team", ["Go"])
 
 
 def values(session, name):
@@ -106,8 +104,7 @@ def test_an_agent_folds_to_its_first_row_and_stays_folded(team, visit):
 
 
 def test_checkpoints_in_a_row_are_one_until_they_are_asked_for(visit):
-    story = visit.session("story_flow")
-    story.say("A story about a lighthouse")
+    story = visit.session("story_flow", ["A story about a lighthouse"])
     kinds = values(story, "class")
     first = next(n for n, kind in enumerate(kinds, 1) if "aside" in kind and "aside" in kinds[n])
     expect(story.row(first + 1)).to_be_hidden()

@@ -45,8 +45,7 @@ def server(tmp_path_factory):
 
 
 def test_a_tool_runs_alone_from_its_call_and_a_model_is_asked_again_with_edits(visit):
-    session = visit.session("bench")
-    session.say("count")
+    session = visit.session("bench", ["count"])
     count, keyboard = session.events.count(), session.page.keyboard
     session.select(2)
     session.tab("event")
@@ -116,8 +115,7 @@ def test_a_tool_may_take_its_time_and_is_let_go_of(visit, tmp_path):
 
 
 def test_a_fork_that_runs_stops_before_the_tool_with_effects_and_takes_what_was_recorded(visit):
-    session = visit.session("shop")
-    session.say("go")
+    session = visit.session("shop", ["go"])
     session.select(1)
     session.tab("event")
     session.page.keyboard.press("f")

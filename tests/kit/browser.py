@@ -4,7 +4,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -25,6 +25,7 @@ from playwright.sync_api import (
 )
 
 from tests.kit import firefox
+from tests.kit.debugged import settled
 from tests.kit.patience import PATIENCE
 from tests.kit.server import Server
 
@@ -156,8 +157,12 @@ class Visit:
         page.goto(self.server.url + path)
         return page
 
-    def session(self, app: str, **fields: str) -> "SessionPage":
-        """A new session of an app, made by what the form of the app's page sends."""
+    def session(self, app: str, messages: Sequence[str] = (), **fields: str) -> "SessionPage":
+        """A new session of an app, made by what the form of the app's page sends.
+
+        The messages are answered before the page opens: a turn costs the browser ten times as
+        much while it watches.
+        """
         made = self.context.request.post(
             f"{self.server.url}/apps/{app}/sessions",
             form={**fields},
@@ -165,7 +170,13 @@ class Visit:
             max_redirects=0,
         )
         assert made.status == 303, made.text()
-        return SessionPage(self.open(made.headers["location"]))
+        path = made.headers["location"]
+        with self.server.client() as client:
+            for text in messages:
+                body = {"message": text, "streaming": True, "actor": "a page"}
+                run = client.post(f"/api{path}/runs", json=body).raise_for_status().json()["run"]
+                settled(client, run)
+        return SessionPage(self.open(path))
 
     def again(self, session: "SessionPage", query: str = "") -> "SessionPage":
         """The same session in another tab."""
