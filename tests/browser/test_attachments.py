@@ -128,9 +128,10 @@ def test_files_need_no_words_after_the_app_was_loaded_anew(browser, mirror):
         expect(session.messages.last).to_contain_text("Got text/csv of 10 bytes")
 
 
-def test_files_that_are_too_large_are_named_and_not_attached(session):
-    large = {"name": "film.mp4", "mimeType": "video/mp4", "buffer": b"\0" * 15_000_001}
-    session.page.locator("[data-files]").set_input_files([large])
+def test_files_that_are_too_large_are_named_and_not_attached(session, tmp_path):
+    film = tmp_path / "film.mp4"
+    film.write_bytes(b"\0" * 15_000_001)
+    session.page.locator("[data-files]").set_input_files(film)
     problem = "film.mp4 not attached: a message can carry up to 15 MB"
     expect(session.page.locator("#composer-error")).to_contain_text(problem)
     expect(session.page.locator("[data-attached] > li")).to_have_count(0)

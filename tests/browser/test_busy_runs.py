@@ -31,7 +31,7 @@ class Endless(BaseAgent):
 
 root_agent = Endless(name="endless")
 """
-APPS = {"fast": ENDLESS.format(pause=0), "steady": ENDLESS.format(pause=0.02)}
+APPS = {"fast": ENDLESS.format(pause=0), "steady": ENDLESS.format(pause=0.01)}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def numbers(session: SessionPage, of: str) -> list[int]:
 
 
 @pytest.mark.req("R63")
-@pytest.mark.parametrize(("app", "far"), [("fast", 1000), ("steady", 400)])
+@pytest.mark.parametrize(("app", "far"), [("fast", 2 * WINDOW), ("steady", WINDOW + SIZE)])
 def test_the_page_of_a_run_without_end_stays_small_and_stops_it(visit, app, far):
     session = visit.session(app)
     session.page.evaluate("window.first = true")
@@ -75,7 +75,7 @@ def test_the_page_of_a_run_without_end_stays_small_and_stops_it(visit, app, far)
 
 
 def test_who_reads_elsewhere_keeps_the_rows_and_finds_the_later_ones_below(visit):
-    session = visit.session("fast")
+    session = visit.session("steady")
     session.send("go")
     comes_to(session, 100)
     reader = visit.again(session)

@@ -69,14 +69,17 @@ def look_through(visit: Visit, session: SessionPage, *numbers: int) -> None:
     session.page.locator("#view-trace").click()
     expect(session.page.locator("#trace")).to_be_visible()
     is_inert(session.page)
-    for shows in (*(f"tab={tab}" for tab in tabs), "view=trace"):
-        load(visit, f"{session.path}?event={numbers[-1]}&{shows}")
+    views = (*(f"tab={tab}" for tab in tabs), "view=trace")
+    load(visit, *(f"{session.path}?event={numbers[-1]}&{view}" for view in views))
 
 
-def load(visit: Visit, path: str) -> None:
-    """Open a page, look at it, and close it: its stream takes one of six connections."""
-    page = visit.open(path)
-    is_inert(page)
+def load(visit: Visit, *paths: str) -> None:
+    """Look at pages, one after the other in a tab of their own: each takes one of six connections
+    for its stream."""
+    page = visit.context.new_page()
+    for path in paths:
+        page.goto(visit.server.url + path)
+        is_inert(page)
     page.close()
 
 
@@ -106,8 +109,7 @@ def test_what_an_agent_says_by_itself(visit):
     is_inert(loaded.page)
     loaded.tab("state")
     assert {squeezed(visible(text)) for text in CORPUS} <= state_keys(visit, loaded)
-    for number in range(1, last, 40):
-        load(visit, f"{session.path}?at={number}&event={number}")
+    load(visit, *(f"{session.path}?at={n}&event={n}" for n in range(1, last, 40)))
     loaded.page.locator("#filter-field").focus()
     expect(loaded.page.locator("#filter-words > li").nth(GROUPS)).to_be_attached()
     is_inert(loaded.page)
@@ -146,14 +148,9 @@ def test_what_people_write_into_breakpoints_forks_and_filters(visit, client):
     fork = client.post(f"/api{path}/forks", json={"number": 2, "note": "\n".join(CORPUS)[:2000]})
     assert fork.status_code == 201, fork.text
     look_through(visit, session, 2)
-    for key in (debugged.key, debugged.key + 1):
-        load(visit, f"/sessions/{key}?tab=breaks")
-    sides = f"left={debugged.key}&right={debugged.key + 1}"
-    load(visit, f"/compare?{sides}&open=2-2")
-    load(visit, f"/compare?{sides}&unfold=yes&open=4-")
-    load(visit, f"/compare?left={debugged.key}")
-    for number in range(8):
-        typed = f"kind:{' '.join(CORPUS[number::8])}"[:1000]
-        load(visit, f"{path}?filter={quote(typed)}")
-    load(visit, "/apps/clerk")
-    load(visit, "/")
+    breaks = [f"/sessions/{key}?tab=breaks" for key in (debugged.key, debugged.key + 1)]
+    sides = f"/compare?left={debugged.key}&right={debugged.key + 1}"
+    comparisons = [f"{sides}&open=2-2", f"{sides}&unfold=yes&open=4-", sides.partition("&")[0]]
+    typed = [f"kind:{' '.join(CORPUS[number::8])}"[:1000] for number in range(8)]
+    filters = [f"{path}?filter={quote(words)}" for words in typed]
+    load(visit, *breaks, *comparisons, *filters, "/apps/clerk", "/")
