@@ -219,7 +219,8 @@ def test_a_choice_is_a_button_for_each_option(asking):
 
 
 def test_an_input_has_a_form_made_from_its_schema(asking):
-    session = asked(asking, "details")
+    session = asking.session("asker")
+    session.say("details")  # so that what is spoken comes while the page is open
     expect(session.messages.get_by_text("Which seats?").filter(visible=True)).to_have_count(1)
     expect(session.page.locator(".ask pre")).to_have_text('{"train": "ICE 7"}')
     expect(session.page.get_by_label("names (JSON list)")).to_be_visible()
