@@ -87,7 +87,8 @@ def test_what_a_failed_run_has_not_committed_is_shown_as_lost_also_after_a_reloa
 
 
 def test_a_dirty_read_is_marked_on_the_row_and_leads_to_the_write_by_keyboard(visit):
-    session = visit.session("custom", ["go"])
+    session = visit.session("custom")
+    session.say("go")
     flag = session.row(2).locator(".flag.dirty")
     expect(flag).to_contain_text("dirty read")
     expect(flag).to_contain_text("plan, written by planner")
@@ -142,7 +143,8 @@ def test_a_dirty_read_of_what_is_lost_says_so(visit):
 
 
 def test_a_change_without_a_delta_and_a_lost_race_are_flagged(visit):
-    session = visit.session("in_place", ["go"], state='{"plan": {"steps": [1]}}')
+    session = visit.session("in_place", state='{"plan": {"steps": [1]}}')
+    session.say("go")
     flag = session.row(2).locator(".flag.silent")
     hint = "state changed without a delta: plan.x; assign the key to save it"
     expect(flag).to_contain_text(hint)
@@ -151,5 +153,6 @@ def test_a_change_without_a_delta_and_a_lost_race_are_flagged(visit):
     session.select(2)
     expect(session.panel.locator(".notes")).to_contain_text("plan.x; assign plan to save it")
     expect(session.panel.locator(".notes")).to_contain_text("by careless")
-    race = visit.session("branches", ["go"])
+    race = visit.session("branches")
+    race.say("go")
     expect(race.row(3).locator(".flag.overlap")).to_contain_text("winner was also written by")
