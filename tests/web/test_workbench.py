@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from sqlite3 import Cursor
+from sqlite3 import Cursor, OperationalError
 from typing import Any, ClassVar
 
 import pytest
@@ -28,13 +28,18 @@ from tests.store.kit import ListeningConnection
 
 
 class PausingConnection(ListeningConnection):
-    """Stops once after it has read the journal's head, until it may go on."""
+    """Stops once after it has read the journal's head, until it may go on.
+
+    It refuses to be the one that reads on the loop's thread, which would stop with it.
+    """
 
     armed: ClassVar[bool] = False
     paused: ClassVar[threading.Event] = threading.Event()
     go_on: ClassVar[threading.Event] = threading.Event()
 
     def execute(self, sql: str, parameters: Any = ()) -> Cursor:
+        if sql == "PRAGMA busy_timeout = 0":
+            raise OperationalError
         cursor = super().execute(sql, parameters)
         if type(self).armed and sql == "SELECT seq FROM journal":
             type(self).armed = False
