@@ -11,8 +11,9 @@ from tests.kit.patience import PATIENCE
 
 def begun(terminal, client):
     debugged = Debugged(client, "slow").start(pause=False)
-    with terminal.open("dbg", "attach") as opened:
-        opened.until("stdout: began")
+    until = time.monotonic() + PATIENCE
+    while "began" not in terminal("dbg", "log").stdout:
+        assert time.monotonic() < until
     return debugged
 
 
