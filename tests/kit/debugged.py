@@ -61,6 +61,13 @@ class Debugged:
         self.position = settled(self.client, self.run)
         return self.position
 
+    def wait_for_output(self, words: str) -> "Debugged":
+        """Wait until the run has printed these words."""
+        patience = time.monotonic() + PATIENCE
+        while words not in self.client.get(f"/api/runs/{self.run}/log").text:
+            assert time.monotonic() < patience, f"{words!r} was not printed"
+        return self
+
     def post(self, command: str, **more: Any) -> httpx2.Response:
         """Send a command as it is."""
         return self.client.post(f"/api/runs/{self.run}/commands", json={"command": command, **more})

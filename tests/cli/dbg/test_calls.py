@@ -9,12 +9,8 @@ from tests.kit.debugged import Debugged
 from tests.kit.patience import PATIENCE
 
 
-def begun(terminal, client):
-    debugged = Debugged(client, "slow").start(pause=False)
-    until = time.monotonic() + PATIENCE
-    while "began" not in terminal("dbg", "log").stdout:
-        assert time.monotonic() < until
-    return debugged
+def begun(client):
+    return Debugged(client, "slow").start(pause=False).wait_for_output("began")
 
 
 def has_results(debugged, count: int) -> None:
@@ -25,7 +21,7 @@ def has_results(debugged, count: int) -> None:
 
 
 def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal, client):
-    debugged = begun(terminal, client)
+    debugged = begun(client)
     answer = ("dbg", "end", "wait", '{"waited": 3}', "--as", "Ada", "--no-wait", "--key", "once")
     done = terminal(*answer)
     assert (done.returncode, done.stderr) == (0, "")
@@ -45,7 +41,7 @@ def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal,
 
 
 def test_a_call_that_is_not_under_way_is_refused_with_where_the_run_stands(terminal, client):
-    begun(terminal, client)
+    begun(client)
     gone = terminal("dbg", "end", "12345")
     assert (gone.returncode, "already ended" in gone.stderr) == (6, True)
     unknown = terminal("dbg", "end", "other")

@@ -118,9 +118,7 @@ def test_the_state_is_shown_now_with_what_is_pending_and_as_of_an_event(terminal
 
 
 def test_why_says_what_a_run_waits_for_and_where_in_the_code(terminal, client):
-    Debugged(client, "slow").start(pause=False)
-    with terminal.open("dbg", "attach") as opened:
-        opened.until("stdout: began")
+    Debugged(client, "slow").start(pause=False).wait_for_output("began")
     said = terminal("dbg", "why").stdout
     assert re.search(r"^call \d+  tool wait  \{\}  by waiter", said, re.MULTILINE)
     assert "slow/agent.py:9 in wait  await asyncio.Event().wait()" in said
