@@ -127,7 +127,7 @@ def test_with_a_filter_a_fold_is_fetched_as_without_one(visit, path, number):
     expect(head).to_contain_text(f"+{EVENTS - 20 - 2}")
     is_short(session)
     asked = [each for each in visit.requests[before:] if "/rows?" in each]
-    assert len(asked) < 4
+    assert len(asked) < 8, "as many as the gap has pages would be 30"
     expect(session.events.filter(visible=True)).to_have_count(2 + 20)
 
 
