@@ -212,13 +212,13 @@ class EventStream(Response):
             source = asyncio.create_task(self._pass_on(body, farewell), name="sse source")
             pulse = asyncio.create_task(self._keep_alive(body), name="sse pulse")
             reader = asyncio.create_task(disconnected(receive), name="sse reader")
-            ends: set[asyncio.Future[Any]] = {source, pulse, reader}
-            first, is_cut = asyncio.FIRST_COMPLETED, True
+            is_cut = True
             try:
-                await asyncio.wait({*ends, farewell}, return_when=first)
-                if body.is_writing:  # what was begun is sent whole, if it is taken in time
-                    await asyncio.wait(ends, timeout=_FAREWELL_SECONDS, return_when=first)
-                is_cut = reader.done() or pulse.done() or (source.done() and source.cancelled())
+                ends: set[asyncio.Future[Any]] = {source, pulse, reader, farewell}
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                is_taken = not farewell.done() or await body.is_taken(_FAREWELL_SECONDS)
+                is_cut = reader.done() or pulse.done() or not is_taken
+                is_cut = is_cut or (source.done() and source.cancelled())
             finally:
                 await stop(source, pulse, reader)
             problems = [_problem(task) for task in (source, pulse, reader)]
@@ -297,6 +297,13 @@ class _Body:
             self._since = self._clock()
             await self._send({"type": "http.response.body", "body": chunk, "more_body": more})
             self._since = self._clock()
+
+    async def is_taken(self, seconds: float) -> bool:
+        """Whether the reader has taken everything, or does so in so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds), self._turn:
+                return True
+        return False
 
     def seconds_left(self, silence: float | None, stalled: float) -> float:
         """Until there was silence, or a write has waited, for so long; at most `stalled`."""

@@ -70,11 +70,12 @@ def test_axe_finds_nothing(browser, server, width, scheme):
         page.keyboard.press("Control+K")
         page.get_by_role("combobox", name="Find a command").wait_for()
         wrong += complaints(page, "palette")
-        where = "html"
-        for tab in get_args(TabKey):
+        first, *others, last = get_args(TabKey)
+        for tab in (first, *others, last):
             page.goto(f"{server.url}{session.path}?event=3&tab={tab}")
+            # Rules about a whole page, which the tabs share, aren't applied to a part of it.
+            where = "#inspector" if tab in others else "html"
             wrong += complaints(page, f"tab {tab}", where)
-            where = "#inspector"  # the rest of the page is the same
         page.goto(f"{server.url}{session.path}?event=3&view=trace")
         wrong += complaints(page, "trace")
         key = session.path.rpartition("/")[2]

@@ -71,7 +71,8 @@ def test_messages_and_code_are_copied_as_they_were_written(visit):
 
 
 def test_a_wide_table_scrolls_by_itself_and_a_formula_is_drawn(visit):
-    session = visit.session("writer", ["Go"])
+    session = visit.session("writer")
+    session.say("Go")
     table = session.page.get_by_role("region", name="Table")
     table.focus()
     width = "(box) => [box.scrollWidth > box.clientWidth, box.clientWidth]"

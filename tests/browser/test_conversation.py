@@ -81,20 +81,21 @@ def test_the_timeline_has_a_row_for_every_event(travel):
     assert travel.cell("seq") == [str(number) for number in range(1, 9)]
 
 
-def test_rows_are_flagged_with_what_their_events_did(booking):
+def test_rows_are_flagged_with_what_their_events_did(travel):
+    travel.say(BOOK)
     for number, flag in [(2, "4 chunks"), (3, "Δ 3"), (5, "Δ 3"), (7, "1 artifact")]:
-        expect(booking.row(number).locator(".flags")).to_contain_text(flag)
-    final = booking.row(8).locator(".flag.final")
+        expect(travel.row(number).locator(".flags")).to_contain_text(flag)
+    final = travel.row(8).locator(".flag.final")
     final.hover()
     expect(final).to_have_attribute("title", "is_final_response()")
-    expect(booking.row(8).locator(".seq a")).to_have_accessible_description(
+    expect(travel.row(8).locator(".seq a")).to_have_accessible_description(
         re.compile(r"final ?: is_final_response\(\)")
     )
     final.click()
-    expect(booking.row(8)).to_have_attribute("aria-selected", "true")
-    expect(booking.page.locator("#rows .flag.final")).to_have_count(1)
-    expect(booking.page.locator("#rows .flag.partial")).to_have_count(0)
-    assert all(text.replace(".", "").isdigit() for text in booking.cell("dt")[1:])
+    expect(travel.row(8)).to_have_attribute("aria-selected", "true")
+    expect(travel.page.locator("#rows .flag.final")).to_have_count(1)
+    expect(travel.page.locator("#rows .flag.partial")).to_have_count(0)
+    assert all(text.replace(".", "").isdigit() for text in travel.cell("dt")[1:])
 
 
 def facts(session: SessionPage) -> dict[str, str]:

@@ -91,7 +91,8 @@ def reading(browser, reader):
 
 def asked(visit: Visit, text: str, user: str) -> SessionPage:
     """A question to a user of the test's own: credentials are kept for the user."""
-    session = visit.session("reader", [text], user=user)
+    session = visit.session("reader", user=user)
+    session.say(text)
     expect(session.page.locator(".ask")).to_have_count(1)
     return session
 

@@ -10,7 +10,8 @@ pytestmark = pytest.mark.browser
 def test_the_editor_is_chosen_once(visit, server):
     visit.allow("vscode:")  # nothing is installed that opens it
     visit.context.add_cookies([{"name": "editor", "value": "gone", "url": server.url}])
-    session = visit.session("faulty", ["Split the bill"])
+    session = visit.session("faulty")
+    session.say("Split the bill", "failed")
     place = session.page.locator(".open-place:visible").first
     place.click()
     choice = session.page.get_by_role("dialog").get_by_role("button", name="VS Code")

@@ -128,7 +128,7 @@ def test_hostile_texts_are_shown_as_they_are_by_stream_and_by_load(visit, first)
 def test_the_inspector_shows_hostile_events_as_they_are(visit):
     texts = PAYLOADS[::7]
     messages = [f"Say number {PAYLOADS.index(text)}" for text in texts]
-    session = visit.session("hostile", messages)
+    session = visit.session("hostile", messages, ends="failed")
     for place in range(1, len(texts) * EVENTS + 1):
         session.select(place)
         expect(session.panel).to_contain_text(f"#{place}")

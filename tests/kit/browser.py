@@ -157,11 +157,13 @@ class Visit:
         page.goto(self.server.url + path)
         return page
 
-    def session(self, app: str, messages: Sequence[str] = (), **fields: str) -> "SessionPage":
+    def session(
+        self, app: str, messages: Sequence[str] = (), *, ends: str = "done", **fields: str
+    ) -> "SessionPage":
         """A new session of an app, made by what the form of the app's page sends.
 
         The messages are answered before the page opens: a turn costs the browser ten times as
-        much while it watches.
+        much while it watches. Each run of them ends in the status `ends`.
         """
         made = self.context.request.post(
             f"{self.server.url}/apps/{app}/sessions",
@@ -175,7 +177,7 @@ class Visit:
             for text in messages:
                 body = {"message": text, "streaming": True, "actor": "a page"}
                 run = client.post(f"/api{path}/runs", json=body).raise_for_status().json()["run"]
-                settled(client, run)
+                assert settled(client, run)["status"] == ends, text
         return SessionPage(self.open(path))
 
     def again(self, session: "SessionPage", query: str = "") -> "SessionPage":

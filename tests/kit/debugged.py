@@ -66,6 +66,7 @@ class Debugged:
         patience = time.monotonic() + PATIENCE
         while words not in self.client.get(f"/api/runs/{self.run}/log").text:
             assert time.monotonic() < patience, f"{words!r} was not printed"
+            time.sleep(0.02)
         return self
 
     def post(self, command: str, **more: Any) -> httpx2.Response:

@@ -46,12 +46,13 @@ class _Popen(subprocess.Popen):
         command = [os.fspath(part) for part in args]
         arguments = command[command.index("-m") + 1 :] if "-m" in command else []
         if command[0] == sys.executable and arguments and arguments[0] in _MAIN:
-            kept, env = options.get("pass_fds", ()), {**(options.get("env") or os.environ)}
-            options["preexec_fn"] = lambda: _become(arguments, kept, env)
+            descriptors = options.get("pass_fds", ())
+            env = dict(os.environ if options.get("env") is None else options["env"])
+            options["preexec_fn"] = lambda: _become(arguments, descriptors, env)
         super().__init__(args, **options)
 
 
-def _become(arguments: list[str], kept: tuple[int, ...], env: dict[str, str]) -> None:
+def _become(arguments: list[str], descriptors: tuple[int, ...], env: dict[str, str]) -> None:
     """Forget who has started this, as executing a program would, and be the program until its end.
 
     Called in the copy, which has its streams and its session by then.
@@ -64,8 +65,10 @@ def _become(arguments: list[str], kept: tuple[int, ...], env: dict[str, str]) ->
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    beyond = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    for before, after in pairwise([2, *sorted(kept), beyond]):
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_IGN)
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    for before, after in pairwise([2, *sorted(descriptors), limit]):
         os.closerange(before + 1, after)
     os.environ.clear()
     os.environ.update(env)
@@ -89,7 +92,9 @@ def end_with(program: Callable[[], object]) -> NoReturn:
     except BaseException:  # noqa: BLE001  what Python does with it
         traceback.print_exc()
     finally:
-        threading._shutdown()
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        os._exit(status)
+        try:
+            threading._shutdown()
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+        finally:  # whatever happens, a fork never goes on as a copy of who has started it
+            os._exit(status)

@@ -32,12 +32,14 @@ needs_adk = pytest.mark.skipif(
 )
 
 
+@cache
 def adk_has(package: str) -> bool:
     """Whether there is such an interpreter, and the package beside google-adk."""
     python = adk_python()
-    return python is not None and any(
-        python.parent.parent.glob(f"lib/python*/site-packages/{package}")
-    )
+    if python is None:
+        return False
+    code = f"import sys, importlib.util; sys.exit(importlib.util.find_spec({package!r}) is None)"
+    return subprocess.run([str(python), "-c", code], check=False).returncode == 0
 
 
 def run_adk(code: str, *args: str | Path) -> str:

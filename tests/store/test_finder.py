@@ -81,3 +81,8 @@ async def test_everybody_sees_what_was_just_written(tmp_path: Path, count: int) 
             assert row.events == number + 1
         page = await journal.events.page(session.key, limit=60)
         assert [row.number for row in page] == list(range(max(0, count - 60) + 1, count + 1))
+
+
+def test_a_short_statement_is_never_given_up_however_often_it_runs(finder: Finder) -> None:
+    sql = "SELECT text FROM texts WHERE name = ?"
+    assert all(finder.rows(sql, ["short"]) for _ in range(5000))

@@ -108,7 +108,7 @@ _WITH_A_BEGINNING: Final = (RunChanged, SessionChanged, SpansChanged, QueueChang
 
 
 def _is_only_a_beginning(news: list[News]) -> bool:
-    """Whether they are that a run has begun, which was given a message, and what goes with that."""
+    """Whether these only say that a run with a message has begun."""
     runs = [item.run for item in news if isinstance(item, RunChanged)]
     has_begun = bool(runs) and all(run.status == "running" and run.message for run in runs)
     return has_begun and all(isinstance(item, _WITH_A_BEGINNING) for item in news)

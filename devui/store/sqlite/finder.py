@@ -13,8 +13,10 @@ from typing import Any, Final, Self
 _MOST_ROWS: Final = 64
 _LONGEST: Final = 65_536
 """Bytes of a value."""
-_STEPS: Final = 20_000
-"""Of SQLite's virtual machine in one statement, which take about a millisecond."""
+_STEPS: Final = 1000
+"""Of SQLite's virtual machine, after which it asks whether to go on."""
+_MOST_TIMES: Final = 20
+"""That it asks in one statement, which has taken about a millisecond by then."""
 
 
 class Finder:
@@ -22,8 +24,9 @@ class Finder:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._times = 0
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-        connection.set_progress_handler(_interrupt, _STEPS)
+        connection.set_progress_handler(self._is_too_long, _STEPS)
 
     @classmethod
     def open(
@@ -42,6 +45,7 @@ class Finder:
 
     def rows(self, sql: str, values: Sequence[object]) -> list[Any] | None:
         """Return the rows of a reading statement; None if somebody else has to read them."""
+        self._times = 0
         try:
             with closing(self._connection.execute(sql, values)) as cursor:
                 rows = cursor.fetchmany(_MOST_ROWS + 1)
@@ -55,6 +59,6 @@ class Finder:
         """Close the connection."""
         self._connection.close()
 
-
-def _interrupt() -> int:
-    return 1
+    def _is_too_long(self) -> bool:
+        self._times += 1
+        return self._times > _MOST_TIMES
