@@ -34,7 +34,7 @@ def begin(visit, server):
         if pause:
             session.page.get_by_label("pause first").check()
         session.send("go")
-        expect(session.status).to_have_class(re.compile("run (running|held)"))
+        expect(session.status).to_have_class(re.compile("run (running|held|waiting)"))
         return session
 
     yield start
