@@ -245,9 +245,9 @@ class EventStream(Response):
         """
         silence, stalled = self._manner.heartbeat, self._manner.stalled
         while True:
-            left = body.seconds_left(silence, stalled)
-            if left > 0:
-                await asyncio.sleep(left)
+            seconds = body.seconds_left(silence, stalled)
+            if seconds > 0:
+                await asyncio.sleep(seconds)
             elif body.is_writing:
                 raise _Stalled
             else:

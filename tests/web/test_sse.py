@@ -309,3 +309,38 @@ async def test_cancelling_the_request_closes_the_source() -> None:
         assert task.cancelled()
     assert source.closed.is_set()
     assert len(streams) == 0
+
+
+async def test_a_source_that_is_cancelled_leaves_nothing_running() -> None:
+    async def cancelled() -> AsyncGenerator[Message, None]:
+        yield Message("a")
+        waiting = asyncio.get_running_loop().create_future()
+        waiting.cancel()
+        await waiting
+
+    reader, before = Reader(), asyncio.all_tasks()
+    response = stream_response(cancelled(), streams=Streams())
+    await response({"type": "http"}, reader.receive, reader.send)
+    assert not reader.ended
+    assert asyncio.all_tasks() == before
+
+
+async def test_what_is_being_written_at_a_farewell_is_sent_whole() -> None:
+    reader, streams = Reader(), Streams()
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def slowly(message: Any) -> None:
+        if b"data: a" in message.get("body", b""):
+            begun.set()
+            await goes_on.wait()
+        await reader.send(message)
+
+    response = stream_response(Source("a", "b").messages(), streams=streams)
+    task = asyncio.create_task(response({"type": "http"}, reader.receive, slowly))
+    await asyncio.wait_for(begun.wait(), PATIENCE)
+    streams.close()
+    await asyncio.sleep(0)
+    goes_on.set()
+    await asyncio.wait_for(task, PATIENCE)
+    assert [data for _, data, _ in read(reader.body)] == ["a", ""]
+    assert reader.ended

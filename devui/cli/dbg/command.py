@@ -362,11 +362,11 @@ def _change(name: "CommandName", about: str) -> click.Command:
     @on_the_server
     def send(terminal: Terminal, value: str, session: str | None, **options: Any) -> None:
         text = sys.stdin.read() if value == "-" else value
-        meant = _value(name, text)
+        change = _value(name, text)
         position = running(terminal.client, session, or_over=options["key"] is not None)
         if name == "edit":
-            meant = merge_edit(position["holds"], options["hold"], meant)
-        _command(terminal, position, name, wait=False, value=meant, **options)
+            change = merge_edit(position["holds"], options["hold"], change)
+        _command(terminal, position, name, wait=False, value=change, **options)
 
     return send
 

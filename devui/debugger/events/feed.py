@@ -96,9 +96,9 @@ async def _live(
         while (
             _is_only_a_beginning(items)
             and not reader.closed
-            and (left := until - time.monotonic()) > 0
+            and (seconds := until - time.monotonic()) > 0
         ):
-            items += await reader.batch_within(left)
+            items += await reader.batch_within(seconds)
         fresh = [item for item in items if (seq_of(item) or since + 1) > since]
         seen = max([seen, *(seq_of(item) or 0 for item in fresh)])
         yield Batch(seen, fresh)
