@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from devui import __version__
 from devui.adk_options import INSTEAD, folder_beside, is_in_memory
 from devui.settings import DEFAULT_DATA_DIR, DEFAULT_HOST, DEFAULT_PORT, Settings
-from devui.web.program import application, leave, opened
+from devui.web.program import application, leave, open_services
 from devui.web.security.access import Access
 from devui.web.security.hosts import Origins, check_bind
 
@@ -76,7 +76,7 @@ class Hosted:
             if self._in_memory:
                 folder = stack.enter_context(TemporaryDirectory(prefix="devui-"))
                 settings = replace(settings, data_dir=Path(folder))
-            services = await stack.enter_async_context(opened(settings, access))
+            services = await stack.enter_async_context(open_services(settings, access))
             self._inner = application(services, access, hosts=self._hosts)
             if self._own_lifespan is not None:
                 await stack.enter_async_context(self._own_lifespan(app))

@@ -23,7 +23,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from devui.web.joining import is_module, joined
+from devui.web.joining import is_module, join_modules
 
 STATIC_PREFIX: Final = "/static/"
 """Where static files are served."""
@@ -54,8 +54,8 @@ def find_folder(name: str, landmark: str, package: Path = _PACKAGE) -> Path:
     for place in places:
         if (place / landmark).is_file():
             return place
-    looked = " and ".join(str(place) for place in places)
-    raise AssetsMissing(f"no {landmark} in {looked}; reinstall devui.")
+    folders = " and ".join(str(place) for place in places)
+    raise AssetsMissing(f"no {landmark} in {folders}; reinstall devui.")
 
 
 class Assets:
@@ -91,14 +91,14 @@ class Assets:
             AssetNotFound: there is no such file, or one is named twice.
             CannotJoin: it is a module that cannot be one file with those that it imports.
         """
-        return b"\n".join(self._whole(each) for each in self._named(path))
+        return b"\n".join(self._whole(each) for each in self._paths_of(path))
 
     @lru_cache(maxsize=_MAX_COMPRESSED)  # noqa: B019  (as with `_whole`)
     def gzip_of(self, path: str) -> bytes:
         """What `read` returns, as gzip; raises what it raises."""
         return gzip.compress(self.read(path), mtime=0)
 
-    def _named(self, path: str) -> list[str]:
+    def _paths_of(self, path: str) -> list[str]:
         """The files that a path names."""
         folder, slash, file = path.rpartition("/")
         stem, dot, ending = file.rpartition(".")
@@ -114,7 +114,7 @@ class Assets:
         if not (path.endswith(".js") and is_module(content.decode())):
             return content
         try:
-            return joined(path, self._files).encode()
+            return join_modules(path, self._files).encode()
         except KeyError as missing:
             raise AssetNotFound(f"no static file {missing}, which {path} imports") from missing
 
@@ -124,7 +124,7 @@ class Assets:
         Raises:
             AssetNotFound: there is no such file.
         """
-        self._named(path)
+        self._paths_of(path)
         return f"{STATIC_PREFIX}{self.version}/{quote(path, safe='/+')}"
 
     def styles(self, *names: str) -> str:

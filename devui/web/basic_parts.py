@@ -103,7 +103,7 @@ class JsonNode:
 class JsonTree:
     template: ClassVar[str] = "inspector/json_tree.html"
     root: JsonNode
-    linked: bool = False
+    has_links: bool = False
     """There are links in it."""
     bare: bool = False
     """Only the members of `root`, to go on with a list of them."""
@@ -137,7 +137,7 @@ class RunStatus:
     word: str
     stop_href: str | None = None
     """Where a running run is stopped; None when there is nothing to stop."""
-    started: Moment | None = None
+    start: Moment | None = None
     why_href: str = ""
     """Where it is said what holds a run up that is under way."""
     run: str = ""

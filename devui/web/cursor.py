@@ -32,8 +32,8 @@ class Cursor:
         """
         if not text or text == "0":
             return cls(journal, 0)
-        named, _, number = text.rpartition(".")
+        name, _, number = text.rpartition(".")
         seq = whole_number(number)
-        if named != journal or seq is None:
+        if name != journal or seq is None:
             raise ForeignCursor
         return cls(journal, seq)

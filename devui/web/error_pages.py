@@ -100,8 +100,8 @@ class ErrorAnswers:
         self._note(request, error)
         if _is_api(request):
             detail = error.detail
-            listed = detail if isinstance(detail, str) else [dict(entry) for entry in detail]
-            return JSONResponse({"detail": listed}, error.status, error.headers)
+            content = detail if isinstance(detail, str) else [dict(entry) for entry in detail]
+            return JSONResponse({"detail": content}, error.status, error.headers)
         return self._response(
             request, error.status, str(error), title=error.title, headers=error.headers
         )

@@ -31,7 +31,7 @@ def is_module(text: str) -> bool:
     return _IMPORT.search(text) is not None
 
 
-def joined(entry: str, files: Mapping[str, bytes]) -> str:
+def join_modules(entry: str, files: Mapping[str, bytes]) -> str:
     """The module at the path `entry` as one module that imports nothing.
 
     Raises:
@@ -52,20 +52,20 @@ def _visit(
     if path in order:
         return
     text = files[path].decode()
-    for found in _IMPORT.finditer(text):
-        _visit(_beside(path, found["path"]), files, order, (*above, path))
+    for match in _IMPORT.finditer(text):
+        _visit(_beside(path, match["path"]), files, order, (*above, path))
     order[path] = _as_function(path, text)
 
 
 def _as_function(path: str, text: str) -> str:
-    def imported(match: re.Match[str]) -> str:
+    def constants(match: re.Match[str]) -> str:
         names = match["whole"] or (match["names"] or "").replace(" as ", ": ")
         return f"const {names} = {_name(_beside(path, match['path']))};" if names else ""
 
     exports = ", ".join(found["name"].strip("{} ") for found in _EXPORT.finditer(text))
-    body = _EXPORT.sub(r"\g<kind> \g<name>", _IMPORT.sub(imported, text))
-    if left := _LEFT.search(body):
-        raise CannotJoin(f"{path}: {left[0].strip()}")
+    body = _EXPORT.sub(r"\g<kind> \g<name>", _IMPORT.sub(constants, text))
+    if leftover := _LEFT.search(body):
+        raise CannotJoin(f"{path}: {leftover[0].strip()}")
     return f"const {_name(path)} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"
 
 

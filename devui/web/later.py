@@ -52,7 +52,7 @@ class Later:
     def call(self, name: str) -> Callable[..., Any]:
         """A function that is no endpoint; it loads its module where it is called."""
 
-        def function(*values: Any, **named: Any) -> Any:
-            return getattr(self.load(), name)(*values, **named)
+        def function(*values: Any, **keywords: Any) -> Any:
+            return getattr(self.load(), name)(*values, **keywords)
 
         return function

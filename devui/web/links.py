@@ -73,9 +73,9 @@ def session_url(
     whose hits over the past are shown there, the state key whose history is, the event whose
     state is compared with, the filter: `only` what it lets through is in the timeline, the
     artifact that is shown, and the view in the place of the timeline."""
-    shown = {"at": at, "event": event, "tab": tab, "hits": hits, "since": since}
-    shown |= {"filter": only or None, "file": file, "view": view}
-    return _with(f"/sessions/{key}", **shown, **_pinned(pin))
+    query = {"at": at, "event": event, "tab": tab, "hits": hits, "since": since}
+    query |= {"filter": only or None, "file": file, "view": view}
+    return _with(f"/sessions/{key}", **query, **_pinned(pin))
 
 
 def moment_url(
@@ -91,8 +91,8 @@ def moment_url(
     """The page as of an event, or as it is now; `pin` is the state key whose history is shown,
     `since` the event whose state is compared with, `only` the filter of the timeline, `view` what
     is shown in its place."""
-    shown = {"at": at, "tab": tab, "since": since, "filter": only or None, "view": view}
-    return _with(f"/sessions/{key}", **shown, **_pinned(pin))
+    query = {"at": at, "tab": tab, "since": since, "filter": only or None, "view": view}
+    return _with(f"/sessions/{key}", **query, **_pinned(pin))
 
 
 def writes_url(
@@ -110,8 +110,8 @@ def writes_url(
     """The page as of the event before or after (`previous`, `next`) that wrote to the state, or to
     the key `pin`, unless it is to be `every` key; what else it shows stays."""
     of = "all" if every and pin else None
-    shown = {"at": at, "of": of, "tab": tab, "since": since, "filter": only or None, "view": view}
-    return _with(f"/sessions/{key}/writes/{direction}", **shown, **_pinned(pin))
+    query = {"at": at, "of": of, "tab": tab, "since": since, "filter": only or None, "view": view}
+    return _with(f"/sessions/{key}/writes/{direction}", **query, **_pinned(pin))
 
 
 def filter_words_url(key: int) -> str:
@@ -174,8 +174,8 @@ def state_keys_url(
     key: int, scope: str, *, at: int | None = None, start: str = "", find: str = ""
 ) -> str:
     """The keys of one scope as of the event `at`, with `find` in them, from one of them on."""
-    shown = {"scope": scope, "at": at, "find": find or None, "from": start or None}
-    return _with(f"/sessions/{key}/state/keys", **shown)
+    query = {"scope": scope, "at": at, "find": find or None, "from": start or None}
+    return _with(f"/sessions/{key}/state/keys", **query)
 
 
 def state_value_url(key: int, pin: Pin, start: int = 0, *, at: int | None = None) -> str:
@@ -185,8 +185,8 @@ def state_value_url(key: int, pin: Pin, start: int = 0, *, at: int | None = None
 
 def event_value_url(key: int, number: int, path: Path, start: int = 0) -> str:
     """What an event holds at a place, from a position on."""
-    shown = {"path": path_text(path), "from": start or None}
-    return _with(f"/sessions/{key}/events/{number}/value", **shown)
+    query = {"path": path_text(path), "from": start or None}
+    return _with(f"/sessions/{key}/events/{number}/value", **query)
 
 
 def runs_url(key: int) -> str:
@@ -382,17 +382,17 @@ def compare_url(
     *,
     start: int | None = None,
     unfolded: bool = False,
-    opened: tuple[int | None, int | None] | None = None,
+    open_row: tuple[int | None, int | None] | None = None,
     at: tuple[int | None, int | None] | None = None,
 ) -> str:
     """The page of a comparison: its first row, the row whose difference is shown, and the one that
     has the focus."""
-    rows = {"open": opened, "at": at}
+    rows = {"open": open_row, "at": at}
     numbers = {
         name: "-".join(str(number or "") for number in row) for name, row in rows.items() if row
     }
-    shown = {"from": start, "unfold": "yes" if unfolded else None, **numbers}
-    return _with("/compare", **sides._asdict(), **shown)
+    query = {"from": start, "unfold": "yes" if unfolded else None, **numbers}
+    return _with("/compare", **sides._asdict(), **query)
 
 
 def pair_url(sides: Compared, left: int | None, right: int | None) -> str:
@@ -483,8 +483,8 @@ def file_version_url(
     against: int | None = None,
 ) -> str:
     """The session page with a version of an artifact, or what changed in it since `against`."""
-    shown = {"at": at, "event": event, "tab": "artifacts", "file": name, "version": version}
-    return _with(f"/sessions/{key}", **shown, **{"with": against})
+    query = {"at": at, "event": event, "tab": "artifacts", "file": name, "version": version}
+    return _with(f"/sessions/{key}", **query, **{"with": against})
 
 
 _RELATIVE: Final = frozenset({".", ".."})
@@ -502,5 +502,5 @@ def _segment(text: str) -> str:
 
 
 def _with(address: str, /, **query: int | str | None) -> str:
-    given = {name: value for name, value in query.items() if value is not None}
-    return f"{address}?{urlencode(given, safe='@')}" if given else address
+    params = {name: value for name, value in query.items() if value is not None}
+    return f"{address}?{urlencode(params, safe='@')}" if params else address

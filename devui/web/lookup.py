@@ -32,8 +32,8 @@ async def event_of(services: Services, session: SessionRow, number: str | None) 
     """The event a query names, or None without one; raises NotFound for a number of no event."""
     if number is None or number == "":
         return None
-    wanted = whole_number(number)
-    body = await services.journal.events.body(session.key, wanted) if wanted else None
+    index = whole_number(number)
+    body = await services.journal.events.body(session.key, index) if index else None
     if body is None:
         raise no_such_event(session, number)
     return body[0]
@@ -49,8 +49,8 @@ async def existing_event(services: Services, session: SessionRow, number: str) -
 
 def no_such_event(session: SessionRow, number: str) -> NotFound:
     """The error for a number of no event of the session, or for what is no number."""
-    wanted = whole_number(number)
-    name = f"event {number!r}" if wanted is None else f"event #{wanted}"
+    index = whole_number(number)
+    name = f"event {number!r}" if index is None else f"event #{index}"
     last = f"its last event is #{session.events}" if session.events else "it has no events yet"
     return NotFound(f"session {session.key} has no {name}; {last}")
 

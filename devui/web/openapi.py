@@ -75,11 +75,11 @@ async def page(request: Request) -> Response:
     spec = await asyncio.to_thread(document)
     groups: dict[str, list[OperationRow]] = {}
     for path, methods in spec["paths"].items():
-        for method, described in methods.items():
-            [family] = described["tags"]
-            groups.setdefault(family, []).append(_row(method, path, described, spec))
-    listed = tuple(Group(name, tuple(rows)) for name, rows in groups.items())
-    return services_of(request).render.page(ReferencePage(theme_of(request), listed))
+        for method, entry in methods.items():
+            [family] = entry["tags"]
+            groups.setdefault(family, []).append(_row(method, path, entry, spec))
+    families = tuple(Group(name, tuple(rows)) for name, rows in groups.items())
+    return services_of(request).render.page(ReferencePage(theme_of(request), families))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +151,13 @@ class Endpoint:
         """Those that it names, and those that come with a path's names and with a body."""
         usual = [404] if "{" in self.path and self.operation.status is not None else []
         usual += [400, 422] if self.operation.body else []
-        named = [
+        refusals = [
             Refusal(each, _STATUSES[each]) if isinstance(each, int) else each
             for each in self.operation.refusals
         ]
-        statuses = {each.status for each in named}
-        named += [Refusal(each, _STATUSES[each]) for each in usual if each not in statuses]
-        yield from sorted(named, key=lambda each: each.status)
+        statuses = {each.status for each in refusals}
+        refusals += [Refusal(each, _STATUSES[each]) for each in usual if each not in statuses]
+        yield from sorted(refusals, key=lambda each: each.status)
 
 
 def endpoints() -> Iterator[Endpoint]:
@@ -191,11 +191,11 @@ def without_links(text: str) -> str:
 @cache
 def document() -> Json:
     """The OpenAPI document of all routes that programs use."""
-    described = list(endpoints())
-    schemas = _Schemas(described)
+    all_endpoints = list(endpoints())
+    schemas = _Schemas(all_endpoints)
     paths: Json = {}
-    for each in described:
-        paths.setdefault(each.path, {})[each.method] = _described(each, schemas)
+    for each in all_endpoints:
+        paths.setdefault(each.path, {})[each.method] = _operation_json(each, schemas)
     return {
         "openapi": "3.1.0",
         "info": {"title": "devui", "version": __version__, "description": "See docs/guide/api.md."},
@@ -208,12 +208,12 @@ def document() -> Json:
     }
 
 
-def _described(endpoint: Endpoint, schemas: "_Schemas") -> Json:
+def _operation_json(endpoint: Endpoint, schemas: "_Schemas") -> Json:
     operation = endpoint.operation
-    made: Json = {"summary": endpoint.summary}
+    entry: Json = {"summary": endpoint.summary}
     if endpoint.description:
-        made["description"] = without_links(endpoint.description)
-    made |= {
+        entry["description"] = without_links(endpoint.description)
+    entry |= {
         "operationId": endpoint.id,
         "tags": [endpoint.family],
         "parameters": [
@@ -228,14 +228,14 @@ def _described(endpoint: Endpoint, schemas: "_Schemas") -> Json:
         empty = endpoint.family == ADK and not any(
             each.is_required() for each in operation.body.model_fields.values()
         )
-        made["requestBody"] = {**({} if empty else {"required": True}), "content": content}
-    return made
+        entry["requestBody"] = {**({} if empty else {"required": True}), "content": content}
+    return entry
 
 
 def _parameter(name: str, place: str, query: Query, schemas: "_Schemas") -> Json:
-    made: Json = {"name": name, "in": place, "required": query.required or place == "path"}
-    made["schema"] = schemas[query.type]
-    return made | ({"description": query.description} if query.description else {})
+    entry: Json = {"name": name, "in": place, "required": query.required or place == "path"}
+    entry["schema"] = schemas[query.type]
+    return entry | ({"description": query.description} if query.description else {})
 
 
 def _responses(endpoint: Endpoint, schemas: "_Schemas") -> Json:
@@ -254,10 +254,10 @@ def _responses(endpoint: Endpoint, schemas: "_Schemas") -> Json:
 
 
 def _answer(operation: Operation, status: int, schemas: "_Schemas") -> Json:
-    made: Json = {"description": _STATUSES[status]}
+    entry: Json = {"description": _STATUSES[status]}
     if operation.answer is not None:
-        made["content"] = {operation.media: {"schema": schemas[operation.answer]}}
-    return made
+        entry["content"] = {operation.media: {"schema": schemas[operation.answer]}}
+    return entry
 
 
 class _Schemas:
@@ -267,23 +267,23 @@ class _Schemas:
         self._types: list[Any] = []
         for each in endpoints:
             operation = each.operation
-            named = (
+            bodies = (
                 operation.answer,
                 operation.body,
                 *(refusal.answer for refusal in each.refusals),
             )
             queries = (*operation.query.values(), *(query for _, query in each.names))
-            for type_ in (*named, *(query.type for query in queries)):
+            for type_ in (*bodies, *(query.type for query in queries)):
                 if type_ is not None and type_ not in self._types:
                     self._types.append(type_)
         mode: JsonSchemaMode = "validation"
-        made, shared = TypeAdapter.json_schemas(
+        by_place, document = TypeAdapter.json_schemas(
             [(place, mode, TypeAdapter(type_)) for place, type_ in enumerate(self._types)],
             schema_generator=_Generator,
             ref_template=_REFERENCE + "{model}",
         )
-        self._schemas = [made[place, mode] for place in range(len(self._types))]
-        self.definitions: Json = shared["$defs"]
+        self._schemas = [by_place[place, mode] for place in range(len(self._types))]
+        self.definitions: Json = document["$defs"]
 
     def __getitem__(self, type_: Any) -> Json:
         return self._schemas[self._types.index(type_)]
@@ -360,20 +360,20 @@ def _texts_in(module: str) -> dict[str, dict[str, str]]:
     }
 
 
-def _row(method: str, path: str, described: Json, spec: Json) -> OperationRow:
+def _row(method: str, path: str, operation: Json, spec: Json) -> OperationRow:
     schemas = spec["components"]["schemas"]
-    good: Json = next((each for code, each in described["responses"].items() if code[0] == "2"), {})
+    good: Json = next((each for code, each in operation["responses"].items() if code[0] == "2"), {})
     return OperationRow(
         method=method.upper(),
         path=path,
-        summary=described["summary"].replace("`", ""),
-        description=described.get("description", "").replace("`", ""),
+        summary=operation["summary"].replace("`", ""),
+        description=operation.get("description", "").replace("`", ""),
         query=tuple(
             Parameter(each["name"], each.get("description", "").replace("`", ""))
-            for each in described["parameters"]
+            for each in operation["parameters"]
             if each["in"] == "query"
         ),
-        body=tuple(_members(described.get("requestBody", {}), schemas)),
+        body=tuple(_members(operation.get("requestBody", {}), schemas)),
         answer=tuple(_members(good, schemas)),
     )
 

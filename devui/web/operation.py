@@ -68,7 +68,7 @@ def operation(
 ) -> Callable[[Handler], Handler]:
     """Describe a handler. The first line of its docstring is the summary, the rest the description,
     in Markdown with links as in docs/guide/api.md."""
-    described = Operation(
+    entry = Operation(
         answer=answer,
         status=status,
         media=media,
@@ -78,7 +78,7 @@ def operation(
     )
 
     def register(handler: Handler) -> Handler:
-        OPERATIONS[handler] = described
+        OPERATIONS[handler] = entry
         return handler
 
     return register

@@ -43,7 +43,7 @@ class PageQuery:
     """The state key whose history is shown."""
     since: Moment | None = None
     """The moment whose state is compared with that of what is selected."""
-    typed: Typed = NOTHING_TYPED
+    filter_field: Typed = NOTHING_TYPED
     """What the timeline is to be narrowed to."""
     matches: Matches | None = None
     """The events that it is narrowed to."""
@@ -61,7 +61,7 @@ class PageQuery:
     @property
     def filter(self) -> str:
         """The filter in force, for addresses; an empty text for none."""
-        return self.typed.filter.text if self.typed.filter else ""
+        return self.filter_field.filter.text if self.filter_field.filter else ""
 
 
 EVERYTHING: Final = PageQuery()

@@ -132,12 +132,12 @@ async def serve(
 ) -> None:
     """Run a server on the listening sockets until a signal ends it, or the end of its host.
 
-    `announce` gets the address to open, once requests are answered. Raises what `opened` does.
+    `announce` gets the address to open, once requests are answered. Raises what `open_services` does.
     """
     spare_collections()
-    async with opened(settings, access) as found:
-        server = Server(uvicorn_settings(application(found, access)))
-        server.before_shutdown(lambda: leave(found))
+    async with open_services(settings, access) as services:
+        server = Server(uvicorn_settings(application(services, access)))
+        server.before_shutdown(lambda: leave(services))
         if settings.hosted is not None:
             on_hang_up(settings.hosted.control, server.leave)
         async with asyncio.TaskGroup() as tasks:
@@ -151,7 +151,7 @@ def _renderer(
 ) -> Renderer:
     return Renderer(
         Assets.find(),
-        guarded=settings.auth,
+        needs_sign_in=settings.auth,
         editor="your editor" if editors else editor.name if editor else "",
         editors=editors,
         folder=str(settings.agents.resolve()),
@@ -159,7 +159,7 @@ def _renderer(
 
 
 @asynccontextmanager
-async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
+async def open_services(settings: Settings, access: Access) -> AsyncIterator[Services]:
     """The parts of a server, closed in order at the end.
 
     Raises JournalInUse and other StoreErrors when the data folder cannot be used, WrongPrices

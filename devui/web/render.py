@@ -50,7 +50,7 @@ class Renderer:
         self,
         assets: Assets,
         *,
-        guarded: bool = True,
+        needs_sign_in: bool = True,
         editor: str = "",
         editors: tuple[tuple[str, str], ...] = (),
         folder: str = "",
@@ -58,14 +58,14 @@ class Renderer:
         """Load the templates.
 
         Args:
-            guarded: whether a sign-in is needed; every page tells when it is not (R07).
+            needs_sign_in: whether a sign-in is needed; every page tells when it is not (R07).
             editor: the name of what opens lines of code; "" for no buttons that do so.
             editors: those a person may choose from, each by its value and its name.
             folder: the folder of the agents, whose lines it opens.
         """
         self.assets = assets
         self.environment = _environment(assets)
-        self.environment.globals["guarded"] = guarded
+        self.environment.globals["needs_sign_in"] = needs_sign_in
         self.environment.globals |= {"editor": editor, "editors": editors}
         self.environment.globals["tracebacks"] = partial(
             tracebacks.pieces, folder=folder if editor else ""

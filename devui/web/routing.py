@@ -24,7 +24,7 @@ class Encoded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             root = quote(scope.get("root_path", ""), safe="/")
-            scope = {**scope, "path": _encoded(scope), "root_path": root}
+            scope = {**scope, "path": _encode_path(scope), "root_path": root}
         await self._app(scope, receive, send)
 
 
@@ -64,10 +64,10 @@ class AdkRoute(Route):
         await super().handle(scope, receive, pass_on)
 
 
-def _encoded(scope: Scope) -> str:
+def _encode_path(scope: Scope) -> str:
     """The path as it was sent; as it is decoded, where somebody has changed that on the way."""
     path: str = scope["path"]
-    sent = scope.get("raw_path", b"").decode("ascii", "replace")
-    if unquote(sent) != path:
+    raw = scope.get("raw_path", b"").decode("ascii", "replace")
+    if unquote(raw) != path:
         return quote(path, safe="/")
-    return "/".join(quote(unquote(step), safe="") for step in sent.split("/"))
+    return "/".join(quote(unquote(step), safe="") for step in raw.split("/"))

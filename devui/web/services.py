@@ -42,8 +42,8 @@ class PutAway:
 
     def remaining(self, notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
         """Those that nobody has put away, each with what it takes to do so."""
-        named = (replace(each, key=_name(each)) for each in notices)
-        return tuple(each for each in named if each.key not in self._keys)
+        with_keys = (replace(each, key=_name(each)) for each in notices)
+        return tuple(each for each in with_keys if each.key not in self._keys)
 
 
 def _name(notice: Notice) -> str:
@@ -107,5 +107,5 @@ class Services:
 
 def services_of(request: Request) -> Services:
     """The services of the server that answers this request, with its view."""
-    found: Services = request.app.state.services
-    return replace(found, view=request.scope.get(VIEW, found.view))
+    services: Services = request.app.state.services
+    return replace(services, view=request.scope.get(VIEW, services.view))

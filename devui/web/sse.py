@@ -307,10 +307,10 @@ class _Body:
 
     def seconds_left(self, silence: float | None, stalled: float) -> float:
         """Until there was silence, or a write has waited, for so long; at most `stalled`."""
-        allowed = stalled if self.is_writing else silence
-        if allowed is None:
+        limit = stalled if self.is_writing else silence
+        if limit is None:
             return stalled
-        return min(self._since + allowed - self._clock(), stalled)
+        return min(self._since + limit - self._clock(), stalled)
 
 
 _HEADERS: Final[Mapping[str, str]] = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}

@@ -45,10 +45,10 @@ async def form_file(
         form = await parser.parse()
     except MultiPartException as error:
         raise BadRequest(f"the form can't be read: {error.message}") from error
-    found = form.get(name)
-    if not isinstance(found, UploadFile) or not found.filename:
+    file = form.get(name)
+    if not isinstance(file, UploadFile) or not file.filename:
         raise BadRequest("choose a file")
-    return found
+    return file
 
 
 def spool(folder: Path) -> AbstractContextManager[IO[bytes]]:

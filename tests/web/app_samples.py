@@ -44,7 +44,7 @@ def app_card(name: str, status: AppStatus, description: str = "", n: int = 0) ->
         reload_action=links.reload_url(name),
         create_action=links.create_session_url(name),
         sessions=n,
-        used=moment(NOW) if n else None,
+        last_used=moment(NOW) if n else None,
     )
 
 
@@ -61,12 +61,12 @@ def app_head(card: AppCard) -> AppHead:
             reason="its code imports google.adk, which the workers' Python has",
             action=links.engine_url(card.name),
             options=(
-                Option("", "automatic", selected=True),
-                Option("google-adk", "google-adk", selected=False),
-                Option("devui", "devui", selected=False),
+                Option("", "automatic", is_selected=True),
+                Option("google-adk", "google-adk", is_selected=False),
+                Option("devui", "devui", is_selected=False),
             ),
         ),
-        printed="reading <b>prices</b>\nwarning: prices: they are of last year",
+        output="reading <b>prices</b>\nwarning: prices: they are of last year",
         attach=attach(card.name, 5678),
     )
 
@@ -126,7 +126,10 @@ def session_list(*sessions: SessionItem, **more: Any) -> SessionList:
     return SessionList(
         action="/apps/travel",
         columns=COLUMNS,
-        statuses=(Option("", "Any status", selected=True), Option("done", "Done", selected=False)),
+        statuses=(
+            Option("", "Any status", is_selected=True),
+            Option("done", "Done", is_selected=False),
+        ),
         sessions=tuple(ListedSession(each, f"${each.key / 7:.2f}+") for each in sessions),
         delete_action="/apps/travel/sessions/delete",
         export_action="/apps/travel/sessions/export",

@@ -52,7 +52,7 @@ FILE = ShownFile(
     raw_name="plan.csv",
     version=1,
     facts="text/csv · 24 B",
-    saved=SAVED,
+    saved_at=SAVED,
     metadata=json_tree({"by": "planner"}),
     open_href=HREF,
     save_href=f"{HREF}&download=1",

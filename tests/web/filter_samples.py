@@ -18,13 +18,13 @@ FILTER = FilterBar(
     words_href=links.filter_words_url(KEY),
     clear_href=links.session_url(KEY, at=8),
     text="author:FlightAgent -partial <b>",
-    applied="author:FlightAgent -partial <b>",
+    active_text="author:FlightAgent -partial <b>",
     error="",
     summary=FilterSummary(3, 9, is_on=True),
     other_fields=(("at", "8"),),
 )
-UNFILTERED = replace(FILTER, text="", applied="", summary=FilterSummary(), other_fields=())
-WRONG = replace(FILTER, applied="", error="unknown field <b>:. Use kind:")
+UNFILTERED = replace(FILTER, text="", active_text="", summary=FilterSummary(), other_fields=())
+WRONG = replace(FILTER, active_text="", error="unknown field <b>:. Use kind:")
 WORDS = FilterWords((FilterWord("kind:call", "2 events"),))
 CHIPS = FilterChips(
     tuple(

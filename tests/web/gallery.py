@@ -188,7 +188,7 @@ def app_pages() -> dict[str, Model]:
             TOOLS,
             GRAPH,
             MEMORY,
-            unread=app_samples.UNREAD,
+            unused_files=app_samples.UNREAD,
         ),
         "app-unused": AppPage(
             "auto", faulty, "", form, app_samples.session_list(), TOOLS, GRAPH, MEMORY
@@ -223,7 +223,7 @@ def export_page() -> ExportPage:
         samples.links.export_url(travel_samples.KEY),
         samples.links.export_api_url(travel_samples.KEY),
         (Omission("a value of .env", "hun…(15 characters)", "3 times", "state, event #4"),),
-        (KeyChoice("city", chosen=False), KeyChoice("user:mail", chosen=True)),
+        (KeyChoice("city", is_chosen=False), KeyChoice("user:mail", is_chosen=True)),
         keep=False,
         jobs=jobs,
     )

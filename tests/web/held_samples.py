@@ -208,7 +208,7 @@ PENDING = tuple(
                 place="app/agent.py:8 in plan",
             ),
         ),
-        lost=fate == "lost",
+        is_lost=fate == "lost",
     )
     for fate in ("pending", "lost")
 )
@@ -222,7 +222,7 @@ RESUME = Resume(
     fork_action=links.forks_url(KEY),
     number=3,
     close_action=links.close_url(KEY),
-    lost=(
+    losses=(
         ("Lost before it was committed, text by FlightAgent:", "I found three flights"),
         ("find_flights wasn't called.", ""),
     ),

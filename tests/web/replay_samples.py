@@ -64,11 +64,11 @@ RUNS = (
         "test_book_a_flight",
         links.session_url(KEY, event=1),
         "#1",
-        chosen=True,
+        is_chosen=True,
         checks=(
-            CheckChoice("run-1:error", "No error", chosen=True, always=True),
-            CheckChoice("run-1:text", "Final text: Booked.", chosen=True),
-            CheckChoice("run-1:state:plan", "State plan at the end", chosen=False),
+            CheckChoice("run-1:error", "No error", is_chosen=True, always=True),
+            CheckChoice("run-1:text", "Final text: Booked.", is_chosen=True),
+            CheckChoice("run-1:state:plan", "State plan at the end", is_chosen=False),
         ),
     ),
 )

@@ -91,7 +91,7 @@ PANEL = RequestPanel(
     raw_href=links.raw_request_url(KEY, SPAN.id),
     json_href=links.span_api_url(KEY, SPAN.id),
     again_href="/sessions/3/spans/4/again",
-    tried="asked 2 times",
+    trial_note="asked 2 times",
 )
 TOOLS = ToolCallsPanel(
     3,
@@ -115,7 +115,7 @@ BAR = SpanBar(
     title="model gemini, 1.0 s",
     error="ValueError: it sank",
     going=False,
-    selected=True,
+    is_selected=True,
 )
 WATERFALL = TracePanel(
     href=links.trace_url(KEY),
@@ -127,7 +127,7 @@ WATERFALL = TracePanel(
     ticks=(TimeTick(25.0, "500 ms"), TimeTick(100.0, "2 s")),
     lines="M250 0v10M1000 0v10",
     holds="M300 0h100v10h-100z",
-    held="200 ms",
+    hold_time="200 ms",
     more="3 more spans in the export",
     export_href=links.trace_api_url(KEY, "run-1"),
 )

@@ -153,8 +153,8 @@ def transport(kinds: list[Any], selected: int | None) -> Transport:
     return Transport(
         action=links.session_url(KEY),
         ticks=ticks(kinds),
-        selected=selected,
-        spoken=f"event {selected or count} of {count}",
+        selection=selected,
+        value_text=f"event {selected or count} of {count}",
         previous_href=links.session_url(KEY, event=(selected or count) - 1) if count else None,
         next_href=links.session_url(KEY, event=selected + 1)
         if selected and selected < count
@@ -373,6 +373,6 @@ def session_page(
         debugger=held_samples.STEPS if is_held else Debugger(),
         replay=replay_samples.DIVERGED if is_held else Replay(),
         stream=PageStream(links.stream_url(KEY, Cursor("0123456789abcdef", 140))),
-        watched=watch_samples.STRIP if selected else watch_samples.NONE,
+        watch_strip=watch_samples.STRIP if selected else watch_samples.NONE,
         notices=notices,
     )

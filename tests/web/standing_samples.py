@@ -48,7 +48,7 @@ PANEL = RunPanel(
                 name="find_flights",
                 slot="answer-3",
                 typed_slot="typed-3",
-                typed=AskField("value", "Answer for find_flights", "json"),
+                typed_field=AskField("value", "Answer for find_flights", "json"),
                 fields=(AskField("of.price", "price", "number", error="required"),),
             ),
             note="A function in a thread can't be stopped.",

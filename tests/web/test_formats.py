@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from devui.web.text.formats import clock, day, duration, grouped, iso, size
+from devui.web.text.formats import clock, day, duration, group_digits, iso, size
 
 
 @pytest.fixture
@@ -49,5 +49,5 @@ def test_a_size_has_the_unit_that_fits(number: int, text: str) -> None:
 
 
 def test_long_numbers_are_grouped() -> None:
-    assert grouped(12) == "12"
-    assert grouped(1_234_567) == "1\u202f234\u202f567"
+    assert group_digits(12) == "12"
+    assert group_digits(1_234_567) == "1\u202f234\u202f567"

@@ -32,7 +32,7 @@ from devui.web.panels.inspector.detail import event_detail
 from devui.web.panels.session.live import LivePage
 from devui.web.panels.session.page import session_page
 from devui.web.panels.state.panel import state_panel
-from devui.web.program import application, opened
+from devui.web.program import application, open_services
 from devui.web.security.access import Access
 from devui.web.services import PAGES_AT_ONCE, Services
 from devui.web.text import markdown
@@ -53,7 +53,7 @@ STREAMING = AGENTS["sleeps"].replace(
 async def found(tmp_path: Path) -> AsyncIterator[Services]:
     write_app(tmp_path / "agents", "streams", STREAMING)
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
-    async with opened(settings, Access(None)) as parts:
+    async with open_services(settings, Access(None)) as parts:
         yield parts
 
 

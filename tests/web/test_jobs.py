@@ -25,7 +25,7 @@ from devui.web import uploads
 from devui.web.panels.bundles import api, imports
 from devui.web.panels.bundles import html as exported
 from devui.web.panels.jobs import panel as shown
-from devui.web.program import application, opened
+from devui.web.program import application, open_services
 from devui.web.render import Renderer
 from devui.web.security.access import Access
 from devui.web.services import Services
@@ -45,7 +45,7 @@ async def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
     monkeypatch.setattr(shown, "UNSHOWN", 0)
     write_app(tmp_path / "agents", "quick", AGENTS["fine"])
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
-    async with opened(settings, Access(None)) as parts:
+    async with open_services(settings, Access(None)) as parts:
         yield parts
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, Route
 
-from devui.web.joining import CannotJoin, joined
+from devui.web.joining import CannotJoin, join_modules
 from tests.kit.browser import chromium
 from tests.kit.patience import PATIENCE
 from tests.source import ROOT
@@ -76,7 +76,7 @@ def test_joined_modules_do_what_the_modules_do(page: Page) -> None:
     apart, asked = run(page, of(FILES))
     assert asked == ["", *sorted(FILES)]
     assert apart == [[3, "import one from here", "one", "two", "three", 1], ["names", "sums"]]
-    whole = {"js/page.js": joined("js/page.js", of(FILES)).encode()}
+    whole = {"js/page.js": join_modules("js/page.js", of(FILES)).encode()}
     assert run(page, whole) == [apart, ["", "js/page.js"]]
 
 
@@ -94,13 +94,13 @@ def test_joined_modules_do_what_the_modules_do(page: Page) -> None:
 )
 def test_what_joining_does_not_know_is_refused(text: str, told: str) -> None:
     with pytest.raises(CannotJoin, match=re.escape(f"js/page.js: {told}")):
-        joined("js/page.js", of({"js/page.js": text, "js/a.js": ""}))
+        join_modules("js/page.js", of({"js/page.js": text, "js/a.js": ""}))
 
 
 def test_modules_that_import_each_other_are_refused() -> None:
     files = of({"a.js": 'import "./b.js";', "b.js": 'import * as a from "./a.js";'})
     with pytest.raises(CannotJoin, match=re.escape("each other: a.js → b.js → a.js")):
-        joined("a.js", files)
+        join_modules("a.js", files)
 
 
 def test_all_modules_of_the_pages_can_be_joined() -> None:
@@ -108,5 +108,5 @@ def test_all_modules_of_the_pages_can_be_joined() -> None:
     files = {path.as_posix(): (ROOT / "static" / path).read_bytes() for path in paths}
     assert len(files) > 30
     for path in files:
-        names = re.findall(r"^const (\S+) = \(\(\) =>", joined(path, files), re.MULTILINE)
+        names = re.findall(r"^const (\S+) = \(\(\) =>", join_modules(path, files), re.MULTILINE)
         assert len(names) == len(set(names)), json.dumps(names)

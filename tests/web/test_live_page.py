@@ -11,7 +11,7 @@ from devui.debugger.events.news import EventCommitted, RunChanged
 from devui.debugger.runs.commit import event_of
 from devui.settings import Settings
 from devui.web.panels.session.live import LivePage
-from devui.web.program import opened
+from devui.web.program import open_services
 from devui.web.security.access import Access
 from devui.wire.events import Event
 from tests.faults.misbehaving_agents import AGENTS
@@ -30,7 +30,7 @@ async def test_no_run_is_said_to_be_over_before_the_page_has_its_last_events(
     """As when it ends while what it began with is on its way to the page."""
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
-    async with opened(settings, Access(None)) as found:
+    async with open_services(settings, Access(None)) as found:
         session = await found.journal.sessions.create("fine", "u", None, {})
         page = LivePage(found, session, past=False)
         await page.begin(await found.journal.head())
@@ -50,7 +50,7 @@ async def test_a_result_is_the_second_line_of_its_call_if_nothing_is_between(
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
     call = event("1", {"functionCall": {"id": "c", "name": "ask", "args": {}}})
     result = event("2", {"functionResponse": {"id": "c", "name": "ask", "response": {"x": 1}}})
-    async with opened(settings, Access(None)) as found:
+    async with open_services(settings, Access(None)) as found:
         session = await found.journal.sessions.create("fine", "u", None, {})
         await found.journal.runs.start("r", session.key)
         done = await found.journal.events.append(session.key, event_of(call, final=False), run="r")

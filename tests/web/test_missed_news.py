@@ -11,7 +11,7 @@ import pytest
 
 from devui.debugger.events import bus as buses
 from devui.settings import Settings
-from devui.web.program import application, opened
+from devui.web.program import application, open_services
 from devui.web.security.access import Access
 from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.patience import PATIENCE
@@ -74,7 +74,7 @@ async def test_a_page_that_was_cut_off_is_told_what_came_while_it_was(
     monkeypatch.setattr(buses, "CAPACITY", BEHIND)
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
-    async with opened(settings, Access(None)) as found:
+    async with open_services(settings, Access(None)) as found:
         app, host = application(found, Access(None)), f"127.0.0.1:{settings.port}"
         transport = httpx2.ASGITransport(app)
         session = await found.journal.sessions.create("fine", "u", "s", {})

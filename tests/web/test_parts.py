@@ -137,7 +137,8 @@ def test_the_pencil_is_at_the_call_that_a_person_changed() -> None:
         "customMetadata": {"devui_edited": [mark]},
     }
     told = [
-        each.edited for each in tool_outcomes(3, summarise(Event.of(event), final=False), session=1)
+        each.edit_hint
+        for each in tool_outcomes(3, summarise(Event.of(event), final=False), session=1)
     ]
     assert told == ["", "Ada skipped the call"]
 

@@ -19,7 +19,7 @@ from devui.store.journal import Journal
 from devui.web.page_query import PageQuery
 from devui.web.panels.session.page import session_page
 from devui.web.panels.timeline.parts import RunEnd
-from devui.web.program import opened
+from devui.web.program import open_services
 from devui.web.security.access import Access
 from devui.web.services import Services
 from tests.kit.needles import event
@@ -54,7 +54,7 @@ async def found(tmp_path: Path) -> AsyncIterator[Services]:
     (tmp_path / "agents").mkdir()
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "server")
     async with (
-        opened(settings, Access(None)) as parts,
+        open_services(settings, Access(None)) as parts,
         await Journal.open(tmp_path / "data", factory=PausingConnection) as journal,
     ):
         yield replace(parts, journal=journal)
@@ -81,7 +81,7 @@ async def test_a_filtered_page_of_the_past_does_not_tell_how_the_run_ended_later
     await found.journal.runs.start("run-1", session.key)
     await found.journal.runs.change("run-1", "failed")
     [row] = await found.journal.events.rows(session.key, [2])
-    query = PageQuery(typed=Typed.read("kind:text,error"))
+    query = PageQuery(filter_field=Typed.read("kind:text,error"))
     for at, ends in [(None, 1), (row, 0)]:
         query = replace(query, at=at)
         page = await session_page(found, session, at, tab=None, theme="auto", query=query)
@@ -106,10 +106,10 @@ async def test_a_session_that_is_very_large_says_so(found: Services, tmp_path: P
 
 PAGES = {
     "now": PageQuery(),
-    "now, with a filter": PageQuery(typed=Typed.read("author:user")),
+    "now, with a filter": PageQuery(filter_field=Typed.read("author:user")),
     "as of an event": PageQuery(),
-    "as of an event, with a filter": PageQuery(typed=Typed.read("tool:look")),
-    "as of an event, with words": PageQuery(typed=Typed.read('"a far needle"')),
+    "as of an event, with a filter": PageQuery(filter_field=Typed.read("tool:look")),
+    "as of an event, with words": PageQuery(filter_field=Typed.read('"a far needle"')),
 }
 
 

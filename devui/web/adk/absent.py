@@ -39,7 +39,7 @@ _LIVE = (
 )
 
 
-def _refused(error: type[Forbidden | NotThere], reason: str, more: str = "") -> Endpoint:
+def _refusal(error: type[Forbidden | NotThere], reason: str, more: str = "") -> Endpoint:
     async def endpoint(_: Request) -> Response:
         raise error(reason)
 
@@ -47,13 +47,13 @@ def _refused(error: type[Forbidden | NotThere], reason: str, more: str = "") -> 
     return operation(status=None, refusals=(Refusal(error.status, reason),))(endpoint)
 
 
-recording = _refused(Forbidden, _RECORDING)
-builder = _refused(Forbidden, _BUILDER)
-evaluation = _refused(NotThere, _EVALUATIONS)
-rerun = _refused(NotThere, _TESTS)
-deployment = _refused(NotThere, _DEPLOYMENT)
-identity = _refused(NotThere, _IDENTITY)
-live = _refused(NotThere, _LIVE, "A WebSocket is accepted, and closed with 1011 and that reason.")
+recording = _refusal(Forbidden, _RECORDING)
+builder = _refusal(Forbidden, _BUILDER)
+evaluation = _refusal(NotThere, _EVALUATIONS)
+rerun = _refusal(NotThere, _TESTS)
+deployment = _refusal(NotThere, _DEPLOYMENT)
+identity = _refusal(NotThere, _IDENTITY)
+live = _refusal(NotThere, _LIVE, "A WebSocket is accepted, and closed with 1011 and that reason.")
 
 
 async def live_socket(socket: WebSocket) -> None:

@@ -54,8 +54,8 @@ async def save(request: Request) -> Response:
         text=content.text,
         custom_metadata=body.custom_metadata,
     )
-    described = await _described(services, row, body.filename, version)
-    return JSONResponse(described, headers=unused(ArtifactBody, value))
+    metadata = await _metadata_of(services, row, body.filename, version)
+    return JSONResponse(metadata, headers=unused(ArtifactBody, value))
 
 
 @operation(
@@ -78,24 +78,24 @@ async def version(request: Request) -> Response:
 async def versions(request: Request) -> Response:
     """List a file's version numbers, from 0."""
     services, row = await session_named(request)
-    known = await services.journal.artifacts.versions(*_owner(row), request.path_params["name"])
-    return JSONResponse([each.version for each in known])
+    rows = await services.journal.artifacts.versions(*_owner(row), request.path_params["name"])
+    return JSONResponse([each.version for each in rows])
 
 
 @operation(list[AdkArtifactVersionJson])
 async def every_metadata(request: Request) -> Response:
     """List the metadata of a file's versions, ascending; the URI contains no path."""
     services, row = await session_named(request)
-    known = await services.journal.artifacts.versions(*_owner(row), request.path_params["name"])
-    return JSONResponse([_version_json(row, each) for each in known])
+    rows = await services.journal.artifacts.versions(*_owner(row), request.path_params["name"])
+    return JSONResponse([_version_json(row, each) for each in rows])
 
 
 @operation(AdkArtifactVersionJson, refusals=(_NO_VERSION,))
 async def metadata(request: Request) -> Response:
     """Get the metadata of one version."""
-    asked = _number(request.path_params["version"])
+    version = _number(request.path_params["version"])
     services, row = await session_named(request)
-    return JSONResponse(await _described(services, row, request.path_params["name"], asked))
+    return JSONResponse(await _metadata_of(services, row, request.path_params["name"], version))
 
 
 @operation(NoneType)
@@ -116,7 +116,7 @@ async def _part(request: Request, version: str) -> Response:
     return JSONResponse(part_of(artifact))
 
 
-async def _described(
+async def _metadata_of(
     services: Services, row: SessionRow, name: str, version: int | None
 ) -> AdkArtifactVersionJson:
     versions = await services.journal.artifacts.versions(*_owner(row), name)

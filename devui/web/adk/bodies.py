@@ -99,14 +99,14 @@ def unused(kind: type[BaseModel], value: Any, *more: str) -> dict[str, str]:
 
     google-adk takes them without a word, so they are no error here either.
     """
-    known = {name: to_camel(name) for name in kind.model_fields}
-    spare = [each for each in value if each not in {*known, *known.values()}]
-    said = [*more]
+    fields = {name: to_camel(name) for name in kind.model_fields}
+    spare = [each for each in value if each not in {*fields, *fields.values()}]
+    notes = [*more]
     if spare:
-        named = "; ".join(_unknown(each, list(known.values())) for each in spare[:_NAMED])
+        names = "; ".join(_unknown(each, list(fields.values())) for each in spare[:_NAMED])
         rest = f"; and {len(spare) - _NAMED} more" if len(spare) > _NAMED else ""
-        said.append(f"ignored unknown fields: {named}{rest}")
-    return warned("; ".join(said)) if said else {}
+        notes.append(f"ignored unknown fields: {names}{rest}")
+    return warned("; ".join(notes)) if notes else {}
 
 
 def warned(text: str) -> dict[str, str]:
@@ -133,7 +133,7 @@ def parse(kind: type[T] | TypeAdapter[T], value: Any) -> T:
         # As FastAPI reads bodies: a value that is no object is refused in its words.
         return adapter.validate_python(value, from_attributes=True)
     except ValidationError as error:
-        told = error.errors(include_url=False, include_context=False, include_input=False)
+        errors = error.errors(include_url=False, include_context=False, include_input=False)
         raise Unprocessable(
-            [{"type": e["type"], "loc": ["body", *e["loc"]], "msg": e["msg"]} for e in told]
+            [{"type": e["type"], "loc": ["body", *e["loc"]], "msg": e["msg"]} for e in errors]
         ) from error

@@ -249,20 +249,20 @@ def _source(head: str, lines: Iterable[str], comment: str = "") -> str:
 
 def _defaults(kind: str, **attributes: str) -> str:
     """What holds for the graph, or for all its nodes or edges."""
-    return f"{kind} [{_listed(attributes)}]"
+    return f"{kind} [{_attribute_list(attributes)}]"
 
 
 def _node(name: str, *, label: str, **attributes: str) -> str:
     """A node: its label, then its other attributes."""
-    return f"{_quoted(name)} [label={_quoted(label)} {_listed(attributes)}]"
+    return f"{_quoted(name)} [label={_quoted(label)} {_attribute_list(attributes)}]"
 
 
 def _edge(one: str, two: str, **attributes: str) -> str:
-    suffix = f" [{_listed(attributes)}]" if attributes else ""
+    suffix = f" [{_attribute_list(attributes)}]" if attributes else ""
     return f"{_quoted(one)} -> {_quoted(two)}{suffix}"
 
 
-def _listed(attributes: Mapping[str, str]) -> str:
+def _attribute_list(attributes: Mapping[str, str]) -> str:
     return " ".join(f"{name}={_quoted(value)}" for name, value in sorted(attributes.items()))
 
 

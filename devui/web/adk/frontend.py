@@ -64,13 +64,13 @@ async def file(request: Request) -> Response:
     path = request.path_params["path"]
     if "\0" in path or len(path) > _LONGEST:
         raise NotFound("there is no such file")
-    wanted = (folder / (path or "index.html")).resolve()
-    if not (wanted.is_relative_to(folder) and await asyncio.to_thread(wanted.is_file)):
-        if wanted.suffix == ".css":  # the page names a theme that the package lacks
+    target = (folder / (path or "index.html")).resolve()
+    if not (target.is_relative_to(folder) and await asyncio.to_thread(target.is_file)):
+        if target.suffix == ".css":  # the page names a theme that the package lacks
             return Response("", media_type="text/css")
         raise NotFound("Not Found")
-    kind = _MEDIA_TYPES.get(wanted.suffix)
-    return FileResponse(wanted, media_type=kind, headers=_HEADERS)
+    kind = _MEDIA_TYPES.get(target.suffix)
+    return FileResponse(target, media_type=kind, headers=_HEADERS)
 
 
 @operation(AdkFrontEndJson)

@@ -24,9 +24,9 @@ _DARK_MODE: Final = Query(bool, "`true` for dark colors")
 @operation(AdkBuildJson, refusals=(_NOT_LOADED,))
 async def build(request: Request) -> Response:
     """Get an app's agents with their settings and tools, and its README."""
-    described = await _described(request)
+    description = await _description(request)
     readme = services_of(request).apps.readme(request.path_params["app"])
-    return JSONResponse({**described["build"], **({"readme": readme} if readme else {})})
+    return JSONResponse({**description["build"], **({"readme": readme} if readme else {})})
 
 
 @operation(
@@ -40,16 +40,16 @@ async def pictures(request: Request) -> Response:
     In Graphviz's language DOT, by the paths of the agents.
     """
     root, node = (
-        (await _described(request))["build"]["root_agent"],
+        (await _description(request))["build"]["root_agent"],
         request.query_params.get("node"),
     )
     path = node or ""
     agent = _at(root, path)
     if agent is None:
         raise NotFound(f"Node not found: {node}")
-    drawn = {path: agent, **dict(_workflows(agent, path))}
+    agents = {path: agent, **dict(_workflows(agent, path))}
     dark = _dark(request)
-    return JSONResponse({at: {"dotSrc": picture(each, dark=dark)} for at, each in drawn.items()})
+    return JSONResponse({at: {"dotSrc": picture(each, dark=dark)} for at, each in agents.items()})
 
 
 @operation(AdkGraphJson, query={"dark_mode": _DARK_MODE}, refusals=(_NOT_LOADED,))
@@ -58,8 +58,8 @@ async def graph(request: Request) -> Response:
 
     In Graphviz's language DOT.
     """
-    described = await _described(request)
-    root, kinds = described["build"]["root_agent"], described["kinds"]
+    description = await _description(request)
+    root, kinds = description["build"]["root_agent"], description["kinds"]
     return JSONResponse({"dotSrc": tree(root, kinds, dark=_dark(request))})
 
 
@@ -77,13 +77,13 @@ async def of_event(request: Request) -> Response:
             break
     else:
         return JSONResponse({})
-    described = await _described(request)
+    description = await _description(request)
     lit = list(_lit(event))
-    source = tree(described["build"]["root_agent"], described["kinds"], lit, dark=True)
+    source = tree(description["build"]["root_agent"], description["kinds"], lit, dark=True)
     return JSONResponse({"dotSrc": source})
 
 
-async def _described(request: Request) -> Json:
+async def _description(request: Request) -> Json:
     try:
         return await services_of(request).runs.trials.build(request.path_params["app"])
     except (AppBroken, TrialFailed) as error:

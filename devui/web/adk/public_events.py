@@ -21,9 +21,9 @@ def public_event(text: str) -> str:
     metadata = event.get("customMetadata")
     if not isinstance(metadata, Mapping):
         return text
-    kept = _public(metadata)
-    if kept:
-        event["customMetadata"] = kept
+    public = _public(metadata)
+    if public:
+        event["customMetadata"] = public
     else:
         del event["customMetadata"]
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))

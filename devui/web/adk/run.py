@@ -159,15 +159,15 @@ async def _events(
     services: Services, session: SessionRow, row: RunRow, after: int
 ) -> AsyncGenerator[str, None]:
     """The JSON of the run's events, without the user's own message; raises RunFailed."""
-    begun = False
+    has_begun = False
     news_of = follow(services.journal, services.bus, session.key, after, kinds=_KINDS)
     async with aclosing(news_of) as batches:
         async for batch in batches:
             for news in batch.news:
                 text = _own_event(news, row.id)
-                if text and not _is_message(news, begun):
+                if text and not _is_message(news, has_begun):
                     yield public_event(text)
-                begun = begun or text is not None
+                has_begun = has_begun or text is not None
                 if isinstance(news, RunChanged) and news.run.id == row.id:
                     if news.run.status == "failed":
                         raise RunFailed(json.loads(news.run.error or "{}"))
@@ -183,12 +183,12 @@ def _own_event(news: News, run_id: str) -> str | None:
     return None
 
 
-def _is_message(news: News, begun: bool) -> bool:
+def _is_message(news: News, has_begun: bool) -> bool:
     """Whether an event of a run is the user's message, which comes first.
 
     The answer to an agent that has given a task away is the user's, too, but it has a place.
     """
-    if begun or not isinstance(news, EventCommitted) or news.row.author != "user":
+    if has_begun or not isinstance(news, EventCommitted) or news.row.author != "user":
         return False
     return not news.event.node_path
 
@@ -198,8 +198,8 @@ def _split_artifacts(event: str) -> list[str]:
     if '"artifactDelta":{"' not in event:
         return [event]
     whole = json.loads(event)
-    saved = (whole.get("actions") or {}).get("artifactDelta")  # and not a word of something else
-    if not saved or not (whole.get("content") or {}).get("parts"):
+    versions = (whole.get("actions") or {}).get("artifactDelta")  # and not a word of something else
+    if not versions or not (whole.get("content") or {}).get("parts"):
         return [event]
     content = {**whole, "actions": {**whole["actions"], "artifactDelta": {}}}
     artifact = {key: value for key, value in whole.items() if key != "content"}

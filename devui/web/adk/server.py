@@ -28,10 +28,10 @@ async def list_apps(request: Request) -> Response:
     names = services.apps.names()
     if request.query_params.get("detailed") != "true":
         return JSONResponse(names)
-    return JSONResponse({"apps": [told async for told in _loaded(services, names)]})
+    return JSONResponse({"apps": [details async for details in _details_of(services, names)]})
 
 
-async def _loaded(services: Services, names: Iterable[str]) -> AsyncIterator[dict[str, Any]]:
+async def _details_of(services: Services, names: Iterable[str]) -> AsyncIterator[dict[str, Any]]:
     """What the apps consist of; those whose code does not load are left out, as with ADK."""
     for name in names:
         with suppress(AppBroken):

@@ -38,7 +38,7 @@ class Recorded:
     """A span with what was sent and what came back, as `sent_and_result` gives them."""
 
     row: SpanRow
-    sent: Any
+    payload: Any
     result: Any
 
 
@@ -54,11 +54,13 @@ class Trace:
 
     def spans(self, recorded: Iterable[Recorded]) -> list[Json]:
         """The spans that have ended, in the order of their ends, and one around those of a run."""
-        ended = [each for each in recorded if each.row.seconds is not None]
+        finished_spans = [each for each in recorded if each.row.seconds is not None]
         runs: dict[str, list[SpanRow]] = {}
-        for each in ended:
+        for each in finished_spans:
             runs.setdefault(each.row.run, []).append(each.row)
-        spans = [self._span(each, self._tools_of(each.row, ended)) for each in ended]
+        spans = [
+            self._span(each, self._tools_of(each.row, finished_spans)) for each in finished_spans
+        ]
         spans += [self._around(run, rows) for run, rows in runs.items()]
         return sorted(spans, key=lambda span: (span["end_time"], -span["start_time"]))
 
@@ -66,7 +68,7 @@ class Trace:
         """All that is known of a span, contents included, as older front ends ask for it."""
         attributes: Json = {**self._attributes(each, self._tools_of(each.row, among))}
         if each.row.type == "model":
-            attributes["gcp.vertex.agent.llm_request"] = _text(_request(each.sent))
+            attributes["gcp.vertex.agent.llm_request"] = _text(_request(each.payload))
             attributes["gcp.vertex.agent.llm_response"] = _text(_last(each.result) or {})
         ids = {"trace_id": _id(each.row.run), "span_id": _span_id(each.row.run, each.row.number)}
         return {**attributes, **ids}
@@ -113,12 +115,12 @@ class Trace:
             case "model":
                 attributes["gen_ai.request.model"] = row.name
                 attributes |= self._place(row) | _counts(each.result)
-                attributes["gen_ai.tool.definitions"] = _text(_definitions(each.sent, bare=True))
+                attributes["gen_ai.tool.definitions"] = _text(_definitions(each.payload, bare=True))
             case _:
                 attributes["gen_ai.tool.description"] = tools.get(row.name, "")
                 attributes |= {"gen_ai.tool.name": row.name, "gen_ai.tool.call.id": row.call or ""}
                 attributes[_EVENT] = self._event(row)
-                attributes["gcp.vertex.agent.tool_call_args"] = _text(each.sent)
+                attributes["gcp.vertex.agent.tool_call_args"] = _text(each.payload)
                 attributes["gcp.vertex.agent.tool_response"] = _text(each.result)
         attributes["gen_ai.agent.name"] = row.agent
         return attributes | ({"error.type": row.error.partition(":")[0]} if row.error else {})
@@ -136,10 +138,10 @@ class Trace:
         return event.id if event else ""
 
     def _log(self, each: Recorded, attributes: Mapping[str, Any]) -> Json:
-        request, answers = _request(each.sent), _answers(each.result)
+        request, answers = _request(each.payload), _answers(each.result)
         record = {
             **{k: v for k, v in attributes.items() if k in _IN_LOGS},
-            "gen_ai.tool.definitions": _definitions(each.sent, bare=False),
+            "gen_ai.tool.definitions": _definitions(each.payload, bare=False),
             "gen_ai.input.messages": [_message(each) for each in request.get("contents") or ()],
             "gen_ai.system_instructions": _instructions(request.get("system")),
             "user.id": self.session.user,
@@ -161,7 +163,7 @@ class Trace:
             if each.row.type == "model" and each.row.agent == row.agent and each.row.id < row.id
         )
         last = max(requests, key=lambda each: each.row.id, default=None)
-        tools = _definitions(last.sent, bare=True) if last else []
+        tools = _definitions(last.payload, bare=True) if last else []
         return {each["name"]: each["description"] or "" for each in tools if "description" in each}
 
 
@@ -249,10 +251,10 @@ def _part(part: Mapping[str, Any], index: int) -> Json | None:
         return {"mime_type": file.get("mimeType", ""), "uri": uri, "type": "file_data"}
     if call := part.get("functionCall"):
         about = {"name": call.get("name", ""), "arguments": call.get("args"), "type": "tool_call"}
-        return {**_named(call, index), **about}
+        return {**_identity(call, index), **about}
     if answer := part.get("functionResponse"):
         about = {"response": answer.get("response"), "type": "tool_call_response"}
-        return {**_named(answer, index), **about}
+        return {**_identity(answer, index), **about}
     return None
 
 
@@ -260,7 +262,7 @@ _STANDARD: Final = str.maketrans("-_", "+/")
 """Browsers read no other alphabet of base64."""
 
 
-def _named(call: Mapping[str, Any], index: int) -> Json:
+def _identity(call: Mapping[str, Any], index: int) -> Json:
     """The id of a call or an answer; where it has none, one of its name and place."""
     name = call.get("name")
     return {"id": call.get("id") or (f"{name}_{index}" if name else str(index))}

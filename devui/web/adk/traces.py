@@ -44,10 +44,12 @@ async def of_event(request: Request) -> Response:
     for session in await services.journal.sessions.with_event(app, event):
         rows = await services.journal.spans.every(session.key)
         trace = await _trace(services, session, rows)
-        named = [row for row in rows if row.event and trace.events[row.event].id == event]
-        if named:
-            asked = [row for row in rows if row.type == "model" and row.id < named[-1].id]
-            [*before, last] = await _recorded(services, [*asked[-1:], named[-1]])
+        event_rows = [row for row in rows if row.event and trace.events[row.event].id == event]
+        if event_rows:
+            model_calls = [
+                row for row in rows if row.type == "model" and row.id < event_rows[-1].id
+            ]
+            [*before, last] = await _recorded(services, [*model_calls[-1:], event_rows[-1]])
             return JSONResponse(trace.attributes(last, before))
     raise NotFound("Trace not found")
 

@@ -29,7 +29,7 @@ class McpSessions:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._begun = asyncio.Lock()
+        self._begin_lock = asyncio.Lock()
         self._manager: Any = None
         self._task: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
@@ -52,7 +52,7 @@ class McpSessions:
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Raises NotThere without the package `mcp`."""
-        async with self._begun:
+        async with self._begin_lock:
             if self._manager is None:
                 await self._begin()
         session = Headers(scope=scope).get(_SESSION, "")
@@ -60,7 +60,7 @@ class McpSessions:
         if is_known:
             self._open[session] += 1
 
-        async def sent(message: Message) -> None:
+        async def forward(message: Message) -> None:
             nonlocal session
             if not session and message["type"] == "http.response.start":
                 session = Headers(raw=message.get("headers", [])).get(_SESSION, "")
@@ -68,7 +68,7 @@ class McpSessions:
             await send(message)
 
         try:
-            await self._manager.handle_request(scope, receive, sent)
+            await self._manager.handle_request(scope, receive, forward)
         finally:
             if session in self._open:
                 self._open[session] -= 1
@@ -92,7 +92,7 @@ class McpSessions:
             await self._manager.handle_request(_delete(scope, idle), _nothing, _ignore)
 
     async def _begin(self) -> None:
-        manager = (await asyncio.to_thread(_loaded)).http_manager(self._url)
+        manager = (await asyncio.to_thread(_load_protocol)).http_manager(self._url)
         ready = asyncio.Event()
         self._task = asyncio.create_task(self._run(manager, ready), name="MCP sessions")
         await ready.wait()
@@ -123,7 +123,7 @@ async def _ignore(_: Message) -> None:
     pass
 
 
-def _loaded() -> ModuleType:
+def _load_protocol() -> ModuleType:
     try:
         return _protocol.load()
     except ModuleNotFoundError as error:

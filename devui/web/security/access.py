@@ -46,7 +46,7 @@ class Access:
             WeakToken: the token is shorter than `MIN_TOKEN` or holds blanks or non-ASCII.
         """
         self._clock = clock
-        self._token = _checked(token)
+        self._token = _check(token)
         self._keys: list[str] = []
         self._codes: deque[tuple[bytes, float]] = deque(maxlen=_MAX_CODES)
         self._sessions: deque[bytes] = deque(maxlen=_MAX_SESSIONS)
@@ -75,10 +75,10 @@ class Access:
     def use_up(self, code: str) -> bool:
         """Let the code sign nobody in any more; whether it was good until now."""
         digest, now = _digest(code), self._clock()
-        found = [item for item in self._codes if hmac.compare_digest(item[0], digest)]
-        for item in found:
+        matches = [item for item in self._codes if hmac.compare_digest(item[0], digest)]
+        for item in matches:
             self._codes.remove(item)
-        return any(until > now for _, until in found)
+        return any(until > now for _, until in matches)
 
     def sign_in(self, token: str) -> str | None:
         """Exchange the token, pasted into a form, for the secret of a browser's cookie."""
@@ -88,7 +88,7 @@ class Access:
         """Tell whether a script's token is the one, or a key that was drawn beside it."""
         digest = _digest(token)
         return any(
-            hmac.compare_digest(digest, _digest(known)) for known in (self._token, *self._keys)
+            hmac.compare_digest(digest, _digest(secret)) for secret in (self._token, *self._keys)
         )
 
     def admits_cookie(self, values: Iterable[str]) -> bool:
@@ -102,12 +102,12 @@ class Access:
     def browser(self, values: Iterable[str]) -> bytes | None:
         """The one of the signed-in browsers that sent these cookies, by a digest; or `None`."""
         digests = [_digest(value) for value in values]
-        known = (
+        matches = (
             each
             for each in self._sessions
             if any(hmac.compare_digest(each, digest) for digest in digests)
         )
-        return next(known, None)
+        return next(matches, None)
 
     def on_revoke(self, hook: Callable[[], None]) -> None:
         """Call `hook` after each `revoke`; open streams hang on to this to end themselves."""
@@ -119,7 +119,7 @@ class Access:
         Raises:
             WeakToken: as on construction; nothing has changed then.
         """
-        self._token = _checked(token)
+        self._token = _check(token)
         self._keys.clear()
         self._codes.clear()
         self._sessions.clear()
@@ -132,7 +132,7 @@ class Access:
         return secret
 
 
-def _checked(token: str | None) -> str:
+def _check(token: str | None) -> str:
     token = (token or "").strip()
     if not token:
         return secrets.token_urlsafe(_SECRET_BYTES)

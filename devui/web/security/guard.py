@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from devui.web.later import Later
-from devui.web.security.headers import RawHeaders, for_caller, guarded
+from devui.web.security.headers import RawHeaders, for_caller, secure_headers
 from devui.web.security.login import Login
 from devui.web.security.policy import Policy, Refusal, Verdict
 from devui.web.security.refusals import NOT_SIGNED_IN, Refusals
@@ -32,12 +32,12 @@ _ASKED: Final = re.compile(rb"bytes=(\d*)-(\d*)")
 def ranged(scope: Scope, send: Send) -> Send:
     """Where an answer is sent that is cut to what the request asks for."""
     headers = dict(scope["headers"])
-    asked = _ASKED.fullmatch(headers.get(b"range", b"").strip())
+    match = _ASKED.fullmatch(headers.get(b"range", b"").strip())
     # No answer has a validator, so none is the one that If-Range speaks of. Of several ranges the
     # whole may be served: there is no good use for them, and a bad one (14.2).
-    if asked is None or scope["method"] != "GET" or b"if-range" in headers:
+    if match is None or scope["method"] != "GET" or b"if-range" in headers:
         return send
-    return _Cut(send, asked[1], asked[2])
+    return _Cut(send, match[1], match[2])
 
 
 class _Cut:
@@ -64,11 +64,11 @@ class _Cut:
         if message.get("more_body") or part is None:
             return start, message
         size, body = len(body), body[part.start : part.stop]
-        status, told = (206, f"{part.start}-{part.stop - 1}") if body else (416, "*")
-        kept: RawHeaders = [pair for pair in start["headers"] if pair[0] != b"content-length"]
-        kept.append((b"content-length", str(len(body)).encode()))
-        kept.append((b"content-range", f"bytes {told}/{size}".encode()))
-        return {**start, "status": status, "headers": kept}, {**message, "body": body}
+        status, range_text = (206, f"{part.start}-{part.stop - 1}") if body else (416, "*")
+        headers: RawHeaders = [pair for pair in start["headers"] if pair[0] != b"content-length"]
+        headers.append((b"content-length", str(len(body)).encode()))
+        headers.append((b"content-range", f"bytes {range_text}/{size}".encode()))
+        return {**start, "status": status, "headers": headers}, {**message, "body": body}
 
     def _part(self, size: int) -> range | None:
         """What is asked for of so many bytes, perhaps nothing; None if that is no range."""
@@ -132,11 +132,11 @@ class Guard:
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         cacheable = scope["path"].startswith(self._policy.open_prefix)
         caller = self._policy.caller(scope["headers"])
-        shared = for_caller(caller, scope["headers"]) if caller else None
+        cors = for_caller(caller, scope["headers"]) if caller else None
 
         async def dress(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = guarded(message.get("headers", ()), cacheable=cacheable, shared=shared)
+                headers = secure_headers(message.get("headers", ()), cacheable=cacheable, cors=cors)
                 message = {**message, "headers": headers}
             await send(message)
 

@@ -48,27 +48,27 @@ def single(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
     return values[0] if values else None
 
 
-def guarded(
-    headers: Iterable[tuple[bytes, bytes]], *, cacheable: bool, shared: RawHeaders | None = None
+def secure_headers(
+    headers: Iterable[tuple[bytes, bytes]], *, cacheable: bool, cors: RawHeaders | None = None
 ) -> RawHeaders:
     """Return response headers with ours in place (R05, R13) and no CORS header but ours (R06).
 
     Args:
         headers: what the application set; it may bring a policy of its own for user bytes (R24).
-        shared: the CORS headers for an allowed other origin.
+        cors: the CORS headers for an allowed other origin.
         cacheable: keep the application's cache-control; without one nothing is stored.
     """
-    kept = [
+    pairs = [
         (name, value)
         for name, value in ((name.lower(), value) for name, value in headers)
         if not _ours(name, cacheable=cacheable)
     ]
-    present = {name for name, _ in kept}
-    kept += _ALWAYS.items()
-    kept += [(name, value) for name, value in _UNLESS_SET.items() if name not in present]
+    present = {name for name, _ in pairs}
+    pairs += _ALWAYS.items()
+    pairs += [(name, value) for name, value in _UNLESS_SET.items() if name not in present]
     if b"cache-control" not in present:
-        kept.append(_NO_STORE)
-    return [*kept, *(shared or ())]
+        pairs.append(_NO_STORE)
+    return [*pairs, *(cors or ())]
 
 
 def for_caller(caller: bytes, headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
@@ -76,13 +76,13 @@ def for_caller(caller: bytes, headers: Iterable[tuple[bytes, bytes]]) -> RawHead
 
     It may send any method and every header that it names, and read every answer.
     """
-    named = dict(headers).get(b"access-control-request-headers")
+    names = dict(headers).get(b"access-control-request-headers")
     return [
         (b"access-control-allow-origin", caller),
         (b"access-control-allow-credentials", b"true"),
         (b"access-control-expose-headers", b"ETag, X-Devui-Warning, X-Error-Id"),
         (b"access-control-allow-methods", b"DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"),
-        *([(b"access-control-allow-headers", named)] if named else []),
+        *([(b"access-control-allow-headers", names)] if names else []),
         (b"access-control-max-age", b"600"),
         (b"vary", b"Origin"),
     ]

@@ -117,8 +117,8 @@ class Origins:
         Raises:
             BadHostEntry: an entry is no origin, or its pattern is none.
         """
-        literal, patterns, given = set(), [], list(entries)
-        for entry in given:
+        literal, patterns, all_entries = set(), [], list(entries)
+        for entry in all_entries:
             if entry.startswith(_REGEX):
                 patterns.append(_pattern(entry.removeprefix(_REGEX)))
             elif entry != _EVERY:
@@ -131,7 +131,7 @@ class Origins:
                     )
                 literal.add(_as_sent(entry).encode("ascii"))
         pattern = re.compile("|".join(f"(?:{each})" for each in patterns)) if patterns else None
-        return cls(frozenset(literal), pattern, _EVERY in given)
+        return cls(frozenset(literal), pattern, _EVERY in all_entries)
 
     @property
     def names_none(self) -> bool:

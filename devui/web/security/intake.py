@@ -137,11 +137,11 @@ async def read_form_with_files(request: Request, limit: int) -> FormData:
     if any(len(value.encode()) > BODY_LIMIT for _, value in texts):
         raise TooLarge(BODY_LIMIT)
     files = [(name, value) for name, value in entries if isinstance(value, UploadFile)]
-    named = [*texts, *([name, file.filename or ""] for name, file in files)]
-    if any("\0" in part for field in named for part in field):
+    pairs = [*texts, *([name, file.filename or ""] for name, file in files)]
+    if any("\0" in part for field in pairs for part in field):
         raise BadRequest("the form contains a NUL character")
-    meant = [(name, value) for name, value in _with_names(request, body, texts)]
-    return FormData([*meant, *files])
+    fields = [(name, value) for name, value in _with_names(request, body, texts)]
+    return FormData([*fields, *files])
 
 
 async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
@@ -232,24 +232,24 @@ def _check_depth(text: str, *, of_runtime: bool) -> None:
             depth += 1
             if depth > most:
                 where = f"line {text.count(chr(10), 0, match.start()) + 1}"
-                said = f"the JSON is nested deeper than {most} levels, at {where}"
-                raise _misfit("too_deep", ["body"], said) if of_runtime else BadRequest(said)
+                message = f"the JSON is nested deeper than {most} levels, at {where}"
+                raise _misfit("too_deep", ["body"], message) if of_runtime else BadRequest(message)
         elif mark in "]}":
             depth -= 1
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise BadRequest(f"the JSON has the key {_repeated(pairs)!r} twice in one object")
-    return made
+    return members
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = _unique(pairs)
-    if any(len(key) > MAX_KEY for key in made):
+    members = _unique(pairs)
+    if any(len(key) > MAX_KEY for key in members):
         raise BadRequest(f"the JSON has a key longer than {MAX_KEY} characters")
-    return made
+    return members
 
 
 def _repeated(pairs: Iterable[tuple[str, Any]]) -> str:
@@ -329,8 +329,8 @@ def _require_kept(value: Any, place: list[str | int]) -> None:
             value.encode()
         except UnicodeEncodeError as error:
             half = f"the lone surrogate {value[error.start]!r} at {error.start}"
-            said = f"the text contains {half}: replace it"
-            raise _misfit("string_unicode", place, said) from error
+            message = f"the text contains {half}: replace it"
+            raise _misfit("string_unicode", place, message) from error
     elif isinstance(value, _NotKept):
         raise _misfit("number_too_large", place, str(value))
     elif isinstance(value, dict):

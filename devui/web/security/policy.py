@@ -87,8 +87,8 @@ class Policy:
         """Decide about an HTTP request; never raises."""
         headers: RawHeaders = scope["headers"]
         try:
-            seen = {name: single(headers, name) for name in _ONCE}
-            refusal = self._misdirected(scope, seen) or self._foreign(seen)
+            single_headers = {name: single(headers, name) for name in _ONCE}
+            refusal = self._misdirected(scope, single_headers) or self._foreign(single_headers)
         except HeaderError as error:
             return Refusal(400, str(error))
         if refusal is not None:
@@ -96,12 +96,12 @@ class Policy:
         caller = self.caller(headers)
         if caller and scope["method"] == "OPTIONS":
             return Verdict.PREFLIGHT
-        foreign = None if caller else self._from_other_site(scope["method"], seen)
+        foreign = None if caller else self._from_other_site(scope["method"], single_headers)
         if foreign is not None:
             return foreign
         if not self._is_open(scope["path"]) and not self.signed_in(scope):
             return Verdict.SIGN_IN
-        return self._unproven(scope["method"], seen, ours=caller is None) or Verdict.PASS
+        return self._unproven(scope["method"], single_headers, ours=caller is None) or Verdict.PASS
 
     def signed_in(self, scope: Scope) -> bool:
         """Tell whether the request carries the token or the cookie of a signed-in browser."""
@@ -120,11 +120,11 @@ class Policy:
 
         Behind a proxy our own pages have such an origin: browsers call them same-origin.
         """
-        sent = dict(headers)
-        origin = sent.get(b"origin")
+        by_name = dict(headers)
+        origin = by_name.get(b"origin")
         if origin is None or origin in self.hosts.origins or not self.origins.allow(origin):
             return None
-        return None if sent.get(b"sec-fetch-site") == b"same-origin" else origin
+        return None if by_name.get(b"sec-fetch-site") == b"same-origin" else origin
 
     def browser(self, scope: Scope) -> bytes | None:
         """Which signed-in browser sent the request from our own pages; `None` for all others."""
@@ -171,8 +171,8 @@ class Policy:
         """Refuse a change that a foreign page could have sent, or whose kind we do not take."""
         if method in SAFE_METHODS:
             return None
-        named = headers[b"sec-fetch-site"] == b"same-origin" or headers[b"origin"] is not None
-        same_origin = ours and named
+        has_origin = headers[b"sec-fetch-site"] == b"same-origin" or headers[b"origin"] is not None
+        same_origin = ours and has_origin
         media = _media(headers[b"content-type"])
         if media is None and headers[b"content-length"] in {None, b"0"}:
             proven = True  # a form always says what it is; nothing to misread in an empty body
@@ -219,11 +219,11 @@ def _token(value: bytes) -> str | None:
 
 def _cookies(headers: RawHeaders, name: str) -> list[str]:
     """Return every value sent under `name`: other ports may have left one, too."""
-    wanted = name.encode("ascii")
+    cookie = name.encode("ascii")
     pairs = [
         pair.strip().partition(b"=")
         for key, value in headers
         if key == b"cookie"
         for pair in value.split(b";")
     ]
-    return [value.decode("latin-1") for key, _, value in pairs if key == wanted]
+    return [value.decode("latin-1") for key, _, value in pairs if key == cookie]

@@ -48,18 +48,18 @@ class StandIns:
     def page(self, text: str, redactor: Redactor) -> str:
         """HTML with stand-ins in its addresses; secrets elsewhere stay as they are."""
 
-        def put(stand: Callable[[str, Redactor], str], match: re.Match[str]) -> str:
+        def substitute(stand: Callable[[str, Redactor], str], match: re.Match[str]) -> str:
             plain = html.unescape(match[2])
-            stood = stand(plain, redactor)
-            return match[0] if stood == plain else match[1] + html.escape(stood)
+            stand_in = stand(plain, redactor)
+            return match[0] if stand_in == plain else match[1] + html.escape(stand_in)
 
-        text = _ADDRESSES.sub(partial(put, self.address), text)
-        return _VALUES.sub(partial(put, self._plain), text)
+        text = _ADDRESSES.sub(partial(substitute, self.address), text)
+        return _VALUES.sub(partial(substitute, self._plain), text)
 
     def json(self, text: str, redactor: Redactor) -> str:
         """JSON with stand-ins in its names; secrets elsewhere stay as they are."""
 
-        def put(match: re.Match[str]) -> str:
+        def substitute(match: re.Match[str]) -> str:
             before, name, colon = match.groups(default="")
             if not (before or colon):
                 return match[0]
@@ -67,16 +67,16 @@ class StandIns:
                 plain = json.loads(f'"{name}"', strict=False)
             except ValueError:  # the text is cut off here
                 return match[0]
-            stood = self._plain(plain, redactor)
-            return match[0] if stood == plain else f"{before}{json.dumps(stood)}{colon}"
+            stand_in = self._plain(plain, redactor)
+            return match[0] if stand_in == plain else f"{before}{json.dumps(stand_in)}{colon}"
 
-        return _JSON_NAMES.sub(put, text)
+        return _JSON_NAMES.sub(substitute, text)
 
     def address(self, address: str, redactor: Redactor) -> str:
         """One address with stand-ins for the secrets in it."""
-        found: set[str] = set()
-        redactor.text(unquote_plus(address), lambda _, text: found.add(text))
-        for text in sorted(found, key=len, reverse=True):
+        texts: set[str] = set()
+        redactor.text(unquote_plus(address), lambda _, text: texts.add(text))
+        for text in sorted(texts, key=len, reverse=True):
             for spelled in (quote_plus(text), quote_plus(text, safe="@"), quote(text), text):
                 address = address.replace(spelled, self._of(text))
         return address
@@ -105,9 +105,9 @@ class StandIns:
 
     def _plain(self, text: str, redactor: Redactor) -> str:
         """A text that is no address, with stand-ins for the secrets in it."""
-        found: set[str] = set()
-        redactor.text(text, lambda _, secret: found.add(secret))
-        for secret in sorted(found, key=len, reverse=True):
+        texts: set[str] = set()
+        redactor.text(text, lambda _, secret: texts.add(secret))
+        for secret in sorted(texts, key=len, reverse=True):
             text = text.replace(secret, self._of(secret))
         return text
 
@@ -123,9 +123,9 @@ class StandIns:
 
     def _with_names(self, text: str, *, plain: bool = False) -> str:
         def name(match: re.Match[str]) -> str:
-            known = self._texts.get(match[0])
-            if known is None:
+            stand_in = self._texts.get(match[0])
+            if stand_in is None:
                 return match[0]
-            return known if plain else quote(known, safe="")
+            return stand_in if plain else quote(stand_in, safe="")
 
         return _STAND_IN.sub(name, text)

@@ -171,11 +171,13 @@ class Veil:
         """Answers are cleaned in threads, too: so what others use meanwhile stays as it is."""
         count = self._credential_count
         every = [*secrets_about(self._folder, app), *self._credentials.values()]
-        known = [each for each in every if not (_WORD.fullmatch(each.text) and _is_ours(each.text))]
-        if last is not None and known == last.secrets:
+        secrets = [
+            each for each in every if not (_WORD.fullmatch(each.text) and _is_ours(each.text))
+        ]
+        if last is not None and secrets == last.secrets:
             return last._replace(at=now, credentials=count)
-        coded = [Secret(part, each.kind) for each in known for part in in_base64(each.text)]
-        return _Look(now, count, known, Redactor([*known, *coded]))
+        coded = [Secret(part, each.kind) for each in secrets for part in in_base64(each.text)]
+        return _Look(now, count, secrets, Redactor([*secrets, *coded]))
 
 
 class View:
@@ -234,9 +236,9 @@ class View:
         """What a page says of its secrets to its style and its scripts."""
         if self._browser is None:
             return _STATE
-        left = self._veil.reveals.seconds_left(self._browser)
-        if left:
-            return f'data-secrets="shown" data-secrets-left="{min(int(left) + 1, SECONDS)}"'
+        seconds = self._veil.reveals.seconds_left(self._browser)
+        if seconds:
+            return f'data-secrets="shown" data-secrets-left="{min(int(seconds) + 1, SECONDS)}"'
         return f'data-secrets="{"hidden" if is_hiding else "none"}"'
 
     def address(self, address: str) -> str:
@@ -290,14 +292,14 @@ class Covered:
                 self._clean_text = self._view.page
             elif kind.startswith(b"application/json"):
                 self._clean_text = self._view.json
-            kept = [self._header(*pair) for pair in headers if pair[0] != UNTOUCHED]
-            self._start = {**message, "headers": kept}
+            pairs = [self._header(*pair) for pair in headers if pair[0] != UNTOUCHED]
+            self._start = {**message, "headers": pairs}
             return
         body: bytes = message.get("body", b"")
-        clean = await self._cleaned(body)
+        clean = await self._clean_body(body)
         if self._start is not None:
             start, self._start = self._start, None
-            await self._send(_measured(start, body, clean, more=message.get("more_body", False)))
+            await self._send(_with_length(start, body, clean, more=message.get("more_body", False)))
         await self._send({**message, "body": clean})
 
     def _header(self, name: bytes, value: bytes) -> tuple[bytes, bytes]:
@@ -305,7 +307,7 @@ class Covered:
             return name, value
         return name, self._view.address(value.decode("latin-1")).encode("latin-1")
 
-    async def _cleaned(self, body: bytes) -> bytes:
+    async def _clean_body(self, body: bytes) -> bytes:
         """The body as it goes out; one that takes a while is cleaned beside the event loop."""
         if self._through:
             return body
@@ -342,8 +344,8 @@ def _split(page: str) -> list[str]:
 
 
 def _covers(headers: RawHeaders) -> bool:
-    known = dict(headers)
-    if UNTOUCHED in known or b"content-encoding" in known:
+    names = dict(headers)
+    if UNTOUCHED in names or b"content-encoding" in names:
         return False
     return _type(headers).startswith(_TEXTS)
 
@@ -352,7 +354,7 @@ def _type(headers: RawHeaders) -> bytes:
     return dict(headers).get(b"content-type", b"").lower()
 
 
-def _measured(start: Message, body: bytes, clean: bytes, *, more: bool) -> Message:
+def _with_length(start: Message, body: bytes, clean: bytes, *, more: bool) -> Message:
     """The beginning with a length that holds."""
     if len(clean) == len(body) and not more:
         return start

@@ -22,15 +22,15 @@ def difference(before: str, after: str) -> tuple[str, ...]:
     """The lines that differ, each with `+` or `-` before it, one around them, `…` for others."""
     old, new = before.splitlines(), after.splitlines()
     lines: list[str] = []
-    told = 0
+    stop = 0
     for group in SequenceMatcher(None, old, new).get_grouped_opcodes(1):
-        lines += [_LEFT_OUT] if group[0][1] > told else []
-        for tag, start, told, begin, end in group:
+        lines += [_LEFT_OUT] if group[0][1] > stop else []
+        for tag, start, stop, begin, end in group:
             if tag == "equal":
-                lines += [f" {line}" for line in old[start:told]]
+                lines += [f" {line}" for line in old[start:stop]]
                 continue
-            lines += [f"-{line}" for line in old[start:told]]
+            lines += [f"-{line}" for line in old[start:stop]]
             lines += [f"+{line}" for line in new[begin:end]]
-    lines += [_LEFT_OUT] if lines and told < len(old) else []
-    shown = lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], _LEFT_OUT]
-    return tuple(map(visible, shown))
+    lines += [_LEFT_OUT] if lines and stop < len(old) else []
+    excerpt = lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], _LEFT_OUT]
+    return tuple(map(visible, excerpt))

@@ -90,8 +90,8 @@ def money(cost: float | None, *, more: bool = False) -> str:
     """The same with its unit: `$0.42`; `$0.42+` when some of it is not known."""
     if cost is None:
         return UNKNOWN
-    told = dollars(cost)
-    return f"<${told[1:]}" if told.startswith("<") else f"${told}{'+' if more else ''}"
+    text = dollars(cost)
+    return f"<${text[1:]}" if text.startswith("<") else f"${text}{'+' if more else ''}"
 
 
 def plural(number: int, noun: str) -> str:
@@ -136,7 +136,7 @@ def duration(seconds: float) -> str:
     return f"{hours} h {rest:02} min"
 
 
-def grouped(number: int) -> str:
+def group_digits(number: int) -> str:
     """Return a whole number in groups of three: `12 345` (with thin no-break spaces)."""
     return f"{number:,}".replace(",", "\u202f")
 
@@ -157,7 +157,7 @@ FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "clock": clock,
     "day": day,
     "duration": duration,
-    "grouped": grouped,
+    "group_digits": group_digits,
     "iso": iso,
     "size": size,
 }

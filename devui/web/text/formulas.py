@@ -41,20 +41,20 @@ def to_mathml(source: str, *, block: bool) -> str | None:
     if len(source) > LONGEST or any(macro in source for macro in _MACROS):
         return None
     try:
-        made = convert_to_element(source, display="block" if block else "inline")
+        element = convert_to_element(source, display="block" if block else "inline")
     except Exception:  # noqa: BLE001  (a parser of text from anybody; it has errors of many kinds)
         return None
-    return _written(made)
+    return _write(element)
 
 
-def _written(element: Element) -> str:
-    inner = _text(element.text) + "".join(_written(child) + _text(child.tail) for child in element)
+def _write(element: Element) -> str:
+    inner = _text(element.text) + "".join(_write(child) + _text(child.tail) for child in element)
     tag = element.tag
     if tag not in TAGS:
         return inner
-    allowed = ATTRIBUTES.get(tag, _NONE)
-    given = ((name, value) for name, value in element.attrib.items() if name in allowed)
-    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in given)
+    allowed_names = ATTRIBUTES.get(tag, _NONE)
+    pairs = ((name, value) for name, value in element.attrib.items() if name in allowed_names)
+    attributes = "".join(f' {name}="{html.escape(value)}"' for name, value in pairs)
     return f"<{tag}{attributes}>{inner}</{tag}>"
 
 

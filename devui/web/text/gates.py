@@ -9,11 +9,11 @@ def deadlock(circle: Sequence[int], standing: Mapping[str, Any]) -> str:
     tasks = {task["id"]: task for task in standing["tasks"]}
     calls = {call["task"]: call["name"] for call in standing["calls"]}
     names = " and ".join(str(each) for each in circle)
-    said = f"Deadlock: tasks {names} are waiting for each other."
+    sentence = f"Deadlock: tasks {names} are waiting for each other."
     if len(circle) == 1:
-        said = f"Deadlock: task {names} is waiting for itself."
+        sentence = f"Deadlock: task {names} is waiting for itself."
     stands = [_stands(tasks[each], calls.get(each)) for each in circle if each in tasks]
-    return f"{said} {'; '.join(stands)}." if stands else said
+    return f"{sentence} {'; '.join(stands)}." if stands else sentence
 
 
 def _stands(task: Mapping[str, Any], call: str | None) -> str:

@@ -44,10 +44,10 @@ def json_text(
     Of a value that is cut, only the part that is shown is indented. What is told then is the bytes
     of its compact form, which are `size` if they are known.
     """
-    begun, is_whole = indented(value, limit)
+    beginning, is_whole = indented(value, limit)
     if size is None or is_whole:
-        size = len((begun if is_whole else encode(value, _COMPACT)).encode("utf-8", "replace"))
-    text = visible(begun if is_whole else shortened(begun, limit))
+        size = len((beginning if is_whole else encode(value, _COMPACT)).encode("utf-8", "replace"))
+    text = visible(beginning if is_whole else shortened(beginning, limit))
     return JsonText(
         pieces=tuple(_pieces(text)) if coloured else (("", text),),
         size=formats.size(size),
@@ -75,14 +75,14 @@ _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
     end = 0
-    for found in _TOKEN.finditer(text):
-        if found.start() >= COLOURED:
+    for match in _TOKEN.finditer(text):
+        if match.start() >= COLOURED:
             break
-        if found.start() > end:
-            yield "", text[end : found.start()]
-        end = found.end()
+        if match.start() > end:
+            yield "", text[end : match.start()]
+        end = match.end()
         is_key = text.startswith(":", end)
-        yield "key" if is_key else found.lastgroup or "", found.group()
+        yield "key" if is_key else match.lastgroup or "", match.group()
     if end < len(text):
         yield "", text[end:]
 
@@ -111,7 +111,7 @@ class Room:
     """For how many nodes there is room; trees of one page may share it."""
 
     nodes: int = NODES
-    folded: int = FOLDED
+    folded_nodes: int = FOLDED
 
 
 def json_tree(
@@ -125,7 +125,7 @@ def json_tree(
     """The tree of a value; containers down to `open_levels` are unfolded, names are links to what
     `link` makes of their paths, and what is not shown has one to what `rest` makes of them."""
     builder = _Builder(open_levels, link, rest, room or Room())
-    return JsonTree(builder.node(value, ()), linked=bool(link or rest))
+    return JsonTree(builder.node(value, ()), has_links=bool(link or rest))
 
 
 def json_items(value: object, start: int, *, rest: Rest, link: Link | None = None) -> JsonTree:
@@ -137,7 +137,7 @@ def json_items(value: object, start: int, *, rest: Rest, link: Link | None = Non
         children = builder.children(value, (), start)
     else:
         children = (builder.node(value, ()),)
-    return JsonTree(JsonNode(kind="array", text="", children=children), linked=True, bare=True)
+    return JsonTree(JsonNode(kind="array", text="", children=children), has_links=True, bare=True)
 
 
 @dataclass(slots=True)
@@ -156,10 +156,10 @@ class _Builder:
         depth = len(path)
         if isinstance(value, str):
             if (inner := json_in(value)) is not None:
-                return self._decoded(inner, key, depth)
-            shown = _string(value, key)
+                return self._decode(inner, key, depth)
+            node = _string(value, key)
             more = self.rest(path, BODY) if self.rest and len(value) > BODY else ""
-            return replace(shown, rest=more)
+            return replace(node, rest=more)
         if not isinstance(value, Mapping | list | tuple):
             return _scalar(value, key)
         full = self.room.nodes < 0 or depth > DEPTH
@@ -175,7 +175,7 @@ class _Builder:
             rest=self.rest(path, 0) if self.rest and full and value else "",
         )
 
-    def _decoded(self, value: Container, key: str | None, depth: int) -> JsonNode:
+    def _decode(self, value: Container, key: str | None, depth: int) -> JsonNode:
         """What a text of JSON holds, such as the answer of an MCP tool; nothing leads into it."""
         inner = _Builder(max(0, self.open_levels - depth), room=self.room)
         node = inner.node(value, ())
@@ -184,34 +184,34 @@ class _Builder:
     def children(self, value: Container, path: Path, start: int = 0) -> tuple[JsonNode, ...]:
         """The members from a position on, and what leads to those behind them."""
         end = start + CHILDREN
-        shown = [self.node(item, (*path, key)) for key, item in islice(_pairs(value), start, end)]
+        nodes = [self.node(item, (*path, key)) for key, item in islice(_pairs(value), start, end)]
         if len(value) > end:
-            shown += self._behind(value, path, end)
-        return tuple(shown)
+            nodes += self._behind(value, path, end)
+        return tuple(nodes)
 
     def _behind(self, value: Container, path: Path, start: int) -> Iterator[JsonNode]:
         """What follows the first members: a link to it, or else what there is room for, folded."""
-        count = 0 if self.rest else max(0, min(len(value) - start, self.room.folded))
+        count = 0 if self.rest else max(0, min(len(value) - start, self.room.folded_nodes))
         if count:
-            self.room.folded -= count
+            self.room.folded_nodes -= count
             items = islice(_pairs(value), start, start + count)
-            folded = tuple(self.node(item, (*path, key)) for key, item in items)
-            yield JsonNode(kind="cut", text=f"… {count:,} more", children=folded)
-        if (left := len(value) - start - count) > 0:
+            nodes = tuple(self.node(item, (*path, key)) for key, item in items)
+            yield JsonNode(kind="cut", text=f"… {count:,} more", children=nodes)
+        if (remaining := len(value) - start - count) > 0:
             more = self.rest(path, start) if self.rest else ""
             words = "more" if more else "more not shown"
-            yield JsonNode(kind="cut", text=f"… {left:,} {words}", rest=more)
+            yield JsonNode(kind="cut", text=f"… {remaining:,} {words}", rest=more)
 
     def text(self, text: str, start: int) -> tuple[JsonNode, ...]:
         """A stretch of a text, and what leads to the next."""
         end = start + BODY
         note = f"characters {start + 1:,} to {min(end, len(text)):,} of {len(text):,}"
         body = visible(text[start:end])
-        shown = JsonNode(kind="text", text="", note=note, body=body, open=True)
+        node = JsonNode(kind="text", text="", note=note, body=body, open=True)
         if len(text) <= end:
-            return (shown,)
+            return (node,)
         more = self.rest((), end) if self.rest else ""
-        return shown, JsonNode("cut", f"… {len(text) - end:,} more characters", rest=more)
+        return node, JsonNode("cut", f"… {len(text) - end:,} more characters", rest=more)
 
 
 def _pairs(value: Container) -> Iterable[tuple[Step, object]]:

@@ -138,11 +138,11 @@ def _reading_ahead(rule: InlineRule) -> InlineRule:
     """A rule for `[`, which reads to the end of the paragraph for a link that is none."""
 
     def paid(state: StateInline, silent: bool) -> bool:
-        begun, rest = state.pos, state.posMax - state.pos
+        begin, rest = state.pos, state.posMax - state.pos
         if rule(state, silent):
-            effort_of(state.env).spend((state.pos - begun) // _READ)
+            effort_of(state.env).spend((state.pos - begin) // _READ)
             return True
-        address = state.src.find("](", begun, state.posMax)
+        address = state.src.find("](", begin, state.posMax)
         in_vain = state.posMax - address if address >= 0 else 0
         effort_of(state.env).spend(in_vain // _READ + rest // _COPIED)
         return False
@@ -209,9 +209,9 @@ def _block_formula(state: StateBlock, start: int, end: int, silent: bool) -> boo
         line += 1
     if close < 0 or line >= end:
         return False
-    written = state.getLines(start, line + 1, 0, keepLastLF=False).strip()
-    source = written[2:-2].strip()
-    if not source or not written.endswith(closing):
+    text = state.getLines(start, line + 1, 0, keepLastLF=False).strip()
+    source = text[2:-2].strip()
+    if not source or not text.endswith(closing):
         return False
     if not silent:
         state.line = line + 1
@@ -317,7 +317,7 @@ def _plain(text: str) -> Markup:
 
 def _clean(html: str) -> Markup:
     """Keep what is harmless: the one place where text becomes markup, whatever made it."""
-    cleaned = nh3.clean(
+    safe = nh3.clean(
         html,
         tags=_TAGS,
         attributes=_ATTRIBUTES,
@@ -335,7 +335,7 @@ def _clean(html: str) -> Markup:
             "th": _CELL_CLASSES,
         },
     )
-    return Markup(cleaned)  # noqa: S704
+    return Markup(safe)  # noqa: S704
 
 
 def _absolute_only(tag: str, attribute: str, value: str) -> str | None:
@@ -415,8 +415,8 @@ def _formula(
     """A formula as MathML; one that can't be drawn is shown as it is written."""
     token = tokens[index]
     effort_of(env).spend(_DRAWN * len(token.content))
-    made = formulas.to_mathml(token.content, block=token.block)
-    return made or f"<code>{escapeHtml(token.content)}</code>"
+    mathml = formulas.to_mathml(token.content, block=token.block)
+    return mathml or f"<code>{escapeHtml(token.content)}</code>"
 
 
 _PARSER: Final = paid_parser()

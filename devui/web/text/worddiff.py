@@ -22,28 +22,28 @@ def word_diff(before: str, after: str) -> list[tuple[Change, str]]:
     """The pieces in their order; what they share is told once."""
     for unit in _UNITS:
         old, new = unit.findall(before), unit.findall(after)
-        head = _shared(old, new)
-        tail = _shared(old[head:][::-1], new[head:][::-1])
+        head = _shared_length(old, new)
+        tail = _shared_length(old[head:][::-1], new[head:][::-1])
         was, now = old[head : len(old) - tail], new[head : len(new) - tail]
         if _matches(was, now) <= MATCHES:
-            inner = _compared(was, now)
+            inner = _compare(was, now)
             end = "".join(old[len(old) - tail :])
-            return _joined([("same", "".join(old[:head])), *inner, ("same", end)])
-    return _joined([("removed", before), ("added", after)])
+            return _join([("same", "".join(old[:head])), *inner, ("same", end)])
+    return _join([("removed", before), ("added", after)])
 
 
-def _shared(first: Sequence[str], second: Sequence[str]) -> int:
+def _shared_length(first: Sequence[str], second: Sequence[str]) -> int:
     """How many of the first items are the same in both."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _matches(old: Sequence[str], new: Sequence[str]) -> int:
-    counted = Counter(new)
-    return sum(number * counted[unit] for unit, number in Counter(old).items())
+    counts = Counter(new)
+    return sum(number * counts[unit] for unit, number in Counter(old).items())
 
 
-def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Change, str]]:
+def _compare(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Change, str]]:
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for tag, i, j, k, m in matcher.get_opcodes():
         if tag == "equal":
@@ -53,5 +53,5 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Change, 
             yield "added", "".join(new[k:m])
 
 
-def _joined(pieces: Sequence[tuple[Change, str]]) -> list[tuple[Change, str]]:
+def _join(pieces: Sequence[tuple[Change, str]]) -> list[tuple[Change, str]]:
     return [piece for piece in pieces if piece[1]]

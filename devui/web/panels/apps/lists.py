@@ -45,7 +45,7 @@ async def session_items(
     """The sessions in the same order."""
     journal, keys = services.journal, [row.key for row in rows]
     forks, notes = await journal.forks.among(keys), await journal.notes.of_sessions(keys)
-    imported = await journal.imports.among(keys)
+    imported_keys = await journal.imports.among(keys)
     items = []
     for row in rows:
         run = await newest_run(services, row.key)
@@ -55,7 +55,7 @@ async def session_items(
                 run,
                 fork=forks.get(row.key),
                 note=notes.get(row.key),
-                imported=row.key in imported,
+                is_imported=row.key in imported_keys,
                 show_app=show_app,
             )
         )
@@ -71,7 +71,7 @@ _CARD: Final[dict[str, tuple[CardStatus, str]]] = {
 }
 
 
-def app_card(app: AppStatus, about: str, sessions: int, used: float | None) -> AppCard:
+def app_card(app: AppStatus, about: str, sessions: int, last_used: float | None) -> AppCard:
     """An app with what is known of it; `about` is told until its agent has told its own."""
     status, word = _CARD[app.status]
     return AppCard(
@@ -84,7 +84,7 @@ def app_card(app: AppStatus, about: str, sessions: int, used: float | None) -> A
         reload_action=reload_url(app.name),
         create_action=create_session_url(app.name),
         sessions=sessions,
-        used=moment(used) if used is not None else None,
+        last_used=moment(last_used) if last_used is not None else None,
     )
 
 
@@ -99,7 +99,7 @@ def app_head(app: AppStatus, about: str, default: EngineChoice) -> AppHead:
         failure=app_failure(app),
         reload_action=reload_url(app.name) if app.reloads else "",
         engine=engine_of(app, default),
-        printed=visible(printed_text(app.printed)),
+        output=visible(printed_text(app.printed)),
         attach=attach(app.name, app.debug_port) if app.debug_port else None,
     )
 
@@ -129,7 +129,7 @@ def engine_of(app: AppStatus, default: EngineChoice) -> Engine:
         reason=visible(info.reason) if info else "",
         action=engine_url(app.name),
         options=tuple(
-            Option(value, label, selected=value == (app.choice or ""))
+            Option(value, label, is_selected=value == (app.choice or ""))
             for value, label in options.items()
         ),
     )
@@ -147,15 +147,15 @@ def unused_file(each: LeftOut) -> Unused:
     return Unused(visible(each.path), visible(each.reason))
 
 
-def printed_text(printed: Printed) -> str:
+def printed_text(output: Printed) -> str:
     """What an app said while it was imported, as a log: records with their level."""
-    told = [
+    lines = [
         line.text if line.stream in {"stdout", "stderr"} else f"{line.stream}: {line.text}"
-        for line in printed.lines
+        for line in output.lines
     ]
-    if printed.left_out:
-        told.append(f"… {plural(printed.left_out, 'more line')} not saved")
-    return "\n".join(told)
+    if output.left_out:
+        lines.append(f"… {plural(output.left_out, 'more line')} not saved")
+    return "\n".join(lines)
 
 
 def _description(app: AppStatus, about: str) -> str:
@@ -180,7 +180,7 @@ def session_item(
     *,
     fork: ForkRow | None = None,
     note: NoteRow | None = None,
-    imported: bool = False,
+    is_imported: bool = False,
     show_app: bool = False,
 ) -> SessionItem:
     """A session in a list, with the status that its own page has."""
@@ -201,7 +201,7 @@ def session_item(
         forked=_forked(fork) if fork else "",
         starred=bool(note and note.starred),
         note=visible(note.text) if note else "",
-        imported=imported,
+        is_imported=is_imported,
     )
 
 
@@ -211,14 +211,14 @@ def unnamed(row: SessionRow) -> str:
 
 
 def _forked(fork: ForkRow) -> str:
-    told = f"fork {forked_at(fork)}"
-    return f"{told}: {visible(fork.note)}" if fork.note else told
+    origin = f"fork {forked_at(fork)}"
+    return f"{origin}: {visible(fork.note)}" if fork.note else origin
 
 
 def forked_at(fork: ForkRow) -> str:
     """Where a fork was made, in words, and who made it."""
-    edited = ", edited" if fork.reason == "event" else ""
-    place = f"at #{fork.at}{edited}" if fork.at else "at the start"
+    suffix = ", edited" if fork.reason == "event" else ""
+    place = f"at #{fork.at}{suffix}" if fork.at else "at the start"
     return f"{place} {by(fork.actor)}".rstrip()
 
 
@@ -232,7 +232,7 @@ MOST = 6
 def example_prompts(readme: str) -> list[str]:
     """The prompts in order; an app without such a section has none."""
     prompts: list[str] = []
-    wanted = False
+    in_section = False
     block: list[str] | None = None
     for line in readme.splitlines():
         if block is not None:
@@ -242,8 +242,8 @@ def example_prompts(readme: str) -> list[str]:
             else:
                 block.append(line)
         elif line.startswith(_FENCE):
-            block = [] if wanted else None
-            wanted = wanted and line.count(_FENCE) == 1
+            block = [] if in_section else None
+            in_section = in_section and line.count(_FENCE) == 1
         elif _ANY_HEADING.match(line):
-            wanted = bool(_HEADING.match(line))
+            in_section = bool(_HEADING.match(line))
     return prompts[:MOST]

@@ -23,7 +23,7 @@ class AppCard:
     create_action: str
     """Where a new session is asked for."""
     sessions: int
-    used: Moment | None
+    last_used: Moment | None
     """When its newest session changed."""
 
 
@@ -31,7 +31,7 @@ class AppCard:
 class Option:
     value: str
     label: str
-    selected: bool
+    is_selected: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class AppHead:
     reload_action: str
     """"" if its code can't be read anew."""
     engine: Engine
-    printed: str = ""
+    output: str = ""
     """What it printed and logged while it was imported."""
     attach: Attach | None = None
 
@@ -106,7 +106,7 @@ class SessionItem:
     """`fork at #12`, for a fork."""
     starred: bool = False
     note: str = ""
-    imported: bool = False
+    is_imported: bool = False
     """It is read only."""
 
 
@@ -202,7 +202,7 @@ class AppsPage:
     recent: tuple[SessionItem, ...]
     left_out: tuple[Unused, ...] = ()
     """What looks like an agent and is not listed."""
-    unread: tuple[Unused, ...] = ()
+    unused_files: tuple[Unused, ...] = ()
     """Files beside the apps that do less here than with google-adk."""
     import_action: str = "/import"
     jobs: JobList = NO_IMPORTS
@@ -233,7 +233,7 @@ class AppPage:
     """Where its tools, graph and memory are told."""
     prompts: tuple[str, ...] = ()
     """Example prompts of the README; each starts a session."""
-    unread: tuple[Unused, ...] = ()
+    unused_files: tuple[Unused, ...] = ()
     """Files of its folder that do less here than with google-adk."""
     import_action: str = "/import"
     jobs: JobList = NO_IMPORTS

@@ -183,7 +183,7 @@ def _statuses(query: ListQuery) -> tuple[Option, ...]:
     labels = {"": "Any status"} | {each: WORDS[each].capitalize() for each in _STATUSES}
     labels["starred"] = "Starred"
     return tuple(
-        Option(value, label, selected=value == (query.choice or ""))
+        Option(value, label, is_selected=value == (query.choice or ""))
         for value, label in labels.items()
     )
 

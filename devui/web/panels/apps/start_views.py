@@ -25,16 +25,16 @@ async def show(request: Request) -> Response:
     recent = await services.journal.sessions.recent(_RECENT)
     cards = []
     for name in services.apps.names():
-        count, used = counts.get(name, (0, None))
+        count, last_used = counts.get(name, (0, None))
         about = services.apps.about(name)
-        cards.append(app_card(services.workers.status(name), about, count, used))
-    left_out, unread = await asyncio.to_thread(_unused, services.apps)
+        cards.append(app_card(services.workers.status(name), about, count, last_used))
+    left_out, unused_files = await asyncio.to_thread(_unused, services.apps)
     page = AppsPage(
         theme=theme_of(request),
         folder=str(services.settings.agents),
         apps=tuple(cards),
         left_out=left_out,
-        unread=unread,
+        unused_files=unused_files,
         recent=await session_items(services, recent, show_app=True),
         journal=server_notices(services),
         jobs=job_list(services.jobs, None),

@@ -69,7 +69,7 @@ async def create_session(request: Request) -> Response:
     try:
         state = _state(_text(form, "state"))
     except BadRequest as error:
-        return await _page(request, _refused(name, form, state=str(error)), status=422)
+        return await _page(request, _form_again(name, form, state=str(error)), status=422)
     try:
         row = await services.journal.sessions.create(
             name,
@@ -79,7 +79,7 @@ async def create_session(request: Request) -> Response:
             title=_text(form, "title") or None,
         )
     except (SessionExists, BadValue) as error:
-        return await _page(request, _refused(name, form, id=str(error)), status=422)
+        return await _page(request, _form_again(name, form, id=str(error)), status=422)
     if text := _text(form, "text"):
         message = {"role": "user", "parts": [{"text": text}]}
         await services.runs.start(
@@ -96,7 +96,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
     sessions = await session_list(services, name, query)
     is_first = not (sessions.sessions or sessions.is_filtered)
     readme = services.apps.readme(name)
-    unread = await asyncio.to_thread(unread_files, services.apps.require(name))
+    unused_files = await asyncio.to_thread(unread_files, services.apps.require(name))
     page = AppPage(
         theme=theme_of(request),
         head=app_head(
@@ -111,7 +111,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         form=replace(form, has_focus=is_first and not form.open),
         prompts=() if form.disabled_reason else tuple(example_prompts(readme)),
         sessions=sessions,
-        unread=tuple(unused_file(each) for each in unread),
+        unused_files=tuple(unused_file(each) for each in unused_files),
         journal=server_notices(services),
         jobs=job_list(services.jobs, None),
     )
@@ -141,7 +141,7 @@ def _state(text: str) -> dict[str, Any]:
     return state
 
 
-def _refused(app: str, form: FormData, **errors: str) -> NewSession:
+def _form_again(app: str, form: FormData, **errors: str) -> NewSession:
     def field(name: str) -> Field:
         return Field(_text(form, name), errors.get(name, ""))
 

@@ -37,7 +37,7 @@ async def artifacts_panel(
     last = max((each.newest for each in files), key=lambda each: each.seq, default=None)
     name = query.file or (last.name if last else None)
     page = _Page(session.key, row.number if row else None, query.at.number if query.at else None)
-    shown = await _open_file(services, session, page, name, until, query) if name else None
+    open_file = await _open_file(services, session, page, name, until, query) if name else None
     fields = {
         "event": page.event,
         "at": page.at,
@@ -49,7 +49,7 @@ async def artifacts_panel(
         number=page.event,
         files=tuple(_item(each, page, name) for each in files[:_LISTED]),
         more=f"Only the first {_LISTED} files are listed." if len(files) > _LISTED else "",
-        file=shown,
+        file=open_file,
         fields=tuple((key, str(value)) for key, value in fields.items() if value is not None),
         upload_action=files_url(session.key),
         delete_action=delete_file_url(session.key),
@@ -71,7 +71,7 @@ class _Page:
         )
 
 
-def _item(file: ArtifactFile, page: _Page, chosen: str | None) -> FileItem:
+def _item(file: ArtifactFile, page: _Page, current: str | None) -> FileItem:
     newest = file.newest
     return FileItem(
         name=visible(newest.name.removeprefix(_USER)),
@@ -79,9 +79,9 @@ def _item(file: ArtifactFile, page: _Page, chosen: str | None) -> FileItem:
         mime=visible(newest.mime or "text"),
         size=formats.size(newest.size),
         versions=plural(file.versions, "version") if file.versions > 1 else "",
-        saved=formats.moment(newest.created),
+        saved_at=formats.moment(newest.created),
         of_user=newest.name.startswith(_USER),
-        current=newest.name == chosen,
+        current=newest.name == current,
     )
 
 
@@ -130,7 +130,7 @@ def _file(
     content: ArtifactPreview | FileDiff,
 ) -> ShownFile:
     row = artifact.row
-    compared = {content.old, content.new} if isinstance(content, FileDiff) else set()
+    labels = {content.old, content.new} if isinstance(content, FileDiff) else set()
 
     def link(each: ArtifactRow, *, diff: bool) -> VersionLink:
         label = f"v{each.version}"
@@ -139,7 +139,7 @@ def _file(
             label=label,
             href=href if diff else page.href(row.name, each.version),
             title=f"{formats.day(each.created)}, {formats.size(each.size)}",
-            current=label in compared if diff else each.version == row.version,
+            current=label in labels if diff else each.version == row.version,
         )
 
     metadata = json.loads(row.custom_metadata or "{}")
@@ -148,7 +148,7 @@ def _file(
         raw_name=row.name,
         version=row.version,
         facts=f"{visible(type_of(artifact))} · {formats.size(row.size)}",
-        saved=formats.moment(row.created),
+        saved_at=formats.moment(row.created),
         metadata=json_tree(metadata, open_levels=1) if metadata else None,
         open_href=artifact_url(session, row.name, row.version),
         save_href=artifact_url(session, row.name, row.version, download=True),

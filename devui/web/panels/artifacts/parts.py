@@ -67,7 +67,7 @@ class FileItem:
     size: str
     versions: str
     """`3 versions`; "" for one."""
-    saved: Moment
+    saved_at: Moment
     of_user: bool
     current: bool
 
@@ -91,7 +91,7 @@ class ShownFile:
     version: int
     facts: str
     """`text/csv · 1.2 kB`"""
-    saved: Moment
+    saved_at: Moment
     metadata: JsonTree | None
     open_href: str
     save_href: str

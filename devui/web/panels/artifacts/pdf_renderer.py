@@ -31,13 +31,13 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
     try:
         document = pypdfium2.PdfDocument(sys.stdin.buffer.read())
-        picture = _drawn(document[int(sys.argv[1]) - 1])
+        picture = _draw(document[int(sys.argv[1]) - 1])
     except (pypdfium2.PdfiumError, IndexError, MemoryError) as error:
         sys.exit(f"{error}")
     sys.stdout.buffer.write(f"{len(document)}\n".encode() + picture)
 
 
-def _drawn(page: Any) -> bytes:
+def _draw(page: Any) -> bytes:
     width, height = page.get_size()
     fitting = (_MOST_PIXELS / max(width * height, 1)) ** 0.5
     scale = min(_WIDTH / max(width, 1), fitting, _LARGEST_SCALE)

@@ -28,10 +28,10 @@ def type_of(artifact: Artifact) -> str:
     declared = media_type(artifact.row.mime)
     if declared not in {"", "application/octet-stream"}:
         return declared
-    named = mimetypes.guess_type(artifact.row.name)[0]
+    mime = mimetypes.guess_type(artifact.row.name)[0]
     if artifact.data is None:
-        return named if named and is_textual(named) else "text/plain"
-    return named or declared or "application/octet-stream"
+        return mime if mime and is_textual(mime) else "text/plain"
+    return mime or declared or "application/octet-stream"
 
 
 def text_of(artifact: Artifact) -> str | None:

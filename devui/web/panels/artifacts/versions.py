@@ -35,7 +35,7 @@ def file_diff(old: Artifact, new: Artifact, old_href: str, new_href: str) -> Fil
         return FileDiff(*labels, note=f"The versions have {note}.")
     before, after = _lines(texts[0]), _lines(texts[1])
     cut = max(len(before), len(after)) > _LINES
-    lines = list(_compared(before[:_LINES], after[:_LINES]))
+    lines = list(_diff_lines(before[:_LINES], after[:_LINES]))
     note = "" if lines else "Both versions have the same content."
     if cut or len(lines) > _SHOWN:
         note = "The files are long, so not all differences are shown."
@@ -49,7 +49,7 @@ def _lines(text: str) -> list[str]:
     return text.splitlines()
 
 
-def _compared(before: list[str], after: list[str]) -> Iterator[DiffLine]:
+def _diff_lines(before: list[str], after: list[str]) -> Iterator[DiffLine]:
     unified = difflib.unified_diff(before, after, n=_AROUND, lineterm="")
     for position, line in enumerate(unified):
         if position > 1:  # behind the two lines that name the files

@@ -56,9 +56,9 @@ async def show(request: Request) -> Response:
     """One version of an artifact, the newest without `version`; `?name=` is any name, `..` too."""
     services, session = await session_of(request)
     name = request.path_params.get("name") or request.query_params.get("name", "")
-    asked = request.query_params.get("version")
-    version = whole_number(asked)
-    if asked is not None and version is None:
+    text = request.query_params.get("version")
+    version = whole_number(text)
+    if text is not None and version is None:
         raise BadRequest("`version` must be a whole number, 0 or more")
     artifact = await services.journal.artifacts.load(
         session.app, session.user, session.id, name, version=version
@@ -70,8 +70,8 @@ async def show(request: Request) -> Response:
     href = artifact_url(session.key, name, artifact.row.version)
     if (pages := await _pages(request, content, href)) is not None:
         return pages
-    saved = request.query_params.get("download") is not None
-    return _inert(content, "" if saved else mime or "", services.view.text(name))
+    is_download = request.query_params.get("download") is not None
+    return _inert(content, "" if is_download else mime or "", services.view.text(name))
 
 
 async def tab(request: Request) -> Response:
@@ -101,13 +101,13 @@ async def upload(request: Request) -> Response:
     base = (file.filename or "").replace("\\", "/").rpartition("/")[2]
     name = f"user:{base}" if request.query_params.get("for") == "user" else base
     declared = (file.content_type or "").partition(";")[0]
-    guessed = mimetypes.guess_type(base)[0]
-    mime = guessed if declared in {"", "application/octet-stream"} and guessed else declared
+    guess = mimetypes.guess_type(base)[0]
+    mime = guess if declared in {"", "application/octet-stream"} and guess else declared
     await services.journal.artifacts.save(
         session.app, session.user, session.id, name, mime=mime or None, data=data
     )
     services.bus.publish(session.key, ArtifactsChanged(name))
-    return _shown(request, session.key, name)
+    return _to_tab(request, session.key, name)
 
 
 async def delete(request: Request) -> Response:
@@ -117,10 +117,10 @@ async def delete(request: Request) -> Response:
     if not await services.journal.artifacts.delete(session.app, session.user, session.id, name):
         raise NotFound("there is no such artifact; it may have been deleted already")
     services.bus.publish(session.key, ArtifactsChanged(name))
-    return _shown(request, session.key)
+    return _to_tab(request, session.key)
 
 
-def _shown(request: Request, session: int, file: str | None = None) -> Response:
+def _to_tab(request: Request, session: int, file: str | None = None) -> Response:
     """To the tab, with one of the files, on the page as it is."""
     view = view_of(request.query_params.get("view"))
     url = session_url(session, tab="artifacts", file=file, view=view)
@@ -157,10 +157,10 @@ async def _pages(request: Request, content: bytes, href: str) -> Response | None
     if "pages" in query:
         return services_of(request).render.page(await _all_pages(content, href))
     try:
-        drawn = await draw(content, whole_number(query["page"]) or 0)
+        drawing = await draw(content, whole_number(query["page"]) or 0)
     except UnreadablePdf as error:
         raise NotFound(str(error)) from error
-    return _inert(drawn.picture, "image/png", f"page {query['page']}.png")
+    return _inert(drawing.picture, "image/png", f"page {query['page']}.png")
 
 
 async def _all_pages(content: bytes, href: str) -> PdfPages:
@@ -176,12 +176,12 @@ async def _all_pages(content: bytes, href: str) -> PdfPages:
 def _inert(content: bytes, mime: str, name: str) -> Response:
     mime = media_type(mime)
     inline = mime in _INLINE and _is(mime, content)
-    shown = mime if inline else "application/octet-stream"
-    charset = "; charset=utf-8" if shown == "text/plain" else ""
+    content_type = mime if inline else "application/octet-stream"
+    charset = "; charset=utf-8" if content_type == "text/plain" else ""
     return Response(
         content,
         headers={
-            "Content-Type": f"{shown}{charset}",
+            "Content-Type": f"{content_type}{charset}",
             "Content-Disposition": _disposition(name, inline=inline),
             "Content-Security-Policy": _SANDBOX,
             "Accept-Ranges": "bytes",

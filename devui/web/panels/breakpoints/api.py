@@ -134,7 +134,7 @@ async def every(request: Request) -> Response:
     """List an app's breakpoints."""
     services, app = _app(request)
     return answer(
-        {"breakpoints": [breakpoint_json(services, known) for known in services.book.of(app)]}
+        {"breakpoints": [breakpoint_json(services, point) for point in services.book.of(app)]}
     )
 
 
@@ -147,10 +147,10 @@ async def add(request: Request) -> Response:
     services, app = _app(request)
     body = parse(NewBody, await read_json(request))
     try:
-        known = await services.book.add(app, body.draft(), enabled=body.enabled, actor=body.actor)
+        point = await services.book.add(app, body.draft(), enabled=body.enabled, actor=body.actor)
     except BreakpointError as error:
-        raise _refused(error) from error
-    return answer(breakpoint_json(services, known), status=201)
+        raise _unprocessable(error) from error
+    return answer(breakpoint_json(services, point), status=201)
 
 
 @operation(BreakpointJson, body=ChangeBody, refusals=(409,))
@@ -160,27 +160,27 @@ async def change(request: Request) -> Response:
     Changes the given members. `version` is the one you read, 409 if it has changed since. `enabled`
     with `user` applies only to this user's sessions.
     """
-    services, known = _stored(request)
+    services, point = _breakpoint_of(request)
     body = parse(ChangeBody, await read_json(request))
     changes = body.model_dump(exclude_none=True, exclude={"version", "enabled", "user"})
     if body.user is not None:
-        return answer(breakpoint_json(services, await _switched(services, known, body, changes)))
-    draft = Draft(**{**_draft(known), **changes}) if changes else None
+        return answer(breakpoint_json(services, await _switched(services, point, body, changes)))
+    draft = Draft(**{**_draft(point), **changes}) if changes else None
     try:
         changed = await services.book.change(
-            known.row.id, body.version, draft=draft, enabled=body.enabled
+            point.row.id, body.version, draft=draft, enabled=body.enabled
         )
     except BreakpointError as error:
-        raise _refused(error) from error
+        raise _unprocessable(error) from error
     return answer(breakpoint_json(services, changed))
 
 
 async def _switched(
-    services: Services, stored: StoredBreakpoint, body: ChangeBody, changes: dict[str, Any]
+    services: Services, point: StoredBreakpoint, body: ChangeBody, changes: dict[str, Any]
 ) -> StoredBreakpoint:
     if body.user is None or body.enabled is None or changes:
         raise BadRequest("`user` only applies to `enabled`: all users share the other fields")
-    return await services.book.switch(stored.row.id, body.version, body.user, enabled=body.enabled)
+    return await services.book.switch(point.row.id, body.version, body.user, enabled=body.enabled)
 
 
 @operation(DeletedJson)
@@ -210,13 +210,13 @@ async def hits(request: Request) -> Response:
     number = number_in(request, "breakpoint")
     if number is None:
         raise BadRequest("`breakpoint` is required: the number of one of the app's breakpoints")
-    known = services.book.get(session.app, number)
-    if known is None:
+    point = services.book.get(session.app, number)
+    if point is None:
         raise NotFound(f"{session.app} has no breakpoint {number}")
     past = await past_hits(
         services.journal,
         session,
-        [known.breakpoint],
+        [point.breakpoint],
         services.prices,
         after=number_in(request, "after") or 0,
         before=number_in(request, "before"),
@@ -233,7 +233,7 @@ async def hits_of_draft(request: Request) -> Response:
     try:
         point = Breakpoint(body.draft())
     except BreakpointError as error:
-        raise _refused(error) from error
+        raise _unprocessable(error) from error
     past = await past_hits(
         services.journal,
         session,
@@ -246,9 +246,9 @@ async def hits_of_draft(request: Request) -> Response:
     return answer(asdict(past))
 
 
-def breakpoint_json(services: Services, stored: StoredBreakpoint) -> dict[str, Any]:
+def breakpoint_json(services: Services, point: StoredBreakpoint) -> dict[str, Any]:
     """A breakpoint as JSON; `users` maps those who switched it for themselves to on or off."""
-    row = stored.row
+    row = point.row
     return {
         "id": row.id,
         "app": row.app,
@@ -257,13 +257,13 @@ def breakpoint_json(services: Services, stored: StoredBreakpoint) -> dict[str, A
         "users": services.book.flags(row.id),
         "actor": row.actor,
         "hits": row.hits,
-        "gate": stored.breakpoint.gate,
-        **_draft(stored),
+        "gate": point.breakpoint.gate,
+        **_draft(point),
     }
 
 
-def _draft(stored: StoredBreakpoint) -> dict[str, Any]:
-    return asdict(stored.breakpoint.draft)
+def _draft(point: StoredBreakpoint) -> dict[str, Any]:
+    return asdict(point.breakpoint.draft)
 
 
 def _app(request: Request) -> tuple[Services, str]:
@@ -272,15 +272,15 @@ def _app(request: Request) -> tuple[Services, str]:
     return services, app
 
 
-def _stored(request: Request) -> tuple[Services, StoredBreakpoint]:
+def _breakpoint_of(request: Request) -> tuple[Services, StoredBreakpoint]:
     services, app = _app(request)
     number = whole_number(request.path_params["number"])
-    stored = services.book.get(app, number) if number is not None else None
-    if stored is None:
+    point = services.book.get(app, number) if number is not None else None
+    if point is None:
         raise NotFound(f"{app} has no such breakpoint; it may have been deleted")
-    return services, stored
+    return services, point
 
 
-def _refused(error: BreakpointError) -> Unprocessable:
+def _unprocessable(error: BreakpointError) -> Unprocessable:
     place = [error.field] if error.at is None else [error.field, error.at]
     return Unprocessable([{"type": "breakpoint", "loc": ["body", *place], "msg": str(error)}])

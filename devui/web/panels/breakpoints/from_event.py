@@ -67,7 +67,7 @@ def breakpoint_sheet(row: EventRow, summary: Summary, here: BreakpointsHere) -> 
         Trait("kind", "kind", WORDS[summary.kind], is_checked=True),
         Trait("agent", "author", visible(row.author), is_checked=True),
     ]
-    for value, label, name in _named(summary):
+    for value, label, name in _tools_and_keys(summary):
         traits.append(Trait(value, label, visible(name), is_checked=label != "state key"))
     return BreakpointSheet(
         action=breakpoints_url(row.session),
@@ -85,9 +85,9 @@ def draft_with(
 
     It is on the rarest of the traits; the others become conditions.
     """
-    named = [(label, name) for value, label, name in _named(summary) if value in traits]
-    keys = [name for label, name in named if label == "state key"]
-    tools = [(label, name) for label, name in named if label != "state key"]
+    names = [(label, name) for value, label, name in _tools_and_keys(summary) if value in traits]
+    keys = [name for label, name in names if label == "state key"]
+    tools = [(label, name) for label, name in names if label != "state key"]
     is_kind = "kind" in traits
     conditions = [condition] if condition else []
     agent = row.author if "agent" in traits else "*"
@@ -112,7 +112,7 @@ def _all(conditions: list[str]) -> str:
     return " and ".join(f"({each})" if " or " in each else each for each in conditions)
 
 
-def _named(summary: Summary) -> Iterator[tuple[str, str, str]]:
+def _tools_and_keys(summary: Summary) -> Iterator[tuple[str, str, str]]:
     """The tools and keys of an event: as the form sends it, what it is, the name."""
     for name in dict.fromkeys(call.name for call in summary.calls):
         yield f"tool:{name}", "tool", name

@@ -55,15 +55,15 @@ def enabled_count(services: Services, session: SessionRow) -> str:
 
 
 def breakpoint_item(
-    services: Services, stored: StoredBreakpoint, session: SessionRow, *, place: str = TAB
+    services: Services, point: StoredBreakpoint, session: SessionRow, *, place: str = TAB
 ) -> BreakpointItem:
     """A breakpoint in the tab, or in the sheet of a row."""
-    row, draft = stored.row, stored.breakpoint.draft
+    row, draft = point.row, point.breakpoint.draft
     return BreakpointItem(
         id=f"{place}-{row.id}",
         number=row.id,
         version=row.version,
-        enabled=services.book.is_on(stored, session.user),
+        enabled=services.book.is_on(point, session.user),
         what=description(draft),
         condition=visible(draft.condition),
         hit=visible(draft.hit),
@@ -72,67 +72,67 @@ def breakpoint_item(
         action=breakpoint_url(session.key, row.id),
         delete_action=breakpoint_delete_url(session.key, row.id),
         past_href=session_url(session.key, tab="breaks", hits=row.id),
-        form=edit_form(session.key, stored, place=place),
+        form=edit_form(session.key, point, place=place),
         by=by(row.actor),
     )
 
 
 def breakpoint_form(
     session: int,
-    typed: Mapping[str, str] | None = None,
+    entries: Mapping[str, str] | None = None,
     error: BreakpointError | None = None,
 ) -> BreakpointForm:
     """The form for a new breakpoint, with what was typed and what is wrong with it."""
-    typed = typed or {}
+    entries = entries or {}
 
     def field(name: str) -> Field:
         wrong = error is not None and error.field == name
-        return Field(typed.get(name, ""), _reason(error) if error and wrong else "")
+        return Field(entries.get(name, ""), _reason(error) if error and wrong else "")
 
     return BreakpointForm(
         id="break",
         action=breakpoints_url(session),
         kinds=tuple(
-            Choice(on, kind.label, on == typed.get("on", "tool")) for on, kind in KINDS.items()
+            Choice(on, kind.label, on == entries.get("on", "tool")) for on, kind in KINDS.items()
         ),
-        after=typed.get("when") == "after",
+        after=entries.get("when") == "after",
         name=field("name"),
         agent=field("agent"),
         condition=field("condition"),
         hit=field("hit"),
         log=field("log"),
-        wrong=wrong_place(typed, error),
+        wrong=wrong_place(entries, error),
     )
 
 
 def edit_form(
     session: int,
-    stored: StoredBreakpoint,
-    typed: Mapping[str, str] | None = None,
+    point: StoredBreakpoint,
+    entries: Mapping[str, str] | None = None,
     error: BreakpointError | None = None,
     *,
     place: str = TAB,
 ) -> BreakpointForm:
     """The form that edits a breakpoint, with its fields as they are or as they were typed."""
-    saved = {
+    current = {
         name: "" if value == "*" else value
-        for name, value in asdict(stored.breakpoint.draft).items()
+        for name, value in asdict(point.breakpoint.draft).items()
     }
-    number = stored.row.id
+    number = point.row.id
     return replace(
-        breakpoint_form(session, saved if typed is None else typed, error),
+        breakpoint_form(session, current if entries is None else entries, error),
         id=f"{place}-{number}",
         action=breakpoint_edit_url(session, number),
         number=number,
-        version=stored.row.version,
+        version=point.row.version,
     )
 
 
-def wrong_place(typed: Mapping[str, str], error: BreakpointError | None) -> WrongPlace | None:
+def wrong_place(entries: Mapping[str, str], error: BreakpointError | None) -> WrongPlace | None:
     """Where in the typed text the error is, if it has a place."""
     if error is None or error.at is None:
         return None
-    text, at = typed.get(error.field, ""), error.at
+    text, at = entries.get(error.field, ""), error.at
     return WrongPlace(visible(text[:at]), visible(text[at : at + 1]), visible(text[at + 1 :]))
 
 
@@ -159,21 +159,21 @@ async def hits_of(services: Services, session: SessionRow, number: int) -> Past:
 
     Raises NotFound.
     """
-    known = _stored(services, session, number)
-    return await past_hits(services.journal, session, [known.breakpoint], services.prices)
+    point = _breakpoint_of(services, session, number)
+    return await past_hits(services.journal, session, [point.breakpoint], services.prices)
 
 
-def _stored(services: Services, session: SessionRow, number: int) -> StoredBreakpoint:
-    stored = services.book.get(session.app, number)
-    if stored is None:
+def _breakpoint_of(services: Services, session: SessionRow, number: int) -> StoredBreakpoint:
+    point = services.book.get(session.app, number)
+    if point is None:
         raise NotFound(f"{session.app} has no breakpoint {number}; it may have been deleted")
-    return stored
+    return point
 
 
 async def _past(
     services: Services, session: SessionRow, row: EventRow | None, query: PageQuery
 ) -> PastHits:
-    known = _stored(services, session, query.past or 0)
+    point = _breakpoint_of(services, session, query.past or 0)
     past = query.hits or await hits_of(services, session, query.past or 0)
     numbers = [hit.number for hit in past.hits]
     at = row.number if row else session.events + 1
@@ -181,13 +181,13 @@ async def _past(
     def href(number: int | None) -> str | None:
         if number is None:
             return None
-        return session_url(session.key, event=number, tab="breaks", hits=known.row.id)
+        return session_url(session.key, event=number, tab="breaks", hits=point.row.id)
 
     def past_hit(hit: FoundHit) -> PastHit:
         return PastHit(hit.number, visible(hit.text), href(hit.number) or "", hit.number == at)
 
     return PastHits(
-        what=description(known.breakpoint.draft),
+        what=description(point.breakpoint.draft),
         hits=tuple(past_hit(hit) for hit in past.hits[:_LISTED]),
         previous_href=href(max((n for n in numbers if n < at), default=None)),
         next_href=href(min((n for n in numbers if n > at), default=None)),
@@ -196,6 +196,6 @@ async def _past(
 
 
 def _note(hits: int, scanned: int, *, more: bool) -> str:
-    shown = f"; the first {_LISTED} are listed" if hits > _LISTED else ""
+    suffix = f"; the first {_LISTED} are listed" if hits > _LISTED else ""
     until = f", searched up to #{scanned}" if more else ""
-    return f"{plural(hits, 'hit')} in this session{until}{shown}"
+    return f"{plural(hits, 'hit')} in this session{until}{suffix}"

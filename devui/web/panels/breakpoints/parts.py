@@ -23,7 +23,7 @@ class Choice:
 
     value: str
     label: str
-    chosen: bool
+    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)

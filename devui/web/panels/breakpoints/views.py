@@ -58,8 +58,8 @@ async def add(request: Request) -> Response:
     if "event" in fields:
         return await _toggle(request, services, session, fields)
     if "like" in fields:
-        taken = {str(each) for each in form.getlist("take")}
-        return await _add_like(request, services, session, fields, taken)
+        traits = {str(each) for each in form.getlist("take")}
+        return await _add_like(request, services, session, fields, traits)
     if "draft" in fields:
         draft = parse(BreakpointBody, parse_json(fields["draft"].encode())).draft()
         return _confirmation(request, session.key, await _make(services, session, draft))
@@ -67,8 +67,8 @@ async def add(request: Request) -> Response:
     try:
         await services.book.add(session.app, draft)
     except BreakpointError as error:
-        refused = breakpoint_form(session.key, fields, error)
-        return await _refused(request, services, session, refused)
+        form_again = breakpoint_form(session.key, fields, error)
+        return await _form_page(request, services, session, form_again)
     if not HtmxRequest.read(request.headers):
         return _tab(session.key)
     empty = services.render.part(breakpoint_form(session.key))
@@ -77,42 +77,42 @@ async def add(request: Request) -> Response:
 
 async def switch(request: Request) -> Response:
     """Switch one on or off for the session's user; 409 if it has changed meanwhile."""
-    services, session, known = await _breakpoint_of(request)
+    services, session, point = await _breakpoint_of(request)
     form = await read_form(request)
-    known = await services.book.switch(
-        known.row.id, _version(form), session.user, enabled=form.get("enabled") == "yes"
+    point = await services.book.switch(
+        point.row.id, _version(form), session.user, enabled=form.get("enabled") == "yes"
     )
     if not str(form.get("at") or "").startswith(SHEET):
         if HtmxRequest.read(request.headers):
             return Response(status_code=204)
         return _tab(session.key)
-    item = services.render.part(breakpoint_item(services, known, session, place=SHEET))
-    return HTMLResponse(fill(f"#{SHEET}-{known.row.id}", item))
+    item = services.render.part(breakpoint_item(services, point, session, place=SHEET))
+    return HTMLResponse(fill(f"#{SHEET}-{point.row.id}", item))
 
 
 async def edit(request: Request) -> Response:
     """Change one; 409, with the form as it was typed, if it has changed meanwhile."""
-    services, session, known = await _breakpoint_of(request)
+    services, session, point = await _breakpoint_of(request)
     form = await read_form(request)
-    typed = _texts(form)
-    fields = {k: v for k, v in typed.items() if v and k not in {"at", "version"}}
+    entries = _texts(form)
+    fields = {k: v for k, v in entries.items() if v and k not in {"at", "version"}}
     draft = parse(BreakpointBody, fields).draft()
-    number, version = known.row.id, _version(form)
-    place = SHEET if typed.get("at", "").startswith(SHEET) else TAB
+    number, version = point.row.id, _version(form)
+    place = SHEET if entries.get("at", "").startswith(SHEET) else TAB
     try:
-        known = await services.book.change(number, version, draft=draft, enabled=None)
+        point = await services.book.change(number, version, draft=draft, enabled=None)
     except BreakpointError as error:
-        refused = edit_form(session.key, known, typed, error, place=place)
+        form_again = edit_form(session.key, point, entries, error, place=place)
         # The next try is still based on the version that the person has read.
-        return await _refused(request, services, session, replace(refused, version=version))
+        return await _form_page(request, services, session, replace(form_again, version=version))
     except BreakpointChanged:
-        _, _, known = await _breakpoint_of(request)
-        refused = edit_form(session.key, known, typed, place=place)
-        refused = replace(refused, overtaken=full_description(known.breakpoint.draft))
-        return await _refused(request, services, session, refused, status=409)
+        _, _, point = await _breakpoint_of(request)
+        form_again = edit_form(session.key, point, entries, place=place)
+        form_again = replace(form_again, overtaken=full_description(point.breakpoint.draft))
+        return await _form_page(request, services, session, form_again, status=409)
     if not HtmxRequest.read(request.headers):
         return _tab(session.key)
-    item = replace(breakpoint_item(services, known, session, place=place), is_changed=True)
+    item = replace(breakpoint_item(services, point, session, place=place), is_changed=True)
     return HTMLResponse(renew(f"#{item.id}", services.render.part(item)))
 
 
@@ -130,10 +130,10 @@ async def delete(request: Request) -> Response:
 async def _breakpoint_of(request: Request) -> tuple[Services, SessionRow, StoredBreakpoint]:
     services, session = await session_of(request)
     number = whole_number(request.path_params["number"])
-    known = services.book.get(session.app, number) if number is not None else None
-    if known is None:
+    point = services.book.get(session.app, number) if number is not None else None
+    if point is None:
         raise NotFound(f"{session.app} has no such breakpoint; it may have been deleted")
-    return services, session, known
+    return services, session, point
 
 
 def _texts(form: FormData) -> dict[str, str]:
@@ -155,9 +155,9 @@ async def _toggle(
     if row is None:
         raise Unprocessable("select an event first")
     draft = replace(draft_like(row), log=LOG if fields.get("do") == "log" else "")
-    same = [known for known in services.book.of(session.app) if known.breakpoint.draft == draft]
-    for known in same:
-        await services.book.delete(session.app, known.row.id)
+    same = [point for point in services.book.of(session.app) if point.breakpoint.draft == draft]
+    for point in same:
+        await services.book.delete(session.app, point.row.id)
     if same:
         text = f"{_noun(draft).capitalize()} removed: {description(draft)}"
     else:
@@ -200,20 +200,20 @@ async def _add_like(
 
 async def _make(services: Services, session: SessionRow, draft: Draft) -> str:
     """Add it, or switch on the one that is the same; returns what was done."""
-    for known in services.book.of(session.app):
-        if known.breakpoint.draft == draft:
-            number = known.row.id
-            await services.book.switch(number, known.row.version, session.user, enabled=True)
+    for point in services.book.of(session.app):
+        if point.breakpoint.draft == draft:
+            number = point.row.id
+            await services.book.switch(number, point.row.version, session.user, enabled=True)
             return f"{_noun(draft).capitalize()} {number} already exists: {description(draft)}"
-    known = await services.book.add(session.app, draft)
-    return f"{_noun(draft).capitalize()} {known.row.id} added: {description(draft)}"
+    point = await services.book.add(session.app, draft)
+    return f"{_noun(draft).capitalize()} {point.row.id} added: {description(draft)}"
 
 
 def _noun(draft: Draft) -> str:
     return "logpoint" if draft.log else "breakpoint"
 
 
-async def _refused(
+async def _form_page(
     request: Request,
     services: Services,
     session: SessionRow,
@@ -266,9 +266,9 @@ def _here(
 ) -> BreakpointsHere:
     gutter = Gutter.of(services.book, services.prices, session)
     numbers = {marker.number for marker in gutter.here(row, summary)}
-    known = (each for each in services.book.of(session.app) if each.row.id in numbers)
+    points = (each for each in services.book.of(session.app) if each.row.id in numbers)
     return BreakpointsHere(
-        tuple(breakpoint_item(services, each, session, place=SHEET) for each in known)
+        tuple(breakpoint_item(services, each, session, place=SHEET) for each in points)
     )
 
 
@@ -284,8 +284,8 @@ async def nearest_hit(request: Request) -> Response:
     hit = await _nearest(services, session, row, back=back)
     htmx = HtmxRequest.read(request.headers)
     if not htmx:
-        shown = hit or row
-        number = shown.number if shown else None
+        target = hit or row
+        number = target.number if target else None
         address = session_url(session.key, event=number, tab=tab, view=view)
         return RedirectResponse(address, status_code=303)
     if hit is None:
@@ -296,7 +296,7 @@ async def nearest_hit(request: Request) -> Response:
     standing = await standing_of(services, session) if tab == "run" else None
     query = PageQuery(standing=standing, view=view)
     selection = Selection(
-        await inspector(services, session, hit, tab_of(tab, selected=True), query=query),
+        await inspector(services, session, hit, tab_of(tab, has_selection=True), query=query),
         await transport(services, session, hit, tab, query=query),
         await watch_strip(services, session, hit),
         view_switch(session, hit, tab, query),
@@ -312,8 +312,8 @@ async def _nearest(
     """Of the breakpoints and logpoints that are on for the session's user."""
     points = [each.breakpoint for each in services.book.enabled(session.app, session.user)]
     number = row.number if row else session.events + 1
-    bound = {"before": number} if back else {"after": number}
-    past = await past_hits(services.journal, session, points, services.prices, limit=1, **bound)
+    bounds = {"before": number} if back else {"after": number}
+    past = await past_hits(services.journal, session, points, services.prices, limit=1, **bounds)
     if not points or not past.hits:
         return None
     return await event_of(services, session, str(past.hits[0].number))

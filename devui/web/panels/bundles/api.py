@@ -120,30 +120,32 @@ async def export(request: Request) -> Response:
     """
     services, session = await session_of(request)
     wish = wish_of(request)
-    wanted = request.query_params.get("format", "json")
-    if wanted not in _FORMATS:
+    kind = request.query_params.get("format", "json")
+    if kind not in _FORMATS:
         raise BadRequest(f"format must be one of {', '.join(_FORMATS)}")
     name = session.title or session.id
-    shown = name if wish.keep_secrets else services.view.text(name)
+    label = name if wish.keep_secrets else services.view.text(name)
     if wish.keep_secrets:
         _log.warning("session %s was exported with its secrets", session.key)
     revealed = {UNTOUCHED.decode(): "yes"} if wish.keep_secrets else {}
-    ending = f"{wanted}.json" if wanted in FORMATS else f"devui.{wanted}"
-    headers = revealed | {"Content-Disposition": disposition(session, shown, ending)}
-    job = services.jobs.begin("export", shown, session=session.key, job_id=wanted_id(request))
+    ending = f"{kind}.json" if kind in FORMATS else f"devui.{kind}"
+    headers = revealed | {"Content-Disposition": disposition(session, label, ending)}
+    job = services.jobs.begin("export", label, session=session.key, job_id=wanted_id(request))
 
     def pieces(progress: Progress) -> AsyncIterator[str]:
-        return _pieces(services, session.key, wish, wanted, progress)
+        return _pieces(services, session.key, wish, kind, progress)
 
-    return Download(job, pieces, media_type=_FORMATS[wanted], headers=headers)
+    return Download(job, pieces, media_type=_FORMATS[kind], headers=headers)
 
 
 @operation(PreviewJson, query=_WISHES, refusals=(400,))
 async def preview(request: Request) -> Response:
     """Preview what an export leaves out."""
     services, session = await session_of(request)
-    told = await exchange(services).preview(session.key, wish_of(request))
-    return answer({"findings": [_finding(each) for each in told.findings], "keys": list(told.keys)})
+    result = await exchange(services).preview(session.key, wish_of(request))
+    return answer(
+        {"findings": [_finding(each) for each in result.findings], "keys": list(result.keys)}
+    )
 
 
 @operation(
@@ -177,13 +179,18 @@ async def take(request: Request) -> Response:
         if size := size_of(request):
             job.begin(3 * size)  # it comes in, is checked, and is put into the journal
         await body_into(request, file, progress=job)
-        made = await take_file(services, file, wish, job, new_id=ids == "new")
-    told: dict[str, Any] = {"key": made.key, "id": made.id, "app": made.app, "user": made.user}
-    aside = await services.journal.imports.set_aside(made.key)
+        session = await take_file(services, file, wish, job, new_id=ids == "new")
+    members: dict[str, Any] = {
+        "key": session.key,
+        "id": session.id,
+        "app": session.app,
+        "user": session.user,
+    }
+    aside = await services.journal.imports.set_aside(session.key)
     unknown = {"setAside": aside} if aside else {}
-    read_only = await services.journal.imports.get(made.key) is not None
-    told |= {"title": made.title, "events": made.events, "readOnly": read_only}
-    return answer({**told, **unknown}, status=201)
+    read_only = await services.journal.imports.get(session.key) is not None
+    members |= {"title": session.title, "events": session.events, "readOnly": read_only}
+    return answer({**members, **unknown}, status=201)
 
 
 def exchange(services: Services) -> Exchange:
@@ -210,10 +217,10 @@ def app_of(services: Services, request: Request) -> str | None:
 
 def goes_on(request: Request) -> bool:
     """Whether the query says that what is imported is not read only; raises BadRequest."""
-    given = request.query_params.get("continue", "")
-    if given not in {"", "yes"}:
+    value = request.query_params.get("continue", "")
+    if value not in {"", "yes"}:
         raise BadRequest("set continue to `yes`, or omit it")
-    return given == "yes"
+    return value == "yes"
 
 
 def disposition(session: SessionRow, title: str, ending: str) -> str:

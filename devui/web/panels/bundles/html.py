@@ -33,7 +33,7 @@ from devui.web.panels.chat.chat import markdown_texts
 from devui.web.panels.chat.content import inline_file
 from devui.web.panels.chat.content_parts import TextPart
 from devui.web.panels.chat.parts import ChatMessage, RunNote
-from devui.web.panels.graph.panel import app_info, drawn
+from devui.web.panels.graph.panel import app_info, session_graph
 from devui.web.panels.inspector.detail import event_detail
 from devui.web.panels.inspector.parts import EventDetail, StatePanel
 from devui.web.panels.notes.parts import note_form
@@ -142,14 +142,16 @@ async def _place(url: str, journal: Journal, session: SessionRow) -> str:
     if file is None:
         return ""
     version = query.get("version")
-    found = await journal.artifacts.load(
+    artifact = await journal.artifacts.load(
         session.app,
         session.user,
         session.id,
         unquote(file[1]),
         version=int(version[0]) if version else None,
     )
-    content = found and (found.data if found.data is not None else (found.text or "").encode())
+    content = artifact and (
+        artifact.data if artifact.data is not None else (artifact.text or "").encode()
+    )
     if not content or len(content) > _LARGEST:
         return ""
     return f' href="data:application/octet-stream;base64,{base64.b64encode(content).decode()}"'
@@ -194,8 +196,8 @@ async def html(
         tempfile.TemporaryDirectory(prefix="devui-export-") as folder,
         tempfile.TemporaryFile(dir=folder) as file,
     ):
-        known = replace(wish, extra=False)
-        async for line in exchange.lines(session, known, progress):
+        essentials = replace(wish, extra=False)
+        async for line in exchange.lines(session, essentials, progress):
             file.write(line.encode())
         async with await Journal.open(Path(folder) / "data") as journal:
             row = await Exchange(journal, services.settings).take(
@@ -258,10 +260,10 @@ class _Writer:
                         rows.write(await self._free(str(part(item))))
                 bodies = await self._bodies(window)
                 for row in window.rows:
-                    shown = await self._event(window, row, bodies, edits)
-                    events.write(shown)
+                    event_markup = await self._event(window, row, bodies, edits)
+                    events.write(event_markup)
                     self._progress.advance()
-                    await self._turns.after(len(shown))
+                    await self._turns.after(len(event_markup))
             yield before_rows
             for piece in _pieces(rows):
                 yield piece
@@ -286,7 +288,9 @@ class _Writer:
             events=plural(session.events, "event"),
             note=note_form(session.key, 0, note) if note else None,
             state=await self._state(None, None),
-            graph=await drawn(self._journal, session, app_info(services, session.app), menus=False),
+            graph=await session_graph(
+                self._journal, session, app_info(services, session.app), menus=False
+            ),
         )
 
     async def _windows(self) -> AsyncIterator[Window]:
@@ -336,8 +340,8 @@ class _Writer:
                 note=window.notes.get(row.number),
                 in_file=True,
             )
-            taken = rewind_mark(window.taken_back, row.number, key, "detail")
-            part = self._formatting.detail(replace(part, rewind=taken))
+            rewind = rewind_mark(window.taken_back, row.number, key, "detail")
+            part = self._formatting.detail(replace(part, rewind=rewind))
             return str(self._services.render.part(part))
 
         state = ""
@@ -346,11 +350,11 @@ class _Writer:
             title = "<summary>State after this event</summary>"
             state = f'<details class="state-fold">{title}{state}</details>'
         large = row.size > TURN or len(chunks) > _BATCH
-        shown = await asyncio.to_thread(detail) if large else detail()
+        markup = await asyncio.to_thread(detail) if large else detail()
         return (
             f'<section class="detail panel" id="d-{row.number}" tabindex="-1">'
             f"{_SHORTENED if row.size > SHOWN else ''}"
-            f"{await self._free(shown, row.number)}{await self._free(state, row.number)}"
+            f"{await self._free(markup, row.number)}{await self._free(state, row.number)}"
             "</section>\n"
         )
 

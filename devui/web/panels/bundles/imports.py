@@ -57,7 +57,7 @@ async def take_file(
         session = await asyncio.to_thread(_session_in, file)
         if session is None:
             raise Unprocessable(str(error)) from error
-        row = await _begun(services, session, wish.app, new_id=new_id)
+        row = await _begin(services, session, wish.app, new_id=new_id)
     await services.know_credentials()
     return row
 
@@ -128,14 +128,16 @@ async def _take_one(
     arrivals.problems.extend(notes.lines)
 
 
-async def _begun(
+async def _begin(
     services: Services, session: Mapping[str, Any], app: str | None, *, new_id: bool
 ) -> SessionRow:
-    given = parse(SessionFile, session)
-    name = app or given.app_name
+    file = parse(SessionFile, session)
+    name = app or file.app_name
     services.apps.require(name)
-    kept = None if new_id else given.id
-    return await begin(services, name, given.user_id, kept, state=given.state, events=given.events)
+    session_id = None if new_id else file.id
+    return await begin(
+        services, name, file.user_id, session_id, state=file.state, events=file.events
+    )
 
 
 def _session_in(file: IO[bytes]) -> Mapping[str, Any] | None:
@@ -153,5 +155,5 @@ def _session_in(file: IO[bytes]) -> Mapping[str, Any] | None:
         if b'"format"' in data[:_HEAD]:  # a bundle, about which more is known
             return None
         raise
-    known = isinstance(value, dict) and "events" in value and "format" not in value
-    return value if known and isinstance(value, dict) else None
+    is_session = isinstance(value, dict) and "events" in value and "format" not in value
+    return value if is_session and isinstance(value, dict) else None

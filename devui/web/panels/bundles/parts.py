@@ -15,7 +15,7 @@ class KeyChoice:
     """A state key that may be left out."""
 
     key: str
-    chosen: bool
+    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)

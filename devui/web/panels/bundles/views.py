@@ -23,7 +23,7 @@ async def show(request: Request) -> Response:
     """What a file of the session would leave out, and the ways to get it."""
     services, session = await session_of(request)
     wish = wish_of(request)
-    told = await exchange(services).preview(session.key, wish)
+    result = await exchange(services).preview(session.key, wish)
     page = ExportPage(
         theme=theme_of(request),
         name=session_name(session),
@@ -37,9 +37,9 @@ async def show(request: Request) -> Response:
                 plural(each.count, "time"),
                 visible(", ".join(each.places or [])),
             )
-            for each in told.findings
+            for each in result.findings
         ),
-        keys=tuple(KeyChoice(key, key in wish.keys) for key in told.keys),
+        keys=tuple(KeyChoice(key, key in wish.keys) for key in result.keys),
         keep=wish.keep_secrets,
         jobs=job_list(services.jobs, session.key),
     )
@@ -66,7 +66,7 @@ async def _import(request: Request, job: Job, wish: Landed) -> Response:
     try:
         if is_database(file.file):
             arrivals = await take_database(services, file.file, name, job, goes_on=wish.goes_on)
-            return await _arrived(request, arrivals, name)
+            return await _outcome(request, arrivals, name)
         session = await take_file(services, file.file, wish, job)
     except Unprocessable as error:
         raise Unprocessable(f"{name}: {str(error).removeprefix(f'{name}: ')}") from error
@@ -75,7 +75,7 @@ async def _import(request: Request, job: Job, wish: Landed) -> Response:
     return RedirectResponse(session_url(session.key), status_code=303)
 
 
-async def _arrived(request: Request, arrivals: Arrivals, name: str) -> Response:
+async def _outcome(request: Request, arrivals: Arrivals, name: str) -> Response:
     """The one session that was made, or what became of all."""
     if len(arrivals.new) == 1 and not (arrivals.present or arrivals.problems):
         return RedirectResponse(session_url(arrivals.new[0].key), status_code=303)

@@ -16,8 +16,8 @@ async def message_in(form: FormData) -> dict[str, Any] | None:
     """The user's Content in wire form: the text, then each file; None if there is neither."""
     text = str(form.get("text") or "").strip()
     parts: list[dict[str, Any]] = [{"text": text}] if text else []
-    attached = (file for file in form.getlist("files") if isinstance(file, UploadFile))
-    parts += [await _part(file) for file in attached if file.filename]
+    files = (file for file in form.getlist("files") if isinstance(file, UploadFile))
+    parts += [await _part(file) for file in files if file.filename]
     return {"role": "user", "parts": parts} if parts else None
 
 

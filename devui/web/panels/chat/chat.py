@@ -36,7 +36,7 @@ from devui.web.panels.chat.content import (
     as_markdown,
     attachment,
     response_files,
-    spoken,
+    spoken_parts,
     text_part,
 )
 from devui.web.panels.chat.content_parts import OutputPart, TextPart
@@ -96,15 +96,15 @@ class StreamedCalls:
         text = self._closed() + (", " if self._path else "") + f"{path}: " if begins else ""
         self._path = path
         if partial.get("stringValue") is not None:
-            written = json.dumps(str(partial["stringValue"]), ensure_ascii=False)[1:-1]
-            text += written if self._quoted else f'"{written}'
+            piece = json.dumps(str(partial["stringValue"]), ensure_ascii=False)[1:-1]
+            text += piece if self._quoted else f'"{piece}'
             self._quoted = True
             return text if partial.get("willContinue") else text + self._closed()
-        known = next((name for name in _KINDS if name in partial), None)
-        value = None if known in {None, "nullValue"} else partial[known or ""]
+        kind = next((name for name in _KINDS if name in partial), None)
+        value = None if kind in {None, "nullValue"} else partial[kind or ""]
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        return text + (json.dumps(value) if known else "")
+        return text + (json.dumps(value) if kind else "")
 
     def _closed(self) -> str:
         quoted, self._quoted = self._quoted, False
@@ -127,8 +127,8 @@ def say_again(number: int, event: Event, session: int) -> SayAgain | None:
 
 def again_menu(number: int, event: Event, session: int) -> AgainMenu | None:
     """The menu itself."""
-    given = message_text(event)
-    if given is None:
+    text = message_text(event)
+    if text is None:
         return None
     alone = all(part.is_text_alone for part in event.parts)
     return AgainMenu(
@@ -136,7 +136,7 @@ def again_menu(number: int, event: Event, session: int) -> AgainMenu | None:
         rewind_action=rewind_url(session),
         fork_action=forks_url(session),
         replay_action=replays_url(session),
-        text=given if alone and len(given) <= _SAYABLE else "",
+        text=text if alone and len(text) <= _SAYABLE else "",
     )
 
 
@@ -151,19 +151,19 @@ class Answered:
 
     outcomes: Mapping[str, ToolOutcome] = field(default_factory=dict)
     """By the slots of the calls."""
-    settled: frozenset[tuple[str | None, int]] = frozenset()
+    calls: frozenset[tuple[str | None, int]] = frozenset()
     """Calls that somebody has answered, or that were made again, and in which event."""
 
     @classmethod
     def of(cls, events: Iterable[tuple[int, str | None, Summary]], session: int) -> "Answered":
         """Of events with their numbers and authors, the oldest first."""
         outcomes: dict[str, ToolOutcome] = {}
-        settled: set[tuple[str | None, int]] = set()
+        calls: set[tuple[str | None, int]] = set()
         for number, author, summary in events:
             outcomes |= {o.slot: o for o in tool_outcomes(number, summary, session=session)}
-            settled |= {(each.id, number) for each in answers_in(author, summary)}
-            settled |= {(call.id, number) for call in summary.calls}
-        return cls(outcomes, frozenset(settled))
+            calls |= {(each.id, number) for each in answers_in(author, summary)}
+            calls |= {(call.id, number) for call in summary.calls}
+        return cls(outcomes, frozenset(calls))
 
 
 def chat_message(
@@ -183,11 +183,11 @@ def chat_message(
     author = visible(event.author)
     href = session_url(session, event=number)
     same = author == previous_author
-    edited = hint(summary)
+    edit_hint = hint(summary)
     file = partial(event_file_url, session, number)
-    copied = event_text_url(session, number) if as_markdown(event) else ""
+    text_href = event_text_url(session, number) if as_markdown(event) else ""
     message = ChatMessage(
-        number, "agent", author, (), href, continued=same, edited=edited, text_href=copied
+        number, "agent", author, (), href, continued=same, edit_hint=edit_hint, text_href=text_href
     )
     if summary.kind == "error":
         return replace(
@@ -195,7 +195,7 @@ def chat_message(
             role="error",
             code=visible(str(event.error_code or "")),
             text=visible(clipped(str(event.error_message or ""))),
-            parts=(*spoken(event.content, markdown=True, file=file), *around(event)),
+            parts=(*spoken_parts(event.content, markdown=True, file=file), *around(event)),
         )
     if event.rewinds_before:
         return replace(
@@ -203,8 +203,8 @@ def chat_message(
         )
     if summary.kind == "user":
         again = say_again(number, event, session)
-        said = (*spoken(event.content, markdown=False, file=file), *around(event))
-        return replace(message, role="user", parts=said, again=again)
+        content = (*spoken_parts(event.content, markdown=False, file=file), *around(event))
+        return replace(message, role="user", parts=content, again=again)
     parts = _parts(number, event, summary, session, askers)
     if not parts:
         signal = _signal(author, summary)
@@ -219,18 +219,18 @@ def conversation(
     previous_author: str | None = None,
     going_on: int | None = None,
     askers: Mapping[str, Asker] = _NOBODY,
-    answered: Answered | None = None,
+    call_answers: Answered | None = None,
     cut: str | None = None,
 ) -> tuple[ChatMessage, ...]:
     """The messages of a window of events, each tool chip with its outcome.
 
     `previous_author` is the author of the message before the window, if that was an agent's.
     From event `going_on` on, the run is under way and may still bring results; without it, a call
-    that has none in `answered` (those of the events themselves, if not said) has none so far.
+    that has none in `call_answers` (those of the events themselves, if not said) has none so far.
     `cut` is the invocation that a fork has left in its middle.
     """
-    if answered is None:
-        answered = Answered.of(((n, event.author, s) for n, event, s in events), session)
+    if call_answers is None:
+        call_answers = Answered.of(((n, event.author, s) for n, event, s in events), session)
     messages: list[ChatMessage] = []
     speaker = previous_author
     for number, event, summary in events:
@@ -240,14 +240,16 @@ def conversation(
         if message is not None:
             messages.append(message)
             speaker = spoken_by(message)
-    messages = [_unasked(message, answered.settled) for message in messages]
-    lost = {
+    messages = [_unasked(message, call_answers.calls) for message in messages]
+    lost_outcomes = {
         slot: lost_outcome(slot, forked=cut is not None and event.invocation_id == cut)
         for number, event, summary in events
         for slot in open_slots(number, summary)
         if going_on is None or number < going_on
     }
-    return tuple(_with_outcomes(message, {**lost, **answered.outcomes}) for message in messages)
+    return tuple(
+        _with_outcomes(message, {**lost_outcomes, **call_answers.outcomes}) for message in messages
+    )
 
 
 def markdown_texts(messages: Iterable[ChatMessage | RunNote]) -> Iterator[str]:
@@ -273,7 +275,7 @@ def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolO
             status="failed" if response.failed else "done",
             text=visible(response.preview),
             href=session_url(session, event=number),
-            edited=hint(summary, response.id),
+            edit_hint=hint(summary, response.id),
             ran=visible(_ran(summary, response.id)),
             number=number,
         )
@@ -338,7 +340,7 @@ def _parts(
                 parts.append(replace(chip, ask=form))
         elif part.response:
             parts += response_files(part.response, place, file)
-        elif piece := text_part(part, markdown=True, cleaned=readable) or attachment(
+        elif piece := text_part(part, markdown=True, clean=readable) or attachment(
             part, place, file
         ):
             parts.append(piece)

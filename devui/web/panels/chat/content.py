@@ -58,10 +58,10 @@ def content_parts(
 
     `rest` leads to what is not shown at a path of the event, `file` to the bytes that are there.
     """
-    shown = (
+    parts = (
         _part(part, _Within(number, rest, file), event) for number, part in enumerate(event.parts)
     )
-    return (*(part for part in shown if part), *around(event))
+    return (*(part for part in parts if part), *around(event))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +90,25 @@ def _part(part: Part, within: _Within, event: Event) -> ContentPart | None:
     if part.response:
         return _response(part.response, within, event)
     markdown = event.author != "user"
-    spoken = text_part(part, markdown=markdown) or attachment(part, within.number, within.file)
-    if spoken or "text" in part.fields:
-        return spoken
-    known = {key: value for key, value in part.fields.items() if key != "thoughtSignature"}
-    return OtherPart(within.tree(known)) if known else None
+    message_part = text_part(part, markdown=markdown) or attachment(
+        part, within.number, within.file
+    )
+    if message_part or "text" in part.fields:
+        return message_part
+    fields = {key: value for key, value in part.fields.items() if key != "thoughtSignature"}
+    return OtherPart(within.tree(fields)) if fields else None
 
 
 def text_part(
-    part: Part, *, markdown: bool, cleaned: Callable[[str], str] = visible
+    part: Part, *, markdown: bool, clean: Callable[[str], str] = visible
 ) -> TextPart | ThoughtPart | None:
     """Text or a thought; None for other parts and for empty text."""
     if not part.text:
         return None
-    shown = cleaned(clipped(part.text))
+    text = clean(clipped(part.text))
     if part.is_thought:
-        return ThoughtPart(shown)
-    return TextPart(shown, markdown=markdown, value=_json_in(part.text) if markdown else None)
+        return ThoughtPart(text)
+    return TextPart(text, markdown=markdown, value=_json_in(part.text) if markdown else None)
 
 
 def _json_in(text: str) -> JsonTree | None:
@@ -122,15 +124,15 @@ def _json_in(text: str) -> JsonTree | None:
     return json_tree(value) if value else None
 
 
-def spoken(
+def spoken_parts(
     content: Content, *, markdown: bool, file: FileLink | None = None
 ) -> tuple[SpokenPart, ...]:
     """What a content says to a person, as the chat shows it."""
-    shown = (
-        (text_part(part, markdown=markdown, cleaned=readable), attachment(part, number, file))
+    pairs = (
+        (text_part(part, markdown=markdown, clean=readable), attachment(part, number, file))
         for number, part in enumerate(content.parts)
     )
-    return tuple(part for pair in shown for part in pair if part)
+    return tuple(part for pair in pairs for part in pair if part)
 
 
 def as_markdown(event: Event) -> str:
@@ -138,9 +140,9 @@ def as_markdown(event: Event) -> str:
 
     Thoughts, calls and files are left out; an error is its message.
     """
-    written = [_as_markdown(part) for part in event.parts]
-    failure = event.error_message if not any(written) else ""
-    return "\n\n".join(filter(None, (*written, str(failure or ""))))
+    texts = [_as_markdown(part) for part in event.parts]
+    failure = event.error_message if not any(texts) else ""
+    return "\n\n".join(filter(None, (*texts, str(failure or ""))))
 
 
 def _as_markdown(part: Part) -> str:
@@ -217,8 +219,8 @@ def inline_file(event: Event, path: Path) -> InlineFile | None:
 def response_files(response: Response, number: int, file: FileLink | None) -> tuple[FilePart, ...]:
     """The files of a tool response, which is in the part with that number."""
     path = ("content", "parts", number, "functionResponse", "parts")
-    shown = (file_part(part, (*path, place), file) for place, part in enumerate(response.parts))
-    return tuple(filter(None, shown))
+    parts = (file_part(part, (*path, place), file) for place, part in enumerate(response.parts))
+    return tuple(filter(None, parts))
 
 
 def around(event: Event) -> tuple[AroundPart, ...]:
@@ -250,8 +252,8 @@ def _sources(event: Event) -> Iterator[Source]:
         if address in addresses or not (address or title):
             continue
         addresses.update(filter(None, [address]))
-        shown = visible(clipped(title or address))
-        yield Source(shown, web_address(address), visible(clipped(address)))
+        label = visible(clipped(title or address))
+        yield Source(label, web_address(address), visible(clipped(address)))
 
 
 def _of_chunk(chunk: Fields) -> Fields:
@@ -273,14 +275,14 @@ def _call(call: Call, within: _Within, event: Event) -> CallPart:
 
 
 def _response(response: Response, within: _Within, event: Event) -> ResponsePart:
-    shown = unwrapped(response.value)
-    wrap = () if shown is response.value else ("result",)
+    value = unwrapped(response.value)
+    wrap = () if value is response.value else ("result",)
     files = response_files(response, within.number, within.file)
     return ResponsePart(
         name=visible(response.name),
         id=visible(str(response.id or "")),
-        value=within.tree(shown, "functionResponse", "response", *wrap)
-        if shown or not files
+        value=within.tree(value, "functionResponse", "response", *wrap)
+        if value or not files
         else None,
         files=files,
         failed=response.is_error and response.id not in event.confirmations,

@@ -64,7 +64,7 @@ class ToolOutcome:
     text: str
     href: str | None = None
     """The event that brought the outcome."""
-    edited: str = ""
+    edit_hint: str = ""
     """What people did to it while the run was held; "" if nothing."""
     ran: str = ""
     """The arguments that a person put in the place of the call's own; "" if nobody did."""
@@ -117,7 +117,7 @@ class ChatMessage:
     continued: bool = False
     """The same author spoke just before, so the name is not repeated."""
     rewind: RewindMark | None = None
-    edited: str = ""
+    edit_hint: str = ""
     """What people did to it while the run was held; "" if nothing."""
     text_href: str = ""
     """Where its text is, to be copied as Markdown; "" where it has none."""

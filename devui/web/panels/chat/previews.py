@@ -104,13 +104,13 @@ def preview_of(data: Mapping[str, Any], href: str = "") -> FilePreview | None:
 
 def text_preview(text: str, mime: str, room: Room, *, is_cut: bool = False) -> FilePreview:
     """The preview of a text, which is the file's beginning if it `is_cut`."""
-    shown: FilePreview | None = None
+    structured: FilePreview | None = None
     if (mime == "application/json" or mime.endswith("+json")) and not is_cut:
-        shown = _tree(text)
+        structured = _tree(text)
     elif mime in _DELIMITERS:
-        shown = _table(text, _DELIMITERS[mime], room, is_cut=is_cut)
-    if shown is not None:
-        return shown
+        structured = _table(text, _DELIMITERS[mime], room, is_cut=is_cut)
+    if structured is not None:
+        return structured
     is_long = is_cut or len(text) > room.characters
     beginning = shortened(text + ELLIPSIS if is_cut else text, room.characters)
     return PlainPreview(visible(beginning), "The rest of the file is not shown." if is_long else "")
@@ -134,9 +134,9 @@ def _table(text: str, delimiter: str, room: Room, *, is_cut: bool) -> TablePrevi
     if not rows:
         return None
     head, *body = (tuple(_cells(row, room)) for row in rows[: room.rows + 1])
-    hidden = len(rows) - 1 - len(body)
-    more = "More rows are not shown." if is_cut else f"{plural(hidden, 'more row')} not shown."
-    return TablePreview(head, tuple(body), more if hidden or is_cut else "")
+    remaining = len(rows) - 1 - len(body)
+    more = "More rows are not shown." if is_cut else f"{plural(remaining, 'more row')} not shown."
+    return TablePreview(head, tuple(body), more if remaining or is_cut else "")
 
 
 def _cells(row: list[str], room: Room) -> Iterator[str]:

@@ -5,7 +5,7 @@ import json
 from devui.debugger.questions.open import answer_lost
 from devui.store.rows import RunRow
 from devui.web.links import runs_url
-from devui.web.panels.chat.content import spoken
+from devui.web.panels.chat.content import spoken_parts
 from devui.web.panels.chat.content_parts import SpokenPart
 from devui.web.panels.chat.parts import RunNote, Unfinished
 from devui.web.panels.runs.failure import run_failure
@@ -23,15 +23,15 @@ def run_note(run: RunRow, *, follows_error: bool) -> RunNote | None:
     """
     if run.status not in ENDINGS:
         return None
-    sent, unfinished = unsaid(run), _unfinished(run)
-    if follows_error and not sent and not unfinished:
+    user_parts, unfinished = unsaid(run), _unfinished(run)
+    if follows_error and not user_parts and not unfinished:
         return None  # the error itself says that the run failed, and below is what to do about it
     return RunNote(
         run=run.id,
         status=run.status,
         text=ending(run),
         failure=None if follows_error else run_failure(run.error),
-        user_parts=sent,
+        user_parts=user_parts,
         answer_lost=answer_lost(run),
         again=_text_alone(run),
         action=runs_url(run.session),
@@ -41,7 +41,7 @@ def run_note(run: RunRow, *, follows_error: bool) -> RunNote | None:
 
 def unsaid(run: RunRow) -> tuple[SpokenPart, ...]:
     """The message of a run that no event of the session holds, or does not hold yet."""
-    return spoken(Content(json.loads(run.message)), markdown=False) if run.message else ()
+    return spoken_parts(Content(json.loads(run.message)), markdown=False) if run.message else ()
 
 
 def _text_alone(run: RunRow) -> str:

@@ -18,8 +18,8 @@ from devui.web.errors import BadRequest
 from devui.web.operation import Query, operation
 from devui.web.panels.compare.sides import event_of_side, sides_of
 from devui.web.panels.runs.api import answer
-from devui.web.panels.state.history_api import DifferenceJson, change_told
-from devui.web.panels.timeline.api import KeyChangeJson, state_change_told
+from devui.web.panels.state.history_api import DifferenceJson, change_json
+from devui.web.panels.timeline.api import KeyChangeJson, state_change_json
 from devui.web.services import Services
 
 
@@ -200,13 +200,13 @@ def _events(diff: MomentDiff) -> EventComparisonJson:
         "left": diff.left.row.number if diff.left else None,
         "right": diff.right.row.number if diff.right else None,
         "sections": [_section(section) for section in diff.sections],
-        "state": None if diff.state is None else [state_change_told(each) for each in diff.state],
+        "state": None if diff.state is None else [state_change_json(each) for each in diff.state],
         "prompts": _prompts(diff.prompts) if diff.prompts else None,
     }
 
 
 def _section(section: Section) -> ComparedSectionJson:
-    changes = [change_told(each) for each in section.differences]
+    changes = [change_json(each) for each in section.differences]
     return {"aspect": section.aspect, "name": section.name, "changes": changes}
 
 

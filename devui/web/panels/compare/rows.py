@@ -78,11 +78,13 @@ NOUNS: Final = {
 
 def pair_diff(diff: MomentDiff) -> PairDiff:
     """Every aspect in which the events differ, then the state after them, then the prompts."""
-    found = [_section(section) for section in diff.sections]
+    sections = [_section(section) for section in diff.sections]
     if diff.state:
-        found.append(_state(diff.state))
-    sent = diff.prompts if diff.prompts and diff.prompts.differing else None
-    return PairDiff(tuple(found), " ".join(_notes(diff)), _prompts_diff(sent) if sent else None)
+        sections.append(_state(diff.state))
+    prompts = diff.prompts if diff.prompts and diff.prompts.differing else None
+    return PairDiff(
+        tuple(sections), " ".join(_notes(diff)), _prompts_diff(prompts) if prompts else None
+    )
 
 
 def _prompts_diff(prompts: Prompts) -> PromptDiff:
@@ -112,8 +114,8 @@ def _of_prompts(prompts: Prompts) -> str:
     if not prompts.differing:
         return "The model requests are the same."
     nouns = [NOUNS[name] for name in prompts.differing]
-    told = nouns[0] if len(nouns) == 1 else f"{', '.join(nouns[:-1])} and {nouns[-1]}"
-    return f"In the model requests, {told} {'differ' if _several(nouns) else 'differs'}."
+    subject = nouns[0] if len(nouns) == 1 else f"{', '.join(nouns[:-1])} and {nouns[-1]}"
+    return f"In the model requests, {subject} {'differ' if _several(nouns) else 'differs'}."
 
 
 def _several(nouns: Sequence[str]) -> bool:
@@ -193,7 +195,7 @@ class CompareQuery:
     start: int = 0
     """The first row of the page, from 0, what is folded counting as one."""
     unfolded: bool = False
-    opened: tuple[int | None, int | None] | None = None
+    open_row: tuple[int | None, int | None] | None = None
     """The row whose difference is to be shown, by the numbers of its events."""
     at: tuple[int | None, int | None] | None = None
     """The row that the reader stood on, by what it shows of each side."""
@@ -218,7 +220,7 @@ class Rows:
         here = next((place for place, item in enumerate(items) if item.here), start)
         if not start <= here < start + SIZE:
             start = here // SIZE * SIZE
-        shown = items[start : start + SIZE]
+        page = items[start : start + SIZE]
         after = start + SIZE
 
         def href(at: int) -> str:
@@ -229,7 +231,7 @@ class Rows:
                 replace(item, body=bodies.get(item.dom_id))
                 if isinstance(item, ComparePair)
                 else item
-                for item in shown
+                for item in page
             ),
             before_href=href(max(start - SIZE, 0)) if start else "",
             after_href=href(after) if after < len(items) else "",
@@ -284,7 +286,7 @@ class Rows:
             first=first,
             differs=row.differs,
             href=pair_url(self._sides, *numbers),
-            open_href=compare_url(self._sides, opened=numbers) + f"#{row_id(row)}",
+            open_href=compare_url(self._sides, open_row=numbers) + f"#{row_id(row)}",
             elsewhere=elsewhere,
             elsewhere_label=f"#{row.elsewhere}" if row.elsewhere else "",
         )
@@ -304,9 +306,9 @@ def partners(row: Row) -> tuple[int | None, int | None]:
 
 def verdict(comparison: Comparison, prompts: Sequence[OtherPrompt] = ()) -> Verdict:
     """Whether the two differ, and where it begins; `prompts`: what of those is another one."""
-    first, told = comparison.first, _prompts(prompts)
+    first, prompt_note = comparison.first, _prompts(prompts)
     if first is None:
-        return Verdict(True, _equal(comparison), 0, prompts=told)
+        return Verdict(True, _equal(comparison), 0, prompts=prompt_note)
     number = first.left or first.right
     return Verdict(
         equal=False,
@@ -315,7 +317,7 @@ def verdict(comparison: Comparison, prompts: Sequence[OtherPrompt] = ()) -> Verd
         first=_difference(first),
         first_href=f"#{row_id(first)}",
         first_label=f"#{number}" + ("" if first.left else " on the right"),
-        prompts=told,
+        prompts=prompt_note,
     )
 
 
@@ -326,16 +328,16 @@ def _prompts(prompts: Sequence[OtherPrompt]) -> str:
     places: dict[int, list[str]] = {}
     for each in prompts:
         places.setdefault(each.left, []).append(NOUNS[each.piece])
-    told = (f"{' and '.join(nouns)} from #{at} on" for at, nouns in sorted(places.items()))
-    return f"Prompts differ: {'; '.join(told)}"
+    notes = (f"{' and '.join(nouns)} from #{at} on" for at, nouns in sorted(places.items()))
+    return f"Prompts differ: {'; '.join(notes)}"
 
 
 def _equal(comparison: Comparison) -> str:
     if not comparison.rows:
         return "Both are empty"
-    moved = comparison.count("moved") // 2
+    pairs = comparison.count("moved") // 2
     return "No differences" + (
-        f"; {plural(moved, 'event')} from parallel branches in a different order" if moved else ""
+        f"; {plural(pairs, 'event')} from parallel branches in a different order" if pairs else ""
     )
 
 

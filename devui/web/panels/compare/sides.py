@@ -95,15 +95,15 @@ async def choice(
 def figures(prices: Prices, left: Side, right: Side) -> tuple[CompareFigure, ...]:
     """What both came to."""
     first, second = facts_of(left, prices), facts_of(right, prices)
-    told: tuple[tuple[str, Callable[[SideFacts], str]], ...] = (
-        ("events", lambda facts: formats.grouped(facts.events)),
-        ("tool calls", lambda facts: formats.grouped(facts.calls)),
+    measures: tuple[tuple[str, Callable[[SideFacts], str]], ...] = (
+        ("events", lambda facts: formats.group_digits(facts.events)),
+        ("tool calls", lambda facts: formats.group_digits(facts.calls)),
         ("tokens", lambda facts: compact(facts.tokens)),
         ("cost", lambda facts: money(facts.cost, more=facts.unpriced > 0)),
         ("time", _time),
     )
     ends = [_outcome(side) for side in (left, right)]
-    rows = [("outcome", *ends), *((label, say(first), say(second)) for label, say in told)]
+    rows = [("outcome", *ends), *((label, say(first), say(second)) for label, say in measures)]
     return tuple(CompareFigure(label, a, b, a != b and label != "time") for label, a, b in rows)
 
 
@@ -154,7 +154,7 @@ def _name(side: Side) -> str:
 def _note(side: Side) -> str:
     notes = []
     if side.left_out:
-        notes.append(f"only its first {formats.grouped(MOST)} events are compared")
+        notes.append(f"only its first {formats.group_digits(MOST)} events are compared")
     if side.run and side.run.ended is None:
         notes.append("still running: reload the page to see new events")
     return "; ".join(notes)
@@ -180,13 +180,15 @@ async def _sessions(
 ) -> tuple[MenuItem, ...]:
     sessions = services.journal.sessions
     rows = await (sessions.recent(_IN_MENU) if app is None else sessions.list(app, limit=_IN_MENU))
-    return tuple(_session(row, href, current=row.key == current, named=app is None) for row in rows)
+    return tuple(
+        _session(row, href, current=row.key == current, with_app=app is None) for row in rows
+    )
 
 
 def _session(
-    row: SessionRow, href: Callable[[str], str], *, current: bool, named: bool
+    row: SessionRow, href: Callable[[str], str], *, current: bool, with_app: bool
 ) -> MenuItem:
     note = f"session {row.key} · {plural(row.events, 'event')}"
-    if named:
+    if with_app:
         note = f"{visible(row.app)} · {note}"
     return MenuItem(session_name(row), href(str(row.key)), note=note, current=current)

@@ -25,9 +25,9 @@ _TWO = 2
 
 async def show(request: Request) -> Response:
     """Both sides aligned; as long as one is not named, a choice of what could stand there."""
-    chosen = request.query_params.getlist("session")
-    if chosen:
-        return _redirected(chosen)
+    keys = request.query_params.getlist("session")
+    if keys:
+        return _redirected(keys)
     if not all(request.query_params.get(name) for name in ("left", "right")):
         return await _choose(request)
     services, left, right = await sides_of(request)
@@ -74,9 +74,9 @@ async def stretch(request: Request) -> Response:
     return services.render.page(Rows(left, right).same(begin, there, min(count, _MOST_ROWS)))
 
 
-def _redirected(chosen: list[str]) -> Response:
+def _redirected(texts: list[str]) -> Response:
     """From a choice in a list, the older one first, to the page of the two."""
-    keys = sorted({key for text in chosen if (key := whole_number(text)) is not None})
+    keys = sorted({key for text in texts if (key := whole_number(text)) is not None})
     if len(keys) > _TWO:
         raise BadRequest(f"{len(keys)} sessions are selected: select two to compare")
     left, right = [*map(str, keys), "", ""][:2]
@@ -86,12 +86,12 @@ def _redirected(chosen: list[str]) -> Response:
 async def _choose(request: Request) -> Response:
     services, params = services_of(request), request.query_params
     left, right = params.get("left") or "", params.get("right") or ""
-    known = await side_of(services, request, "left" if left else "right") if left or right else None
+    side = await side_of(services, request, "left" if left else "right") if left or right else None
 
     def href(name: str) -> str:
         return choose_url(left, name) if left else choose_url(name, right)
 
-    page = ChoosePage(theme=theme_of(request), choice=await choice(services, known, href))
+    page = ChoosePage(theme=theme_of(request), choice=await choice(services, side, href))
     return services.render.page(page)
 
 
@@ -100,7 +100,7 @@ def _query(request: Request) -> CompareQuery:
     return CompareQuery(
         start=whole_number(params.get("from")) or 0,
         unfolded=params.get("unfold") is not None,
-        opened=_row(params.get("open")),
+        open_row=_row(params.get("open")),
         at=_row(params.get("at")),
     )
 
@@ -119,11 +119,11 @@ async def _bodies(
     services: Services, sides: tuple[Side, Side], comparison: Comparison, query: CompareQuery
 ) -> dict[str, PairDiff]:
     """The differences that are open at first: the first one, and that of the address."""
-    wanted = {row_id(row): partners(row) for row in (comparison.first,) if row}
-    if query.opened:
-        wanted |= {row_id(r): partners(r) for r in comparison.rows if partners(r) == query.opened}
+    pairs = {row_id(row): partners(row) for row in (comparison.first,) if row}
+    if query.open_row:
+        pairs |= {row_id(r): partners(r) for r in comparison.rows if partners(r) == query.open_row}
     bodies = {}
-    for name, numbers in wanted.items():
+    for name, numbers in pairs.items():
         events = [
             await moment(services.journal, side.session, number) if number else None
             for side, number in zip(sides, numbers, strict=True)

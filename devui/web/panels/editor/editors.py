@@ -72,9 +72,9 @@ class Editor:
 
         None if there is neither, or if `DEVUI_EDITOR` is empty.
         """
-        chosen = environment.get(VARIABLE)
-        if chosen is not None:
-            return cls.parse(chosen)
+        command = environment.get(VARIABLE)
+        if command is not None:
+            return cls.parse(command)
         path = environment.get("PATH")
         return next((cls.parse(each) for each in _KNOWN if shutil.which(each, path=path)), None)
 
@@ -95,10 +95,10 @@ class Editor:
     def arguments(self, file: Path, line: int) -> list[str]:
         """The command that opens a file at a line, counted from 1."""
         values = {"{file}": str(file), "{line}": str(line)}
-        return [_filled(word, values) for word in self.command]
+        return [_fill(word, values) for word in self.command]
 
 
-def _filled(word: str, values: Mapping[str, str]) -> str:
+def _fill(word: str, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         word = word.replace(name, value)
     return word

@@ -67,9 +67,9 @@ def course(
     for span in spans:
         reading.span(span, now)
     for agent, tool in now.holds if now else ():
-        held = reading.tool(agent, tool) if tool else reading.agent(agent)
-        if held is not None:
-            reading.nodes[held].is_held = True
+        position = reading.tool(agent, tool) if tool else reading.agent(agent)
+        if position is not None:
+            reading.nodes[position].is_held = True
     return reading.course()
 
 
@@ -118,13 +118,13 @@ class _Reading:
             self._move(position)
             self.nodes[position].errors += summary.kind == "error"
         for call in summary.calls:
-            called = self.tool(row.author, call.name)
-            if called is not None:
-                self._calls[called] += 1
+            tool = self.tool(row.author, call.name)
+            if tool is not None:
+                self._calls[tool] += 1
         for response in summary.responses:
-            answered = self.tool(row.author, response.name)
-            if answered is not None:
-                self.nodes[answered].errors += response.failed
+            tool = self.tool(row.author, response.name)
+            if tool is not None:
+                self.nodes[tool].errors += response.failed
 
     def _move(self, position: int) -> None:
         """The node works now; ways between the parts of one frame are counted for these."""

@@ -78,7 +78,7 @@ class _Block:
         """Takes over a block, moved; returns its own box."""
         at = len(self.boxes)
         self.boxes += [replace(box, x=box.x + x, y=box.y + y) for box in block.boxes]
-        self.lines += [_moved(line, x, y) for line in block.lines]
+        self.lines += [_move(line, x, y) for line in block.lines]
         return self.boxes[at]
 
 
@@ -148,16 +148,16 @@ class _Drawing:
         rank = {each: i for i, layer in enumerate(layers) for each in layer}
         far = [e for e in edges if rank[e.target] - rank[e.source] != 1]
         y = HEAD + (_ABOVE if far else 0)
-        frame, placed = _Block(0, 0, [Box(node, 0, 0, 0, 0)]), dict[int, Box]()
+        frame, boxes = _Block(0, 0, [Box(node, 0, 0, 0, 0)]), dict[int, Box]()
         for layer, width in zip(layers, wide, strict=True):
             x = _PAD + (content - width) / 2
             for each in layer:
-                placed[each] = frame.put(blocks[each], x, y)
+                boxes[each] = frame.put(blocks[each], x, y)
                 x += blocks[each].w + _GAP
             y += max(blocks[each].h for each in layer) + _BETWEEN
-        ends = [max(placed[each].y + blocks[each].h for each in layer) for layer in layers]
+        ends = [max(boxes[each].y + blocks[each].h for each in layer) for layer in layers]
         for edge in edges:
-            source, target = placed[edge.source], placed[edge.target]
+            source, target = boxes[edge.source], boxes[edge.target]
             if edge not in far:
                 frame.lines.append(_down(edge, source, target))
                 continue
@@ -211,7 +211,7 @@ def layered(nodes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[list
 
 def _topological(nodes: Sequence[int], following: Mapping[int, Sequence[int]]) -> Iterator[int]:
     """Each node before those that follow it, as far as there is no cycle."""
-    done: list[int] = []
+    order: list[int] = []
     seen: set[int] = set()
     for root in nodes:
         stack = [(root, iter(following[root]))] if root not in seen else []
@@ -220,23 +220,23 @@ def _topological(nodes: Sequence[int], following: Mapping[int, Sequence[int]]) -
             node, rest = stack[-1]
             target = next((each for each in rest if each not in seen), None)
             if target is None:
-                done.append(node)
+                order.append(node)
                 stack.pop()
             else:
                 seen.add(target)
                 stack.append((target, iter(following[target])))
-    return reversed(done)
+    return reversed(order)
 
 
 def _middle(values: Iterable[float]) -> float:
-    known = list(values)
-    return sum(known) / len(known) if known else 0.0
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else 0.0
 
 
 # --- paths -------------------------------------------------------------------------------------
 
 
-def _moved(line: Line, x: float, y: float) -> Line:
+def _move(line: Line, x: float, y: float) -> Line:
     """The path has absolute commands alone: letters, each followed by pairs of numbers."""
     words = line.path.split()
     numbers = 0

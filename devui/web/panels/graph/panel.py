@@ -74,7 +74,7 @@ async def graph_panel(services: Services, session: SessionRow, row: EventRow | N
     if row is None:
         holds = tuple((h.arrival.agent, h.arrival.tool) for h in live.stepper.holds) if live else ()
         now = Now(live.row.id if live else "", holds)
-    return await drawn(services.journal, session, info, row=row, now=now)
+    return await session_graph(services.journal, session, info, row=row, now=now)
 
 
 def app_info(services: Services, app: str) -> AppInfo | None:
@@ -85,7 +85,7 @@ def app_info(services: Services, app: str) -> AppInfo | None:
         return None
 
 
-async def drawn(
+async def session_graph(
     journal: Journal,
     session: SessionRow,
     info: AppInfo | None,
@@ -99,10 +99,10 @@ async def drawn(
     rows = await journal.events.page(session.key, before=until, limit=MOST)
     spans = await journal.spans.every(session.key)
     key = session.key if menus else None
-    return await asyncio.to_thread(partial(_drawn, info, rows, spans, row=row, now=now, key=key))
+    return await asyncio.to_thread(partial(_graph, info, rows, spans, row=row, now=now, key=key))
 
 
-def _drawn(
+def _graph(
     info: AppInfo | None,
     rows: Sequence[EventRow],
     spans: Sequence[SpanRow],
@@ -215,16 +215,16 @@ def _menu(node: StructureNode, key: int, word: str) -> NodeMenu:
     is_tool = node.kind in TOOLS
     plain = _PLAIN.fullmatch(node.name)
     if is_tool:
-        wanted = f"tool:{node.name}" if plain else f"({quoted(node.name)} in tools)"
+        term = f"tool:{node.name}" if plain else f"({quoted(node.name)} in tools)"
         draft = Draft(on="tool", name=node.name)
     else:
-        wanted = f"author:{node.name}" if plain else f"agent == {quoted(node.name)}"
+        term = f"author:{node.name}" if plain else f"agent == {quoted(node.name)}"
         draft = Draft(on="agent", name=node.name)
         if node.kind in {"function", "join"}:
             draft = Draft(on="event", condition=f"node == {quoted(node.name)}")
     return NodeMenu(
         name=visible(node.name),
-        filter_href=session_url(key, only=wanted),
+        filter_href=session_url(key, only=term),
         breakpoint=json.dumps(asdict(draft)),
         place=visible(node.place),
         about=node.type or word,
@@ -236,7 +236,7 @@ def _line(line: Line, nodes: Sequence[StructureNode], ran: Course) -> GraphLine:
     times = ran.ways[line.source, line.target]
     begins = nodes[line.source].kind == "start"
     both = bool((source.count or begins) and target.count)
-    taken = times > 0 if line.back or line.route else both
+    is_taken = times > 0 if line.back or line.route else both
     count = f"{times}{_TIMES}" if line.back and times else ""
     route = visible(line.route)
     names = " to ".join(visible(nodes[each].name.strip("_")) for each in (line.source, line.target))
@@ -245,7 +245,7 @@ def _line(line: Line, nodes: Sequence[StructureNode], ran: Course) -> GraphLine:
         label=" ".join(filter(None, (_shortened(route, 22), count))),
         x=line.x,
         y=line.y,
-        is_taken=taken,
+        is_taken=is_taken,
         back=line.back,
-        title=", ".join(filter(None, (names, route, "taken" if taken else "not taken", count))),
+        title=", ".join(filter(None, (names, route, "taken" if is_taken else "not taken", count))),
     )

@@ -52,28 +52,28 @@ _DID: Final = {
 
 def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
     """The form for one hold; None where nothing can be changed."""
-    allowed = ALLOWED.get(hold.arrival.gate, frozenset())
-    if not allowed:
+    actions = ALLOWED.get(hold.arrival.gate, frozenset())
+    if not actions:
         return None
     edit, before = hold.edit, as_text(original(hold.arrival.gate, hold.arrival.payload))
-    tried = edit or hold.refused
-    wanted = as_text(tried.value) if tried and tried.action in TAKES_VALUE else before
-    is_refused = edit is None and tried is not None and tried.action in TAKES_VALUE
-    buttons = [button for name, button in _BUTTONS.items() if name in allowed]
+    attempt = edit or hold.refused
+    after = as_text(attempt.value) if attempt and attempt.action in TAKES_VALUE else before
+    is_refused = edit is None and attempt is not None and attempt.action in TAKES_VALUE
+    buttons = [button for name, button in _BUTTONS.items() if name in actions]
     return HeldEdit(
         action=commands_url(live.row.id),
         key=uuid.uuid4().hex,
         position=live.stepper.position,
         slot=json_slot(hold),
-        field=json_field(hold, wanted, _problem(hold) if is_refused else ""),
+        field=json_field(hold, after, _problem(hold) if is_refused else ""),
         choices=tuple(each for each in buttons if each.name in TAKES_VALUE),
         refusals=tuple(each for each in buttons if each.name not in TAKES_VALUE),
         undo=_UNDO if edit else None,
         note="" if is_refused else _note(hold),
         reason=visible(str(edit.value or "")) if edit and edit.action == "reject" else "",
-        fields=held_fields(live, hold) if "edit" in allowed else None,
+        fields=held_fields(live, hold) if "edit" in actions else None,
         is_refused=is_refused,
-        diff=_difference(edit, before, wanted) if edit else (),
+        diff=_difference(edit, before, after) if edit else (),
     )
 
 
@@ -91,8 +91,8 @@ def json_slot(hold: Hold) -> str:
 
 def json_field(hold: Hold, value: str, error: str = "") -> AskField:
     """All of what is held in one field."""
-    tried = hold.edit or hold.refused
-    answers = tried is not None and tried.action == "mock"
+    attempt = hold.edit or hold.refused
+    answers = attempt is not None and attempt.action == "mock"
     what = HOLDING[hold.arrival.gate]
     label = "Answer instead of the call" if answers else f"Replacement for the {what}"
     return AskField("value", f"{label}, as JSON", "json", value, error=error)
@@ -120,8 +120,8 @@ def _note(hold: Hold) -> str:
     edit = hold.edit
     if edit is not None:
         why = f": {edit.value}" if edit.action == "reject" else ""
-        said = f"{edit.actor} {_DID[edit.action]}{why}"
-        return visible(f"{said}. Takes effect when the run continues.")
+        sentence = f"{edit.actor} {_DID[edit.action]}{why}"
+        return visible(f"{sentence}. Takes effect when the run continues.")
     return _problem(hold)
 
 
@@ -155,7 +155,7 @@ class HeldForm:
     """What the form is about: that which is held, or wanted in its place."""
     schema: Mapping[str, Any]
     values: Mapping[str, Any]
-    put: Callable[[dict[str, Any]], Any]
+    apply: Callable[[dict[str, Any]], Any]
     """What takes the place of what is held when the part is this."""
     grows: bool = False
     """Whether there may be more keys than the schema names."""
@@ -181,7 +181,7 @@ class HeldForm:
             for n, each in self.values.items()
             if n in value or n not in declared
         }
-        return self.put({**values, **value, **(self._added(entries) if self.grows else {})})
+        return self.apply({**values, **value, **(self._added(entries) if self.grows else {})})
 
     def _lengthened(self, field: AskField) -> AskField:
         has_lines = field.kind == "text" and field.name in self.long
@@ -227,12 +227,12 @@ def held_fields(live: LiveRun, hold: Hold) -> HeldFields | None:
 
 def held_form(hold: Hold) -> HeldForm | None:
     """The form for what is held; None where there is nothing that has fields."""
-    made = _FORMS.get(hold.arrival.gate)
-    if made is None:
+    build = _FORMS.get(hold.arrival.gate)
+    if build is None:
         return None
-    first = made(hold, original(hold.arrival.gate, hold.arrival.payload))
-    tried = hold.edit or hold.refused
-    form = (made(hold, tried.value) if tried and tried.action == "edit" else None) or first
+    first = build(hold, original(hold.arrival.gate, hold.arrival.payload))
+    attempt = hold.edit or hold.refused
+    form = (build(hold, attempt.value) if attempt and attempt.action == "edit" else None) or first
     size = len(fields_in(form.schema.get("properties"))) if form else 0
     if form is None or not (size or form.grows) or size > _MOST:
         return None
@@ -260,13 +260,13 @@ def _state(_: Hold, subject: Any) -> HeldForm | None:
         return None
     delta = fields_in(fields_in(subject.get("actions")).get("stateDelta"))
 
-    def put(value: dict[str, Any]) -> Any:
+    def event_with(value: dict[str, Any]) -> Any:
         event = copy.deepcopy(dict(subject))
         event["actions"] = {**fields_in(event.get("actions")), "stateDelta": value}
         return event
 
     schema: dict[str, Any] = {"properties": {key: {} for key in delta}}
-    return HeldForm(subject, schema, delta, put, grows=True)
+    return HeldForm(subject, schema, delta, event_with, grows=True)
 
 
 def _request(_: Hold, subject: Any) -> HeldForm | None:
@@ -277,13 +277,13 @@ def _request(_: Hold, subject: Any) -> HeldForm | None:
         if name not in config or isinstance(config[name], _PLAIN[str(schema["type"])])
     ]
 
-    def put(value: dict[str, Any]) -> Any:
+    def request_with(value: dict[str, Any]) -> Any:
         request = copy.deepcopy(dict(subject))
         request["config"] = value
         return request
 
     schema = {"properties": {name: _SETTINGS[name] for name in names}}
-    return HeldForm(subject, schema, config, put) if isinstance(subject, Mapping) else None
+    return HeldForm(subject, schema, config, request_with) if isinstance(subject, Mapping) else None
 
 
 def _response(_: Hold, subject: Any) -> HeldForm | None:
@@ -300,7 +300,7 @@ def _response(_: Hold, subject: Any) -> HeldForm | None:
             values[str(place)] = part["text"]
             properties[str(place)] = {"type": "string", "title": title}
 
-    def put(value: dict[str, Any]) -> Any:
+    def response_with(value: dict[str, Any]) -> Any:
         response = copy.deepcopy(subject)
         for place in values:
             part = response["content"]["parts"][int(place)]
@@ -310,7 +310,7 @@ def _response(_: Hold, subject: Any) -> HeldForm | None:
                 part["text"] = value.get(place, "")
         return response
 
-    return HeldForm(subject, {"properties": properties}, values, put)
+    return HeldForm(subject, {"properties": properties}, values, response_with)
 
 
 _PLAIN: Final[Mapping[str, tuple[type, ...]]] = {

@@ -85,6 +85,6 @@ def _sentence(action: str, gate: str, by: str) -> str:
 
 def mark_numbers(marks: object) -> set[int]:
     """The numbers of the edits that an event's marks name."""
-    told = marks if isinstance(marks, list) else []
-    numbers = (mark.get("edit") for mark in told if isinstance(mark, dict))
+    entries = marks if isinstance(marks, list) else []
+    numbers = (mark.get("edit") for mark in entries if isinstance(mark, dict))
     return {number for number in numbers if isinstance(number, int)}

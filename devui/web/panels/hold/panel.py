@@ -175,7 +175,7 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
         word=WORDS[kind] if summary else _WORDS.get(arrival.gate, WORDS[kind]),
         author=visible(arrival.agent),
         text=row_text(summary) if summary else visible(_about(hold)),
-        instead=visible(_edited(hold)),
+        instead=visible(_edit_text(hold)),
         sentence=sentence(hold.arrival.gate, hold.arrival.number),
         stage=_STAGES.get(arrival.gate, "working"),
         since=moment(hold.since),
@@ -189,7 +189,7 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
         orders=_orders(live),
         is_one_of_several=len(live.stepper.holds) > 1,
         breakpoint_href=session_url(session.key, tab="breaks"),
-        guard=_guarded(hold, session.key),
+        guard=_guard_note(hold, session.key),
     )
 
 
@@ -208,15 +208,15 @@ def _announced(hold: Hold, session: int) -> tuple[StateValue, ...]:
     return _changes(hold, session) if is_as_it_was else ()
 
 
-def _guarded(hold: Hold, session: int) -> GuardNote | None:
+def _guard_note(hold: Hold, session: int) -> GuardNote | None:
     """What the guard says of a call that is perhaps made a second time."""
     ruling = hold.ruling
     if ruling is None:
         return None
-    offer, said = ruling.offer, _EFFECTS.get(ruling.effect.effect, "")
+    offer, effect = ruling.offer, _EFFECTS.get(ruling.effect.effect, "")
     if offer is None:
         todo = "It already ran, but not this many times. Continue runs it again."
-        return GuardNote(f"{said}. {todo}", "", "", "", "")
+        return GuardNote(f"{effect}. {todo}", "", "", "", "")
     elsewhere = "" if offer.session == session else " in the parent session"
     if not ruling.exact:
         todo = f"and it has already run with other arguments. {_RUNS}"
@@ -225,7 +225,7 @@ def _guarded(hold: Hold, session: int) -> GuardNote | None:
     else:
         todo = "and it has already run. Continue uses the recorded result."
     return GuardNote(
-        text=f"{said}, {todo}",
+        text=f"{effect}, {todo}",
         result=visible(preview(dict(offer.result), _RESULT)),
         label=f"#{offer.number}{elsewhere}",
         href=session_url(offer.session, event=offer.number),
@@ -240,16 +240,16 @@ def _orders(live: LiveRun) -> Debugger:
     return replace(debugger(live), buttons=buttons, plan="", last="")
 
 
-def _breakpoint(hold: Hold, stored: StoredBreakpoint | None) -> str:
+def _breakpoint(hold: Hold, point: StoredBreakpoint | None) -> str:
     if hold.breakpoint is None:
         return ""
-    if stored is None:
+    if point is None:
         return f"Breakpoint {hold.breakpoint}: deleted"
-    name = f"Breakpoint {hold.breakpoint} {by(stored.row.actor)}".rstrip()
-    return f"{name}: {full_description(stored.breakpoint.draft)}"
+    name = f"Breakpoint {hold.breakpoint} {by(point.row.actor)}".rstrip()
+    return f"{name}: {full_description(point.breakpoint.draft)}"
 
 
-def _edited(hold: Hold) -> str:
+def _edit_text(hold: Hold) -> str:
     """What a person put in the place of a call's arguments or result; "" if nobody did."""
     if hold.edit is None or hold.edit.action != "edit" or not hold.arrival.tool:
         return ""
@@ -259,8 +259,8 @@ def _edited(hold: Hold) -> str:
 def _of_tool(hold: Hold, value: Any) -> str:
     if hold.arrival.gate == "after_tool":
         return f"{hold.arrival.tool} → {preview(value, _RESULT)}"
-    said = ", ".join(f"{name}={_json(each)}" for name, each in fields_in(value).items())
-    return f"{hold.arrival.tool}({said})"
+    args = ", ".join(f"{name}={_json(each)}" for name, each in fields_in(value).items())
+    return f"{hold.arrival.tool}({args})"
 
 
 def _about(hold: Hold) -> str:

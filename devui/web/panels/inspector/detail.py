@@ -102,7 +102,7 @@ def event_detail(
         identity=tuple(_identity(event, row)),
         note=note_form(row.session, row.number, note),
         like=None if in_file else like_this(row, summary),
-        fork=None if in_file else fork_form(event, row, opened=fork),
+        fork=None if in_file else fork_form(event, row, is_open=fork),
         chunks=_chunks(chunks),
         raw=_raw_in_file(event, row.size)
         if in_file
@@ -114,8 +114,8 @@ def event_detail(
 
 
 def _raw_in_file(event: Event, size: int) -> JsonText:
-    shown = json_text(event.fields, size=size, limit=RAW_IN_FILE, coloured=False)
-    return replace(shown, cut=f"{shown.cut}; the JSON export has it all") if shown.cut else shown
+    text = json_text(event.fields, size=size, limit=RAW_IN_FILE, coloured=False)
+    return replace(text, cut=f"{text.cut}; the JSON export has it all") if text.cut else text
 
 
 def _error(event: Event) -> Fact | None:
@@ -142,16 +142,16 @@ def _actions(actions: Fields) -> Iterator[Fact]:
 def _model(event: Event, prices: Prices) -> Iterator[Fact]:
     usage = usage_of(event)
     if usage is not None:
-        counted = (
+        counts = (
             ("input", usage.prompt - usage.cached),
             ("cached", usage.cached),
             ("output", usage.output - usage.thoughts),
             ("thinking", usage.thoughts),
         )
         hint = " · ".join(
-            f"{label} {formats.grouped(number)}" for label, number in counted if number
+            f"{label} {formats.group_digits(number)}" for label, number in counts if number
         )
-        yield Fact("tokens", formats.grouped(usage.prompt + usage.output), hint=hint)
+        yield Fact("tokens", formats.group_digits(usage.prompt + usage.output), hint=hint)
         yield _cost(usage, prices)
     for label, value in (("finish reason", event.finish_reason), ("model", event.model)):
         if value:
@@ -165,9 +165,11 @@ def _cost(usage: Usage, prices: Prices) -> Fact:
         return Fact("cost", "unknown", hint=f"no price known for {name}")
     rates = price.for_prompt(usage.prompt)
     cached = "unknown" if rates.cached is None else f"${plain(rates.cached)}"
-    told = f"${plain(rates.input)} in, {cached} cached, ${plain(rates.output)} out per 1M tokens"
+    pricing = f"${plain(rates.input)} in, {cached} cached, ${plain(rates.output)} out per 1M tokens"
     cost = rates.cost(usage)
-    return Fact("cost", "unknown" if cost is None else money(cost), hint=f"{told}; {price.source}")
+    return Fact(
+        "cost", "unknown" if cost is None else money(cost), hint=f"{pricing}; {price.source}"
+    )
 
 
 def _identity(event: Event, row: StoredEvent) -> Iterator[Fact]:
@@ -191,22 +193,22 @@ def _identity(event: Event, row: StoredEvent) -> Iterator[Fact]:
 def _chunks(chunks: Sequence[Event]) -> Chunks | None:
     if not chunks:
         return None
-    shown = tuple(visible(_chunk_text(chunk)) for chunk in chunks[:CHUNKS_SHOWN])
-    return Chunks(len(chunks), shown, more=len(chunks) - len(shown))
+    texts = tuple(visible(_chunk_text(chunk)) for chunk in chunks[:CHUNKS_SHOWN])
+    return Chunks(len(chunks), texts, more=len(chunks) - len(texts))
 
 
 def _chunk_text(chunk: Event) -> str:
-    said = "".join(part.text for part in chunk.parts)
-    return said or preview(chunk.content.fields, VALUE)
+    text = "".join(part.text for part in chunk.parts)
+    return text or preview(chunk.content.fields, VALUE)
 
 
 def _parts(event: Event, row: StoredEvent) -> tuple[ContentPart, ...]:
     rest = partial(event_value_url, row.session, row.number)
     file = partial(event_file_url, row.session, row.number)
-    return tuple(_tried(part, row) for part in content_parts(event, rest=rest, file=file))
+    return tuple(_with_try_link(part, row) for part in content_parts(event, rest=rest, file=file))
 
 
-def _tried(part: ContentPart, row: StoredEvent) -> ContentPart:
+def _with_try_link(part: ContentPart, row: StoredEvent) -> ContentPart:
     """A call of a tool can be made by itself; those of the framework's own ask people and such."""
     if not isinstance(part, CallPart) or not part.id or part.name in FRAMEWORK_CALLS:
         return part

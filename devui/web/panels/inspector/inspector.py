@@ -70,12 +70,12 @@ another thread."""
 T = TypeVar("T")
 
 
-def tab_of(name: str | None, *, selected: bool) -> TabKey:
+def tab_of(name: str | None, *, has_selection: bool) -> TabKey:
     """The requested tab; without one, an event shows itself, and the present its state."""
     for key, _ in TABS:
         if key == name:
             return key
-    return "event" if selected else "state"
+    return "event" if has_selection else "state"
 
 
 async def inspector(
@@ -175,7 +175,7 @@ async def raw(services: Services, session: SessionRow, row: EventRow) -> RawPane
     event = body[1] if body else Event("{}")
     edits = event_edits(await _edits(services, row, event), row.summary)
     whole = whole_event_url(session.key, row.number)
-    text = await _built(row, lambda: json_text(event.fields, whole))
+    text = await _build(row, lambda: json_text(event.fields, whole))
     return RawPanel(row.number, text, edits)
 
 
@@ -183,8 +183,8 @@ async def _edits(services: Services, row: EventRow, event: Event) -> list[EditRo
     """What people did on the way to an event."""
     if not row.summary.edited:
         return []
-    wanted = mark_numbers(event.metadata[EDITED])
-    return [edit for edit in await services.journal.edits.list(row.session) if edit.id in wanted]
+    numbers = mark_numbers(event.metadata[EDITED])
+    return [edit for edit in await services.journal.edits.list(row.session) if edit.id in numbers]
 
 
 async def detail(
@@ -208,7 +208,7 @@ async def detail(
     notes = event_notes(touches, row, row.summary)
     note = await services.journal.notes.get(session.key, row.number)
     more_changes = await further_changes(services.journal, session.key, row.number, len(changes))
-    shown = await _built(
+    panel = await _build(
         row,
         lambda: event_detail(
             event,
@@ -224,12 +224,12 @@ async def detail(
             more_changes=more_changes,
         ),
     )
-    await prepare(_markdown(shown.parts))
-    taken = await taken_back(services.journal, session.key, until=until)
-    return replace(shown, rewind=rewind_mark(taken, row.number, session.key, "detail"))
+    await prepare(_markdown(panel.parts))
+    rewinds = await taken_back(services.journal, session.key, until=until)
+    return replace(panel, rewind=rewind_mark(rewinds, row.number, session.key, "detail"))
 
 
-async def _built(row: EventRow, build: Callable[[], T]) -> T:
+async def _build(row: EventRow, build: Callable[[], T]) -> T:
     """A panel about an event."""
     return await _beside(build, heavy=row.size > _HEAVY or row.chunks > 0)
 
@@ -270,7 +270,7 @@ async def state(
         at=at.number if at else None,
         pending=uncommitted,
         more=more,
-        watched=await journal.watched_keys.of(session.app),
+        watched_keys=await journal.watched_keys.of(session.app),
     )
     return await _beside(build, heavy=sum(len(value.value) for value in values) > _HEAVY)
 
@@ -280,14 +280,14 @@ async def log(services: Services, session: SessionRow, row: EventRow | None) -> 
     newest = await services.journal.runs.newest(session.key)
     of_event = await services.journal.runs.get(row.run) if row and row.run else None
     run = of_event or newest
-    shown = await last_output(services, run, LOG_LINES) if run else []
+    lines = await last_output(services, run, LOG_LINES) if run else []
     return LogPanel(
         run=run.id if run else None,
-        lines=tuple(log_line(number, line) for number, line in shown),
+        lines=tuple(log_line(number, line) for number, line in lines),
         live=row is None or of_event is None or of_event.id == (newest and newest.id),
         ask_href=log_tab_url(session.key, row.number if row else None),
-        left_out=_left_out(shown),
-        href=log_url(run.id) if run and shown else None,
+        left_out=_left_out(lines),
+        href=log_url(run.id) if run and lines else None,
     )
 
 

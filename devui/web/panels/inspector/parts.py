@@ -82,7 +82,7 @@ class PendingGroup:
     label: str
     """`pending from planner: 2 keys`."""
     values: tuple[StateValue, ...]
-    lost: bool = False
+    is_lost: bool = False
     """The run is over: it will never be committed."""
 
 
@@ -315,6 +315,6 @@ class Selection:
     template: ClassVar[str] = "inspector/selection.html"
     inspector: Inspector
     transport: Transport
-    watched: WatchStrip
+    watch_strip: WatchStrip
     switch: ViewSwitch
     trace: TracePanel | None

@@ -24,8 +24,8 @@ _ID: Final = re.compile(r"[0-9a-f]{32}")
 
 def wanted_id(request: Request) -> str:
     """The id that the request names; "" for none, or for one of another form."""
-    named = request.headers.get(JOB_HEADER, "")
-    return named if _ID.fullmatch(named) else ""
+    job_id = request.headers.get(JOB_HEADER, "")
+    return job_id if _ID.fullmatch(job_id) else ""
 
 
 class JobJson(TypedDict):

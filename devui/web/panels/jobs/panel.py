@@ -52,8 +52,8 @@ _WORDS: Final = {
 def job_list(jobs: Jobs, session: int | None) -> JobList:
     """The jobs of a session; with None, imports and exports of several sessions."""
     here, now = [job for job in jobs.all() if job.session == session], time.monotonic()
-    shown = tuple(_item(job) for job in here if _is_shown(job, now))
-    return JobList(jobs_url(session), shown, active=any(job.ended is None for job in here))
+    items = tuple(_item(job) for job in here if _is_shown(job, now))
+    return JobList(jobs_url(session), items, active=any(job.ended is None for job in here))
 
 
 def _is_shown(job: Job, now: float) -> bool:

@@ -52,12 +52,12 @@ async def memory_panel(services: Services, app: str, user: str, query: str) -> M
         query,
         items,
         service,
-        _note(items, query, service, listed=answer["listed"]),
+        _note(items, query, service, can_list=answer["listed"]),
     )
 
 
-def _note(items: tuple[MemoryItem, ...], query: str, service: str, *, listed: bool) -> str:
-    if not listed:
+def _note(items: tuple[MemoryItem, ...], query: str, service: str, *, can_list: bool) -> str:
+    if not can_list:
         return _UNLISTED.format(service=service)
     if not items:
         return "No memories match." if query else _EMPTY

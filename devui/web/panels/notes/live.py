@@ -12,7 +12,7 @@ from devui.web.panels.notes.parts import note_mark
 from devui.web.services import Services
 
 
-def marked(services: Services, notes: Iterable[NoteRow]) -> Markup:
+def marks_of(services: Services, notes: Iterable[NoteRow]) -> Markup:
     """The marks of rows that have changed, for the page that shows them."""
     part = services.render.part
     return Markup("").join(fill(f"#nm-{note.number}", part(note_mark(note))) for note in notes)
@@ -32,4 +32,4 @@ class LiveNotes:
         if self._first:
             self._first = False
             notes = [*(await self._services.journal.notes.of(self._session, first=1)).values()]
-        return marked(self._services, notes)
+        return marks_of(self._services, notes)

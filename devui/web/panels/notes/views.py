@@ -8,7 +8,7 @@ from devui.web.htmx import HtmxRequest
 from devui.web.links import session_url
 from devui.web.lookup import actor_of, session_of
 from devui.web.panels.notes.api import noted
-from devui.web.panels.notes.live import marked
+from devui.web.panels.notes.live import marks_of
 from devui.web.panels.notes.parts import note_form
 from devui.web.security.intake import read_form
 from devui.web.text.numbers import whole_number
@@ -31,6 +31,6 @@ async def change(request: Request) -> Response:
         actor=actor_of(form),
     )
     if HtmxRequest.read(request.headers):
-        shown = services.render.part(note_form(session.key, number, row))
-        return HTMLResponse(shown + marked(services, [row]))
+        markup = services.render.part(note_form(session.key, number, row))
+        return HTMLResponse(markup + marks_of(services, [row]))
     return RedirectResponse(session_url(session.key, event=number or None), status_code=303)

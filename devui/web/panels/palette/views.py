@@ -30,21 +30,21 @@ _PATIENCE: Final = 0.05
 async def show(request: Request) -> Response:
     """What matches the text `q`; the page shows `session`, if any."""
     services = services_of(request)
-    typed = Typed.read(request.query_params.get("q"))
-    text, key = typed.text.strip(), whole_number(request.query_params.get("session"))
+    filter_field = Typed.read(request.query_params.get("q"))
+    text, key = filter_field.text.strip(), whole_number(request.query_params.get("session"))
     progress = await services.search_index.catch_up(_PATIENCE) if text and key else None
     groups = [
         PaletteGroup("Sessions", await _sessions(services, text)),
-        PaletteGroup("Events", await _events(services, typed, key)),
+        PaletteGroup("Events", await _events(services, filter_field, key)),
         PaletteGroup("State keys", await _keys(services, text, key)),
         PaletteGroup("Apps", _apps(services, text)),
     ]
-    if typed.filter is not None:
+    if filter_field.filter is not None:
         link = PaletteItem(f"Search all sessions for “{visible(text)}”", search_url(text))
         groups.append(PaletteGroup("Search", (link,)))
-    filled = tuple(each for each in groups if each.items)
+    filled_groups = tuple(each for each in groups if each.items)
     is_indexing = progress is not None and not progress.is_whole
-    return services.render.page(PaletteResults(filled, is_indexing))
+    return services.render.page(PaletteResults(filled_groups, is_indexing))
 
 
 async def _sessions(services: Services, text: str) -> tuple[PaletteItem, ...]:
@@ -62,11 +62,15 @@ async def _sessions(services: Services, text: str) -> tuple[PaletteItem, ...]:
     )
 
 
-async def _events(services: Services, typed: Typed, key: int | None) -> tuple[PaletteItem, ...]:
-    if typed.filter is None or key is None:
+async def _events(
+    services: Services, filter_field: Typed, key: int | None
+) -> tuple[PaletteItem, ...]:
+    if filter_field.filter is None or key is None:
         return ()
-    results = await find(services.journal, typed.filter, services.prices, session=key, most=_MOST)
-    redactor, phrases = services.view.redactor(), phrases_of(typed.filter)
+    results = await find(
+        services.journal, filter_field.filter, services.prices, session=key, most=_MOST
+    )
+    redactor, phrases = services.view.redactor(), phrases_of(filter_field.filter)
     return tuple(
         PaletteItem(
             f"#{hit.row.number} {plain(excerpt(hit, phrases, redactor))}",

@@ -59,7 +59,7 @@ async def question_at(
     return Question(call_id, call.name, call.args, body[0])
 
 
-async def answered(
+async def answer_question(
     services: Services, session: SessionRow, question: Question, fields: Fields, *, actor: str
 ) -> RunRow:
     """Answer a question once (R31), and let its invocation go on in the run that is returned.
@@ -76,16 +76,16 @@ async def answered(
     response = answer_of(name, question.args, fields)
     part = {"functionResponse": {"id": question.id, "name": name, "response": response}}
     message = {"role": "user", "parts": [part]}
-    wanted = RunRequest(message=message, invocation=question.event.invocation_id, actor=actor)
-    seen: int | None = None
+    run_request = RunRequest(message=message, invocation=question.event.invocation_id, actor=actor)
+    last_seen: int | None = None
     while True:
         if answered_once(name):
-            seen = await open_until(
-                services.journal, session.key, question.id, seen or question.event.seq
+            last_seen = await open_until(
+                services.journal, session.key, question.id, last_seen or question.event.seq
             )
         await services.runs.over(session.key, within=_SECONDS_TO_ASK)
         try:
-            return await services.runs.start(session, replace(wanted, last_seen=seen))
+            return await services.runs.start(session, replace(run_request, last_seen=last_seen))
         except Overtaken:
             continue  # what the user has said meanwhile may be the answer
         except RunActive as error:
@@ -177,7 +177,7 @@ async def take(request: Request) -> Response:
     body = parse(ReplyBody, await read_json(request))
     question = await question_at(services, session, body.event, body.call)
     try:
-        run = await answered(services, session, question, body.fields, actor=body.actor)
+        run = await answer_question(services, session, question, body.fields, actor=body.actor)
     except WrongFields as wrong:
         raise Unprocessable(str(wrong)) from wrong
     return answer(await services.runs.position(run.id), status=201)

@@ -81,10 +81,10 @@ def sign_in_link(args: Mapping[str, Any]) -> str:
 
 
 def _confirmation(args: Mapping[str, Any]) -> Form:
-    asked = fields_in(args.get("toolConfirmation"))
+    confirmation = fields_in(args.get("toolConfirmation"))
     call = fields_in(args.get("originalFunctionCall"))
-    payload = asked.get("payload")
-    hint = str(asked.get("hint") or "")
+    payload = confirmation.get("payload")
+    hint = str(confirmation.get("hint") or "")
     if not hint or _FOR_PROGRAMS in hint:
         hint = "Allow this call?"
     schema = schema_of(payload)
@@ -143,8 +143,8 @@ def _alone(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of a single answer, as that of an object with nothing else in it."""
     one = schema or {"type": "string"}
     rest = {"$defs": schema["$defs"]} if "$defs" in schema else {}
-    named = {"title": "Answer", **one}
-    return {"properties": {"answer": named}, "required": ["answer"], **rest}
+    answer = {"title": "Answer", **one}
+    return {"properties": {"answer": answer}, "required": ["answer"], **rest}
 
 
 def _answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
     if schema.get("type") == "boolean":
         return {"result": fields.get("choice") == "true"}
     if isinstance(schema.get("enum"), list):
-        return {"result": _chosen(schema["enum"], fields.get("choice"))}
+        return {"result": _option(schema["enum"], fields.get("choice"))}
     if schema.get("type") == "object" and schema.get("properties"):
         return {"result": SchemaForm(schema, "answer").read(fields)}
     try:
@@ -162,11 +162,11 @@ def _answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
     return {"result": answer["answer"]}
 
 
-def _chosen(options: list[Any], text: str | None) -> Any:
-    found = [one for one in options if str(one) == text]
-    if not found:
+def _option(options: list[Any], text: str | None) -> Any:
+    matches = [one for one in options if str(one) == text]
+    if not matches:
         raise Unprocessable(f"choose one of {', '.join(map(str, options))}")
-    return found[0]
+    return matches[0]
 
 
 # --- credentials ---------------------------------------------------------------------------
@@ -208,23 +208,23 @@ def _credentials(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
     scheme = fields_in(config.get("authScheme"))
     match _scheme_type(scheme):
         case "apiKey":
-            made: dict[str, Any] = {"authType": "apiKey", "apiKey": fields.get("key", "")}
+            credential: dict[str, Any] = {"authType": "apiKey", "apiKey": fields.get("key", "")}
         case "http":
             names = ("username", "password", "token")
-            given = {name: fields[name] for name in names if fields.get(name)}
+            values = {name: fields[name] for name in names if fields.get(name)}
             kind = str(scheme.get("scheme") or "bearer").lower()
-            made = {"authType": "http", "http": {"scheme": kind, "credentials": given}}
+            credential = {"authType": "http", "http": {"scheme": kind, "credentials": values}}
         case "oauth2" | "openIdConnect":
-            asked = dict(fields_in(config.get("exchangedAuthCredential")))
-            login = fields_in(asked.get("oauth2"))
+            base = dict(fields_in(config.get("exchangedAuthCredential")))
+            login = fields_in(base.get("oauth2"))
             back = _sent_back(login, fields.get("back", "").strip())
-            made = {**asked, "oauth2": {**login, "authResponseUri": back}}
+            credential = {**base, "oauth2": {**login, "authResponseUri": back}}
         case _:
-            given = _json(fields, "config", "The credential")
-            if not isinstance(given, dict):
+            values = _json(fields, "config", "The credential")
+            if not isinstance(values, dict):
                 raise WrongFields({"config": "must be a JSON object"})
-            return given
-    return {**config, "exchangedAuthCredential": made}
+            return values
+    return {**config, "exchangedAuthCredential": credential}
 
 
 def _sent_back(login: Mapping[str, Any], address: str) -> str:
@@ -232,10 +232,10 @@ def _sent_back(login: Mapping[str, Any], address: str) -> str:
 
     Runtimes drop any other one and ask again, without a word to the person.
     """
-    told = dict(parse_qsl(urlsplit(address).query))
-    if not told.keys() & {"code", "error"}:
+    query = dict(parse_qsl(urlsplit(address).query))
+    if not query.keys() & {"code", "error"}:
         raise WrongFields({"back": _NO_CODE})
-    if login.get("state") and told.get("state") != login["state"]:
+    if login.get("state") and query.get("state") != login["state"]:
         raise WrongFields({"back": _OTHER_SIGN_IN})
     return address
 
@@ -253,12 +253,12 @@ def _scheme_type(scheme: Mapping[str, Any]) -> str:
 
 def _choices(args: Mapping[str, Any]) -> Form:
     options = args.get("options")
-    named = [str(one) for one in options] if isinstance(options, list) else []
-    return Form("Choose one.", (), tuple(AskChoice(visible(one), visible(one)) for one in named))
+    labels = [str(one) for one in options] if isinstance(options, list) else []
+    return Form("Choose one.", (), tuple(AskChoice(visible(one), visible(one)) for one in labels))
 
 
 def _choice(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
-    return {"result": _chosen(args.get("options") or [], fields.get("choice"))}
+    return {"result": _option(args.get("options") or [], fields.get("choice"))}
 
 
 def _any_form(args: Mapping[str, Any]) -> Form:

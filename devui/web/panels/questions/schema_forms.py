@@ -78,7 +78,7 @@ class SchemaForm:
     ) -> Iterator[AskField]:
         for name, plain, required, nullable in self._members(schema):
             label = f"{above}{plain.get('title') or name}"
-            known = values is not None and name in values
+            has_value = values is not None and name in values
             left_out = plain.get("default")
             value = left_out if values is None else values.get(name)
             if _is_open(plain, value, depth):
@@ -93,9 +93,9 @@ class SchemaForm:
                 )
                 continue
             field = _field(f"{at}.{name}", plain, visible(label), value, is_null=nullable)
-            if field.kind == "boolean" and values is not None and not (known or required):
+            if field.kind == "boolean" and values is not None and not (has_value or required):
                 field = replace(field, kind="choice", options=("", "true", "false"))
-            if values is not None and not (known or required or left_out is None):
+            if values is not None and not (has_value or required or left_out is None):
                 hint = f"{field.hint} (empty: {json.dumps(left_out, ensure_ascii=False)})"
                 field = replace(field, hint=visible(hint.strip()))
             has_to = must and required and not nullable and field.kind != "boolean"
@@ -150,8 +150,8 @@ class SchemaForm:
             others = [each for each in map(fields_in, options) if each.get("type") != "null"]
             if len(others) == 1:
                 inner, deeper = self._plain(others[0])
-                kept = {k: v for k, v in schema.items() if k not in {"anyOf", "oneOf"}}
-                return {**inner, **kept}, nullable or deeper or len(others) < len(options)
+                outer = {k: v for k, v in schema.items() if k not in {"anyOf", "oneOf"}}
+                return {**inner, **outer}, nullable or deeper or len(others) < len(options)
         if isinstance(schema.get("type"), list):
             types = [each for each in schema["type"] if each != "null"]
             one = {"type": types[0]} if len(types) == 1 else {"type": None}
@@ -230,9 +230,9 @@ def _field(
         kind = "choice"
     elif kind == "text" and (len(text) > _LONG or "\n" in text):
         kind = "long"
-    told = [_WRITTEN[_type(schema)]] if kind == "json" and _type(schema) in _WRITTEN else []
-    told += ["empty: null"] if is_null else []
-    about = [str(schema.get("description") or ""), f"({'; '.join(told)})" if told else ""]
+    notes = [_WRITTEN[_type(schema)]] if kind == "json" and _type(schema) in _WRITTEN else []
+    notes += ["empty: null"] if is_null else []
+    about = [str(schema.get("description") or ""), f"({'; '.join(notes)})" if notes else ""]
     return AskField(
         name=name,
         label=label,
@@ -264,7 +264,7 @@ def _field_value(
         return text in {"on", "true"}
     if not text:
         return _blank(kind, text, required=required, nullable=nullable)
-    value = _parsed(schema, kind, text)
+    value = _parse(schema, kind, text)
     check(schema, value)
     return value
 
@@ -279,13 +279,13 @@ def _blank(kind: str, text: str | None, *, required: bool, nullable: bool) -> An
     raise ValueError("required")
 
 
-def _parsed(schema: Mapping[str, Any], kind: str, text: str) -> Any:
+def _parse(schema: Mapping[str, Any], kind: str, text: str) -> Any:
     options = schema.get("enum")
     if isinstance(options, list):
-        found = [one for one in options if str(one) == text]
-        if not found:
+        matches = [one for one in options if str(one) == text]
+        if not matches:
             raise ValueError(f"choose one of {', '.join(map(str, options))}")
-        return found[0]
+        return matches[0]
     if kind == "string":
         return text
     try:
@@ -296,9 +296,9 @@ def _parsed(schema: Mapping[str, Any], kind: str, text: str) -> Any:
 
 def check(schema: Mapping[str, Any], value: Any) -> None:
     """Raises ValueError if the value is not of the schema's type, or out of its bounds."""
-    wanted = _TYPES.get(_type(schema))
+    expected_type = _TYPES.get(_type(schema))
     is_bool = isinstance(value, bool) and _type(schema) != "boolean"
-    if wanted is not None and (is_bool or not isinstance(value, wanted)):
+    if expected_type is not None and (is_bool or not isinstance(value, expected_type)):
         raise ValueError(_WORDS[_type(schema)])
     size = value if isinstance(value, int | float) else None
     low, high = schema.get("minimum"), schema.get("maximum")

@@ -85,14 +85,14 @@ async def add(request: Request) -> Response:
     """
     services, session = await session_of(request)
     body = parse(QueueBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
-    wanted = RunRequest(
+    run_request = RunRequest(
         message=message_of(body.message),
         streaming=body.streaming,
         pause=body.pause,
         settings=await settings_of_body(services, session, body.settings),
         actor=body.actor,
     )
-    await services.queue.add(session, wanted)
+    await services.queue.add(session, run_request)
     return answer(await _queue(services, session), status=201)
 
 

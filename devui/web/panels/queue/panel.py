@@ -7,7 +7,7 @@ from devui.debugger.runs.queue import Waiting
 from devui.store.rows import SessionRow
 from devui.store.runs.queued import QueuedRow
 from devui.web.links import queued_url
-from devui.web.panels.chat.content import spoken
+from devui.web.panels.chat.content import spoken_parts
 from devui.web.panels.queue.parts import QueuedMessage, QueuePanel
 from devui.web.services import Services
 from devui.wire.events import Content
@@ -37,7 +37,7 @@ def _message(row: QueuedRow, *, can_send: bool) -> QueuedMessage:
     content = Content(json.loads(row.message))
     return QueuedMessage(
         number=row.id,
-        said=spoken(content, markdown=False),
+        said=spoken_parts(content, markdown=False),
         text=content.text,
         action=queued_url(row.session, row.id),
         can_send=can_send,

@@ -12,7 +12,7 @@ class QueuedMessage:
 
     template: ClassVar[str] = "queue/queued_message.html"
     number: int
-    said: tuple[SpokenPart, ...]
+    pieces: tuple[SpokenPart, ...]
     text: str
     """What is in the field to edit it."""
     action: str

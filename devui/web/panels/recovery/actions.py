@@ -45,7 +45,7 @@ def goes_on(services: Services, app: str) -> bool:
     return info is None or info.goes_on
 
 
-async def settled(
+async def decisions_for(
     services: Services,
     session: SessionRow,
     invocation: str,
@@ -119,24 +119,24 @@ async def run_fork(
     or nothing is left to do.
     """
     row = await services.journal.forks.get(fork.key)
-    decided: tuple[Settled, ...] = ()
+    decisions: tuple[Settled, ...] = ()
     if row is None:
         raise NotFound("this session isn't a fork")
     if row.reason == "message":
         content = await message_after(services, row)
-        said = await services.journal.events.body(row.parent, row.number + 1)
-        before = said[0].invocation_id if said else None
+        body = await services.journal.events.body(row.parent, row.number + 1)
+        before = body[0].invocation_id if body else None
         settings = await last_settings(services.journal, row.parent, before)
         request = RunRequest(message=content, streaming=streaming, settings=settings, actor=actor)
     elif row.invocation is None:
         raise Conflict("the fork starts after a finished invocation: send it a message")
     else:
-        decided = await settled(services, fork, row.invocation, {}, actor=actor)
+        decisions = await decisions_for(services, fork, row.invocation, {}, actor=actor)
         request = RunRequest(
-            invocation=row.invocation, streaming=streaming, opening=opening(decided), actor=actor
+            invocation=row.invocation, streaming=streaming, opening=opening(decisions), actor=actor
         )
     guard = await first_guard(
-        services, fork, policy, invocation=request.invocation, settled=decided
+        services, fork, policy, invocation=request.invocation, decisions=decisions
     )
     return (await services.runs.start(fork, replace(request, guard=guard))).id
 
@@ -147,7 +147,7 @@ async def first_guard(
     policy: Policy = "ask",
     *,
     invocation: str | None = None,
-    settled: Sequence[Settled] = (),
+    decisions: Sequence[Settled] = (),
 ) -> Guard | None:
     """The guard for the next run of a session: that of a fork which has not run yet.
 
@@ -156,9 +156,9 @@ async def first_guard(
     agents = _agents(services, session.app)
     guard = await guard_of_fork(services.journal, session, policy=policy, agents=agents)
     if guard is not None and invocation is not None:
-        answered = {each.call.id for each in settled if each.action != "again"}
+        decided_calls = {each.call.id for each in decisions if each.action != "again"}
         for call in await unknown_calls(services.journal, session.key, invocation):
-            if call.id not in answered:
+            if call.id not in decided_calls:
                 guard.allow(call.tool, call.args)
     return guard
 
@@ -233,5 +233,5 @@ async def rewound(
         then = RunRequest(
             message=message, streaming=streaming, settings=settings, guard=guard, actor=actor
         )
-    wanted = RunRequest(rewind=invocation, then=then, actor=actor)
-    return (await services.runs.start(session, wanted)).id
+    run_request = RunRequest(rewind=invocation, then=then, actor=actor)
+    return (await services.runs.start(session, run_request)).id

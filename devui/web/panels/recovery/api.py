@@ -21,7 +21,7 @@ from devui.web.errors import Conflict
 from devui.web.lookup import session_of
 from devui.web.operation import Refusal, operation
 from devui.web.panels.recovery.actions import ask_no_more, forked, invocation_of, rewound, run_fork
-from devui.web.panels.runs.api import answer, unknown_told
+from devui.web.panels.runs.api import answer, unknown_json
 from devui.web.panels.runs.schemas import PositionJson, UnknownCallJson
 from devui.web.security.intake import read_json
 from devui.web.services import Services
@@ -155,7 +155,7 @@ async def fork(request: Request) -> Response:
     """
     services, session = await session_of(request)
     body = parse(ForkBody, await read_json(request, limit=_LIMIT, of_runtime=True))
-    wanted = ForkRequest(
+    fork_request = ForkRequest(
         number=body.number,
         message=body.message,
         state=body.state,
@@ -164,24 +164,24 @@ async def fork(request: Request) -> Response:
         actor=body.actor,
         id=body.id,
     )
-    made = await forked(services, session, wanted)
-    told: dict[str, Any] = {
-        **await lineage_of(services, made),
+    child = await forked(services, session, fork_request)
+    members: dict[str, Any] = {
+        **await lineage_of(services, child),
         "run": None,
         "unknown": [],
         "detail": None,
     }
     if body.run:
         try:
-            told["run"] = await run_fork(
-                services, made, streaming=body.streaming, policy=body.guard, actor=body.actor
+            members["run"] = await run_fork(
+                services, child, streaming=body.streaming, policy=body.guard, actor=body.actor
             )
         except Undecided as error:
-            told["unknown"] = [unknown_told(call) for call in error.calls]
-            told["detail"] = str(error)
+            members["unknown"] = [unknown_json(call) for call in error.calls]
+            members["detail"] = str(error)
         except Conflict as error:  # the fork is made all the same
-            told["detail"] = str(error)
-    return answer(told, status=201)
+            members["detail"] = str(error)
+    return answer(members, status=201)
 
 
 @operation(LineageJson)
@@ -262,6 +262,6 @@ def _cutoff_json(stands: Cutoff, redactor: Redactor) -> CutoffJson:
         "streamed": [
             {"author": author, "text": redactor.growing(text)} for author, text in stands.streamed
         ],
-        "unknown": [unknown_told(call) for call in stands.unknown],
+        "unknown": [unknown_json(call) for call in stands.unknown],
         "unsaid": json.loads(stands.run.message) if stands.run and stands.run.message else None,
     }

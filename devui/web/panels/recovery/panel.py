@@ -67,12 +67,12 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         row = await services.journal.sessions.get(session)
         count = await services.journal.imports.set_aside(session)
         fields = plural(count, "unrecognized field")
-        stored = "was stored but not used" if count == 1 else "were stored but not used"
-        aside = f"{fields} in the file {stored}." if count else ""
+        verb = "was stored but not used" if count == 1 else "were stored but not used"
+        aside = f"{fields} in the file {verb}." if count else ""
         return Resume(
             title="Imported",
             text="Read-only. Fork it to make changes." + (f" {aside}" if aside else ""),
-            imported=True,
+            is_imported=True,
             fork_action=forks_url(session),
             number=row.events if row else 0,
         )
@@ -102,7 +102,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         again="Retry from here" if retries else "Resume",
         number=number,
         close_action=close_url(session),
-        lost=tuple(_lost(hold) for hold in stands.lost if hold["gate"] in _LOST),
+        losses=tuple(_loss(hold) for hold in stands.lost if hold["gate"] in _LOST),
         streamed=tuple(cut_off(text) for _, text in stands.streamed),
         unknown=tuple(_ask(call, session) for call in stands.unknown),
         stays=NO_CHECKPOINTS if stays else "",
@@ -122,7 +122,7 @@ def _last(row: EventRow | None) -> str:
     return f"#{row.number}, {word} by {visible(row.author)}"
 
 
-def _lost(hold: Mapping[str, Any]) -> tuple[str, str]:
+def _loss(hold: Mapping[str, Any]) -> tuple[str, str]:
     """What became of something that was held, and its words; those of an event with its kind."""
     who, text = visible(str(hold.get("agent") or "")), visible(str(hold.get("text") or ""))
     if hold["gate"] == "before_commit":
@@ -179,7 +179,7 @@ def _verb(call: UnknownCall) -> str:
     return "ran" if call.recorded is not None else "was in progress"
 
 
-def fork_form(event: Event, row: EventRow, *, opened: bool = False) -> ForkForm:
+def fork_form(event: Event, row: EventRow, *, is_open: bool = False) -> ForkForm:
     """The form for a fork at an event."""
     text, is_whole = indented(event.fields, _EDITABLE)
     return ForkForm(
@@ -188,7 +188,7 @@ def fork_form(event: Event, row: EventRow, *, opened: bool = False) -> ForkForm:
         is_message=message_text(event) is not None,
         event=text if is_whole else "",
         sections=fields_of(event) if is_whole and len(text) < _FILLABLE else (),
-        open=opened,
+        open=is_open,
     )
 
 

@@ -40,7 +40,7 @@ class Resume:
     template: ClassVar[str] = "recovery/resume.html"
     title: str = ""
     """"" when there is nothing to say."""
-    imported: bool = False
+    is_imported: bool = False
     """The session is read only, and `fork_action` is the only way on."""
     text: str = ""
     href: str = ""
@@ -58,7 +58,7 @@ class Resume:
     number: int = 0
     """The last committed event of the invocation."""
     close_action: str = ""
-    lost: tuple[tuple[str, str], ...] = ()
+    losses: tuple[tuple[str, str], ...] = ()
     """What was held and is gone, a line each."""
     streamed: tuple[str, ...] = ()
     """The words of answers that are no events, a text each."""

@@ -54,18 +54,18 @@ async def fork(request: Request) -> Response:
             order = replace(
                 order, event=await _event_from_fields(services, session, order.number, form)
             )
-        made = await forked(services, session, order)
+        child = await forked(services, session, order)
     except Unprocessable as error:
         if not HtmxRequest.read(request.headers):
             raise
-        said = renew(".fork [role=alert]", escape(str(error)))
-        return HTMLResponse(said, status_code=error.status)
+        alert = renew(".fork [role=alert]", escape(str(error)))
+        return HTMLResponse(alert, status_code=error.status)
     if form.get("run") is not None:
         with contextlib.suppress(Undecided, Conflict):  # the fork's own page tells
             await run_fork(
-                services, made, streaming=True, policy=_policy(form), actor=actor_of(form)
+                services, child, streaming=True, policy=_policy(form), actor=actor_of(form)
             )
-    return _gone_to(request, session_url(made.key))
+    return _gone_to(request, session_url(child.key))
 
 
 async def again(request: Request) -> Response:
@@ -109,11 +109,11 @@ def call_answers(form: FormData) -> dict[str, CallAnswer]:
         call = name.removeprefix("do:")
         if value == "result":
             try:
-                given = _result(str(form.get(f"result:{call}") or ""))
+                result = _result(str(form.get(f"result:{call}") or ""))
             except Unprocessable as error:
                 wrong[call] = str(error)
             else:
-                answers[call] = CallAnswer(do="result", result=given)
+                answers[call] = CallAnswer(do="result", result=result)
         elif value == "fail":
             answers[call] = CallAnswer(do="fail", reason=str(form.get(f"reason:{call}") or ""))
         elif value == "recorded":
@@ -133,10 +133,10 @@ def asked_again(request: Request, form: FormData, wrong: WrongFields) -> Respons
     if not HtmxRequest.read(request.headers):
         raise Unprocessable(str(wrong)) from wrong
     calls = (name.removeprefix("do:") for name in form if name.startswith("do:"))
-    said = Markup("").join(
+    alerts = Markup("").join(
         renew(f"#{unknown_slot(call)}-wrong", escape(wrong.errors.get(call, ""))) for call in calls
     )
-    return HTMLResponse(said, status_code=Unprocessable.status)
+    return HTMLResponse(alerts, status_code=Unprocessable.status)
 
 
 def _fork_request(form: FormData) -> ForkRequest:

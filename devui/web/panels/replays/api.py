@@ -98,12 +98,12 @@ async def start(request: Request) -> Response:
     """
     services, session = await session_of(request)
     body = parse(ReplayBody, await read_json(request, limit=_LIMIT))
-    wanted, name = ReplayRequest(**body.model_dump()), session.title or session.id
+    replay_request, name = ReplayRequest(**body.model_dump()), session.title or session.id
     try:
         with services.jobs.begin(
             "replay", name, session=session.key, job_id=wanted_id(request)
         ) as job:
-            row = await replays(services).start(session, wanted, job)
+            row = await replays(services).start(session, replay_request, job)
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
     return answer(await _replay_json(services, row.id), status=201)
@@ -141,10 +141,10 @@ async def recording(request: Request) -> Response:
     """
     services, session = await session_of(request)
     try:
-        made = await replays(services).recording(session, request.query_params.get("run"))
+        recorded_run = await replays(services).recording(session, request.query_params.get("run"))
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
     redactor = await exchange(services).redactor_of(session.key, Wish())
     return await large_answer(
-        lambda: json.loads(recording_text(cleaned(made, redactor, lambda *_: None)))
+        lambda: json.loads(recording_text(cleaned(recorded_run, redactor, lambda *_: None)))
     )

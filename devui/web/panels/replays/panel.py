@@ -41,23 +41,23 @@ _LIVE_TOOLS: Final = "recorded models, live tools"
 async def replay(services: Services, session: SessionRow) -> Replay:
     """What the newest run replays; empty for any other run."""
     run = await services.journal.runs.newest(session.key)
-    told = await replays(services).as_json(run.id) if run else None
-    if run is None or told is None:
+    report = await replays(services).as_json(run.id) if run else None
+    if run is None or report is None:
         return Replay()
-    source = await services.journal.sessions.get(told["sourceSession"] or 0)
-    calls = _LIVE_TOOLS if told["liveTools"] else _NO_CALLS
+    source = await services.journal.sessions.get(report["sourceSession"] or 0)
+    calls = _LIVE_TOOLS if report["liveTools"] else _NO_CALLS
     calls = ", ".join(filter(None, (calls, by(run.actor))))
-    extent = await replays(services).extent(told["sourceSession"], told["source"])
+    extent = await replays(services).extent(report["sourceSession"], report["source"])
     begin = Replay(
         title="Replay",
         text=calls,
         source_href=session_url(source.key, event=extent[0]) if source else "",
         source=f"#{extent[0]} to #{extent[1]} of {session_name(source)}" if source else "",
         action=replays_url(source.key) if source else "",
-        run=told["source"],
-        live_tools=told["liveTools"],
+        run=report["source"],
+        live_tools=report["liveTools"],
     )
-    verdict = told["verdict"]
+    verdict = report["verdict"]
     if verdict is None:
         if run.ended is not None:
             return replace(begin, title="Replay was interrupted", tone="other")
@@ -70,7 +70,7 @@ async def replay(services: Services, session: SessionRow) -> Replay:
         judged,
         title="Replay differs",
         text=f"{visible(verdict['divergence']['message'])} It continued with the recorded answers.",
-        event_href=compare_url(await _sides(services, source, told["source"], session, run.id)),
+        event_href=compare_url(await _sides(services, source, report["source"], session, run.id)),
         event="Compare the two runs",
         other_engine=True,
     )
@@ -84,11 +84,11 @@ async def _under_way(
     if live is None or row is None or not extent[0]:
         return begin
     recorded = extent[1] - extent[0] + 1
-    done = min(max(row.events - extent[0] + 1, 0), recorded)  # the fork has all before the run
+    count = min(max(row.events - extent[0] + 1, 0), recorded)  # the fork has all before the run
     return replace(
         begin,
-        text=f"{done:,} of {plural(recorded, 'event')}, {begin.text}",
-        committed=done,
+        text=f"{count:,} of {plural(recorded, 'event')}, {begin.text}",
+        committed=count,
         recorded=recorded,
         stop_action="" if live.stopping else stop_url(live.row.id),
     )
@@ -99,9 +99,9 @@ async def _sides(
 ) -> Compared:
     """How the compare page names a recorded run and its replay."""
     names = []
-    for where, wanted in ((source, recorded), (session, run)):
+    for where, run_id in ((source, recorded), (session, run)):
         runs = [each["run"] for each in await replays(services).runs(where)]
-        names.append(f"{where.key}@{runs.index(wanted) + 1}")
+        names.append(f"{where.key}@{runs.index(run_id) + 1}")
     return Compared(*names)
 
 
@@ -115,31 +115,31 @@ def _judged(
     count = f"{verdict['events']} of {plural(verdict['recorded'], 'event')} matched"
     answers = plural(verdict["calls"], "recorded answer")
     notes = tuple(visible(note) for note in verdict["notes"])
-    found = verdict["divergence"]
-    if found is None:
-        title, tone = _agreed(verdict)
+    divergence = verdict["divergence"]
+    if divergence is None:
+        title, tone = _heading(verdict)
         aside = " except for tool results" if verdict.get("strayed") else ""
         text = f"{count}{aside}, {answers}, {calls}"
         return replace(begin, title=title, tone=tone, text=text, notes=notes)
-    number = first + found["place"]
-    recorded = found["place"] < verdict["recorded"]
+    number = first + divergence["place"]
+    recorded = divergence["place"] < verdict["recorded"]
     return replace(
         begin,
         title="Replay diverged",
         tone="other",
-        text=f"{visible(found['message'])} {count[0].upper()}{count[1:]} before that."
+        text=f"{visible(divergence['message'])} {count[0].upper()}{count[1:]} before that."
         " Resume continues from here with live calls.",
-        fields=tuple(_field(each) for each in found["differences"]),
-        expected="" if found["differences"] else _json(found["expected"]),
-        actual="" if found["differences"] else _json(found["actual"]),
-        nearest=_json(found["nearest"]),
+        fields=tuple(_field(each) for each in divergence["differences"]),
+        expected="" if divergence["differences"] else _json(divergence["expected"]),
+        actual="" if divergence["differences"] else _json(divergence["actual"]),
+        nearest=_json(divergence["nearest"]),
         notes=notes,
         event_href=session_url(source.key, event=number) if source and recorded else "",
         event=f"recorded #{number}",
     )
 
 
-def _agreed(verdict: dict[str, Any]) -> tuple[str, Literal["same", "other"]]:
+def _heading(verdict: dict[str, Any]) -> tuple[str, Literal["same", "other"]]:
     if verdict["identical"]:
         return "Replay is identical", "same"
     if verdict.get("strayed"):

@@ -21,7 +21,7 @@ async def start(request: Request) -> Response:
     """Execute a run again in a fork and show that."""
     services, session = await session_of(request)
     form = await read_form(request)
-    wanted = ReplayRequest(
+    replay_request = ReplayRequest(
         run=await _run(services, session, form),
         live_tools=form.get("live") is not None,
         pause=form.get("pause") is not None,
@@ -30,7 +30,7 @@ async def start(request: Request) -> Response:
     )
     try:
         with services.jobs.begin("replay", session.title or session.id, session=session.key) as job:
-            row = await replays(services).start(session, wanted, job)
+            row = await replays(services).start(session, replay_request, job)
     except JobStopped:
         return RedirectResponse(session_url(session.key, tab="run"), status_code=303)
     except NotRecorded as error:

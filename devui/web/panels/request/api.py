@@ -100,10 +100,10 @@ async def _model_call(
     """A model call with its request; raises NotFound."""
     row = await services.journal.spans.get(session.key, span) if span is not None else None
     is_asked = row is not None and row.type == "model"
-    sent = (await request_and_answers(services.journal, row))[0] if row and is_asked else None
-    if row is None or sent is None:
+    body = (await request_and_answers(services.journal, row))[0] if row and is_asked else None
+    if row is None or body is None:
         raise NotFound(f"session {session.key} has no model request for span {span}")
-    return row, sent
+    return row, body
 
 
 def _block(block: DiffBlock) -> PromptBlockJson:

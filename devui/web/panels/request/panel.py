@@ -68,27 +68,27 @@ _Piece = tuple[float, str, str]
 
 def streamed_answer(answers: Sequence[Any]) -> Streamed | None:
     """The pieces of an answer, from `[seconds, response]` each; None if it came at once."""
-    told = [(float(at), Event.of(fields_in(response))) for at, response in answers]
-    partial = [(at, each) for at, each in told if each.is_partial]
+    responses = [(float(at), Event.of(fields_in(response))) for at, response in answers]
+    partial = [(at, each) for at, each in responses if each.is_partial]
     pieces = list(_pieces(partial[:MOST]))
     if not pieces:
         return None
-    final = next((_text(each) for _, each in reversed(told) if not each.is_partial), None)
-    joined = "".join(_text(each) for _, each in partial)
+    final = next((_text(each) for _, each in reversed(responses) if not each.is_partial), None)
+    whole = "".join(_text(each) for _, each in partial)
     times = [at for at, _, _ in pieces]
     span = max(times[-1], 1e-6)
     stalls = _stalls(times)
     return Streamed(
         pieces=tuple(
-            StreamedPiece(visible(text), said, round(_WIDE * at / span, 1))
-            for (at, text, _), said in zip(pieces, _piece_notes(pieces), strict=True)
+            StreamedPiece(visible(text), note, round(_WIDE * at / span, 1))
+            for (at, text, _), note in zip(pieces, _piece_notes(pieces), strict=True)
         ),
         ticks="".join(f"M{_WIDE * at / span:.1f} 3v14" for at in times),
         stalls=tuple(
             (round(_WIDE * a / span, 1), round(_WIDE * (b - a) / span, 1)) for a, b in stalls
         ),
         summary=_stream_summary(times, stalls),
-        differs=final is not None and final != joined,
+        differs=final is not None and final != whole,
     )
 
 
@@ -157,11 +157,11 @@ async def request_panel(
     if models:
         return await _model_call(services, row, models[-1], against)
     if spans:
-        told = [await sent_and_result(services.journal, span) for span in spans]
+        bodies = [await sent_and_result(services.journal, span) for span in spans]
         body = await services.journal.events.body(session.key, row.number)
         calls = tuple(
             _tool((session.key, row.number), span, *each, _rest_of(body, span.call, each[1]))
-            for span, each in zip(spans, told, strict=True)
+            for span, each in zip(spans, bodies, strict=True)
         )
         return ToolCallsPanel(row.number, calls)
     return _nothing(row)
@@ -180,8 +180,8 @@ async def block_body(services: Services, span: SpanRow, position: int) -> BlockB
     request, _ = await request_and_answers(services.journal, span)
     if request is None:
         return None
-    said = await asyncio.to_thread(blocks_of, request)
-    return body_of(said[position].value) if position < len(said) else None
+    blocks = await asyncio.to_thread(blocks_of, request)
+    return body_of(blocks[position].value) if position < len(blocks) else None
 
 
 def _nothing(row: EventRow) -> Hint:
@@ -241,10 +241,12 @@ async def _model_call(
     other = previous if against == PREVIOUS else next((s for s in others if s.id == against), None)
     form = _form(row, span, previous, others, against if other else None)
     than = await request_and_answers(services.journal, other) if other else (None, None)
-    tried = len(await services.journal.trials.list(row.session, span=span.id))
-    told = json.loads(answers or "[]")
-    clean_answers(told, services.view.redactor())
-    build = partial(_panel, span, request, told, form=form, than=(other, than[0]), tried=tried)
+    trials = len(await services.journal.trials.list(row.session, span=span.id))
+    responses = json.loads(answers or "[]")
+    clean_answers(responses, services.view.redactor())
+    build = partial(
+        _panel, span, request, responses, form=form, than=(other, than[0]), trials=trials
+    )
     weight = len(request) + (len(than[0]) if than[0] else 0)
     return await asyncio.to_thread(build) if weight > HEAVY else build()
 
@@ -256,14 +258,14 @@ def _panel(
     *,
     form: DiffForm,
     than: tuple[SpanRow | None, SentRequest | None],
-    tried: int,
+    trials: int,
 ) -> RequestPanel:
-    said = blocks_of(request)
+    texts = blocks_of(request)
     usage = _usage(answers)
     tools = json.loads(request.tools.text) if request.tools else []
-    sizes = [len(each.text) for each in said]
+    sizes = [len(each.text) for each in texts]
     tokens = _estimate(usage, sum(sizes) + (len(request.tools.text) if request.tools else 0))
-    blocks = _blocks(span, said, tokens)
+    blocks = _blocks(span, texts, tokens)
     system = blocks[0] if request.system else None
     diff = prompt_diff(than[0], than[1], request) if than[0] and than[1] else None
     cached = _WIDE * usage.cached / usage.prompt if usage and usage.prompt else 0.0
@@ -274,20 +276,21 @@ def _panel(
         error=visible(span.error or ""),
         form=form,
         diff=diff,
-        bar=_bar(said, request, tokens),
+        bar=_bar(texts, request, tokens),
         cached=cached,
         bar_title=_bar_title(usage),
         system=system,
         messages=tuple(blocks[1:] if system else blocks),
         tools=tuple(
-            tool_shown(f"tool-{span.id}-{i}", told) for i, told in enumerate(declarations(tools))
+            tool_shown(f"tool-{span.id}-{i}", declaration)
+            for i, declaration in enumerate(declarations(tools))
         ),
         config=json_tree(json.loads(request.config.text)) if request.config else None,
         streamed=streamed_answer(answers),
         raw_href=raw_request_url(span.session, span.id),
         json_href=span_api_url(span.session, span.id),
         again_href=again_url(span.session, span.id),
-        tried=f"sent {plural(tried, 'time')}" if tried else "",
+        trial_note=f"sent {plural(trials, 'time')}" if trials else "",
     )
 
 
@@ -324,16 +327,16 @@ def _blocks(span: SpanRow, texts: list[BlockText], tokens: float | None) -> list
 
 
 def _size(characters: int, tokens: float | None) -> str:
-    about = f" · ≈{formats.grouped(round(characters * tokens))} tokens" if tokens else ""
-    return f"{formats.grouped(characters)} chars{about}"
+    about = f" · ≈{formats.group_digits(round(characters * tokens))} tokens" if tokens else ""
+    return f"{formats.group_digits(characters)} chars{about}"
 
 
 def _bar(texts: list[BlockText], request: SentRequest, tokens: float | None) -> tuple[Share, ...]:
     """Blocks and tools in the order in which providers take them for their cache."""
     tools = [("tools", len(request.tools.text))] if request.tools else []
-    named = [(f"{each.role} {each.place}".strip(), len(each.text)) for each in texts]
+    pieces = [(f"{each.role} {each.place}".strip(), len(each.text)) for each in texts]
     head = 1 if request.system else 0
-    parted = [*named[:head], *tools, *named[head:]]
+    parted = [*pieces[:head], *tools, *pieces[head:]]
     roles = [each.role for each in texts]
     kinds = [*roles[:head], *("tools" for _ in tools), *roles[head:]]
     total = sum(size for _, size in parted) or 1
@@ -353,16 +356,16 @@ def _bar(texts: list[BlockText], request: SentRequest, tokens: float | None) -> 
 def _bar_title(usage: Usage | None) -> str:
     if usage is None:
         return "estimated from characters; the model reported no token count"
-    told = f"{formats.grouped(usage.prompt)} prompt tokens; shares are estimated"
-    return told + " from characters, without files"
+    title = f"{formats.group_digits(usage.prompt)} prompt tokens; shares are estimated"
+    return title + " from characters, without files"
 
 
 def _facts(span: SpanRow, usage: Usage | None, request: SentRequest, characters: int) -> list[Fact]:
     facts = [Fact("messages", f"{len(request.contents):,}")]
     if usage:
-        cached = f"{formats.grouped(usage.cached)} of them cached" if usage.cached else ""
-        facts.append(Fact("prompt tokens", formats.grouped(usage.prompt), hint=cached))
-    facts.append(Fact("characters", formats.grouped(characters), hint="without tools"))
+        cached = f"{formats.group_digits(usage.cached)} of them cached" if usage.cached else ""
+        facts.append(Fact("prompt tokens", formats.group_digits(usage.prompt), hint=cached))
+    facts.append(Fact("characters", formats.group_digits(characters), hint="without tools"))
     if span.seconds is not None:
         first = request.stream and span.first is not None and span.first < span.seconds
         hint = f"first chunk after {formats.duration(span.first or 0)}" if first else ""
@@ -375,14 +378,14 @@ def _form(
     span: SpanRow,
     previous: SpanRow | None,
     others: Sequence[SpanRow],
-    chosen: int | None,
+    other: int | None,
 ) -> DiffForm:
-    options = [OtherCall("", "nothing", chosen is None)]
+    options = [OtherCall("", "nothing", other is None)]
     if previous:
         label = f"previous call of {visible(span.agent)}{_of(previous)}"
-        options.append(OtherCall(str(PREVIOUS), label, chosen == PREVIOUS))
+        options.append(OtherCall(str(PREVIOUS), label, other == PREVIOUS))
     options += [
-        OtherCall(str(each.id), f"{visible(each.agent)}{_of(each)}", chosen == each.id)
+        OtherCall(str(each.id), f"{visible(each.agent)}{_of(each)}", other == each.id)
         for each in others
         if each.id != span.id
     ]

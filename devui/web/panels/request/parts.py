@@ -63,7 +63,7 @@ class OtherCall:
 
     value: str
     label: str
-    chosen: bool
+    is_chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class RequestPanel:
     raw_href: str
     json_href: str
     again_href: str
-    tried: str = ""
+    trial_note: str = ""
     """How often it was asked again, in words."""
 
 

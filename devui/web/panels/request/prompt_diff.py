@@ -52,11 +52,11 @@ def body_of(value: Any) -> BlockBody:
 def declarations(tools: Any) -> Iterator[tuple[str, str, Any]]:
     """Name, description and schema of each tool; a tool of the provider has its name alone."""
     for tool in tools if isinstance(tools, list) else []:
-        for key, told in fields_in(tool).items():
-            if key == "functionDeclarations" and isinstance(told, list):
-                yield from (_declaration(fields_in(each)) for each in told)
+        for key, value in fields_in(tool).items():
+            if key == "functionDeclarations" and isinstance(value, list):
+                yield from (_declaration(fields_in(each)) for each in value)
             else:
-                yield key, "runs at the provider", told
+                yield key, "runs at the provider", value
 
 
 def tool_shown(dom_id: str, declaration: tuple[str, str, Any]) -> ToolShown:
@@ -74,8 +74,8 @@ def tool_shown(dom_id: str, declaration: tuple[str, str, Any]) -> ToolShown:
 
 def as_text(value: Any) -> str:
     """What a content says, to be read and compared: text as it is, all else as JSON."""
-    told = value.get("parts") if isinstance(value, Mapping) else _parts(value)
-    return "\n".join(_part_text(fields_in(part)) for part in told or [])
+    parts = value.get("parts") if isinstance(value, Mapping) else _parts(value)
+    return "\n".join(_part_text(fields_in(part)) for part in parts or [])
 
 
 def _system(piece: Piece | None) -> Iterator[BlockText]:
@@ -109,8 +109,8 @@ def _part_text(part: Mapping[str, Any]) -> str:
     if data:
         size = formats.size(len(str(data.get("data", ""))) * 3 // 4)
         return f"[{data.get('mimeType', 'file')}, {size}]"
-    shown = {key: value for key, value in part.items() if key != "thoughtSignature"}
-    return json.dumps(shown, ensure_ascii=False, indent=2)
+    fields = {key: value for key, value in part.items() if key != "thoughtSignature"}
+    return json.dumps(fields, ensure_ascii=False, indent=2)
 
 
 _SHOWN: Final = 6_000
@@ -128,7 +128,7 @@ _Breaks = Literal["nowhere", "blocks", "tools"]
 def prompt_diff(other: SpanRow, before: SentRequest, after: SentRequest) -> PromptDiff:
     """What differs in `after` from the request of the other call."""
     old, new = blocks_of(before), blocks_of(after)
-    tools = _named(_tools(before.tools), _tools(after.tools))
+    tools = _diff_by_name(_tools(before.tools), _tools(after.tools))
     breaks, verdict = _prefix(before, after)
     place = f"#{other.event}" if other.event else f"span {other.number}"
     href = session_url(other.session, event=other.event, tab="request") if other.event else ""
@@ -136,9 +136,9 @@ def prompt_diff(other: SpanRow, before: SentRequest, after: SentRequest) -> Prom
         title=f"{place} of {visible(other.agent)}",
         href=href,
         verdict=verdict,
-        blocks=tuple(_bounded(_marked(_blocks(old, new), breaks=breaks == "blocks"))),
-        tools=tuple(_marked(tools, breaks=breaks == "tools")),
-        config=tuple(_named(_settings(before), _settings(after))),
+        blocks=tuple(_bounded(_mark_break(_blocks(old, new), breaks=breaks == "blocks"))),
+        tools=tuple(_mark_break(tools, breaks=breaks == "tools")),
+        config=tuple(_diff_by_name(_settings(before), _settings(after))),
     )
 
 
@@ -162,7 +162,7 @@ def _name(piece: Piece | None) -> str:
     return piece.name if piece else ""
 
 
-def _marked(blocks: Iterator[DiffBlock], *, breaks: bool) -> Iterator[DiffBlock]:
+def _mark_break(blocks: Iterator[DiffBlock], *, breaks: bool) -> Iterator[DiffBlock]:
     """The first difference ends what a cache can know."""
     for block in blocks:
         first = breaks and block.kind != "same"
@@ -175,11 +175,11 @@ def _blocks(old: list[BlockText], new: list[BlockText]) -> Iterator[DiffBlock]:
         if tag == "equal":
             yield _unchanged(new[k:m])
             continue
-        paired = min(j - i, m - k)
-        for was, now in zip(old[i : i + paired], new[k : k + paired], strict=True):
+        pairs = min(j - i, m - k)
+        for was, now in zip(old[i : i + pairs], new[k : k + pairs], strict=True):
             yield _changed(was, now)
-        yield from (_whole("removed", was) for was in old[i + paired : j])
-        yield from (_whole("added", now) for now in new[k + paired : m])
+        yield from (_whole("removed", was) for was in old[i + pairs : j])
+        yield from (_whole("added", now) for now in new[k + pairs : m])
 
 
 def _aligned(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
@@ -199,10 +199,10 @@ def _aligned(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, in
 def _unchanged(blocks: Sequence[BlockText]) -> DiffBlock:
     system = blocks[0].role == "system" and not blocks[0].place
     messages = len(blocks) - system
-    told = [*(["system instruction"] if system else [])]
+    nouns = [*(["system instruction"] if system else [])]
     if messages:
-        told.append(plural(messages, "unchanged message"))
-    label = " and ".join(told)
+        nouns.append(plural(messages, "unchanged message"))
+    label = " and ".join(nouns)
     return DiffBlock("same", label if messages else f"{label}, unchanged")
 
 
@@ -249,32 +249,32 @@ def _clipped(text: str) -> str:
 
 
 def _bounded(blocks: Iterator[DiffBlock]) -> Iterator[DiffBlock]:
-    left = _MOST
+    remaining = _MOST
     for place, block in enumerate(blocks):
-        left -= sum(len(text) for _, text in block.pieces)
-        if left < 0:
+        remaining -= sum(len(text) for _, text in block.pieces)
+        if remaining < 0:
             yield DiffBlock("same", f"only the first {place:,} differences are shown")
             return
         yield block
 
 
 def _tools(piece: Piece | None) -> dict[str, str]:
-    told = declarations(json.loads(piece.text)) if piece else ()
-    return {name: f"{about}\n{_json(schema)}" if schema else about for name, about, schema in told}
+    tools = declarations(json.loads(piece.text)) if piece else ()
+    return {name: f"{about}\n{_json(schema)}" if schema else about for name, about, schema in tools}
 
 
 def _settings(request: SentRequest) -> dict[str, str]:
-    told: dict[str, Any] = {"model": request.model, "stream": request.stream}
+    settings: dict[str, Any] = {"model": request.model, "stream": request.stream}
     config = json.loads(request.config.text) if request.config else {}
-    told |= config if isinstance(config, dict) else {"config": config}  # as a bundle has it
-    return {name: _json(value) for name, value in told.items()}
+    settings |= config if isinstance(config, dict) else {"config": config}  # as a bundle has it
+    return {name: _json(value) for name, value in settings.items()}
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _named(old: dict[str, str], new: dict[str, str]) -> Iterator[DiffBlock]:
+def _diff_by_name(old: dict[str, str], new: dict[str, str]) -> Iterator[DiffBlock]:
     for name in dict.fromkeys([*old, *new]):
         was, now = old.get(name), new.get(name)
         if was == now:

@@ -29,8 +29,8 @@ async def block(request: Request) -> Response:
 
 async def _model_call(request: Request) -> tuple[Services, SpanRow]:
     services, session = await session_of(request)
-    wanted = whole_number(request.path_params["span"])
-    span = await services.journal.spans.get(session.key, wanted) if wanted is not None else None
+    number = whole_number(request.path_params["span"])
+    span = await services.journal.spans.get(session.key, number) if number is not None else None
     if span is None or span.type != "model":
         raise NotFound(f"session {session.key} has no model call {request.path_params['span']}")
     return services, span

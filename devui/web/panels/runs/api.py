@@ -38,7 +38,7 @@ from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.lookup import session_of
 from devui.web.operation import Query, Refusal, operation
 from devui.web.panels.apps.session_list import ListQuery, sessions_on_page
-from devui.web.panels.recovery.actions import first_guard, settled
+from devui.web.panels.recovery.actions import decisions_for, first_guard
 from devui.web.panels.runs.output import last_output, output_after
 from devui.web.panels.runs.schemas import (
     EditsJson,
@@ -172,24 +172,27 @@ async def start(request: Request) -> Response:
     body = parse(StartBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
     if body.message is None and body.invocation_id is None:
         raise BadRequest("message is required, or invocationId to resume an invocation")
-    decided: tuple[Settled, ...] = ()
+    decisions: tuple[Settled, ...] = ()
     if body.message is None and body.invocation_id is not None:
         answers = call_answers(body.unknown)
         try:
-            decided = await settled(
+            decisions = await decisions_for(
                 services, session, body.invocation_id, answers, actor=body.actor
             )
         except Undecided as error:
-            told = {"detail": str(error), "unknown": [unknown_told(each) for each in error.calls]}
-            return answer(told, status=409)
+            refusal = {
+                "detail": str(error),
+                "unknown": [unknown_json(each) for each in error.calls],
+            }
+            return answer(refusal, status=409)
     settings = await settings_of_body(services, session, body.settings)
     guard = await first_guard(
-        services, session, body.guard, invocation=body.invocation_id, settled=decided
+        services, session, body.guard, invocation=body.invocation_id, decisions=decisions
     )
     row = await services.runs.start(
         session,
         RunRequest(
-            opening=opening(decided),
+            opening=opening(decisions),
             guard=guard,
             message=message_of(body.message),
             invocation=body.invocation_id,
@@ -234,17 +237,17 @@ async def sessions(request: Request) -> Response:
         total = {"total": count}
     keys = [row.key for row in rows]
     notes = await services.journal.notes.of_sessions(keys)
-    imported = await services.journal.imports.among(keys)
-    told = []
+    imported_keys = await services.journal.imports.among(keys)
+    items = []
     for row in rows:
         note = notes.get(row.key)
         about = {
             "starred": bool(note and note.starred),
             "note": note.text if note else "",
-            "imported": row.key in imported,
+            "imported": row.key in imported_keys,
         }
-        told.append({**_session(services, row), **about})
-    return answer({"sessions": told, **total})
+        items.append({**_session(services, row), **about})
+    return answer({"sessions": items, **total})
 
 
 def _app_of_list(query: QueryParams) -> str:
@@ -354,8 +357,8 @@ async def command(request: Request) -> Response:
         body.value = await unmasked_hold(services, run, body.value)
     try:
         return answer(await services.runs.command(run, body.to_command()))
-    except CommandRefused as refused:
-        return _refusal(refused)
+    except CommandRefused as error:
+        return _refusal(error)
 
 
 @operation(PositionJson, body=CallBody, refusals=_REFUSALS)
@@ -370,13 +373,13 @@ async def end_call(request: Request) -> Response:
     body = parse(CallBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
     try:
         return answer(await services.runs.end_call(run, body.to_order()))
-    except CommandRefused as refused:
-        return _refusal(refused)
+    except CommandRefused as error:
+        return _refusal(error)
 
 
-def _refusal(refused: CommandRefused) -> Response:
-    status = 422 if isinstance(refused, Misused) else 409
-    return answer({"detail": str(refused), "position": refused.position}, status=status)
+def _refusal(error: CommandRefused) -> Response:
+    status = 422 if isinstance(error, Misused) else 409
+    return answer({"detail": str(error), "position": error.position}, status=status)
 
 
 def _session(services: Services, row: SessionRow) -> dict[str, Any]:
@@ -406,8 +409,8 @@ async def edits(request: Request) -> Response:
 def _edit(row: EditRow) -> dict[str, Any]:
     edit = asdict(row.edit)
     del edit["turn"]  # for replays alone
-    told = {name: json.loads(edit.pop(name)) for name in ("before", "after")}
-    return {"id": row.id, **edit, **told}
+    values = {name: json.loads(edit.pop(name)) for name in ("before", "after")}
+    return {"id": row.id, **edit, **values}
 
 
 async def _position_after(
@@ -418,13 +421,13 @@ async def _position_after(
     with services.bus.subscribe(session) as reader:
         while True:
             position = await services.runs.position(run)
-            left = until - time.monotonic()
+            remaining = until - time.monotonic()
             stands = position["position"]
-            moved = stands is None or stands > after
-            if moved or left <= 0:
+            has_moved = stands is None or stands > after
+            if has_moved or remaining <= 0:
                 return position
             try:
-                if not await asyncio.wait_for(reader.batch(), left):
+                if not await asyncio.wait_for(reader.batch(), remaining):
                     return position
             except TimeoutError:
                 continue
@@ -455,7 +458,7 @@ def call_answers(bodies: Mapping[str, AnswerBody]) -> dict[str, CallAnswer]:
     }
 
 
-def unknown_told(call: UnknownCall) -> UnknownCallJson:
+def unknown_json(call: UnknownCall) -> UnknownCallJson:
     """A call of unknown outcome as JSON."""
     return {
         "id": call.id,

@@ -14,8 +14,8 @@ def run_failure(error: str | None) -> Failure | None:
     """The error of a run: JSON text with `type`, `message`, `traceback`, `file`, `line`."""
     if error is None:
         return None
-    told = json.loads(error)
-    return failure(told) if isinstance(told, dict) else Failure(visible(str(told)))
+    details = json.loads(error)
+    return failure(details) if isinstance(details, dict) else Failure(visible(str(details)))
 
 
 def agent_failure(error: AgentError) -> Failure:

@@ -10,8 +10,8 @@ NumberedLine = tuple[int, OutputLine]
 async def last_output(services: Services, run: RunRow, limit: int) -> list[NumberedLine]:
     """The last lines of a run, ascending, at most `limit`."""
     waiting = _waiting(services, run)  # first: what is written meanwhile is in both
-    stored = await services.journal.runs.last_output(run.id, limit)
-    return _joined(stored, waiting)[-limit:]
+    lines = await services.journal.runs.last_output(run.id, limit)
+    return _join(lines, waiting)[-limit:]
 
 
 async def output_after(
@@ -19,15 +19,15 @@ async def output_after(
 ) -> list[NumberedLine]:
     """The lines of a run above the number `after`, at most `limit`; None for all."""
     waiting = [line for line in _waiting(services, run) if line[0] > after]
-    stored = await services.journal.runs.output(run.id, after, limit)
-    return _joined(stored, waiting)[:limit]
+    lines = await services.journal.runs.output(run.id, after, limit)
+    return _join(lines, waiting)[:limit]
 
 
-def _joined(stored: list[NumberedLine], waiting: list[NumberedLine]) -> list[NumberedLine]:
-    if not (stored or waiting):
+def _join(lines: list[NumberedLine], waiting: list[NumberedLine]) -> list[NumberedLine]:
+    if not (lines or waiting):
         return []
-    last_stored = stored[-1][0] if stored else 0
-    return [*stored, *(line for line in waiting if line[0] > last_stored)]
+    last_stored = lines[-1][0] if lines else 0
+    return [*lines, *(line for line in waiting if line[0] > last_stored)]
 
 
 def _waiting(services: Services, run: RunRow) -> list[NumberedLine]:

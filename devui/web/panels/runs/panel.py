@@ -119,15 +119,15 @@ def _for(asker: Mapping[str, Any] | None) -> str:
 
 
 def _going(session: SessionRow, live: LiveRun, report: Mapping[str, Any]) -> RunPanel:
-    held = bool(live.stepper.holds)
+    is_held = bool(live.stepper.holds)
     several = len(report["branches"]) > 1
     return RunPanel(
         href=standing_url(session.key),
         title="What the run is doing",
         going=True,
-        silent=None if held else moment(live.progressed.at),
+        silent=None if is_held else moment(live.progressed.at),
         whys=(*_whys(report), *map(_hold, live.stepper.holds)),
-        action="" if held or live.stopping else commands_url(live.row.id),
+        action="" if is_held or live.stopping else commands_url(live.row.id),
         key=uuid.uuid4().hex,
         stop_href="" if live.stopping else stop_url(live.row.id),
         break_action=breakpoints_url(session.key),
@@ -177,7 +177,7 @@ def call_ending(run: str, call: Mapping[str, Any]) -> CallEnding:
         slot=answer_slot(call["id"]),
         fields=answer_form(schema).fields() if schema else (),
         typed_slot=typed_slot(call["id"]),
-        typed=typed_answer(call),
+        typed_field=typed_answer(call),
     )
 
 

@@ -35,7 +35,7 @@ class CallEnding:
     fields: tuple[AskField, ...]
     """What a tool declares to return; empty if it declares nothing that has fields."""
     typed_slot: str
-    typed: AskField
+    typed_field: AskField
     """Takes any answer."""
 
 

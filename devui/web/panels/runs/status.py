@@ -39,7 +39,7 @@ def run_status(
         status=status,
         word=WORDS[status],
         stop_href=stop_url(run.id) if active else None,
-        started=moment(run.started) if active else None,
+        start=moment(run.started) if active else None,
         run=run.id,
         by=_actor(run),
         why_href="" if run.ended else session_url(run.session, tab="run"),
@@ -50,8 +50,8 @@ def run_status(
 def _actor(run: RunRow) -> str:
     if run.stopped_by is not None:
         return by(run.stopped_by)
-    started = by(run.actor)
-    return f"started {started}" if started else ""
+    author = by(run.actor)
+    return f"started {author}" if author else ""
 
 
 async def newest_run(services: Services, session: int) -> RunStatus:
@@ -66,8 +66,8 @@ async def run_of(services: Services, session: int, run: RunRow | None) -> RunSta
     """
     if run is not None and run.closed:
         return replace(run_status(run), status="idle", word="closed")
-    asked = run is not None and (run.status == "done" or answer_lost(run))
-    if run is not None and asked and await open_questions(services.journal, run):
+    may_ask = run is not None and (run.status == "done" or answer_lost(run))
+    if run is not None and may_ask and await open_questions(services.journal, run):
         return replace(run_status(run), status="waiting", word=WORDS["waiting"])
     live = services.runs.live(session)
     if live is None:

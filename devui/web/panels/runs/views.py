@@ -21,10 +21,10 @@ from devui.web.panels.chat.attachments import MESSAGE_LIMIT, message_in
 from devui.web.panels.chat.chat import ask_slot
 from devui.web.panels.hold.forms import held_form, held_slot, json_field, json_slot, value_of
 from devui.web.panels.inspector.inspector import log as log_panel
-from devui.web.panels.questions.api import answered, question_at
+from devui.web.panels.questions.api import answer_question, question_at
 from devui.web.panels.questions.questions import form_of
 from devui.web.panels.questions.schema_forms import WrongFields
-from devui.web.panels.recovery.actions import first_guard, settled
+from devui.web.panels.recovery.actions import decisions_for, first_guard
 from devui.web.panels.recovery.views import acknowledge, asked_again, call_answers
 from devui.web.panels.runs.api import CallBody, CommandBody
 from devui.web.panels.runs.output import output_after
@@ -68,7 +68,7 @@ async def end_call(request: Request) -> Response:
     if "filled" in form:
         return await _call_form(request, services, run, form)
     try:
-        return await _order_call(request, services, run, form, _typed(form))
+        return await _order_call(request, services, run, form, _text_value(form))
     except WrongFields as wrong:
         call = await _call_of(services, run, form)
         slot, fields = typed_slot(call["id"]), (typed_answer(call),)
@@ -99,10 +99,10 @@ async def _order_call(
     body = parse(CallBody, {**order, "call": call, "actor": actor_of(form), "value": value})
     try:
         position = await services.runs.end_call(run, body.to_order())
-    except Misused as refused:
-        raise _misused(form, f"invalid answer: {refused}") from refused
-    except CommandRefused as refused:
-        raise Conflict(str(refused)) from refused
+    except Misused as error:
+        raise _misused(form, f"invalid answer: {error}") from error
+    except CommandRefused as error:
+        raise Conflict(str(error)) from error
     return acknowledge(request, position["session"])
 
 
@@ -125,7 +125,7 @@ async def _call_of(services: Services, run: str, form: FormData) -> Mapping[str,
     return dict(call)
 
 
-def _typed(form: FormData) -> Any:
+def _text_value(form: FormData) -> Any:
     """What the text field says: JSON, or a text. Raises WrongFields."""
     if form.get("command") != "answer":
         return None
@@ -146,10 +146,10 @@ async def start(request: Request) -> Response:
     invocation = str(form.get("invocation") or "") or None
     if message is None and invocation is None:
         raise Unprocessable("write a message or attach a file first")
-    decided: tuple[Settled, ...] = ()
+    decisions: tuple[Settled, ...] = ()
     if message is None and invocation is not None:
         try:
-            decided = await settled(
+            decisions = await decisions_for(
                 services, session, invocation, call_answers(form), actor=actor_of(form)
             )
         except WrongFields as wrong:
@@ -162,20 +162,20 @@ async def start(request: Request) -> Response:
             settings = await settings_of_form(services, session, texts)
         except WrongFields as wrong:
             return _settings_again(request, services, session, texts, wrong)
-    wanted = RunRequest(
-        opening=opening(decided),
+    run_request = RunRequest(
+        opening=opening(decisions),
         message=message,
         invocation=invocation,
         streaming=form.get("streaming") is not None,
         pause=form.get("pause") is not None,
         settings=settings,
         actor=actor_of(form),
-        guard=await first_guard(services, session, invocation=invocation, settled=decided),
+        guard=await first_guard(services, session, invocation=invocation, decisions=decisions),
     )
     if "queue" in form and services.runs.live(session.key) is not None:
-        await services.queue.add(session, wanted)
+        await services.queue.add(session, run_request)
     else:
-        await services.runs.start(session, wanted)
+        await services.runs.start(session, run_request)
     return acknowledge(request, session.key)
 
 
@@ -205,11 +205,11 @@ async def answer(request: Request) -> Response:
     number = whole_number(fields.get("event")) or 0
     question = await question_at(services, session, number, fields.get("call", ""))
     try:
-        await answered(services, session, question, fields, actor=actor_of(form))
+        await answer_question(services, session, question, fields, actor=actor_of(form))
     except WrongFields as wrong:
-        asked = form_of(question.name, question.args, question.event.author).fields
+        fields_again = form_of(question.name, question.args, question.event.author).fields
         slot = ask_slot(question.id)
-        return refilled(request, services.render, slot, asked, entries=fields, wrong=wrong)
+        return refilled(request, services.render, slot, fields_again, entries=fields, wrong=wrong)
     if answered_once(question.name) or not HtmxRequest.read(request.headers):
         return acknowledge(request, session.key)
     again = form_of(question.name, question.args, question.event.author).fields
@@ -223,16 +223,16 @@ async def command(request: Request) -> Response:
     if "filled" in form:
         return await _filled_in(request, services, run, form)
     try:
-        return await _ordered(request, services, run, _command(form))
+        return await _carry_out(request, services, run, _command(form))
     except WrongFields as wrong:
         hold = _hold(services, run, form)
-        field, given = json_field(hold, ""), {"value": str(form.get("value"))}
+        field, entries = json_field(hold, ""), {"value": str(form.get("value"))}
         return refilled(
-            request, services.render, json_slot(hold), (field,), entries=given, wrong=wrong
+            request, services.render, json_slot(hold), (field,), entries=entries, wrong=wrong
         )
 
 
-async def _ordered(
+async def _carry_out(
     request: Request, services: Services, run: str, order: dict[str, Any], field: str = "value"
 ) -> Response:
     """Carry it out; raises WrongFields at `field` for a value that doesn't fit or isn't new."""
@@ -241,10 +241,10 @@ async def _ordered(
         body.value = await unmasked_hold(services, run, body.value)
     try:
         position = await services.runs.command(run, body.to_command())
-    except Unfit as refused:
-        raise WrongFields({field: str(refused)}) from refused
-    except CommandRefused as refused:
-        raise Conflict(f"{refused}; the page shows the current state of the run") from refused
+    except Unfit as error:
+        raise WrongFields({field: str(error)}) from error
+    except CommandRefused as error:
+        raise Conflict(f"{error}; the page shows the current state of the run") from error
     return acknowledge(request, position["session"])
 
 
@@ -260,32 +260,32 @@ def _hold(services: Services, run: str, form: FormData) -> Hold:
 
 async def _filled_in(request: Request, services: Services, run: str, form: FormData) -> Response:
     """Edit what is held as its form says; what does not fit is told at its field."""
-    given = {name: str(value).replace("\r\n", "\n") for name, value in form.items()}
+    entries = {name: str(value).replace("\r\n", "\n") for name, value in form.items()}
     hold = _hold(services, run, form)
-    filled = held_form(hold)
-    if filled is None:
+    hold_form = held_form(hold)
+    if hold_form is None:
         raise Conflict(_HELD_NO_LONGER)
-    fields, names = filled.fields(), ("key", "position", "hold", "command")
-    order = {name: given[name] for name in names if name in given}
+    fields, names = hold_form.fields(), ("key", "position", "hold", "command")
+    order = {name: entries[name] for name in names if name in entries}
     try:
-        order |= {"actor": actor_of(form), "value": filled.read(given)}
-        return await _ordered(request, services, run, order, field=fields[0].name)
+        order |= {"actor": actor_of(form), "value": hold_form.read(entries)}
+        return await _carry_out(request, services, run, order, field=fields[0].name)
     except WrongFields as wrong:
         slot = held_slot(hold)
-        return refilled(request, services.render, slot, fields, entries=given, wrong=wrong)
+        return refilled(request, services.render, slot, fields, entries=entries, wrong=wrong)
 
 
 def _command(form: FormData) -> dict[str, Any]:
     """The members of a command; a button with `like` is the command `run_to`."""
-    given: dict[str, Any] = {**form, "actor": actor_of(form)}
-    reason = given.pop("reason", "")
-    if given.get("command") == "reject":
-        given["value"] = reason
-    elif "value" in given:
-        given["value"] = value_of(str(given.get("command")), str(given["value"]))
-    if "like" in given:
-        given |= {"command": "run_to", "like": parse_json(str(given["like"]).encode())}
-    return given
+    members: dict[str, Any] = {**form, "actor": actor_of(form)}
+    reason = members.pop("reason", "")
+    if members.get("command") == "reject":
+        members["value"] = reason
+    elif "value" in members:
+        members["value"] = value_of(str(members.get("command")), str(members["value"]))
+    if "like" in members:
+        members |= {"command": "run_to", "like": parse_json(str(members["like"]).encode())}
+    return members
 
 
 async def stop(request: Request) -> Response:

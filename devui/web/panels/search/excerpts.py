@@ -26,7 +26,7 @@ def excerpt(hit: Hit, phrases: Sequence[str], redactor: Redactor) -> Pieces:
     left of them."""
     pattern = re.compile("|".join(map(re.escape, phrases)) or r"(?!)", re.IGNORECASE)
     line = redactor.text(row_text(hit.row.summary))
-    for text in _said(hit) if phrases else ():
+    for text in _texts(hit) if phrases else ():
         match = pattern.search(text)
         if match is None:
             continue
@@ -43,7 +43,7 @@ def phrases_of(event_filter: Filter) -> list[str]:
     return [text for each in event_filter.words if not each.field for text in each.patterns if text]
 
 
-def _said(hit: Hit) -> list[str]:
+def _texts(hit: Hit) -> list[str]:
     try:
         return [*texts(json.loads(hit.event.text, parse_constant=str))]
     except (ValueError, RecursionError):  # the row was enough to find it
@@ -65,4 +65,6 @@ def _pieces(text: str, pattern: re.Pattern[str]) -> Pieces:
     for match in pattern.finditer(text):
         pieces += [(text[end : match.start()], False), (match[0], True)]
         end = match.end()
-    return tuple((visible(each), marked) for each, marked in (*pieces, (text[end:], False)) if each)
+    return tuple(
+        (visible(each), is_match) for each, is_match in (*pieces, (text[end:], False)) if each
+    )

@@ -25,7 +25,7 @@ _TITLED = 10
 """Sessions that are listed by their titles."""
 
 
-async def filled(
+async def fill_page(
     services: Services, page: SearchPage, event_filter: Filter, before: int | None
 ) -> SearchPage:
     """The page with what matches."""
@@ -34,8 +34,8 @@ async def filled(
     titled = [] if before else await titled_sessions(services, event_filter)
     return replace(
         page,
-        named=tuple(map(_named, titled)),
-        sessions=searched(results, event_filter, services.view.redactor()),
+        named_sessions=tuple(map(_named_session, titled)),
+        sessions=sessions_of(results, event_filter, services.view.redactor()),
         older_href=search_url(event_filter.text, before=results.before) if results.before else "",
         percent=progress.percent,
     )
@@ -50,7 +50,7 @@ async def titled_sessions(services: Services, event_filter: Filter) -> list[Sess
     return await services.journal.search.titled(event_filter.text, _TITLED) if is_text else []
 
 
-def searched(
+def sessions_of(
     results: SearchResults, event_filter: Filter, redactor: Redactor
 ) -> tuple[SearchedSession, ...]:
     """The sessions with their matches."""
@@ -84,7 +84,7 @@ def _session(each: SessionHits, event_filter: Filter, redactor: Redactor) -> Sea
     )
 
 
-def _named(row: SessionRow) -> NamedSession:
+def _named_session(row: SessionRow) -> NamedSession:
     return NamedSession(
         title=session_name(row),
         href=session_url(row.key),

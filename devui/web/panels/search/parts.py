@@ -55,7 +55,7 @@ class SearchPage:
     text: str
     error: str
     """Why the text is no filter; "" if it is one."""
-    named: tuple[NamedSession, ...]
+    named_sessions: tuple[NamedSession, ...]
     sessions: tuple[SearchedSession, ...]
     older_href: str
     """More results; "" if these are the last."""

@@ -202,11 +202,11 @@ class LivePage:
         marks = ticks(self._kinds)
         panel = await state(self._services, self._session, None)
         ask = replace("#history-ask", render.part(HistoryAsk(key_history_url(key))))
-        watched = await watch_strip(self._services, self._session, None)
+        strip = await watch_strip(self._services, self._session, None)
         return (
             fill("#ticks", render.part(marks))
             + replace("#state-live", render.part(panel))
-            + replace("#watched-now", render.part(watched))
+            + replace("#watched-now", render.part(strip))
             + ask
         )
 
@@ -229,9 +229,9 @@ class LivePage:
         return fill("#filter-chips", self._services.render.part(chips))
 
     async def _totals(self, _: Batch) -> Markup:
-        part, spent = self._services.render.part, await spending(self._services, self._session)
-        figures = await totals(self._services, self._session, spent)
-        return fill("#totals", part(figures)) + fill("#spending", part(spent))
+        part, costs = self._services.render.part, await spending(self._services, self._session)
+        figures = await totals(self._services, self._session, costs)
+        return fill("#totals", part(figures)) + fill("#spending", part(costs))
 
     async def _in_flight(self, _: Batch) -> Markup:
         render, live = self._services.render, self._services.runs.live(self._session.key)
@@ -313,11 +313,11 @@ class LivePage:
     async def _status(self, _: Batch) -> Markup:
         services, session = self._services, self._session
         live, app = services.runs.live(session.key), app_status(services, session.app)
-        imported = await services.journal.imports.get(session.key) is not None
+        is_imported = await services.journal.imports.get(session.key) is not None
         size = await services.journal.totals.size(session.key)
-        served = bool(services.apps.objects)
-        warnings = services.render.parts(notices(session, size, app, live, served=served))
-        composer = services.render.part(composer_state(live, app, imported=imported))
+        are_objects = bool(services.apps.objects)
+        warnings = services.render.parts(notices(session, size, app, live, are_objects=are_objects))
+        composer = services.render.part(composer_state(live, app, is_imported=is_imported))
         return fill("#warnings", warnings) + fill("#composer-state", composer)
 
     async def _journal(self, _: Batch) -> Markup:
@@ -330,11 +330,11 @@ class LivePage:
         field = services.render.part(
             replace_fields(composer_field(session, app), draft=await unsent(services, session))
         )
-        told = services.render.part(await welcome(services, session, app))
+        markup = services.render.part(await welcome(services, session, app))
         engine = session_engine(session, app)
         return (
             replace("#composer-text", field)
-            + replace("#welcome", told)
+            + replace("#welcome", markup)
             + replace("#on-engine", services.render.part(EngineLabel(engine.name)))
             + replace("#runs-on", services.render.part(engine))
         )
@@ -343,19 +343,19 @@ class LivePage:
         services, session = self._services, self._session
         marks = await self._marks.changes(session)
         # After what takes time: a list that is behind would turn back a switch just pressed.
-        listed = services.render.part(breakpoints(services, session))
+        items = services.render.part(breakpoints(services, session))
         count = Markup("{}").format(enabled_count(services, session))
         ask = replace(
             "#sheet-ask", services.render.part(RenewBreakpointsHere(breaks_here_url(session.key)))
         )
-        return fill("#breakpoints", listed) + fill("#count-breaks", count) + ask + marks
+        return fill("#breakpoints", items) + fill("#count-breaks", count) + ask + marks
 
     async def _lost_reads(self, batch: Batch) -> Markup:
         return await self._lost.changes(self._session, batch)
 
     async def _lineage(self, _: Batch) -> Markup:
-        told = await lineage(self._services, self._session)
-        return fill("#lineage", self._services.render.part(told))
+        part = await lineage(self._services, self._session)
+        return fill("#lineage", self._services.render.part(part))
 
     async def _log_and_title(self, batch: Batch) -> Markup:
         pieces = Markup("")
@@ -377,8 +377,8 @@ class LivePage:
 
 def deleted(render: Renderer) -> Markup:
     """What tells a page that its session is no more."""
-    gone = Notice("bad", "This session was deleted.", href="/", label="All apps")
-    return fill("#warnings", render.part(gone))
+    notice = Notice("bad", "This session was deleted.", href="/", label="All apps")
+    return fill("#warnings", render.part(notice))
 
 
 _PAUSE = 0.05
@@ -418,8 +418,8 @@ async def session(request: Request) -> Response:
             raise
         return stream_response(_deleted(here), streams=here.streams)
     past = request.query_params.get("past") == "yes"
-    wanted = Typed.read(request.query_params.get("filter")).filter
-    messages = _session_messages(services, row, after, past=past, event_filter=wanted)
+    event_filter = Typed.read(request.query_params.get("filter")).filter
+    messages = _session_messages(services, row, after, past=past, event_filter=event_filter)
     return stream_response(messages, streams=services.streams)
 
 
@@ -450,14 +450,14 @@ async def _session_messages(
                     async with services.rendering:
                         start = time.thread_time()
                         html = await page.render(batch)
-                        spent = _SHARE * (time.thread_time() - start)
+                        cooldown = _SHARE * (time.thread_time() - start)
                     if html:
                         yield Message(html, id=str(Cursor(services.journal.id, batch.seq)))
                     events = sum(isinstance(each, EventCommitted) for each in batch.news)
                     pause = min(_EVENT * max(0, events - 1), _LONGEST)
                     if SessionChanged(None) in batch.news:
                         return
-                    await asyncio.sleep(pause if burst > 1 else max(_PAUSE, spent, pause))
+                    await asyncio.sleep(pause if burst > 1 else max(_PAUSE, cooldown, pause))
                     idle_since = time.monotonic()
     except TooFarBehind:
         yield Message("", event=_RESET)
@@ -496,5 +496,5 @@ async def _reset() -> AsyncGenerator[Message, None]:
 
 def _position(request: Request, journal: str) -> int:
     """The seq that the reader has come to; raises ForeignCursor."""
-    named = (request.query_params.get("after"), request.headers.get("last-event-id"))
-    return max(Cursor.read(text, journal).seq for text in named)
+    cursors = (request.query_params.get("after"), request.headers.get("last-event-id"))
+    return max(Cursor.read(text, journal).seq for text in cursors)

@@ -63,8 +63,8 @@ def trouble_notices(journal: Journal) -> tuple[Notice, ...]:
     if journal.trouble is None:
         return ()
     title, until = _TROUBLES[type(journal.trouble)]
-    lost = isinstance(journal.trouble, JournalLogGone)
-    then = "Runs wait; resume them afterwards." if lost else _TRIED
+    is_log_gone = isinstance(journal.trouble, JournalLogGone)
+    then = "Runs wait; resume them afterwards." if is_log_gone else _TRIED
     text = (
         f"Nothing new is saved in {journal.path} until {until}. {then} "
         "Everything committed so far is intact and readable."
@@ -118,15 +118,15 @@ def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
     A browser that is not signed in is no news, nor is an old link: see `unsigned`.
     """
     reasons = sorted(refusals.reasons.items())
-    told = [f"{_times(n)}: {reason}" for reason, n in reasons if reason not in _NO_NEWS]
+    lines = [f"{_times(n)}: {reason}" for reason, n in reasons if reason not in _NO_NEWS]
     if refusals.programs:
         of = f" (of {visible(', '.join(sorted(refusals.apps)))})" if refusals.apps else ""
-        told.insert(0, f"{_times(refusals.programs)}: a program without the token{of}")
-    if not told:
+        lines.insert(0, f"{_times(refusals.programs)}: a program without the token{of}")
+    if not lines:
         return ()
-    told[0] = told[0][0].upper() + told[0][1:]
+    lines[0] = lines[0][0].upper() + lines[0][1:]
     text = (
-        f"{'; '.join(told)}. None of these requests had an effect. They may come from an agent "
+        f"{'; '.join(lines)}. None of these requests had an effect. They may come from an agent "
         "or its tools, another site, or your own script; the server log has the paths "
         "(--log-level info)."
     )
@@ -135,15 +135,15 @@ def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
 
 def unsigned(refusals: Refusals) -> str:
     """What the start page alone says, without alarm: who was asked to sign in (R67)."""
-    told = []
+    lines = []
     if refusals.browsers:
-        told.append(
+        lines.append(
             f"{plural(refusals.browsers, 'request')} from browsers that weren't signed in (for "
             "example, a page opened before a restart)"
         )
     if links := refusals.reasons[OLD_LINK]:
-        told.append(f"{plural(links, 'request')} with {OLD_LINK}")
-    return f"Refused since the server started: {'; '.join(told)}." if told else ""
+        lines.append(f"{plural(links, 'request')} with {OLD_LINK}")
+    return f"Refused since the server started: {'; '.join(lines)}." if lines else ""
 
 
 def _span(seconds: float) -> str:
@@ -169,13 +169,13 @@ def notices(
     app: AppStatus | None,
     live: LiveRun | None,
     *,
-    served: bool,
+    are_objects: bool,
 ) -> tuple[Notice, ...]:
     """Everything that is worth a sentence now, the worst first; `size` is of all its events, and
-    `served` whether the apps are objects of a script."""
+    `are_objects` whether the apps are objects of a script."""
     candidates = (
-        _missing(session.app, app, served=served),
-        _broken(app),
+        _missing(session.app, app, are_objects=are_objects),
+        _load_failure(app),
         _awaited(app),
         _stuck(live),
         _long(session, size),
@@ -183,10 +183,10 @@ def notices(
     return tuple(notice for notice in candidates if notice is not None)
 
 
-def _missing(name: str, app: AppStatus | None, *, served: bool) -> Notice | None:
+def _missing(name: str, app: AppStatus | None, *, are_objects: bool) -> Notice | None:
     if app is not None:
         return None
-    if served:
+    if are_objects:
         text = (
             "You can read its sessions. To continue them, pass the app to devui.serve, or restart"
             " devui --in-process."
@@ -196,17 +196,17 @@ def _missing(name: str, app: AppStatus | None, *, served: bool) -> Notice | None
     return Notice("warn", f"The app {visible(name)} is no longer in the agents folder.", text)
 
 
-def _broken(app: AppStatus | None) -> Notice | None:
+def _load_failure(app: AppStatus | None) -> Notice | None:
     failure = app_failure(app) if app else None
     if app is None or failure is None:
         return None
     going_on = " The previous version stays in use." if app.status == "ready" else ""
     last = printed_text(app.printed).strip().rpartition("\n")[2]
-    said = f" Last output: {visible(one_line(last, _SAID))}" if last else ""
+    last_output = f" Last output: {visible(one_line(last, _SAID))}" if last else ""
     return Notice(
         tone="bad",
         title=f"{app.name} failed to load.",
-        text=f"{failure.message} {failure.place}{going_on}{said}".strip(),
+        text=f"{failure.message} {failure.place}{going_on}{last_output}".strip(),
         href=app_url(app.name),
         label="See the traceback",
     )

@@ -125,7 +125,7 @@ class SessionPage:
     debugger: Debugger
     replay: Replay
     stream: PageStream
-    watched: WatchStrip
+    watch_strip: WatchStrip
     notices: tuple[Notice, ...] = ()
     journal: tuple[Notice, ...] = ()
     """What is wrong with the journal."""
@@ -133,7 +133,7 @@ class SessionPage:
     """Where a session for the tour of the debugger is made; "" without the sample it is about."""
     on_tour: bool = False
     """This is a session of that sample."""
-    opened: bool = False
+    is_drawer_open: bool = False
     """A tab was asked for: narrow windows open the inspector with the page."""
 
 
@@ -254,10 +254,10 @@ def _doing(live: LiveRun, streaming: bool) -> str:
 
 
 def composer_state(
-    live: LiveRun | None, app: AppStatus | None, *, imported: bool = False
+    live: LiveRun | None, app: AppStatus | None, *, is_imported: bool = False
 ) -> ComposerState:
     """Whether a message can be sent now."""
-    if imported:
+    if is_imported:
         return ComposerState("Imported: fork it to send a message")
     if live is not None:
         return ComposerState(queues=True)
@@ -286,7 +286,7 @@ async def session_page(
     session, query, at = stand.session, stand.query, query.at
     live, app = services.runs.live(session.key), app_status(services, session.app)
     size = await services.journal.totals.size(session.key)
-    opened = tab_of(tab, selected=bool(row))
+    open_tab = tab_of(tab, has_selection=bool(row))
     return SessionPage(
         theme=theme,
         key=session.key,
@@ -294,16 +294,16 @@ async def session_page(
         topbar=await _topbar(services, session, stand.run, at),
         chat=await _chat(services, stand, live, app),
         timeline=await _timeline(services, stand, row, tab),
-        inspector=await inspector(services, session, row, opened, query=query),
+        inspector=await inspector(services, session, row, open_tab, query=query),
         transport=await transport(services, session, row, tab, query=query),
         debugger=debugger(live),
         replay=await replay_of(services, session),
         stream=_stream(services, stand, stand.head),
-        watched=await watch_strip(services, session, row, at=at),
+        watch_strip=await watch_strip(services, session, row, at=at),
         tour=tour_url(services),
         on_tour=session.app == _TOUR,
-        opened=tab is not None,
-        notices=notices(session, size, app, live, served=bool(services.apps.objects)),
+        is_drawer_open=tab is not None,
+        notices=notices(session, size, app, live, are_objects=bool(services.apps.objects)),
         journal=server_notices(services),
     )
 
@@ -320,10 +320,10 @@ async def narrowed(
     """What a filter changes of a page whose stream has brought it to `cursor`. The new stream goes
     on from there, for the sake of the chat; rows that come twice are shown once."""
     stand = await _stand(services, session, row, query)
-    session, query, opened = stand.session, stand.query, tab_of(tab, selected=bool(row))
+    session, query, open_tab = stand.session, stand.query, tab_of(tab, has_selection=bool(row))
     return Narrowed(
         timeline=await _timeline(services, stand, row, tab),
-        inspector=await inspector(services, session, row, opened, query=query),
+        inspector=await inspector(services, session, row, open_tab, query=query),
         transport=await transport(services, session, row, tab, query=query),
         stream=_stream(services, stand, min(cursor.seq, stand.head) if cursor else stand.head),
     )
@@ -346,8 +346,8 @@ async def newest(
     before = window.rows[0].number - 1 if window.rows else after
     messages = Filled(window.messages(), gap(key, after + 1, before, in_grid=False))
     if event_filter is not None:
-        typed = PageQuery(typed=Typed(event_filter.text, event_filter))
-        query = await with_matches(services, session, typed, head=head)
+        filter_query = PageQuery(filter_field=Typed(event_filter.text, event_filter))
+        query = await with_matches(services, session, filter_query, head=head)
         rows = await filtered_rows(services, session, None, query=query, after=after)
         return Newest(Filled(rows.items, rows.above), messages)
     gutter = Gutter.of(services.book, services.prices, session)
@@ -433,14 +433,14 @@ async def _timeline(
         rows = await _rows(services, stand, row)
     return Timeline(
         items=rows.items,
-        live=live_rows(live, services.view, query.typed.filter),
+        live=live_rows(live, services.view, query.filter_field.filter),
         held_rows=held_rows(live, services.book),
         count=stand.count,
         switch=view_switch(session, row, tab, query),
         trace=await shown_trace(services, session, row, query),
         filter=filter_bar(session, row, query),
         gaps_href=rows_url(session.key, only=query.filter, at=at),
-        chips=await filter_chips(services.journal, session.key, query.typed.filter, at=at),
+        chips=await filter_chips(services.journal, session.key, query.filter_field.filter, at=at),
         above=rows.above,
         below=rows.below,
         later=Later(session_url(session.key, only=query.filter), later) if later else None,
@@ -451,7 +451,7 @@ async def _rows(services: Services, stand: _Stand, row: EventRow | None) -> Show
     """The rows of the window, without a filter."""
     gutter = Gutter.of(services.book, services.prices, stand.session)
     items = await stand.window.items(
-        services.journal, gutter, until=stand.count, selected=row.number if row else None
+        services.journal, gutter, until=stand.count, selection=row.number if row else None
     )
     return ShownRows(items, *stand.gaps(in_grid=True))
 
@@ -482,8 +482,8 @@ async def _now(journal: Journal, session: int) -> tuple[int, RunRow | None]:
 async def _topbar(
     services: Services, session: SessionRow, run: RunRow | None, at: EventRow | None
 ) -> TopBar:
-    spent = await spending(services, session, until=at.number if at else None)
-    shown = await (totals_at(services, at, spent) if at else totals(services, session, spent))
+    costs = await spending(services, session, until=at.number if at else None)
+    figures = await (totals_at(services, at, costs) if at else totals(services, session, costs))
     newest = await services.journal.sessions.list(session.app, limit=_IN_MENU)
     engine = session_engine(session, app_status(services, session.app))
     return TopBar(
@@ -500,8 +500,8 @@ async def _topbar(
         user=visible(session.user),
         session_id=visible(session.id),
         run=await run_of(services, session.key, run),
-        totals=shown,
-        spending=spent,
+        totals=figures,
+        spending=costs,
         note=note_form(session.key, 0, await services.journal.notes.get(session.key, 0)),
         export_href=export_url(session.key),
         test_href=test_url(session.key),
@@ -519,8 +519,8 @@ async def _chat(
     services: Services, stand: _Stand, live: LiveRun | None, app: AppStatus | None
 ) -> Chat:
     session, window, at = stand.session, stand.window, stand.query.at
-    imported = await services.journal.imports.get(session.key) is not None
-    messages = unasked(window.messages()) if at or imported else window.messages()
+    is_imported = await services.journal.imports.get(session.key) is not None
+    messages = unasked(window.messages()) if at or is_imported else window.messages()
     chat = live_chat(None if at else live, services.view)
     await prepare([*markdown_texts(messages), *(message.text for message in chat.messages)])
     above, below = stand.gaps(in_grid=False)
@@ -537,7 +537,7 @@ async def _chat(
             field=replace(composer_field(session, app), draft=await unsent(services, session)),
             state=nothing_to_send(at.number)
             if at
-            else composer_state(live, app, imported=imported),
+            else composer_state(live, app, is_imported=is_imported),
             settings=await run_settings(services, session, app),
         ),
         queue=QueuePanel() if at else await queue_panel(services, session),

@@ -141,9 +141,9 @@ class Transport:
     action: str
     """The session page; the scrubber is a form that asks it for `event`."""
     ticks: Ticks
-    selected: int | None
+    selection: int | None
     """The event the page is as of; None when it follows the newest."""
-    spoken: str
+    value_text: str
     """The scrubber's value in words, for those who hear it."""
     previous_href: str | None
     next_href: str | None

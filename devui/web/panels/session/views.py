@@ -91,7 +91,7 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
         at=await event_of(services, session, request.query_params.get("at")),
         pin=pin_of(request),
         since=await moment_of(services, session, request.query_params.get("since")),
-        typed=Typed.read(request.query_params.get("filter")),
+        filter_field=Typed.read(request.query_params.get("filter")),
         edit=request.query_params.get("edit"),
         file=request.query_params.get("file") or None,
         version=whole_number(request.query_params.get("version")),
@@ -106,14 +106,14 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
     if htmx.partial and htmx.target == "section#timeline":
         return await _narrowed(request, services, session, row, tab=tab, query=query)
     if htmx.partial:
-        shown = await inspector(
-            services, session, row, tab_of(tab, selected=row is not None), query=query
+        panel = await inspector(
+            services, session, row, tab_of(tab, has_selection=row is not None), query=query
         )
         bar = await transport(services, session, row, tab, query=query)
-        watched = await watch_strip(services, session, row, at=query.at)
+        strip = await watch_strip(services, session, row, at=query.at)
         switch = view_switch(session, row, tab, query)
         trace = await shown_trace(services, session, row, query)
-        return services.render.page(Selection(shown, bar, watched, switch, trace))
+        return services.render.page(Selection(panel, bar, strip, switch, trace))
     if session.app in services.apps.names():
         services.workers.warm(session.app)
     page = await session_page(services, session, row, tab=tab, theme=theme_of(request), query=query)
@@ -132,10 +132,10 @@ async def _narrowed(
     """The timeline with another filter, for a page that has come to `?seen=JOURNAL.SEQ`."""
     at = request.query_params.get("seen")
     try:
-        seen = Cursor.read(at, services.journal.id) if at else None
+        cursor = Cursor.read(at, services.journal.id) if at else None
     except ForeignCursor:
         return Response(status_code=204, headers=refresh())
-    page = await narrowed(services, session, row, tab=tab, query=query, cursor=seen)
+    page = await narrowed(services, session, row, tab=tab, query=query, cursor=cursor)
     return services.render.page(page)
 
 

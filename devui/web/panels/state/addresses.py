@@ -15,11 +15,11 @@ async def moment_of(services: Services, session: SessionRow, number: str | None)
     """The point of time that a query names, or None without one; raises NotFound."""
     if number is None or number == "":
         return None
-    wanted = whole_number(number)
-    seq = None if wanted is None else await services.journal.state.moment(session.key, wanted)
-    if wanted is None or seq is None:
+    event = whole_number(number)
+    seq = None if event is None else await services.journal.state.moment(session.key, event)
+    if event is None or seq is None:
         raise no_such_event(session, number)
-    return Moment(wanted, seq)
+    return Moment(event, seq)
 
 
 def pin_of(request: Request) -> Pin | None:

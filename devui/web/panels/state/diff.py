@@ -28,19 +28,19 @@ _WRITERS: Final = {"initial": "start", "elsewhere": "elsewhere"}
 
 
 async def state_diff(
-    services: Services, session: SessionRow, row: EventRow | None, marked: Moment
+    services: Services, session: SessionRow, row: EventRow | None, mark: Moment
 ) -> StateDiff:
     """What differs between the marked moment and the event, or now; the earlier one comes first."""
     here = Moment(row.number, row.seq) if row else None
-    backwards = here is not None and here.number < marked.number
-    first, last = (here, marked) if backwards else (marked, here)
+    backwards = here is not None and here.number < mark.number
+    first, last = (here, mark) if backwards else (mark, here)
     before = await services.journal.state.at(session.key, first.seq if first else None)
     after = await services.journal.state.at(session.key, last.seq if last else None)
     changes = await asyncio.to_thread(state_changes, before, after)
     return StateDiff(
         first=_name(first),
         last=_name(last),
-        hint=_hint(marked, here),
+        hint=_hint(mark, here),
         keys=tuple(_key(change, session.key) for change in changes),
     )
 
@@ -48,7 +48,7 @@ async def state_diff(
 def state_with(session: SessionRow, row: EventRow | None, query: PageQuery) -> StateWith:
     """The form to compare the state of an event, or of now, with another one."""
     event, at = row.number if row else None, query.at.number if query.at else None
-    marked = query.since.number if query.since else None
+    mark = query.since.number if query.since else None
 
     def href(since: int | None) -> str:
         return session_url(session.key, event=event, tab="state", at=at, pin=query.pin, since=since)
@@ -57,16 +57,16 @@ def state_with(session: SessionRow, row: EventRow | None, query: PageQuery) -> S
         action=session_url(session.key),
         event=event,
         at=at,
-        since=marked,
-        mark_href=href(event) if event and event != marked else "",
+        since=mark,
+        mark_href=href(event) if event and event != mark else "",
         unmark_href=href(None),
     )
 
 
-def _hint(marked: Moment, here: Moment | None) -> str:
-    if here is not None and here.number == marked.number:
+def _hint(mark: Moment, here: Moment | None) -> str:
+    if here is not None and here.number == mark.number:
         return "Select another event to see what changed between the two."
-    where = f"#{marked.number}" if marked.number else "The start"
+    where = f"#{mark.number}" if mark.number else "The start"
     return f"{where} is marked. Select an event to compare it with."
 
 

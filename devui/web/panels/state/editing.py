@@ -28,7 +28,7 @@ async def state_form(services: Services, session: SessionRow, key: str) -> State
     scope, name = scoped(key)
     state = services.journal.state
     # First: a write that comes between the two is noticed when the form is sent.
-    written = await state.last_written(session.key, scope, name) if key else 0
+    last_write = await state.last_written(session.key, scope, name) if key else 0
     text = await state.value(session.key, scope, name) if key else None
     value = json.loads(text) if text is not None else None
     kind: Kind = "json" if text is None else _kind(value)
@@ -40,7 +40,7 @@ async def state_form(services: Services, session: SessionRow, key: str) -> State
         kind=kind,
         text=value if isinstance(value, str) else json.dumps(value),
         json="" if text is None else json.dumps(value, indent=2, ensure_ascii=False),
-        last_written=written,
+        last_written=last_write,
     )
 
 
@@ -48,12 +48,12 @@ async def change(request: Request) -> Response:
     """Set a state key with an event of the user; refused if it was written after the form was."""
     services, session = await session_of(request)
     form = {name: str(value) for name, value in (await read_form(request)).items()}
-    key, written = form.get("key", "").strip(), whole_number(form.get("written"))
+    key, last_write = form.get("key", "").strip(), whole_number(form.get("written"))
     if not key or key.startswith(_TEMPORARY):
         raise BadRequest("name a state key; `temp:` keys last only for a run and can't be set here")
-    if written is None:
+    if last_write is None:
         raise BadRequest("`written` must be the number that the form contained")
-    await change_state(services, session, {key: _value(form)}, last_written=written)
+    await change_state(services, session, {key: _value(form)}, last_written=last_write)
     view = view_of(request.query_params.get("view"))
     return RedirectResponse(session_url(session.key, tab="state", view=view), status_code=303)
 

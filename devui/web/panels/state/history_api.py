@@ -108,25 +108,25 @@ async def show(request: Request) -> Response:
     )
 
 
-def change_told(change: Difference) -> DifferenceJson:
+def change_json(change: Difference) -> DifferenceJson:
     """One place that differs; `old` is missing where nothing was, `new` where nothing is."""
-    told: DifferenceJson = {"path": path_text(change.path)}
+    entry: DifferenceJson = {"path": path_text(change.path)}
     if change.old is not ABSENT:
-        told["old"] = change.old
+        entry["old"] = change.old
     if change.new is not ABSENT:
-        told["new"] = change.new
-    return told
+        entry["new"] = change.new
+    return entry
 
 
 def _scoped_key(request: Request) -> tuple[Scope, str]:
-    key, named = request.query_params.get("key"), request.query_params.get("scope")
+    key, scope = request.query_params.get("key"), request.query_params.get("scope")
     if not key:
         raise BadRequest("name the key: `?key=plan`, or `?key=user:name`")
-    if named is None:
+    if scope is None:
         return scoped(key)
-    if named not in _SCOPES:
+    if scope not in _SCOPES:
         raise BadRequest("`scope` must be session, user, or app")
-    return _SCOPES[named], key.removeprefix(f"{named}:")
+    return _SCOPES[scope], key.removeprefix(f"{scope}:")
 
 
 def _path(text: str) -> Path:
@@ -161,11 +161,11 @@ def _by(write: KeyWrite) -> WriterOfJson:
 
 def _write(write: KeyWrite) -> dict[str, Any]:
     edits = write.summary.edits if write.summary else ()
-    told = {
+    entry = {
         **_by(write),
         "new": write.new,
-        "changes": [change_told(change) for change in write.changes],
+        "changes": [change_json(change) for change in write.changes],
         "edits": [{"action": each.action, "gate": each.gate, "by": each.by} for each in edits],
         "overlaps": [note.by for note in write.overlaps],
     }
-    return told if write.old is ABSENT else {**told, "old": write.old}
+    return entry if write.old is ABSENT else {**entry, "old": write.old}

@@ -36,9 +36,9 @@ async def nearest(request: Request) -> Response:
     at = await moment_of(services, session, params.get("at"))
     since = await moment_of(services, session, params.get("since"))
     pin, number = pin_of(request), at.number or None if at else None
-    wanted = None if params.get("of") == _EVERY else pin
+    target = None if params.get("of") == _EVERY else pin
     for way in ways:
-        number = await _beside(services, session, number, way, wanted)
+        number = await _beside(services, session, number, way, target)
     url = moment_url(
         session.key,
         number,

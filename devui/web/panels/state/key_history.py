@@ -151,19 +151,19 @@ async def key_history(
         path=pin.path,
     )
     links = KeyLinks.of(session.key, row, query)
-    shown, number = _Context(pin, links, row), links.event
-    writes = _marked([shown.write(each) for each in history.writes])
+    context, number = _Context(pin, links, row), links.event
+    writes = _with_marker([context.write(each) for each in history.writes])
     here = next((place for place, write in enumerate(writes) if write.here), None)
     asking = {"key": pin.key, "path": path_text(pin.path), "event": number, "at": links.at}
     asking |= {"since": links.since}
     parallel = sorted({visible(by) for each in history.writes for by in _parallel(each)})
     return KeyHistory(
-        name=visible(pin.key + shown.place(pin.path)),
-        by=shown.writer(history.source) if history.source else None,
+        name=visible(pin.key + context.place(pin.path)),
+        by=context.writer(history.source) if history.source else None,
         number=number,
         writes=writes,
         earlier=await _earlier(services, session, pin, history),
-        pieces=_pieces(history, shown),
+        pieces=_pieces(history, context),
         warning=" and ".join(parallel),
         chart=step_chart([value_at(each.new, pin.path) for each in history.writes], here),
         query=tuple(
@@ -180,7 +180,7 @@ def _parallel(write: told.KeyWrite) -> set[str]:
     return others | {write.event.author} if others and write.event else others
 
 
-def _marked(writes: list[KeyWriteItem]) -> tuple[KeyWriteItem, ...]:
+def _with_marker(writes: list[KeyWriteItem]) -> tuple[KeyWriteItem, ...]:
     """The last of those that are not later is the one whose value is shown."""
     here = max((i for i, write in enumerate(writes) if not write.later), default=None)
     return tuple(replace(write, here=i == here) for i, write in enumerate(writes))

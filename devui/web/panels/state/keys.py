@@ -35,12 +35,12 @@ async def some_changes(journal: Journal, session: int, number: int) -> Sequence[
 
 
 async def further_changes(
-    journal: Journal, session: int, number: int, listed: int
+    journal: Journal, session: int, number: int, listed_count: int
 ) -> MoreLink | None:
     """What leads to the changes of an event that are not among its first."""
-    if listed < KEYS:
+    if listed_count < KEYS:
         return None
-    count = await journal.state.changed(session, number) - listed
+    count = await journal.state.changed(session, number) - listed_count
     href = session_url(session, event=number, tab="state")
     return MoreLink(f"and {plural(count, 'more key')} in the State tab", href) if count else None
 

@@ -45,25 +45,25 @@ def state_panel(
     at: int | None = None,
     pending: tuple[PendingGroup, ...] = (),
     more: Mapping[Scope, MoreLink] = MappingProxyType({}),
-    watched: Collection[str] | None = None,
+    watched_keys: Collection[str] | None = None,
 ) -> StatePanel:
     """All scopes, with what the selected event changed.
 
     `temp` holds the `temp:` keys the event wrote, which nothing keeps; `number` is the event the
     state is as of, None for now; `at` is the one that the page is as of; `pending` is what is
     written and not committed; `more` leads to the keys of a scope that are not among the values;
-    `watched` are the keys that are watched, None where no key can be.
+    `watched_keys` is None where no key can be watched.
     """
     changed = {(change.scope, change.key): change for change in changes}
-    trees = _Trees(KeyLinks(session, number, at), watched=watched)
+    trees = _Trees(KeyLinks(session, number, at), watched_keys=watched_keys)
     scopes = [
         StateScope(label, note, tuple(_scope(scope, values, changed, trees)), more.get(scope))
         for scope, (label, note) in SCOPES.items()
     ]
-    kept = tuple(_temporary(key, value, trees.room) for key, value in temp.items())
-    scopes.append(StateScope("temp:", "not saved: discarded when the invocation ends", kept))
+    temporary = tuple(_temporary(key, value, trees.room) for key, value in temp.items())
+    scopes.append(StateScope("temp:", "not saved: discarded when the invocation ends", temporary))
     return StatePanel(
-        number=number, scopes=tuple(scopes), changed=len(changes) + len(kept), pending=pending
+        number=number, scopes=tuple(scopes), changed=len(changes) + len(temporary), pending=pending
     )
 
 
@@ -98,7 +98,7 @@ class _Trees:
 
     links: KeyLinks | None
     """None for what no event has written yet."""
-    watched: Collection[str] | None = None
+    watched_keys: Collection[str] | None = None
     """The keys that are watched already; None where none can be."""
     room: Room = field(default_factory=lambda: Room(_NODES))
     text: int = _TEXT
@@ -112,12 +112,12 @@ class _Trees:
 
     def watch(self, key: str) -> WatchButton | None:
         """The button that watches a key."""
-        links, watched = self.links, self.watched
-        if links is None or watched is None or (key not in watched and not self.buttons):
+        links, watched_keys = self.links, self.watched_keys
+        if links is None or watched_keys is None or (key not in watched_keys and not self.buttons):
             return None
         self.buttons = max(self.buttons - 1, 0)
         return watch_button(
-            links.session, key, is_watched=key in watched, number=links.event, at=links.at
+            links.session, key, is_watched=key in watched_keys, number=links.event, at=links.at
         )
 
     def old(self, change: Change | None) -> JsonTree | None:
@@ -137,8 +137,10 @@ class _Trees:
         if rest is None or len(text) <= min(LONGEST, self.text):
             self.text -= len(text)
             return json_tree(parsed(text), open_levels=0, link=link, rest=rest, room=self.room)
-        shown = visible(text[:PREVIEW]) + "…"
-        return JsonTree(JsonNode("object", shown, note="open", rest=rest((), 0)), linked=True)
+        beginning = visible(text[:PREVIEW]) + "…"
+        return JsonTree(
+            JsonNode("object", beginning, note="open", rest=rest((), 0)), has_links=True
+        )
 
 
 def _scope(
@@ -148,10 +150,10 @@ def _scope(
     trees: _Trees,
 ) -> Iterable[StateValue]:
     present = {value.key for value in values if value.scope == scope}
-    gone = [c for (s, key), c in changed.items() if s == scope and key not in present]
-    shown = [_value(v, changed.get((scope, v.key)), trees) for v in values if v.scope == scope]
-    shown += [_changed(change, trees) for change in gone]
-    return sorted(shown, key=lambda value: value.key)
+    removals = [c for (s, key), c in changed.items() if s == scope and key not in present]
+    items = [_value(v, changed.get((scope, v.key)), trees) for v in values if v.scope == scope]
+    items += [_changed(change, trees) for change in removals]
+    return sorted(items, key=lambda value: value.key)
 
 
 def _value(value: Value, change: Change | None, trees: _Trees) -> StateValue:

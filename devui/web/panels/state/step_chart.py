@@ -40,18 +40,18 @@ def step_chart(values: Sequence[Found], here: int | None) -> StepChart | None:
         return None
     ends = [round(WIDTH * place / len(values), 1) for place in range(len(values) + 1)]
     heights = [_number(value) for value in values]
-    known = [height for height in heights if height is not None]
-    low, high = min(known, default=0.0), max(known, default=0.0)
+    numbers = [height for height in heights if height is not None]
+    low, high = min(numbers, default=0.0), max(numbers, default=0.0)
     label = plural(len(values), "write")
-    if known:
+    if numbers:
         label += f", lowest {plain(low)}, highest {plain(high)}"
     return StepChart(
         line=_line(ends, [None if h is None else _y(h, low, high) for h in heights]),
         ticks="".join(f"M{x:g} {HEIGHT}v-{_TICK}" for x in ends[:-1]),
         here=None if here is None else (ends[here], round(ends[here + 1] - ends[here], 1)),
         label=label,
-        low=plain(low) if known else "",
-        high=plain(high) if known else "",
+        low=plain(low) if numbers else "",
+        high=plain(high) if numbers else "",
     )
 
 
@@ -72,10 +72,12 @@ def _y(number: float, low: float, high: float) -> float:
 
 
 def _line(ends: Sequence[float], heights: Sequence[float | None]) -> str:
-    drawn: list[str] = []
+    commands: list[str] = []
     before: float | None = None
     for (start, end), y in zip(pairwise(ends), heights, strict=True):
         if y is not None:
-            drawn.append(f"V{y:g}H{end:g}" if before is not None else f"M{start:g} {y:g}H{end:g}")
+            commands.append(
+                f"V{y:g}H{end:g}" if before is not None else f"M{start:g} {y:g}H{end:g}"
+            )
         before = y
-    return "".join(drawn)
+    return "".join(commands)

@@ -63,10 +63,10 @@ async def groups(
     pending = (
         []
         if row
-        else _grouped(touches, "pending", {(g.by, v.key) for g in held_groups for v in g.values})
+        else _groups(touches, "pending", {(g.by, v.key) for g in held_groups for v in g.values})
     )
     annotated = (_with_notes(group, touches) for group in held_groups)
-    return (*annotated, *pending, *_grouped(touches, "lost", set()))
+    return (*annotated, *pending, *_groups(touches, "lost", set()))
 
 
 def _with_notes(group: PendingGroup, touches: Sequence[Followed]) -> PendingGroup:
@@ -91,7 +91,7 @@ def _with_note(
     return replace(value, note=note, place=visible(write.touch.place))
 
 
-def _grouped(
+def _groups(
     touches: Sequence[Followed], fate: str, excluded: set[tuple[str, str]]
 ) -> list[PendingGroup]:
     writes = [item for item in touches if item.touch.reads is None and item.fate == fate]
@@ -105,7 +105,7 @@ def _grouped(
     for name, items in groupby(by, key=lambda item: item.who):
         values = tuple(_value(item, touches) for item in items)
         label = f"{fate} from {visible(name)}: {plural(len(values), 'key')}"
-        groups.append(PendingGroup(visible(name), label, values, lost=fate == "lost"))
+        groups.append(PendingGroup(visible(name), label, values, is_lost=fate == "lost"))
     return groups
 
 

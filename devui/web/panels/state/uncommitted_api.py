@@ -93,6 +93,6 @@ async def show(request: Request) -> Response:
     for name, group in groupby(rows, key=lambda row: row.run):
         for item in followed(group, over=is_over(services, session.key, name)):
             if event is None or event in {item.event, item.flagged}:
-                kept = writes if item.touch.reads is None else reads
-                kept.append(touch_json(item, name))
+                target = writes if item.touch.reads is None else reads
+                target.append(touch_json(item, name))
     return answer({"writes": writes, "reads": reads})

@@ -44,11 +44,11 @@ async def keys(request: Request) -> Response:
     at = await moment_of(services, session, query.get("at"))
     seq, number = (at.seq, at.number) if at else (None, None)
     start, find = query.get("from") or "", query.get("find") or ""
-    shown = await state_keys(
+    listing = await state_keys(
         services.journal, session.key, scope, seq=seq, number=number, start=start, find=find
     )
     if HtmxRequest.read(request.headers).partial:
-        return services.render.page(shown)
+        return services.render.page(listing)
     count = await services.journal.state.count(session.key, scope, seq, find=find)
     page = StateKeysPage(
         theme=theme_of(request),
@@ -61,7 +61,7 @@ async def keys(request: Request) -> Response:
         find=find,
         start=visible(start),
         count=plural(count, "key"),
-        keys=shown,
+        keys=listing,
     )
     return services.render.page(page)
 

@@ -125,9 +125,9 @@ async def show(request: Request) -> Response:
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
     folder = services_of(request).apps.place(session.app)
-    told = {"session": session.key, "app": session.app, "folder": str(folder)}
-    told |= {"name": file_name(session.app, session.key)}
-    return answer({**told, "runs": [_offer(each) for each in offers]})
+    members = {"session": session.key, "app": session.app, "folder": str(folder)}
+    members |= {"name": file_name(session.app, session.key)}
+    return answer({**members, "runs": [_offer(each) for each in offers]})
 
 
 @operation(
@@ -142,14 +142,14 @@ async def make(request: Request) -> Response:
     body = parse(KeepBody, await read_json(request, limit=_LIMIT))
     name = session.title or session.id
     with services.jobs.begin("test", name, session=session.key, job_id=wanted_id(request)) as job:
-        made = await make_test(services, session, body, job)
-    files = made.files
+        test = await make_test(services, session, body, job)
+    files = test.files
     return await large_answer(
         lambda: {
             "test": _file(*files.test),
             "recordings": [_file(*each) for each in files.recordings],
             "redacted": [{"kind": k, "count": n} for k, n in sorted(files.redacted.items())],
-            "written": made.paths,
+            "written": test.paths,
         }
     )
 
@@ -173,11 +173,11 @@ async def make_test(
     Raises Unprocessable, JobStopped, and Conflict if a file is there that is not to be written
     over.
     """
-    wanted, place = wanted_of(services, session, body)
+    choice, place = wanted_of(services, session, body)
     try:
         keeps = await keeper(services, session, keep_secrets=body.keep_secrets, progress=progress)
-        offers = await keeps.offers(session, wanted.run)
-        files = await keeps.files(session, offers, wanted)
+        offers = await keeps.offers(session, choice.run)
+        files = await keeps.files(session, offers, choice)
         if place is None:
             return NewTest(offers, files, [])
         texts = {place.parent / path: text for path, text in (*files.recordings, files.test)}
@@ -209,8 +209,8 @@ def wanted_of(
     if body.by_run is not None:
         by_run = {run: frozenset(ids) for run, ids in body.by_run.items()}
     checks = None if body.checks is None else frozenset(body.checks)
-    wanted = Chosen(run=body.run, checks=checks, by_run=by_run, name=name, agent=agent)
-    return wanted, place
+    choice = Chosen(run=body.run, checks=checks, by_run=by_run, name=name, agent=agent)
+    return choice, place
 
 
 def display_path(path: Path) -> str:

@@ -14,7 +14,7 @@ class CheckChoice:
     value: str
     """Of the form's field: run and check."""
     label: str
-    chosen: bool
+    is_chosen: bool
     always: bool = False
     """It is checked whatever is chosen."""
 
@@ -29,7 +29,7 @@ class RunChoice:
     first_href: str
     first: str
     """`#5`: its first event."""
-    chosen: bool
+    is_chosen: bool
     checks: tuple[CheckChoice, ...]
 
 

@@ -15,26 +15,26 @@ _ALWAYS: Final = "error"
 
 
 def run_choices(
-    session: int, offers: Sequence[Offer], chosen: Mapping[str, Sequence[str]] | None
+    session: int, offers: Sequence[Offer], choices: Mapping[str, Sequence[str]] | None
 ) -> tuple[RunChoice, ...]:
-    """The runs and their checks, as they are `chosen`; as offered with None."""
-    return tuple(_run(session, offer, chosen) for offer in offers)
+    """The runs and their checks, as they are in `choices`; as offered with None."""
+    return tuple(_run(session, offer, choices) for offer in offers)
 
 
-def _run(session: int, offer: Offer, chosen: Mapping[str, Sequence[str]] | None) -> RunChoice:
+def _run(session: int, offer: Offer, choices: Mapping[str, Sequence[str]] | None) -> RunChoice:
     first = offer.recording.first
-    wanted = None if chosen is None else chosen.get(offer.run)
+    checks_on = None if choices is None else choices.get(offer.run)
     return RunChoice(
         run=offer.run,
         name=offer.name,
         first_href=session_url(session, event=first),
         first=f"#{first}",
-        chosen=chosen is None or wanted is not None,
+        is_chosen=choices is None or checks_on is not None,
         checks=tuple(
             CheckChoice(
                 value=f"{offer.run}:{check.id}",
                 label=visible(check.label),
-                chosen=check.on if wanted is None else check.id in wanted,
+                is_chosen=check.on if checks_on is None else check.id in checks_on,
                 always=check.id == _ALWAYS,
             )
             for check in offer.checks

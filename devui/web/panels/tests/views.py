@@ -54,7 +54,7 @@ async def show(request: Request) -> Response:
     """The checklist with what would be written; for htmx only the latter."""
     services, session = await session_of(request)
     test_form = _test_form(request.query_params, session)
-    offers, draft = await _offered(services, session, test_form)
+    offers, draft = await _offers(services, session, test_form)
     if HtmxRequest.read(request.headers):
         return services.render.page(draft)
     return _page(request, services, session, test_form, offers, draft)
@@ -70,34 +70,34 @@ async def make(request: Request) -> Response:
     try:
         name = session.title or session.id
         with services.jobs.begin("test", name, session=session.key) as job:
-            made = await make_test(services, session, test_form.body, job)
+            test = await make_test(services, session, test_form.body, job)
     except JobStopped:
         return RedirectResponse(test_url(session.key), status_code=303)
     except (Conflict, NoSuchRun, Unprocessable) as error:
-        offers, draft = await _offered(services, session, test_form)
+        offers, draft = await _offers(services, session, test_form)
         draft = replace(draft, error=visible(str(error)))
         page = _page(request, services, session, test_form, offers, draft)
         page.status_code = Unprocessable.status if isinstance(error, NoSuchRun) else error.status
         return page
     draft = replace(
-        preview(test_form.file, made.files, there=True, overwrite=test_form.overwrite),
-        paths=tuple(map(visible, made.paths)),
-        command=visible(f"devui test {made.paths[0]}"),
+        preview(test_form.file, test.files, there=True, overwrite=test_form.overwrite),
+        paths=tuple(map(visible, test.paths)),
+        command=visible(f"devui test {test.paths[0]}"),
     )
-    return _page(request, services, session, test_form, made.offers, draft)
+    return _page(request, services, session, test_form, test.offers, draft)
 
 
 async def _run_test(
-    request: Request, services: Services, session: SessionRow, typed: _TestForm
+    request: Request, services: Services, session: SessionRow, test_form: _TestForm
 ) -> Response:
     """Run the test as it is in its file, and show what came of it."""
-    _, place = wanted_of(services, session, typed.body)
+    _, place = wanted_of(services, session, test_form.body)
     if place is None or not await asyncio.to_thread(place.is_file):
         raise Conflict("write the test before you run it")
-    offers, draft = await _offered(services, session, typed)
+    offers, draft = await _offers(services, session, test_form)
     draft = replace(draft, command=visible(f"devui test {display_path(place)}"))
     draft = replace(draft, outcome=await run_test(place))
-    return _page(request, services, session, typed, offers, draft)
+    return _page(request, services, session, test_form, offers, draft)
 
 
 def _test_form(form: FormData | QueryParams, session: SessionRow) -> _TestForm:
@@ -113,28 +113,28 @@ def _test_form(form: FormData | QueryParams, session: SessionRow) -> _TestForm:
     return _TestForm(file[:1000], by_run, keep=keep, overwrite=form.get("overwrite") is not None)
 
 
-async def _offered(
-    services: Services, session: SessionRow, typed: _TestForm
+async def _offers(
+    services: Services, session: SessionRow, test_form: _TestForm
 ) -> tuple[list[Offer], TestPreview]:
     """The runs, and what would be written of them. Raises Unprocessable without a run."""
-    makes = await keeper(services, session, keep_secrets=typed.keep)
+    makes = await keeper(services, session, keep_secrets=test_form.keep)
     try:
         offers = await makes.offers(session, None)
     except (NotRecorded, NoSuchRun) as error:
         raise Unprocessable(str(error)) from error
-    nothing = TestPreview(visible(typed.file), code="", recordings="")
-    body, misplaced = typed.body, ""
+    nothing = TestPreview(visible(test_form.file), code="", recordings="")
+    body, misplaced = test_form.body, ""
     try:
         wanted_of(services, session, body)
     except Unprocessable as error:  # it is shown all the same, to be copied
         body, misplaced = body.model_copy(update={"file": None}), visible(str(error))
     try:
-        wanted, place = wanted_of(services, session, body)
-        files = await makes.files(session, offers, wanted)
+        choice, place = wanted_of(services, session, body)
+        files = await makes.files(session, offers, choice)
     except (EdgeError, NoSuchRun) as error:
         return offers, replace(nothing, error=misplaced or visible(str(error)))
-    there = False if misplaced else await asyncio.to_thread((place or Path(typed.file)).exists)
-    result = preview(typed.file, files, there=there, overwrite=typed.overwrite)
+    there = False if misplaced else await asyncio.to_thread((place or Path(test_form.file)).exists)
+    result = preview(test_form.file, files, there=there, overwrite=test_form.overwrite)
     return offers, replace(result, error=misplaced, misplaced=bool(misplaced))
 
 
@@ -142,7 +142,7 @@ def _page(
     request: Request,
     services: Services,
     session: SessionRow,
-    typed: _TestForm,
+    test_form: _TestForm,
     offers: list[Offer],
     test_preview: TestPreview,
 ) -> Response:
@@ -152,8 +152,8 @@ def _page(
         session_href=session_url(session.key),
         action=test_url(session.key),
         base=visible(str(Path.cwd())),
-        runs=run_choices(session.key, offers, typed.by_run),
-        keep=typed.keep,
+        runs=run_choices(session.key, offers, test_form.by_run),
+        keep=test_form.keep,
         preview=test_preview,
         jobs=job_list(services.jobs, session.key),
     )

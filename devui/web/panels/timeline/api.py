@@ -43,7 +43,7 @@ from devui.web.operation import Query, operation
 from devui.web.panels.runs.api import answer, large_answer, number_in
 from devui.web.panels.runs.schemas import PositionJson
 from devui.web.panels.state.addresses import moment_of
-from devui.web.panels.state.history_api import DifferenceJson, change_told
+from devui.web.panels.state.history_api import DifferenceJson, change_json
 from devui.web.services import Services, services_of
 from devui.web.sse import Message, stream_response
 from devui.web.text.numbers import whole_number
@@ -233,7 +233,7 @@ async def events(request: Request) -> Response:
     else:
         limit = max(1, min(number_in(request, "limit") or _EVENTS, _MOST_EVENTS))
         rows = await page(session.key, after=await _after(request), limit=limit)
-    return answer({"events": await _rows_told(services, session, rows)})
+    return answer({"events": await _rows_json(services, session, rows)})
 
 
 @operation(EventJson)
@@ -244,8 +244,8 @@ async def event(request: Request) -> Response:
     """
     services, session = await session_of(request)
     number = request.path_params["number"]
-    wanted = whole_number(number)
-    body = await services.journal.events.body(session.key, wanted) if wanted else None
+    index = whole_number(number)
+    body = await services.journal.events.body(session.key, index) if index else None
     if body is None:
         raise no_such_event(session, number)
     text = body[1].text
@@ -256,8 +256,8 @@ async def event(request: Request) -> Response:
 async def filter_terms(request: Request) -> Response:
     """List the values a filter can use, with the number of matching events."""
     services, session = await session_of(request)
-    counted = await words(services.journal, session.key)
-    return answer({"words": [{"word": text, "events": n} for text, n in counted.most_common()]})
+    counts = await words(services.journal, session.key)
+    return answer({"words": [{"word": text, "events": n} for text, n in counts.most_common()]})
 
 
 @operation(
@@ -290,7 +290,7 @@ async def state(request: Request) -> Response:
         }
         if since is None:
             return state
-        changes = [state_change_told(change) for change in state_changes(before, values)]
+        changes = [state_change_json(change) for change in state_changes(before, values)]
         return {**state, "from": since.number, "changes": changes}
 
     return await large_answer(state_json)
@@ -313,23 +313,23 @@ async def stream(request: Request) -> Response:
     """
     here = services_of(request)
     try:
-        seen = Cursor.read(request.headers.get("last-event-id"), here.journal.id).seq
+        last_seq = Cursor.read(request.headers.get("last-event-id"), here.journal.id).seq
     except ForeignCursor:
         return stream_response(_reset(), streams=here.streams)
     try:
         services, session = await session_of(request)
     except NotFound:
-        if not seen:
+        if not last_seq:
             raise
         return Response(status_code=204)
     run = request.query_params.get("run")
     if run is not None and (await services.runs.position(run))["session"] != session.key:
         raise NotFound(f"session {session.key} has no run {run!r}")
-    messages = _messages(services, session, max(seen, await _after(request)), run)
+    messages = _messages(services, session, max(last_seq, await _after(request)), run)
     return stream_response(messages, streams=services.streams)
 
 
-def row_told(row: EventRow) -> dict[str, Any]:
+def row_json(row: EventRow) -> dict[str, Any]:
     """An event as one line: what the timeline shows of it."""
     summary = row.summary
     return {
@@ -354,28 +354,28 @@ async def _matching(
 ) -> list[dict[str, Any]]:
     """The events past `?after=` that a filter lets through: the first ones, or the `?last=`."""
     try:
-        wanted = Filter.read(text)
+        event_filter = Filter.read(text)
     except FilterError as error:
         raise BadRequest(f"filter, character {error.at + 1}: {error}") from error
     last, after = number_in(request, "last"), await _event_after(request)
-    numbers = (await matches(services.journal, session.key, wanted, services.prices)).numbers
+    numbers = (await matches(services.journal, session.key, event_filter, services.prices)).numbers
     numbers = numbers[bisect_right(numbers, after.number) :] if after else numbers
     if last is None:
         limit = max(1, min(number_in(request, "limit") or _EVENTS, _MOST_EVENTS))
         numbers = numbers[:limit]
     else:
         numbers = numbers[max(len(numbers) - min(max(last, 0), _MOST_EVENTS), 0) :]
-    return await _rows_told(
+    return await _rows_json(
         services, session, await services.journal.events.rows(session.key, numbers)
     )
 
 
-async def _rows_told(
+async def _rows_json(
     services: Services, session: SessionRow, rows: Iterable[EventRow]
 ) -> list[dict[str, Any]]:
     """The rows, with the number of the event that took each of them back."""
-    taken = await taken_back(services.journal, session.key)
-    return [{**row_told(row), "takenBack": taken.by(row.number)} for row in rows]
+    rewinds = await taken_back(services.journal, session.key)
+    return [{**row_json(row), "takenBack": rewinds.by(row.number)} for row in rows]
 
 
 async def _event_after(request: Request) -> EventRow | None:
@@ -409,9 +409,9 @@ async def _messages(
                         batch.news.append(PositionChanged(live.row.id, live.stepper.position))
                     if batch.begins and run is not None and not (live and live.row.id == run):
                         batch.news.append(PositionChanged(run, 0))  # over: it has none
-                    told = await _facts(services, batch)
-                    for value in told:
-                        seq = batch.seq if value is told[-1] else value.get("seq", seq)
+                    facts = await _facts(services, batch)
+                    for value in facts:
+                        seq = batch.seq if value is facts[-1] else value.get("seq", seq)
                         text = json.dumps(value, separators=(",", ":"))
                         yield Message(text, id=str(Cursor(services.journal.id, seq)))
                     if SessionChanged(None) in batch.news:
@@ -440,11 +440,11 @@ async def _facts(services: Services, batch: Batch) -> list[dict[str, Any]]:
 def _fact(news: News) -> Iterable[dict[str, Any]]:
     if isinstance(news, EventCommitted):
         event = json.loads(public_event(news.event.text))
-        yield {"type": "event", **row_told(news.row), "event": event}
+        yield {"type": "event", **row_json(news.row), "event": event}
     elif isinstance(news, OutputArrived):
         for number, line in enumerate(news.lines, news.first):
-            said = {"stream": line.stream, "text": line.text, "at": line.at}
-            yield {"type": "output", "run": news.run, "number": number, **said}
+            members = {"stream": line.stream, "text": line.text, "at": line.at}
+            yield {"type": "output", "run": news.run, "number": number, **members}
     elif news == SessionChanged(None):
         yield {"type": "deleted"}
 
@@ -458,35 +458,35 @@ def _value(value: Value) -> StateValueJson:
     }
 
 
-def state_change_told(change: StateChange) -> KeyChangeJson:
+def state_change_json(change: StateChange) -> KeyChangeJson:
     """A key that differs; `old` or `new` is missing where the key was not there."""
     old, new = change.old, change.new
-    told: KeyChangeJson = {
+    entry: KeyChangeJson = {
         "key": prefixed(change.scope, change.key),
         "number": new.number if new else None,
         "writer": writer(new) if new else None,
-        "changes": [change_told(each) for each in change.differences],
+        "changes": [change_json(each) for each in change.differences],
     }
     if old:
-        told["old"] = json.loads(old.value)
+        entry["old"] = json.loads(old.value)
     if new:
-        told["new"] = json.loads(new.value)
-    return told
+        entry["new"] = json.loads(new.value)
+    return entry
 
 
 def _pending(live: LiveRun | None) -> Iterable[dict[str, Any]]:
     """What held events will write, then what is written and in no event yet."""
     if live is None:
         return
-    carried = set[str]()
+    held_keys = set[str]()
     for hold in live.stepper.holds:
         if hold.arrival.gate == "before_commit":
-            carried.update(change["key"] for change in hold.arrival.changes)
+            held_keys.update(change["key"] for change in hold.arrival.changes)
             for change in hold.changes:
                 yield {**change, "hold": hold.id}
     for item in followed(live.touches.rows(live.row.id, live.session.key), over=False):
         touch = item.touch
-        if touch.reads is None and item.fate == "pending" and touch.key not in carried:
+        if touch.reads is None and item.fate == "pending" and touch.key not in held_keys:
             old = {} if touch.old is None else {"old": json.loads(touch.old)}
             new = None if touch.value is None else json.loads(touch.value)
             yield {"key": touch.key, **old, "new": new, "hold": None}

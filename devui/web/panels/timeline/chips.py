@@ -24,7 +24,7 @@ async def filter_chips(
         return FilterChips()
     authors = Counter((await journal.totals.authors(session))[:at])
     text = event_filter.text if event_filter else ""
-    chosen = {
+    terms = {
         (term.field, name)
         for term in (event_filter.words if event_filter else ())
         for name in term.patterns
@@ -33,7 +33,7 @@ async def filter_chips(
     def chip(place: int, field: str, name: str, count: int) -> FilterChip:
         word = ROW_WORDS.get(name, name) if field == "kind" else name
         # A filter may name a kind by either word: `kind:human`, `kind:asks`.
-        term = word if (field, word.lower()) in chosen else name
+        term = word if (field, word.lower()) in terms else name
         after = toggled(text, field, term)
         return FilterChip(
             id=f"chip-{field}-{place}",
@@ -41,7 +41,7 @@ async def filter_chips(
             term=f"{field}:{quoted(term)}",
             kind=name if field == "kind" else "",
             count=count,
-            pressed=(field, term.lower()) in chosen,
+            pressed=(field, term.lower()) in terms,
             filter=after,
             href=moment_url(session, at, only=after),
         )

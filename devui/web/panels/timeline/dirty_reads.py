@@ -36,7 +36,7 @@ async def lost_reads(
     return marks
 
 
-def marked(items: Iterable[TimelineItem], marks: Lost) -> list[TimelineItem]:
+def with_lost_marks(items: Iterable[TimelineItem], marks: Lost) -> list[TimelineItem]:
     """The rows, with these marks in place of those that say only that it was read early."""
     return [
         replace(item, flags=tuple(_instead(flag, marks[item.number]) for flag in item.flags))
@@ -52,13 +52,15 @@ def _instead(flag: Flag, mark: Flag) -> Flag:
 
 def _marks(touches: Sequence[Followed]) -> dict[int, Flag]:
     writes = {item.touch.number: item for item in touches if item.touch.reads is None}
-    told: dict[int, list[str]] = {}
+    texts_by_event: dict[int, list[str]] = {}
     for item in touches:
         write = writes.get(item.touch.reads or 0)
         if item.event is not None and item.fate == "lost" and write is not None:
             text = f"{write.touch.key}, written by {who(write.touch)}"
-            told.setdefault(item.event, []).append(text)
-    return {number: _mark("; ".join(dict.fromkeys(texts))) for number, texts in told.items()}
+            texts_by_event.setdefault(item.event, []).append(text)
+    return {
+        number: _mark("; ".join(dict.fromkeys(texts))) for number, texts in texts_by_event.items()
+    }
 
 
 def _mark(detail: str) -> Flag:
@@ -75,7 +77,7 @@ class LiveLost:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._marked: dict[int, Flag] = {}
+        self._page_marks: dict[int, Flag] = {}
         self.marks: Lost = {}
         """Those of the newest run, as of the last look."""
 
@@ -91,9 +93,11 @@ class LiveLost:
         )
         added = {news.row.number for news in batch.news if isinstance(news, EventCommitted)}
         new = {
-            n: mark for n, mark in self.marks.items() if n not in self._marked and n not in added
+            n: mark
+            for n, mark in self.marks.items()
+            if n not in self._page_marks and n not in added
         }
-        self._marked |= self.marks
+        self._page_marks |= self.marks
         part = self._services.render.part
         pieces = (put(f"#e-{number} .flag.dirty", part(mark)) for number, mark in new.items())
         return Markup("").join(pieces)

@@ -35,14 +35,14 @@ async def invocations(
 
 
 def _invocation(sums: Sums, prices: Prices, message: EventRow | None) -> Invocation:
-    spent = prices.spent(sums.usage)
+    total = prices.spent(sums.usage)
     return Invocation(
         events=sums.events,
         seconds=sums.seconds,
         held=sums.held,
         tokens=sums.tokens,
-        cost=spent.cost,
-        is_unpriced=spent.unpriced > 0,
+        cost=total.cost,
+        is_unpriced=total.unpriced > 0,
         failures=sums.failures,
         message=message,
     )
@@ -61,14 +61,14 @@ async def with_totals(
 
 
 def _totals(sums: Sums, prices: Prices) -> str:
-    spent = prices.spent(sums.usage)
+    total = prices.spent(sums.usage)
     figures = {
         "events": sums.events,
         "seconds": round(sums.seconds, 6),
         "tokens": sums.tokens or 0,
-        "dollars": spent.cost or 0,
+        "dollars": total.cost or 0,
         "failures": sums.failures,
         "isPartial": False,
-        "isUnpriced": spent.unpriced > 0,
+        "isUnpriced": total.unpriced > 0,
     }
     return json.dumps(figures, separators=(",", ":"))

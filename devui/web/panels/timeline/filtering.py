@@ -23,7 +23,7 @@ from devui.store.rows import SessionRow
 from devui.web.links import filter_words_url, moment_url, session_url
 from devui.web.page_query import PageQuery
 from devui.web.panels.breakpoints.gutter import Gutter
-from devui.web.panels.timeline.dirty_reads import lost_reads, marked
+from devui.web.panels.timeline.dirty_reads import lost_reads, with_lost_marks
 from devui.web.panels.timeline.figures import invocations
 from devui.web.panels.timeline.gaps import Gap, Stretch, gap
 from devui.web.panels.timeline.parts import (
@@ -69,11 +69,11 @@ async def with_matches(
 ) -> PageQuery:
     """The query with the events that its filter matches: up to the one that the page is as of, or
     to the journal's `head`."""
-    if query.typed.filter is None:
+    if query.filter_field.filter is None:
         return query
     until = query.at.seq if query.at else head
     until = None if until is None else until + 1
-    event_filter = query.typed.filter
+    event_filter = query.filter_field.filter
     return replace(
         query,
         matches=await matches(
@@ -85,7 +85,7 @@ async def with_matches(
 async def filtered_rows(
     services: Services,
     session: SessionRow,
-    selected: StoredEvent | None,
+    selected_event: StoredEvent | None,
     *,
     query: PageQuery,
     after: int = 0,
@@ -93,12 +93,12 @@ async def filtered_rows(
 ) -> ShownRows:
     """The rows that the filter of `query` lets through: the last ones after the event `after`,
     those around the selected one, or those of a `stretch`."""
-    if query.matches is None or query.typed.filter is None:
+    if query.matches is None or query.filter_field.filter is None:
         raise ValueError("no filter given")
-    journal, event_filter, count = services.journal, query.typed.filter, query.matches.count
+    journal, event_filter, count = services.journal, query.filter_field.filter, query.matches.count
     first, last = (stretch.first, stretch.last) if stretch else (after + 1, count)
-    matches, chosen = _selection(query.matches.numbers, first, last, selected)
-    begin, end = _place(matches, stretch) if stretch else _span(matches, chosen)
+    matches, selected_number = _selection(query.matches.numbers, first, last, selected_event)
+    begin, end = _place(matches, stretch) if stretch else _span(matches, selected_number)
     numbers = matches[begin:end]
     above = _last_before(query.matches.numbers, numbers[0]) if numbers else None
     entries, before = await _around(journal, session.key, numbers, above)
@@ -118,19 +118,19 @@ async def filtered_rows(
     look = Look(
         Gutter.of(services.book, services.prices, session),
         await invocations(journal, services.prices, session.key, changes.items, until=count),
-        chosen,
+        selected_number,
         await journal.notes.of(session.key, numbers[0], numbers[-1]) if numbers else {},
         only=event_filter.text,
         answers=await last_answers(
             journal, session.key, [entries[number].row for number in numbers], until=now
         ),
-        matched=frozenset(query.matches.numbers),
+        matches=frozenset(query.matches.numbers),
     )
     items = await asyncio.to_thread(look.items, changes.items)
     lost = await lost_reads(journal, session.key, (entries[number].row for number in numbers))
-    taken = await taken_back(journal, session.key, until=query.at.number if query.at else None)
+    rewinds = await taken_back(journal, session.key, until=query.at.number if query.at else None)
     return ShownRows(
-        with_rewind_marks(marked(items, lost), taken, session.key),
+        with_rewind_marks(with_lost_marks(items, lost), rewinds, session.key),
         *_gaps(session.key, matches, (begin, end), (first, last), query),
     )
 
@@ -150,12 +150,14 @@ def of_live_row(row: LiveRow) -> Facts:
     return Facts(values={"kind": row.kind, "agent": row.author, "flags": flags, "row": words})
 
 
-def filter_bar(session: SessionRow, selected: StoredEvent | None, query: PageQuery) -> FilterBar:
+def filter_bar(
+    session: SessionRow, selected_event: StoredEvent | None, query: PageQuery
+) -> FilterBar:
     """The field, with what it found."""
-    found, at, since, pin = query.matches, query.at, query.since, query.pin
-    kept = {
+    matches, at, since, pin = query.matches, query.at, query.since, query.pin
+    fields = {
         "at": at.number if at else None,
-        "event": selected.number if selected and selected != at else None,
+        "event": selected_event.number if selected_event and selected_event != at else None,
         "since": since.number if since else None,
         "key": pin.key if pin else None,
         "path": (path_text(pin.path) or None) if pin else None,
@@ -164,11 +166,13 @@ def filter_bar(session: SessionRow, selected: StoredEvent | None, query: PageQue
         action=session_url(session.key),
         words_href=filter_words_url(session.key),
         clear_href=moment_url(session.key, at.number if at else None),
-        text=query.typed.text,
-        applied=query.filter,
-        error=query.typed.error,
-        summary=filter_summary(len(found.numbers), found.count) if found else FilterSummary(),
-        other_fields=tuple((name, str(value)) for name, value in kept.items() if value is not None),
+        text=query.filter_field.text,
+        active_text=query.filter,
+        error=query.filter_field.error,
+        summary=filter_summary(len(matches.numbers), matches.count) if matches else FilterSummary(),
+        other_fields=tuple(
+            (name, str(value)) for name, value in fields.items() if value is not None
+        ),
     )
 
 
@@ -177,26 +181,28 @@ def filter_summary(shown_count: int, count: int) -> FilterSummary:
     return FilterSummary(shown_count, count - shown_count, is_on=True)
 
 
-def filter_words(counted: Counter[str]) -> FilterWords:
+def filter_words(counts: Counter[str]) -> FilterWords:
     """What a filter of the session can use: what the session has, by field, then the figures."""
     order = {name: place for place, name in enumerate(FIELDS)}
-    known = sorted(
-        counted.items(), key=lambda each: (order[each[0].partition(":")[0]], -each[1], each[0])
+    pairs = sorted(
+        counts.items(), key=lambda each: (order[each[0].partition(":")[0]], -each[1], each[0])
     )
-    words = [FilterWord(visible(text), plural(count, "event")) for text, count in known]
+    words = [FilterWord(visible(text), plural(count, "event")) for text, count in pairs]
     figures = [FilterWord(f"{name}>", "greater than, also <, >=, <=") for name in FIGURES]
     return FilterWords((*words[:_MOST_WORDS], *figures))
 
 
 def _selection(
-    numbers: Sequence[int], first: int, last: int, selected: StoredEvent | None
+    numbers: Sequence[int], first: int, last: int, selected_event: StoredEvent | None
 ) -> tuple[list[int], int | None]:
     """The matches among the events `first` to `last` and the selected one, and which that is."""
     selection = list(numbers[bisect_left(numbers, first) : bisect_right(numbers, last)])
-    chosen = selected.number if selected and first <= selected.number <= last else None
-    if chosen is not None and not _has(selection, chosen):
-        insort(selection, chosen)
-    return selection, chosen
+    selected_number = (
+        selected_event.number if selected_event and first <= selected_event.number <= last else None
+    )
+    if selected_number is not None and not _has(selection, selected_number):
+        insort(selection, selected_number)
+    return selection, selected_number
 
 
 def _has(numbers: Sequence[int], number: int) -> bool:
@@ -204,10 +210,10 @@ def _has(numbers: Sequence[int], number: int) -> bool:
     return place < len(numbers) and numbers[place] == number
 
 
-def _span(numbers: Sequence[int], chosen: int | None) -> tuple[int, int]:
+def _span(numbers: Sequence[int], selected_number: int | None) -> tuple[int, int]:
     """Which of them a page shows: the last ones, if the chosen one is among these."""
     end = len(numbers)
-    place = end if chosen is None else bisect_left(numbers, chosen)
+    place = end if selected_number is None else bisect_left(numbers, selected_number)
     if place >= end - SIZE:
         return max(0, end - SIZE), end
     return max(0, place - SIZE // 2), min(end, place + SIZE // 2)
@@ -247,8 +253,8 @@ async def _around(
 ) -> tuple[dict[int, Entry], StoredEvent | None]:
     """The events to show with those before them, from whose times theirs count, by their numbers;
     and the match above them, which tells whether their invocation goes on there."""
-    shown = frozenset(numbers)
-    needed = shown | {number - 1 for number in numbers} | ({above} if above else set())
-    rows = {row.number: row for row in await journal.events.rows(session, needed)}
+    matches = frozenset(numbers)
+    with_neighbours = matches | {number - 1 for number in numbers} | ({above} if above else set())
+    rows = {row.number: row for row in await journal.events.rows(session, with_neighbours)}
     before = rows.pop(above, None) if above else None
-    return {number: Entry(row, number in shown) for number, row in sorted(rows.items())}, before
+    return {number: Entry(row, number in matches) for number, row in sorted(rows.items())}, before

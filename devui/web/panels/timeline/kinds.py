@@ -44,6 +44,6 @@ def shape(kind: Kind, *, final: bool) -> str:
 _KNOWN: Final[Mapping[str, Kind]] = {kind: kind for kind in KINDS}
 
 
-def kind_of(stored: str) -> Kind:
+def kind_of(name: str) -> Kind:
     """A kind as the journal keeps it; one this version does not know is `other`."""
-    return _KNOWN.get(stored, "other")
+    return _KNOWN.get(name, "other")

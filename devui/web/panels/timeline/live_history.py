@@ -36,7 +36,7 @@ from devui.web.panels.chat.chat import (
 from devui.web.panels.chat.parts import ChatMessage, ToolChip
 from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.session.page import newest
-from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, marked
+from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, with_lost_marks
 from devui.web.panels.timeline.figures import invocations
 from devui.web.panels.timeline.filtering import filter_summary, of_run_end, with_matches
 from devui.web.panels.timeline.parts import InvocationHeader
@@ -88,11 +88,11 @@ class LiveHistory:
             return Timeline(), []
         last = rows[-1]
         group = _of_last(rows)
-        shown = rows if self._filter is None else await self._matching(after)
-        headed = bool(shown) and shown[-1].invocation_id == last.invocation_id
-        under = _of_last(shown)[-SIZE:] if headed else group
-        continued = headed and len(under) < len(_of_last(shown))
-        has_row = bool(shown) and shown[-1].number == last.number
+        page_rows = rows if self._filter is None else await self._matching(after)
+        headed = bool(page_rows) and page_rows[-1].invocation_id == last.invocation_id
+        under = _of_last(page_rows)[-SIZE:] if headed else group
+        continued = headed and len(under) < len(_of_last(page_rows))
+        has_row = bool(page_rows) and page_rows[-1].number == last.number
         ends_with_row = has_row and not await self._has_more(last, after)
         timeline = Timeline(last, under[0], continued, headed, ends_with_row=ends_with_row)
         return timeline, group[-SIZE:]
@@ -109,8 +109,8 @@ class LiveHistory:
     async def _matching(self, after: int) -> list[EventRow]:
         """The newest events that the filter lets through."""
         event_filter = self._filter
-        typed = Typed(event_filter.text if event_filter else "", event_filter)
-        query = PageQuery(typed=typed)
+        filter_field = Typed(event_filter.text if event_filter else "", event_filter)
+        query = PageQuery(filter_field=filter_field)
         matches = (await with_matches(self._services, self._session, query, head=after)).matches
         numbers = matches.numbers if matches else ()
         self._matches = len(numbers)
@@ -119,8 +119,8 @@ class LiveHistory:
     async def _going(self, after: int) -> set[str]:
         """The runs that were under way then; one may have ended since, with its server, say."""
         live = self._services.runs.live(self._key)
-        ended = await self._services.journal.runs.since(self._key, after)
-        return {run.id for run in ended} | ({live.row.id} if live is not None else set())
+        ended_runs = await self._services.journal.runs.since(self._key, after)
+        return {run.id for run in ended_runs} | ({live.row.id} if live is not None else set())
 
     async def _last_speaker(self, after: int) -> str | None:
         """Who spoke last on the page; most often that is among the last few events."""
@@ -149,7 +149,9 @@ class LiveHistory:
         after = last.number if last else 0
         latest = await newest(services, self._session, batch.seq, self._filter, after=after)
         await prepare(markdown_texts(latest.messages.items))
-        rows = replace_fields(latest.rows, items=tuple(marked(latest.rows.items, self._lost)))
+        rows = replace_fields(
+            latest.rows, items=tuple(with_lost_marks(latest.rows.items, self._lost))
+        )
         goes_on = (
             replace(f"#{item.group}", render.part(item))  # the page keeps the first of two headers
             for item in rows.items[:1]
@@ -169,8 +171,8 @@ class LiveHistory:
         messages = Markup("")
         for events, run in _segments(batch.news):
             if events:
-                said, outcomes = await self._messages(events, over=run is not None)
-                messages, changed = messages + said, changed + outcomes
+                more, outcomes = await self._messages(events, over=run is not None)
+                messages, changed = messages + more, changed + outcomes
                 failed = events[-1].row.summary.kind == "error"
             if run is not None:
                 note, outcomes = self._end(run, failed=failed)
@@ -202,7 +204,7 @@ class LiveHistory:
         )
         items = Look(gutter, under, only=only, answers=answers).items(changes.items)
         lost = await lost_reads(services.journal, self._key, added)
-        marks = marked(items, {**lost, **self._lost})
+        marks = with_lost_marks(items, {**lost, **self._lost})
         rows = render.parts(with_rewind_marks(marks, self._rewinds.taken_back, self._key))
         headers = [invocation_header(each, under[each.row.number]) for each in headings]
         changed = (replace(f"#{header.group}", render.part(header)) for header in headers)
@@ -213,12 +215,12 @@ class LiveHistory:
         before, event_filter = self._timeline.last, self._filter
         for item in batch.news:
             if isinstance(item, EventCommitted):
-                shown = (
+                is_shown = (
                     event_filter is None or event_filter.holds(_facts(item, before, gutter)) is True
                 )
-                self._matches += shown
+                self._matches += is_shown
                 before = item.row
-                yield Entry(item.row, shown)
+                yield Entry(item.row, is_shown)
             elif isinstance(item, EventDropped) and event_filter is None:
                 yield item.row
             elif isinstance(item, RunChanged) and _is_over(item.run):
@@ -252,9 +254,9 @@ class LiveHistory:
         `failed`: the message before is the error itself.
         """
         render = self._services.render
-        lost = [lost_outcome(slot) for slot in sorted(self._open)]
+        lost_outcomes = [lost_outcome(slot) for slot in sorted(self._open)]
         self._open.clear()
-        outcomes = Markup("").join(fill(f"#{o.slot}", render.part(o)) for o in lost)
+        outcomes = Markup("").join(fill(f"#{o.slot}", render.part(o)) for o in lost_outcomes)
         note = run_note(run, follows_error=failed)
         if note is None:
             return Markup(""), outcomes
@@ -268,35 +270,37 @@ class LiveHistory:
     async def _messages(self, news: list[EventCommitted], *, over: bool) -> tuple[Markup, Markup]:
         """Messages to add, and the outcomes that go into chips on the page; `over`: the run is."""
         key, render = self._key, self._services.render
-        told = [(n.row.number, body(n.row, n.event), n.row.summary) for n in news]
-        for number, _, summary in told:
+        events = [(n.row.number, body(n.row, n.event), n.row.summary) for n in news]
+        for number, _, summary in events:
             self._wait_for(number, summary)
         messages = conversation(
-            told,
+            events,
             session=key,
             previous_author=self._speaker,
             going_on=None if over else 0,
-            askers=await askers_in(self._services.journal, key, [event for _, event, _ in told]),
+            askers=await askers_in(self._services.journal, key, [event for _, event, _ in events]),
         )
         messages = with_rewind_marks(messages, self._rewinds.taken_back, key)
         if messages:
             self._speaker = spoken_by(messages[-1])
         await prepare(markdown_texts(messages))
-        chips = (part for said in messages for part in said.parts if isinstance(part, ToolChip))
+        chips = (
+            part for message in messages for part in message.parts if isinstance(part, ToolChip)
+        )
         here = {chip.outcome.slot for chip in chips}
         outcomes = Markup("").join(
             fill(f"#{outcome.slot}", render.part(outcome))
-            for number, _, summary in told
+            for number, _, summary in events
             for outcome in tool_outcomes(number, summary, session=key)
             if outcome.slot not in here
         )
-        asked = Markup("").join(
+        removals = Markup("").join(
             remove(f"#{ask_slot(answer.id)}")
-            for _, event, summary in told
+            for _, event, summary in events
             for answer in answers_in(event.author, summary)
             if answer.id
         )
-        return render.parts(messages), outcomes + asked
+        return render.parts(messages), outcomes + removals
 
 
 def _facts(item: EventCommitted, before: EventRow | None, gutter: Gutter) -> Facts:

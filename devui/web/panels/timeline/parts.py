@@ -68,7 +68,7 @@ class EventRow:
     group: str
     """DOM id of the invocation's header."""
     href: str
-    selected: bool = False
+    is_selected: bool = False
     fork_href: str = ""
     """The same event with the form for a fork open."""
     note: NoteMark = NO_NOTE
@@ -201,7 +201,7 @@ class FilterBar:
     clear_href: str
     text: str
     """What was typed."""
-    applied: str
+    active_text: str
     """What is in force: "" for none, and where the text cannot be read."""
     error: str
     summary: FilterSummary

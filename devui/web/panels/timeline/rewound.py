@@ -30,10 +30,10 @@ def with_rewind_marks(
     """Rows and messages, those that were taken back with their marks."""
     if not taken_back.holding:
         return tuple(items)
-    return tuple(_marked(item, taken_back, session) for item in items)
+    return tuple(_mark(item, taken_back, session) for item in items)
 
 
-def _marked(item: _Item, taken_back: TakenBack, session: int) -> _Item:
+def _mark(item: _Item, taken_back: TakenBack, session: int) -> _Item:
     if isinstance(item, EventRow | ChatMessage):
         place: Place = "row" if isinstance(item, EventRow) else "message"
         return replace(item, rewind=rewind_mark(taken_back, item.number, session, place))

@@ -69,7 +69,7 @@ def event_row(
     previous: StoredEvent | None,
     *,
     gutter: Gutter,
-    selected: bool = False,
+    is_selected: bool = False,
     note: NoteRow | None = None,
     only: str = "",
     is_answer: bool = False,
@@ -78,7 +78,7 @@ def event_row(
 
     `is_answer`: it is the last answer of its invocation.
     """
-    summary, worked = row.summary, seconds_of_work(row, previous)
+    summary, duration = row.summary, seconds_of_work(row, previous)
     cost = gutter.cost(summary)
     return EventRow(
         number=row.number,
@@ -92,9 +92,9 @@ def event_row(
         aside=summary.kind in {"checkpoint", "state"} and row.author != USER,
         code=summary.kind in CODE,
         flags=tuple(_flags(row, summary, is_answer=is_answer)),
-        elapsed=seconds(worked),
-        seconds=round(worked or 0.0, 6),
-        bar=bar(worked),
+        elapsed=seconds(duration),
+        seconds=round(duration or 0.0, 6),
+        bar=bar(duration),
         held_note=held_for(row.paused),
         tokens=compact(summary.tokens),
         token_count=summary.tokens,
@@ -107,21 +107,21 @@ def event_row(
         branch=visible(row.branch or ""),
         group=group_id(row.invocation_id),
         href=session_url(row.session, event=row.number, only=only),
-        selected=selected,
+        is_selected=is_selected,
         fork_href=fork_here_url(row.session, row.number),
         note=note_mark(note),
     )
 
 
-def bar(worked: float | None) -> int:
+def bar(duration: float | None) -> int:
     """How long the bar of a duration is, in steps up to BAR.
 
     The scale is the same for every row, so a row that arrives changes no other, and one can be
     compared with those of another run.
     """
-    if worked is None or worked <= _SHORTEST:
+    if duration is None or duration <= _SHORTEST:
         return 0
-    return min(round(log10(worked / _SHORTEST) * BAR / 4), BAR)
+    return min(round(log10(duration / _SHORTEST) * BAR / 4), BAR)
 
 
 def invocation_header(heading: Heading, invocation: Invocation) -> InvocationHeader:
@@ -147,19 +147,19 @@ class Look:
     gutter: Gutter
     invocations: Mapping[int, Invocation]
     """By the numbers of the events of their headings."""
-    selected: int | None = None
+    selection: int | None = None
     notes: Mapping[int, NoteRow] = field(default_factory=dict)
     """What people say of events, by their numbers."""
     only: str = ""
     """The filter in force; links keep it."""
     answers: Container[int] = frozenset()
     """The number of the last answer of each invocation."""
-    matched: Container[int] | None = None
+    matches: Container[int] | None = None
     """What the filter lets through; other rows say that they aren't."""
 
     def items(self, items: Iterable[Item]) -> tuple[TimelineItem, ...]:
         """The items as rows and headers."""
-        return tuple(shown for item in items if (shown := self._item(item)))
+        return tuple(row for item in items if (row := self._item(item)))
 
     def _item(self, item: Item) -> TimelineItem | None:
         match item:
@@ -173,14 +173,14 @@ class Look:
             item.row,
             item.previous,
             gutter=self.gutter,
-            selected=item.row.number == self.selected,
+            is_selected=item.row.number == self.selection,
             note=self.notes.get(item.row.number),
             only=self.only,
             is_answer=item.row.number in self.answers,
         )
         if item.follows and item.previous and _answers(item.row.summary, item.previous.summary):
             row = replace(row, answers=True)
-        if self.matched is None or row.number in self.matched:
+        if self.matches is None or row.number in self.matches:
             return row
         flag = Flag("astray", "not in the filter", "shown because it is selected")
         return replace(row, flags=(flag, *row.flags))
@@ -199,9 +199,9 @@ def dropped_row(row: EditRow) -> DroppedRow:
 
 def _answers(summary: Summary, before: Summary) -> bool:
     """Whether an event has nothing but results of the calls of the one before it."""
-    called = {call.id for call in before.calls if call.id}
+    call_ids = {call.id for call in before.calls if call.id}
     ids = [response.id for response in summary.responses]
-    return bool(ids) and called.issuperset(ids)
+    return bool(ids) and call_ids.issuperset(ids)
 
 
 def _lead(summary: Summary) -> str:
@@ -218,9 +218,9 @@ def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[F
         yield Flag("error", "failed", visible(f"{', '.join(failed)} returned an error"))
     yield from _noticed(summary)
     if summary.state_count:
-        shown = ", ".join(summary.state_keys)
+        keys = ", ".join(summary.state_keys)
         more = summary.state_count - len(summary.state_keys)
-        hint = f"changes {shown}" + (f" and {more} more" if more else "")
+        hint = f"changes {keys}" + (f" and {more} more" if more else "")
         yield Flag("delta", f"Δ {summary.state_count}", visible(hint))
     if summary.artifacts:
         count = len(summary.artifacts)
@@ -249,8 +249,8 @@ def _noticed(summary: Summary) -> Iterable[Flag]:
         hint = f"state changed without a delta: {', '.join(silent)}; assign the key to save it"
         yield Flag("silent", "no delta", visible(hint), "warning")
     if overlaps:
-        told = [f"{note.key} was also written by {note.by}" for note in overlaps]
-        yield Flag("overlap", "last writer wins", visible("; ".join(told)), "warning")
+        texts = [f"{note.key} was also written by {note.by}" for note in overlaps]
+        yield Flag("overlap", "last writer wins", visible("; ".join(texts)), "warning")
 
 
 def _depth(row: StoredEvent, summary: Summary) -> int:

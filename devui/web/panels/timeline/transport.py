@@ -43,8 +43,8 @@ async def transport(
     return Transport(
         action=session_url(session.key),
         ticks=ticks(kinds),
-        selected=number,
-        spoken=_spoken(kinds, at or number),
+        selection=number,
+        value_text=_label(kinds, at or number),
         previous_href=link(before),
         next_href=link(after),
         live_href=session_url(session.key, only=query.filter, view=view),
@@ -72,7 +72,7 @@ async def _beside(
     services: Services, session: SessionRow, query: PageQuery, number: int | None, *, last: int
 ) -> tuple[int | None, int | None]:
     """The events before and after one, of those that the filter lets through."""
-    event_filter = query.typed.filter
+    event_filter = query.filter_field.filter
     if event_filter is None:
         return (
             number - 1 if number else last
@@ -82,7 +82,7 @@ async def _beside(
     )
 
 
-def _spoken(kinds: Sequence[str], number: int | None) -> str:
+def _label(kinds: Sequence[str], number: int | None) -> str:
     count = len(kinds)
     if number is None:
         return f"live, {count} events"
@@ -125,13 +125,13 @@ def _cursor(
 
 def ticks(kinds: Sequence[str]) -> Ticks:
     """The marks of all events of a session, in order, by their kinds as the journal has them."""
-    return _drawn(tuple(kinds))
+    return _draw(tuple(kinds))
 
 
 @lru_cache(maxsize=16)
-def _drawn(stored: tuple[str, ...]) -> Ticks:
+def _draw(names: tuple[str, ...]) -> Ticks:
     """Every look at a session draws the same."""
-    kinds, count = [kind_of(kind) for kind in stored], len(stored)
+    kinds, count = [kind_of(kind) for kind in names], len(names)
     if count <= BINS:
         return Ticks(count, _marks(kinds))
     starts = [count * i // BINS for i in range(BINS + 1)]

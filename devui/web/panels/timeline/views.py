@@ -60,9 +60,9 @@ async def rows(request: Request) -> Response:
 async def _rows(request: Request) -> Response:
     services, session, stretch, at = await _gap_of(request)
     number, key = at.number if at else None, session.key
-    typed = Typed.read(request.query_params.get("filter"))
-    if typed.filter is not None:
-        query = await with_matches(services, session, PageQuery(typed=typed, at=at))
+    filter_field = Typed.read(request.query_params.get("filter"))
+    if filter_field.filter is not None:
+        query = await with_matches(services, session, PageQuery(filter_field=filter_field, at=at))
         numbers = stretch.of_its(query.matches.numbers if query.matches else ())
         stretch, fold = await _beside_fold(request, services, session, stretch, numbers)
         some = await filtered_rows(services, session, None, query=query, stretch=stretch)
@@ -139,8 +139,8 @@ async def messages(request: Request) -> Response:
         number, key = at.number if at else None, session.key
         start, end = stretch.numbers
         window = await _window(services, session, stretch, at)
-        imported = await services.journal.imports.get(key) is not None
-        items = unasked(window.messages()) if at or imported else window.messages()
+        is_imported = await services.journal.imports.get(key) is not None
+        items = unasked(window.messages()) if at or is_imported else window.messages()
         await prepare(markdown_texts(items))
         above = gap(key, stretch.first, start - 1, at=number, in_grid=False)
         below = gap(key, end + 1, stretch.last, at=number, in_grid=False)
@@ -153,8 +153,8 @@ async def _gap_of(
     """What of the session is asked for; raises BadRequest."""
     services, session = await session_of(request)
     at = await event_of(services, session, request.query_params.get("at"))
-    given = [whole_number(request.query_params.get(name)) for name in Stretch._fields]
-    first, last, skip, limit = given
+    numbers = [whole_number(request.query_params.get(name)) for name in Stretch._fields]
+    first, last, skip, limit = numbers
     if first is None or last is None or skip is None or limit is None:
         raise BadRequest("`first`, `last`, `skip` and `limit` must be numbers.")
     last = min(last, at.number if at else session.events)
@@ -169,10 +169,10 @@ async def _window(
     window = await window_between(services.journal, session.key, *stretch.numbers)
     if at is None:
         return window
-    taken = await taken_back(services.journal, session.key, until=at.number)
+    rewinds = await taken_back(services.journal, session.key, until=at.number)
     later = tuple(row for row in window.later if row.number <= at.number)
     answers = await last_answers(services.journal, session.key, window.rows, until=at.seq + 1)
-    return replace(window, taken_back=taken, later=later, answers=answers)
+    return replace(window, taken_back=rewinds, later=later, answers=answers)
 
 
 async def filter_terms(request: Request) -> Response:

@@ -19,7 +19,7 @@ from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.chat.chat import Answered, conversation
 from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
 from devui.web.panels.chat.run_notes import run_note
-from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, marked
+from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, with_lost_marks
 from devui.web.panels.timeline.figures import invocations
 from devui.web.panels.timeline.parts import TimelineItem
 from devui.web.panels.timeline.rewound import with_rewind_marks
@@ -71,29 +71,29 @@ class Window:
     """The number of the last answer of each invocation."""
 
     async def items(
-        self, journal: Journal, gutter: Gutter, *, until: int, selected: int | None = None
+        self, journal: Journal, gutter: Gutter, *, until: int, selection: int | None = None
     ) -> tuple[TimelineItem, ...]:
         """The rows of the timeline; headers tell of the events up to number `until`."""
         _, changes = fold(Timeline(self.previous), in_order(self.rows, self.drops, self.ends))
         under = await invocations(journal, gutter.prices, self.session, changes.items, until=until)
-        look = Look(gutter, under, selected, self.notes, answers=self.answers)
-        items = marked(look.items(changes.items), self.lost)
+        look = Look(gutter, under, selection, self.notes, answers=self.answers)
+        items = with_lost_marks(look.items(changes.items), self.lost)
         return with_rewind_marks(items, self.taken_back, self.session)
 
     def messages(self) -> tuple[ChatMessage | RunNote, ...]:
         """The messages of the chat."""
         messages: list[ChatMessage | RunNote] = []
-        known = ((row.number, row.author, row.summary) for row in (*self.rows, *self.later))
-        answered = Answered.of(known, self.session)
+        summaries = ((row.number, row.author, row.summary) for row in (*self.rows, *self.later))
+        call_answers = Answered.of(summaries, self.session)
         for rows, end in self._segments():
-            told = [(row.number, self.bodies[row.number], row.summary) for row in rows]
+            events = [(row.number, self.bodies[row.number], row.summary) for row in rows]
             going_on = next((row.number for row in rows if self._goes_on(row)), None)
             messages += conversation(
-                told,
+                events,
                 session=self.session,
                 going_on=going_on,
                 askers=self.askers,
-                answered=answered,
+                call_answers=call_answers,
                 cut=self.cut,
             )
             failed = bool(rows) and rows[-1].summary.kind == "error"
@@ -119,7 +119,7 @@ class Window:
 async def window_before(journal: Journal, session: int, seq: int, *, size: int = SIZE) -> Window:
     """The events just before a seq of the journal."""
     rows = await journal.events.page(session, before=seq, limit=size + 1)
-    return await _marked(journal, await _window(journal, session, rows, size, until=seq))
+    return await _with_marks(journal, await _window(journal, session, rows, size, until=seq))
 
 
 async def window_between(journal: Journal, session: int, first: int, last: int) -> Window:
@@ -128,7 +128,7 @@ async def window_between(journal: Journal, session: int, first: int, last: int) 
     until = following[0].seq if following else END
     size = last - first + 1
     rows = await journal.events.page(session, before=until, limit=size + 1)
-    return await _marked(journal, await _window(journal, session, rows, size, until=until))
+    return await _with_marks(journal, await _window(journal, session, rows, size, until=until))
 
 
 async def window_around(
@@ -139,15 +139,15 @@ async def window_around(
     after = await journal.events.page(session, after=row.seq, limit=_AROUND // 2)
     rows = [each for each in (*before, *after) if until is None or each.seq < until]
     window = await _window(journal, session, rows, _AROUND, until=rows[-1].seq + 1)
-    return await _marked(journal, window)
+    return await _with_marks(journal, window)
 
 
-async def _marked(journal: Journal, window: Window) -> Window:
+async def _with_marks(journal: Journal, window: Window) -> Window:
     """With the marks of what was read and then lost, of what was taken back, and of answers."""
     lost = await lost_reads(journal, window.session, window.rows)
-    taken, cut = await taken_back(journal, window.session), await _cut(journal, window.session)
+    rewinds, cut = await taken_back(journal, window.session), await _cut(journal, window.session)
     answers = await last_answers(journal, window.session, window.rows)
-    return replace(window, lost=lost, taken_back=taken, cut=cut, answers=answers)
+    return replace(window, lost=lost, taken_back=rewinds, cut=cut, answers=answers)
 
 
 async def last_answers(
@@ -181,26 +181,28 @@ async def _window(
 ) -> Window:
     """`rows` may begin with one event more than `size`: the one before the window."""
     previous = rows[0] if len(rows) > size else None
-    shown = rows[1:] if previous else rows
-    small = [row.number for row in shown if row.size <= _LARGE]
+    own_rows = rows[1:] if previous else rows
+    small = [row.number for row in own_rows if row.size <= _LARGE]
     bodies = await journal.events.bodies(session, small)
     read = {row.number: event for row, event in bodies}
-    parsed = await asyncio.to_thread(_read, shown, read)
+    events = await asyncio.to_thread(_read, own_rows, read)
     since = previous.seq if previous else 0
     changed = await journal.runs.since(session, since, until=until)
     ends = tuple(run for run in changed if run_end(run))
     active = await journal.runs.active(session)
     running, invocation = (active.id, active.invocation_id) if active else (None, None)
     # What was dropped between two windows belongs to the one before.
-    first = shown[0].seq if previous and shown else 0
+    first = own_rows[0].seq if previous and own_rows else 0
     drops = tuple(await journal.edits.dropped(session, first, until))
-    notes = await journal.notes.of(session, shown[0].number, shown[-1].number) if shown else {}
-    askers = await askers_in(journal, session, parsed.values())
-    later = await _later(journal, session, until, shown)
+    notes = (
+        await journal.notes.of(session, own_rows[0].number, own_rows[-1].number) if own_rows else {}
+    )
+    askers = await askers_in(journal, session, events.values())
+    later = await _later(journal, session, until, own_rows)
     return Window(
         session=session,
-        rows=tuple(shown),
-        bodies=parsed,
+        rows=tuple(own_rows),
+        bodies=events,
         ends=ends,
         previous=previous,
         running=running,
@@ -216,8 +218,8 @@ async def _later(
     journal: Journal, session: int, until: int, rows: Sequence[EventRow]
 ) -> tuple[EventRow, ...]:
     """The events next to a window in which calls have no results, which may have these."""
-    called = {call.id for row in rows for call in row.summary.calls}
-    if called <= {response.id for row in rows for response in row.summary.responses}:
+    call_ids = {call.id for row in rows for call in row.summary.calls}
+    if call_ids <= {response.id for row in rows for response in row.summary.responses}:
         return ()
     return tuple(await journal.events.page(session, after=until - 1, limit=SIZE))
 
@@ -267,9 +269,9 @@ async def window_at(journal: Journal, at: EventRow, row: EventRow | None = None)
         window = await window_before(journal, at.session, at.seq + 1)
     else:
         window = await window_around(journal, at.session, row, until=at.seq + 1)
-    taken = await taken_back(journal, at.session, until=at.number)
+    rewinds = await taken_back(journal, at.session, until=at.number)
     answers = await last_answers(journal, at.session, window.rows, until=at.seq + 1)
-    window = replace(window, taken_back=taken, answers=answers, later=())
+    window = replace(window, taken_back=rewinds, answers=answers, later=())
     return replace(window, running=at.run, invocation=at.invocation_id)
 
 

@@ -87,17 +87,17 @@ async def take_otlp(request: Request) -> Response:
     try:
         if media not in {PROTOBUF, _JSON}:
             raise UnsupportedMedia(f"the body must be sent as {PROTOBUF} or {_JSON}")
-        spans, refused = await asyncio.to_thread(_spans, await _body(request), media)
+        spans, rejections = await asyncio.to_thread(_spans, await _body(request), media)
     except EdgeError as error:
         return _failure(error, media)
-    refused += await _keep(services_of(request), spans)
-    why = "; ".join(refused[:_NAMED])
-    if refused:
-        _log.warning("%s received spans were not taken: %s", len(refused), why)
+    rejections += await _keep(services_of(request), spans)
+    why = "; ".join(rejections[:_NAMED])
+    if rejections:
+        _log.warning("%s received spans were not taken: %s", len(rejections), why)
     if media == PROTOBUF:
-        return Response(encoded_answer(len(refused), why), media_type=PROTOBUF)
-    partial = {"rejectedSpans": str(len(refused)), "errorMessage": why}
-    return JSONResponse({"partialSuccess": partial} if refused else {})
+        return Response(encoded_answer(len(rejections), why), media_type=PROTOBUF)
+    partial = {"rejectedSpans": str(len(rejections)), "errorMessage": why}
+    return JSONResponse({"partialSuccess": partial} if rejections else {})
 
 
 async def _keep(services: Services, spans: list[ReceivedSpan]) -> list[str]:
@@ -105,7 +105,7 @@ async def _keep(services: Services, spans: list[ReceivedSpan]) -> list[str]:
     traces: dict[tuple[str, str], list[ReceivedSpan]] = {}
     for each in spans:
         traces.setdefault((each.service, each.trace), []).append(each)
-    refused = []
+    rejections = []
     for (service, trace), own in traces.items():
         try:
             sessions = (name for span in own if (name := meaning.session_of(span)))
@@ -119,11 +119,11 @@ async def _keep(services: Services, spans: list[ReceivedSpan]) -> list[str]:
             if key is not None:
                 services.bus.publish(key, SessionRemade(key))
         except (TakenName, BadValue) as error:
-            refused += [str(error)] * len(own)
+            rejections += [str(error)] * len(own)
         except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
             _log.warning("trace %s cannot be made a session of", trace, exc_info=True)
-            refused += [f"trace {trace}: its attributes can't be read: {error}"] * len(own)
-    return refused
+            rejections += [f"trace {trace}: its attributes can't be read: {error}"] * len(own)
+    return rejections
 
 
 def _spans(body: bytes, media: str) -> tuple[list[ReceivedSpan], list[str]]:
@@ -247,27 +247,27 @@ async def trace(request: Request) -> Response:
     run = request.query_params.get("run")
     spans = services.journal.spans
     rows = await (spans.of_run(session.key, run) if run else spans.every(session.key))
-    made = []
+    otlp_spans = []
     for row in rows:
         bodies = await request_and_answers(services.journal, row) if row.type == "model" else ()
-        made.append(await asyncio.to_thread(span, session, row, *bodies))
-    return answer(resource_spans(session, made))
+        otlp_spans.append(await asyncio.to_thread(span, session, row, *bodies))
+    return answer(resource_spans(session, otlp_spans))
 
 
 @operation(SpanWithBodiesJson)
 async def show(request: Request) -> Response:
     """Get one span, with its request and response."""
     services, session = await session_of(request)
-    wanted = whole_number(request.path_params["span"])
-    row = await services.journal.spans.get(session.key, wanted) if wanted is not None else None
+    number = whole_number(request.path_params["span"])
+    row = await services.journal.spans.get(session.key, number) if number is not None else None
     if row is None:
         raise NotFound(f"session {session.key} has no span {request.path_params['span']}")
-    sent, result = await sent_and_result(services.journal, row)
+    payload, result = await sent_and_result(services.journal, row)
     clean_answers(result, services.view.hiding())
-    return answer({**_span(row), "sent": sent, "result": result})
+    return answer({**_span(row), "sent": payload, "result": result})
 
 
 def _span(row: SpanRow) -> dict[str, Any]:
-    told = asdict(row)
-    del told["session"]
-    return told
+    members = asdict(row)
+    del members["session"]
+    return members

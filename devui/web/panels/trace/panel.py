@@ -47,7 +47,7 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
     left_out = len(nested) - MOST
     ticks = tuple(chart.ticks()) if spans else ()
     holds = [*_since(begin, holds)]
-    seconds = sum(held for _, held in holds)
+    seconds = sum(length for _, length in holds)
     return TracePanel(
         href=trace_url(session.key),
         event=row.number if row else None,
@@ -58,7 +58,7 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
         ticks=ticks,
         lines="".join(f"M{tick.x * 10:g} 0v10" for tick in ticks),
         holds=chart.band(holds),
-        held=formats.duration(seconds) if seconds else "",
+        hold_time=formats.duration(seconds) if seconds else "",
         more=f"{plural(left_out, 'more span')} in the export" if left_out > 0 else "",
         export_href=trace_api_url(session.key, run),
     )
@@ -80,18 +80,18 @@ def _end(span: SpanRow, *, going: bool) -> float:
 def _since(begin: float, holds: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
     """The holds from the first span on: what was held before it is not on the axis."""
     for since, seconds in holds:
-        if (left := since + seconds - max(since, begin)) > 0:
-            yield max(since, begin), left
+        if (remaining := since + seconds - max(since, begin)) > 0:
+            yield max(since, begin), remaining
 
 
 def _open_hold(
     live: LiveRun, spans: Sequence[SpanRow], holds: Sequence[tuple[float, float]]
 ) -> list[tuple[float, float]]:
     """The hold that goes on; one that is over is on the axis as soon as its event is committed."""
-    held = live.stepper.pauses.seconds - sum(seconds for _, seconds in holds)
-    if not spans or not live.stepper.holds or held <= 0:
+    duration = live.stepper.pauses.seconds - sum(seconds for _, seconds in holds)
+    if not spans or not live.stepper.holds or duration <= 0:
         return []
-    return [(time.time() - held, held)]
+    return [(time.time() - duration, duration)]
 
 
 def _nested(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None, str]]:
@@ -119,7 +119,7 @@ def _nested(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None
 class _Chart:
     """What all lines have in common."""
 
-    selected: int | None
+    selection: int | None
     begin: float
     seconds: float
     going: bool
@@ -164,7 +164,7 @@ class _Chart:
             title=_span_title(span),
             error=visible(span.error or ""),
             going=open_now,
-            selected=span.event is not None and span.event == self.selected,
+            is_selected=span.event is not None and span.event == self.selection,
         )
 
     def _place(self, seconds: float) -> float:

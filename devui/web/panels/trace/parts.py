@@ -49,7 +49,7 @@ class SpanBar:
     title: str
     error: str
     going: bool
-    selected: bool
+    is_selected: bool
     """The selected event came of it."""
 
 
@@ -80,7 +80,7 @@ class TracePanel:
     """The ticks as an SVG path through a line of the waterfall, 10 high."""
     holds: str
     """When the debugger held the run, as an SVG path of the same height; "" if it never did."""
-    held: str
+    hold_time: str
     """For how long that was, in words."""
     more: str
     export_href: str

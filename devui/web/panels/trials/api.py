@@ -78,9 +78,9 @@ async def tools(request: Request) -> Response:
     See [effect classes](debugging.md#before-a-tool-runs-twice). Loads the app.
     """
     services, app = services_of(request), request.path_params["app"]
-    listed = await listed_tools(services, app)
-    known = await known_tools(services, app, listed["tools"])
-    return answer({"tools": [_tool_json(*each) for each in known], "silent": listed["silent"]})
+    listing = await listed_tools(services, app)
+    entries = await known_tools(services, app, listing["tools"])
+    return answer({"tools": [_tool_json(*each) for each in entries], "silent": listing["silent"]})
 
 
 @operation(ToolJson, body=EffectBody)
@@ -92,8 +92,8 @@ async def set_effect(request: Request) -> Response:
     body = parse(EffectBody, await read_json(request))
     declared = await tools_of(services, app)
     await services.journal.tool_effects.set(app, tool, body.effect, body.actor)
-    known = {name: rest for name, *rest in await known_tools(services, app, declared)}
-    return answer(_tool_json(tool, *known.get(tool, ([], UNKNOWN))))
+    by_name = {name: rest for name, *rest in await known_tools(services, app, declared)}
+    return answer(_tool_json(tool, *by_name.get(tool, ([], UNKNOWN))))
 
 
 def _tool_json(tool: str, declared: Sequence[Mapping[str, Any]], effect: ToolEffect) -> ToolJson:
@@ -216,8 +216,8 @@ async def model(request: Request) -> Response:
     `request` is your version of the `sent` of its span.
     """
     services, session = await session_of(request)
-    wanted = whole_number(request.path_params["span"])
-    span = await services.journal.spans.get(session.key, wanted) if wanted is not None else None
+    number = whole_number(request.path_params["span"])
+    span = await services.journal.spans.get(session.key, number) if number is not None else None
     if span is None or span.type != "model":
         raise NotFound(f"session {session.key} has no model call {request.path_params['span']}")
     body = parse(ModelTrialBody, await read_json(request, limit=_LIMIT, of_runtime=True))
@@ -245,15 +245,15 @@ def trial_json(row: TrialRow) -> TrialJson:
         "agent": row.agent,
         "name": row.name,
         "sent": json.loads(row.sent),
-        "result": _parsed(row.result),
-        "error": _parsed(row.error),
+        "result": _parse(row.result),
+        "error": _parse(row.error),
         "seconds": row.seconds,
         "actor": row.actor,
         "at": row.at,
     }
 
 
-def _parsed(text: str | None) -> Any:
+def _parse(text: str | None) -> Any:
     return None if text is None else json.loads(text, parse_constant=str)
 
 

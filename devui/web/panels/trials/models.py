@@ -41,14 +41,14 @@ def model_form(
         for at, message in enumerate(map(fields_in, contents))
         if (text := _one_text(message)) is not None
     ][-_FIELDS:]
-    left = len(contents) - len(fields)
+    remaining = len(contents) - len(fields)
     whole = json.dumps(request, indent=2, ensure_ascii=False)
     return ModelForm(
         slot=f"again-{span.id}",
         action=again_url(span.session, span.id),
         system=_system(request) or "",
         messages=tuple(fields),
-        hidden=f"{plural(left, 'message')} more as JSON" if left else "",
+        rest_note=f"{plural(remaining, 'message')} more as JSON" if remaining else "",
         config=json.dumps(request.get("config") or {}, indent=2, ensure_ascii=False),
         value=whole if len(whole) <= _WHOLE else "",
         note=note,
@@ -58,10 +58,10 @@ def model_form(
 
 def _one_text(message: Mapping[str, Any]) -> str | None:
     """What a message says, if it is one text and nothing else."""
-    found = message.get("parts") or []
-    if len(found) != 1 or set(found[0]) != {"text"}:
+    parts = message.get("parts") or []
+    if len(parts) != 1 or set(parts[0]) != {"text"}:
         return None
-    text = str(found[0]["text"])
+    text = str(parts[0]["text"])
     return text if len(text) <= _LONG else None
 
 
@@ -102,19 +102,19 @@ def _object(text: str, what: str) -> dict[str, Any]:
 def model_trial(row: TrialRow, recorded: Mapping[str, Any], answers: Any) -> ModelTrial:
     """An answer beside the recorded one; `answers` are `[seconds, response]` each."""
     before = _answer_text([Event.of(fields_in(each)) for _, each in answers or []])
-    answered = json.loads(row.result or "[]", parse_constant=str)
-    after = _answer_text([Event.of(fields_in(each)) for each in answered])
+    responses = json.loads(row.result or "[]", parse_constant=str)
+    after = _answer_text([Event.of(fields_in(each)) for each in responses])
     error = fields_in(json.loads(row.error or "{}"))
-    sent = json.loads(row.sent)
+    request = json.loads(row.sent)
     return ModelTrial(
         number=row.id,
         moment=moment(row.at),
         took=formats.duration(row.seconds),
         by=visible(row.actor),
-        request_diff=_compared(_lines(recorded), _lines(sent), around=True),
+        request_diff=_diff(_lines(recorded), _lines(request), around=True),
         recorded=visible(before),
         answer=visible(after),
-        pieces=_compared(before, after),
+        pieces=_diff(before, after),
         same=before == after and not error,
         error=visible(f"{error.get('type')}: {error.get('message')}") if error else "",
     )
@@ -143,9 +143,7 @@ def _lines(request: Mapping[str, Any]) -> str:
     return json.dumps(request, indent=1, ensure_ascii=False, sort_keys=True)
 
 
-def _compared(
-    before: str, after: str, *, around: bool = False
-) -> tuple[tuple[Difference, str], ...]:
+def _diff(before: str, after: str, *, around: bool = False) -> tuple[tuple[Difference, str], ...]:
     """Word by word; `around`: of what stayed only a little beside the differences."""
     if before == after:
         return () if around else (("same", visible(after)),)

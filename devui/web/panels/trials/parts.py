@@ -113,7 +113,7 @@ class ModelForm:
     action: str
     system: str
     messages: tuple[MessageField, ...]
-    hidden: str
+    rest_note: str
     """How many messages are to be changed as JSON alone, in words."""
     config: str
     value: str

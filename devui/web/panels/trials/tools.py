@@ -138,11 +138,11 @@ def _fields(draft: ToolDraft) -> tuple[AskField, ...]:
 
 def tool_trial(row: TrialRow, state: Iterable[Value]) -> ToolTrial:
     """What came of one; `state` is the one that the tool found."""
-    told = fields_in(_parsed(row.result))
-    actions = dict(fields_in(told.get("actions")))
+    outcome = fields_in(_parse(row.result))
+    actions = dict(fields_in(outcome.get("actions")))
     delta = fields_in(actions.pop("stateDelta", None))
     before = {prefixed(each.scope, each.key): each.value for each in state}
-    error = fields_in(_parsed(row.error))
+    error = fields_in(_parse(row.error))
     return ToolTrial(
         number=row.id,
         moment=moment(row.at),
@@ -150,7 +150,7 @@ def tool_trial(row: TrialRow, state: Iterable[Value]) -> ToolTrial:
         place=_place(row.event, has_session=row.session is not None),
         took=formats.duration(row.seconds),
         by=visible(row.actor),
-        result=json_text(told.get("result")) if row.error is None else None,
+        result=json_text(outcome.get("result")) if row.error is None else None,
         error=_error(error),
         changes=tuple(_changed(row.id, key, before.get(key), new) for key, new in delta.items()),
         actions=json_tree(actions) if actions else None,
@@ -170,7 +170,7 @@ def _error(error: Mapping[str, Any]) -> str:
     return visible(f"{error.get('type')}: {error.get('message')}{place}")
 
 
-def _parsed(text: str | None) -> Any:
+def _parse(text: str | None) -> Any:
     return None if text is None else json.loads(text, parse_constant=str)
 
 

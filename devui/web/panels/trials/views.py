@@ -46,12 +46,12 @@ async def tools(request: Request) -> Response:
     """The tools of an app, as a piece of its page."""
     services, app = services_of(request), request.path_params["app"]
     try:
-        listed = await listed_tools(services, app)
-        known = await known_tools(services, app, listed["tools"])
+        listing = await listed_tools(services, app)
+        entries = await known_tools(services, app, listing["tools"])
     except EdgeError as error:
         return services.render.page(ToolList((), note=str(error)))
-    items = tuple(tool_item(app, *each) for each in known)
-    silent = tuple(silent_toolset(each) for each in listed["silent"])
+    items = tuple(tool_item(app, *each) for each in entries)
+    silent = tuple(silent_toolset(each) for each in listing["silent"])
     return services.render.page(ToolList(items, silent=silent, again_href=tools_url(app)))
 
 
@@ -60,11 +60,11 @@ async def effect(request: Request) -> Response:
     services, app = services_of(request), request.path_params["app"]
     services.apps.require(app)
     form = await read_form(request)
-    said = str(form.get("effect") or "") or None
-    if said is not None and said not in SAID:
+    choice = str(form.get("effect") or "") or None
+    if choice is not None and choice not in SAID:
         raise Unprocessable(f"the effect must be one of {', '.join(sorted(SAID))}")
     tool, actor = request.path_params["tool"], actor_of(form)
-    await services.journal.tool_effects.set(app, tool, said, actor)
+    await services.journal.tool_effects.set(app, tool, choice, actor)
     if HtmxRequest.read(request.headers):
         return await tools(request)
     return RedirectResponse(app_url(app), status_code=303)
@@ -77,8 +77,8 @@ async def tool(request: Request) -> Response:
         request.path_params["app"],
         request.path_params["tool"],
     )
-    asked = await _tool_draft(services, app, name, action=tool_url(app, name))
-    return await _tool(request, services, asked, Ground(app=app))
+    draft = await _tool_draft(services, app, name, action=tool_url(app, name))
+    return await _tool(request, services, draft, Ground(app=app))
 
 
 async def tool_call(request: Request) -> Response:
@@ -87,7 +87,7 @@ async def tool_call(request: Request) -> Response:
     row = await existing_event(services, session, request.path_params["number"])
     call_id = request.path_params["call"]
     name, agent, args, event = await _call_of(services, session, row, call_id)
-    asked = await _tool_draft(
+    draft = await _tool_draft(
         services,
         session.app,
         name,
@@ -98,7 +98,7 @@ async def tool_call(request: Request) -> Response:
         has_session=True,
     )
     return await _tool(
-        request, services, asked, Ground(app=session.app, session=session, event=event)
+        request, services, draft, Ground(app=session.app, session=session, event=event)
     )
 
 
@@ -107,9 +107,9 @@ async def _call_of(
 ) -> tuple[str, str, Mapping[str, Any], int]:
     """Tool, agent and arguments of a call, and the event before which it had no effect."""
     body = await services.journal.events.body(session.key, row.number)
-    for made in body[1].calls if body else ():
-        if str(made.id) == call_id:
-            return made.name, row.author, made.args, row.number
+    for call in body[1].calls if body else ():
+        if str(call.id) == call_id:
+            return call.name, row.author, call.args, row.number
     for span in await services.journal.spans.of_event(session.key, row.number):
         if span.call == call_id:
             args, _ = await sent_and_result(services.journal, span)
@@ -169,9 +169,9 @@ async def _tool(request: Request, services: Services, draft: ToolDraft, ground: 
             except EdgeError as error:
                 draft = replace(draft, note=str(error))
     if ground.session is not None:
-        listed = await services.journal.trials.list(ground.session.key)
+        rows = await services.journal.trials.list(ground.session.key)
         name = draft.declared["name"]
-        trials = [each for each in listed if each.span is None and each.name == name][:_SHOWN]
+        trials = [each for each in rows if each.span is None and each.name == name][:_SHOWN]
     return services.render.page(
         tool_form(draft, [await _tool_trial(services, row, ground) for row in trials])
     )
@@ -209,27 +209,27 @@ async def _tool_trial(services: Services, row: TrialRow, ground: Ground) -> Tool
 async def again(request: Request) -> Response:
     """A model call once more: the form, or after a post with what the model answered."""
     services, session = await session_of(request)
-    wanted = request.path_params["span"]
+    number = request.path_params["span"]
     span = (
-        await services.journal.spans.get(session.key, int(wanted)) if wanted.isdecimal() else None
+        await services.journal.spans.get(session.key, int(number)) if number.isdecimal() else None
     )
     if span is None or span.type != "model":
-        raise NotFound(f"session {session.key} has no model call {wanted}")
-    sent, answers = await request_and_answers(services.journal, span)
-    if sent is None:
+        raise NotFound(f"session {session.key} has no model call {number}")
+    body, answers = await request_and_answers(services.journal, span)
+    if body is None:
         raise NotFound("the request was too large to record")
-    recorded = sent.parsed()
-    shown: Mapping[str, Any] = recorded
+    recorded = body.parsed()
+    current: Mapping[str, Any] = recorded
     note = ""
     if request.method == "POST":
-        shown, note = await _posted(request, services, session, span, recorded)
+        current, note = await _post(request, services, session, span, recorded)
     trials = await services.journal.trials.list(session.key, span=span.id)
-    told = json.loads(answers or "[]", parse_constant=str)
-    listed = [model_trial(row, recorded, told) for row in trials[:_SHOWN]]
-    return services.render.page(model_form(span, shown, listed, note=note))
+    responses = json.loads(answers or "[]", parse_constant=str)
+    items = [model_trial(row, recorded, responses) for row in trials[:_SHOWN]]
+    return services.render.page(model_form(span, current, items, note=note))
 
 
-async def _posted(
+async def _post(
     request: Request,
     services: Services,
     session: SessionRow,
@@ -238,14 +238,14 @@ async def _posted(
 ) -> tuple[Mapping[str, Any], str]:
     """The request as it was edited, and what is wrong with it."""
     form = await read_form(request)
-    given = {name: str(value) for name, value in form.multi_items()}
+    entries = {name: str(value) for name, value in form.multi_items()}
     try:
-        wanted = request_of(given, recorded)
+        edit = request_of(entries, recorded)
     except BadRequest as error:
         return recorded, str(error)
     try:
-        trial = try_model(services, session, span, wanted, actor=actor_of(form))
+        trial = try_model(services, session, span, edit, actor=actor_of(form))
         await while_there(request, trial)
     except EdgeError as error:
-        return wanted, str(error)
-    return wanted, ""
+        return edit, str(error)
+    return edit, ""

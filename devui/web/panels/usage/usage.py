@@ -15,7 +15,7 @@ from devui.web.panels.runs.api import answer, number_in
 from devui.web.panels.session.parts import Totals
 from devui.web.panels.usage.parts import Spending, SpendingLine
 from devui.web.services import Services
-from devui.web.text.formats import compact, dollars, grouped, held_for, money, plural, seconds
+from devui.web.text.formats import compact, dollars, group_digits, held_for, money, plural, seconds
 from devui.web.text.visible import visible
 
 
@@ -60,14 +60,14 @@ async def show(request: Request) -> Response:
     services, session = await session_of(request)
     prices, until = services.prices, number_in(request, "until")
     sums = await services.journal.totals.usage(session.key, limits=prices.limits, until=until)
-    spent = prices.spent(sums)
-    told = {
-        "cost": spent.cost,
-        "unpriced": spent.unpriced,
+    total = prices.spent(sums)
+    members = {
+        "cost": total.cost,
+        "unpriced": total.unpriced,
         "prices": prices.date,
         "sums": [_sum(each, prices) for each in sums],
     }
-    return answer(told)
+    return answer(members)
 
 
 def _sum(each: UsageSum, prices: Prices) -> dict[str, Any]:
@@ -82,53 +82,53 @@ async def spending(
     """The sums of the session, or of its events up to one, for each agent and each model asked."""
     prices = services.prices
     sums = await services.journal.totals.usage(session.key, limits=prices.limits, until=until)
-    spent = prices.spent(sums)
+    total = prices.spent(sums)
     places = dict.fromkeys((each.author, each.usage.model) for each in sums)
     lines = (_line([s for s in sums if (s.author, s.usage.model) == at], prices) for at in places)
     return Spending(
         lines=tuple(lines),
-        cost=money(spent.cost, more=spent.unpriced > 0),
-        unpriced=plural(spent.unpriced, "answer") if spent.unpriced else "",
+        cost=money(total.cost, more=total.unpriced > 0),
+        unpriced=plural(total.unpriced, "answer") if total.unpriced else "",
         date=prices.date,
     )
 
 
-async def totals(services: Services, session: SessionRow, spent: Spending) -> Totals:
+async def totals(services: Services, session: SessionRow, costs: Spending) -> Totals:
     """The figures of the whole session; of runs that go on, the time is not in it."""
-    worked = await services.journal.totals.seconds(session.key)
-    return _totals(session.events, session.tokens or None, spent, worked)
+    durations = await services.journal.totals.seconds(session.key)
+    return _totals(session.events, session.tokens or None, costs, durations)
 
 
-async def totals_at(services: Services, at: EventRow, spent: Spending) -> Totals:
+async def totals_at(services: Services, at: EventRow, costs: Spending) -> Totals:
     """The figures as of an event; the time of its run up to it is in them."""
     tokens = await services.journal.totals.tokens(at.session, at.number)
-    return _totals(at.number, tokens, spent, await services.journal.totals.seconds_at(at))
+    return _totals(at.number, tokens, costs, await services.journal.totals.seconds_at(at))
 
 
 def _totals(
-    events: int, tokens: int | None, spent: Spending, time: tuple[float | None, float]
+    events: int, tokens: int | None, costs: Spending, time: tuple[float | None, float]
 ) -> Totals:
-    worked, held = time
+    duration, hold_seconds = time
     return Totals(
         events=compact(events),
         tokens=compact(tokens),
-        cost=spent.cost,
-        seconds=seconds(worked),
-        held_note=held_for(held),
+        cost=costs.cost,
+        seconds=seconds(duration),
+        held_note=held_for(hold_seconds),
     )
 
 
 def _line(sums: list[UsageSum], prices: Prices) -> SpendingLine:
     """One agent's use of one model; prompts beyond a limit are summed apart, and put together."""
-    used = [each.usage for each in sums]
-    cached, prompt = sum(each.cached for each in used), sum(each.prompt for each in used)
+    usages = [each.usage for each in sums]
+    cached, prompt = sum(each.cached for each in usages), sum(each.prompt for each in usages)
     return SpendingLine(
         agent=visible(sums[0].author),
-        model=visible(used[0].model or "unnamed"),
-        answers=grouped(sum(each.answers for each in sums)),
-        input=grouped(prompt - cached),
-        cached=grouped(cached),
-        output=grouped(sum(each.output - each.thoughts for each in used)),
-        thinking=grouped(sum(each.thoughts for each in used)),
+        model=visible(usages[0].model or "unnamed"),
+        answers=group_digits(sum(each.answers for each in sums)),
+        input=group_digits(prompt - cached),
+        cached=group_digits(cached),
+        output=group_digits(sum(each.output - each.thoughts for each in usages)),
+        thinking=group_digits(sum(each.thoughts for each in usages)),
         cost=dollars(prices.spent(sums).cost),
     )

@@ -30,12 +30,13 @@ async def watch_strip(
     before = moment - 1 if moment else None
     page, now = at.number if at else None, row.seq if row else None
     items = [
-        await _watched(services, session, key, number, page, now=now, before=before) for key in keys
+        await _watched_key(services, session, key, number, page, now=now, before=before)
+        for key in keys
     ]
     return WatchStrip(number, tuple(items))
 
 
-async def _watched(
+async def _watched_key(
     services: Services,
     session: SessionRow,
     key: str,
@@ -50,8 +51,8 @@ async def _watched(
     value = await state.value(session.key, scope, name, now)
     old = None if before is None else await state.value(session.key, scope, name, before)
     # What other sessions have written since is shown, but the event didn't change it.
-    done = await state.value(session.key, scope, name, before + 1) if before is not None else None
-    mark = "same" if before is None else _mark(old, done)
+    new = await state.value(session.key, scope, name, before + 1) if before is not None else None
+    mark = "same" if before is None else _mark(old, new)
     return WatchedKey(
         label=visible(key),
         history=KeyLinks(session.key, number, page).to(Pin(key)),
