@@ -62,7 +62,7 @@ def _as_function(path: str, text: str) -> str:
         names = match["whole"] or (match["names"] or "").replace(" as ", ": ")
         return f"const {names} = {_name(_beside(path, match['path']))};" if names else ""
 
-    exports = ", ".join(found["name"].strip("{} ") for found in _EXPORT.finditer(text))
+    exports = ", ".join(match["name"].strip("{} ") for match in _EXPORT.finditer(text))
     body = _EXPORT.sub(r"\g<kind> \g<name>", _IMPORT.sub(constants, text))
     if leftover := _LEFT.search(body):
         raise CannotJoin(f"{path}: {leftover[0].strip()}")

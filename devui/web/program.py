@@ -132,7 +132,8 @@ async def serve(
 ) -> None:
     """Run a server on the listening sockets until a signal ends it, or the end of its host.
 
-    `announce` gets the address to open, once requests are answered. Raises what `open_services` does.
+    `announce` gets the address to open, once requests are answered. Raises what `open_services`
+    does.
     """
     spare_collections()
     async with open_services(settings, access) as services:

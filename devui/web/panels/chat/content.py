@@ -90,11 +90,9 @@ def _part(part: Part, within: _Within, event: Event) -> ContentPart | None:
     if part.response:
         return _response(part.response, within, event)
     markdown = event.author != "user"
-    message_part = text_part(part, markdown=markdown) or attachment(
-        part, within.number, within.file
-    )
-    if message_part or "text" in part.fields:
-        return message_part
+    piece = text_part(part, markdown=markdown) or attachment(part, within.number, within.file)
+    if piece or "text" in part.fields:
+        return piece
     fields = {key: value for key, value in part.fields.items() if key != "thoughtSignature"}
     return OtherPart(within.tree(fields)) if fields else None
 

@@ -37,7 +37,7 @@ def _message(row: QueuedRow, *, can_send: bool) -> QueuedMessage:
     content = Content(json.loads(row.message))
     return QueuedMessage(
         number=row.id,
-        said=spoken_parts(content, markdown=False),
+        pieces=spoken_parts(content, markdown=False),
         text=content.text,
         action=queued_url(row.session, row.id),
         can_send=can_send,

@@ -52,15 +52,13 @@ def _instead(flag: Flag, mark: Flag) -> Flag:
 
 def _marks(touches: Sequence[Followed]) -> dict[int, Flag]:
     writes = {item.touch.number: item for item in touches if item.touch.reads is None}
-    texts_by_event: dict[int, list[str]] = {}
+    by_event: dict[int, list[str]] = {}
     for item in touches:
         write = writes.get(item.touch.reads or 0)
         if item.event is not None and item.fate == "lost" and write is not None:
             text = f"{write.touch.key}, written by {who(write.touch)}"
-            texts_by_event.setdefault(item.event, []).append(text)
-    return {
-        number: _mark("; ".join(dict.fromkeys(texts))) for number, texts in texts_by_event.items()
-    }
+            by_event.setdefault(item.event, []).append(text)
+    return {number: _mark("; ".join(dict.fromkeys(texts))) for number, texts in by_event.items()}
 
 
 def _mark(detail: str) -> Flag:
