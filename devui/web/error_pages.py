@@ -92,7 +92,7 @@ class ErrorAnswers:
             HTTPException: self._http,
             ClientDisconnect: _unheard,
             Exception: self._unexpected,
-            **dict.fromkeys(self._translation, self._translated),
+            **dict.fromkeys(self._translation, self._translate),
         }
 
     def _edge(self, request: Request, error: Exception) -> Response:
@@ -106,7 +106,7 @@ class ErrorAnswers:
             request, error.status, str(error), title=error.title, headers=error.headers
         )
 
-    def _translated(self, request: Request, error: Exception) -> Response:
+    def _translate(self, request: Request, error: Exception) -> Response:
         kinds = (self._translation.get(kind) for kind in type(error).__mro__)
         edge = next(kind for kind in kinds if kind is not None)
         self._note(request, error)

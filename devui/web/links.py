@@ -75,7 +75,7 @@ def session_url(
     artifact that is shown, and the view in the place of the timeline."""
     query = {"at": at, "event": event, "tab": tab, "hits": hits, "since": since}
     query |= {"filter": only or None, "file": file, "view": view}
-    return _with(f"/sessions/{key}", **query, **_pinned(pin))
+    return _with(f"/sessions/{key}", **query, **_pin_query(pin))
 
 
 def moment_url(
@@ -92,7 +92,7 @@ def moment_url(
     `since` the event whose state is compared with, `only` the filter of the timeline, `view` what
     is shown in its place."""
     query = {"at": at, "tab": tab, "since": since, "filter": only or None, "view": view}
-    return _with(f"/sessions/{key}", **query, **_pinned(pin))
+    return _with(f"/sessions/{key}", **query, **_pin_query(pin))
 
 
 def writes_url(
@@ -111,7 +111,7 @@ def writes_url(
     the key `pin`, unless it is to be `every` key; what else it shows stays."""
     of = "all" if every and pin else None
     query = {"at": at, "of": of, "tab": tab, "since": since, "filter": only or None, "view": view}
-    return _with(f"/sessions/{key}/writes/{direction}", **query, **_pinned(pin))
+    return _with(f"/sessions/{key}/writes/{direction}", **query, **_pin_query(pin))
 
 
 def filter_words_url(key: int) -> str:
@@ -180,7 +180,9 @@ def state_keys_url(
 
 def state_value_url(key: int, pin: Pin, start: int = 0, *, at: int | None = None) -> str:
     """What the value of a state key holds at a place, as of the event `at`, from a position on."""
-    return _with(f"/sessions/{key}/state/value", **_pinned(pin), at=at, **{"from": start or None})
+    return _with(
+        f"/sessions/{key}/state/value", **_pin_query(pin), at=at, **{"from": start or None}
+    )
 
 
 def event_value_url(key: int, number: int, path: Path, start: int = 0) -> str:
@@ -491,7 +493,7 @@ _RELATIVE: Final = frozenset({".", ".."})
 """What browsers take out of a path, however it is spelled (RFC 3986, 5.2.4)."""
 
 
-def _pinned(pin: Pin | None) -> dict[str, str | None]:
+def _pin_query(pin: Pin | None) -> dict[str, str | None]:
     if pin is None:
         return {}
     return {"key": pin.key, "path": path_text(pin.path) or None}

@@ -179,7 +179,7 @@ def endpoints() -> Iterator[Endpoint]:
                     path=route.path_format,
                     operation=operation,
                     summary=summary.rstrip("."),
-                    description=_unwrapped(rest.strip()),
+                    description=_unwrap(rest.strip()),
                 )
 
 
@@ -303,22 +303,22 @@ class _Generator(GenerateJsonSchema):
 
     def typed_dict_schema(self, schema: Any) -> Json:
         """A `TypedDict`."""
-        return _explained(super().typed_dict_schema(schema), schema["cls"])
+        return _explain(super().typed_dict_schema(schema), schema["cls"])
 
     def model_schema(self, schema: Any) -> Json:
         """A model."""
-        return _explained(super().model_schema(schema), schema["cls"])
+        return _explain(super().model_schema(schema), schema["cls"])
 
     def dataclass_schema(self, schema: Any) -> Json:
         """A dataclass."""
-        return _explained(super().dataclass_schema(schema), schema["cls"])
+        return _explain(super().dataclass_schema(schema), schema["cls"])
 
 
-def _explained(schema: Json, of: type) -> Json:
+def _explain(schema: Json, of: type) -> Json:
     """The schema of a class with the texts below its members."""
     schema.pop("title", None)
     if "description" in schema:
-        schema["description"] = _unwrapped(schema["description"])
+        schema["description"] = _unwrap(schema["description"])
     fields = of.model_fields if issubclass(of, BaseModel) else {}
     for name, text in member_texts(of).items():
         member = schema["properties"].get(fields[name].alias if name in fields else name)
@@ -327,7 +327,7 @@ def _explained(schema: Json, of: type) -> Json:
     return schema
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     """A docstring with one line for each paragraph."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
 

@@ -142,7 +142,7 @@ async def serve(
         if settings.hosted is not None:
             on_hang_up(settings.hosted.control, server.leave)
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(_announced(server, settings, access, announce))
+            tasks.create_task(_announce(server, settings, access, announce))
             await server.serve(sockets=listeners)
             server.ready.set()
 
@@ -315,9 +315,7 @@ async def _announce_again(journal: Journal, url: str, key: str) -> None:
     _log.warning("the terminal finds this server now")
 
 
-async def _announced(
-    server: Server, settings: Settings, access: Access, announce: Announce
-) -> None:
+async def _announce(server: Server, settings: Settings, access: Access, announce: Announce) -> None:
     await server.ready.wait()
     if not server.should_exit:
         base = f"{settings.url}/"

@@ -86,7 +86,7 @@ class Server(uvicorn.Server):
         async with AsyncExitStack() as stack:
             stack.push_async_callback(super().shutdown, sockets)
             for hook in reversed(self._hooks):
-                stack.push_async_callback(_bounded, hook)
+                stack.push_async_callback(_within_limit, hook)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop in order, or at once on the second Ctrl-C.
@@ -99,7 +99,7 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-async def _bounded(hook: Hook) -> None:
+async def _within_limit(hook: Hook) -> None:
     try:
         async with asyncio.timeout(HOOK_SECONDS):
             await hook()

@@ -23,7 +23,7 @@ from devui.web.errors import Unavailable
 T = TypeVar("T")
 
 
-async def disconnected(receive: Receive) -> None:
+async def disconnection(receive: Receive) -> None:
     """Return when who asked has gone; whatever they send meanwhile is passed over."""
     while (await receive())["type"] != "http.disconnect":
         pass
@@ -42,7 +42,7 @@ async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
     Raises what the work does, and CancelledError for a client that has gone.
     """
     working = asyncio.create_task(work, name=f"work for {request.url.path}")
-    leaving = asyncio.create_task(disconnected(request.receive), name="client")
+    leaving = asyncio.create_task(disconnection(request.receive), name="client")
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -211,7 +211,7 @@ class EventStream(Response):
             body = _Body(send)
             source = asyncio.create_task(self._pass_on(body, farewell), name="sse source")
             pulse = asyncio.create_task(self._keep_alive(body), name="sse pulse")
-            reader = asyncio.create_task(disconnected(receive), name="sse reader")
+            reader = asyncio.create_task(disconnection(receive), name="sse reader")
             is_cut = True
             try:
                 ends: set[asyncio.Future[Any]] = {source, pulse, reader, farewell}

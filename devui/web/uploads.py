@@ -27,7 +27,7 @@ async def body_into(
     Raises TooLarge, UnsupportedMedia, JobStopped.
     """
     _require_plain(request, "application/json")
-    async for chunk in limited(request, limit, progress):
+    async for chunk in limit_chunks(request, limit, progress):
         file.write(chunk)
 
 
@@ -39,7 +39,7 @@ async def form_file(
     Raises BadRequest, TooLarge, UnsupportedMedia, JobStopped.
     """
     _require_plain(request, "multipart/form-data")
-    chunks = limited(request, limit, progress)
+    chunks = limit_chunks(request, limit, progress)
     parser = MultiPartParser(request.headers, chunks, max_files=1, max_fields=8)
     try:
         form = await parser.parse()
@@ -59,15 +59,15 @@ def spool(folder: Path) -> AbstractContextManager[IO[bytes]]:
 def _require_plain(request: Request, media: str) -> None:
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise UnsupportedMedia("compressed bodies aren't accepted; send the file uncompressed")
-    declared = request.headers.get("content-type", "")
-    if declared.partition(";")[0].strip().lower() != media:
+    content_type = request.headers.get("content-type", "")
+    if content_type.partition(";")[0].strip().lower() != media:
         raise UnsupportedMedia(f"the body must be sent as {media}")
 
 
 def size_of(request: Request) -> int:
     """The size of the body in bytes, as the request declares it; 0 if it does not."""
-    declared = request.headers.get("content-length", "")
-    return int(declared) if declared.isdecimal() else 0
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isdecimal() else 0
 
 
 async def _next(chunks: AsyncIterator[bytes]) -> bytes | None:
@@ -78,7 +78,7 @@ async def _next(chunks: AsyncIterator[bytes]) -> bytes | None:
         raise JobStopped from error
 
 
-async def limited(
+async def limit_chunks(
     request: Request, limit: int, progress: Progress = UNWATCHED
 ) -> AsyncGenerator[bytes, None]:
     """The body as it comes; its bytes are counted.

@@ -160,11 +160,15 @@ _CLUSTERS: Final = {
 
 
 def tree(
-    agent: Mapping[str, Any], kinds: Mapping[str, str], lit: Collection[Pair] = (), *, dark: bool
+    agent: Mapping[str, Any],
+    kinds: Mapping[str, str],
+    highlights: Collection[Pair] = (),
+    *,
+    dark: bool,
 ) -> str:
     """All agents and tools of an app; `kinds` as of `DescribeBuild`, `lit` what is to be marked."""
     background = _defaults("graph", rankdir="LR", bgcolor="#333537" if dark else "#ffffff")
-    return _source("strict digraph", [background, *_Tree(kinds, lit).of(agent, None)])
+    return _source("strict digraph", [background, *_Tree(kinds, highlights).of(agent, None)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +197,12 @@ class _Tree:
 
     def _cluster(self, agent: Mapping[str, Any]) -> Iterator[str]:
         name = agent["name"] + _CLUSTERS[self.kinds[agent["name"]]]
-        yield f"subgraph {_quoted(f'cluster_{name}')} {{"
+        yield f"subgraph {_quote(f'cluster_{name}')} {{"
         for each in agent.get("sub_agents") or agent.get("graph", {}).get("nodes", ()):
             if each["name"] != _START:
                 yield from self.of(each, agent["name"])
         inner = {"color": "#ffffff", "fontcolor": _GRAY, "label": name, "style": "rounded"}
-        yield " ".join(f"{key}={_quoted(value)}" for key, value in inner.items())
+        yield " ".join(f"{key}={_quote(value)}" for key, value in inner.items())
         yield "}"
 
     def _edges_within(self, agent: Mapping[str, Any], parent: str | None) -> Iterator[str]:
@@ -254,19 +258,19 @@ def _defaults(kind: str, **attributes: str) -> str:
 
 def _node(name: str, *, label: str, **attributes: str) -> str:
     """A node: its label, then its other attributes."""
-    return f"{_quoted(name)} [label={_quoted(label)} {_attribute_list(attributes)}]"
+    return f"{_quote(name)} [label={_quote(label)} {_attribute_list(attributes)}]"
 
 
 def _edge(one: str, two: str, **attributes: str) -> str:
     suffix = f" [{_attribute_list(attributes)}]" if attributes else ""
-    return f"{_quoted(one)} -> {_quoted(two)}{suffix}"
+    return f"{_quote(one)} -> {_quote(two)}{suffix}"
 
 
 def _attribute_list(attributes: Mapping[str, str]) -> str:
-    return " ".join(f"{name}={_quoted(value)}" for name, value in sorted(attributes.items()))
+    return " ".join(f"{name}={_quote(value)}" for name, value in sorted(attributes.items()))
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """An identifier, a label of markup, or a string."""
     if text.startswith("<") and text.endswith(">"):
         return text

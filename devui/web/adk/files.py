@@ -63,12 +63,12 @@ async def show_test(request: Request) -> Response:
     if not file.is_file():
         raise NotFound("Test file not found")
     try:
-        recorded = json.loads(await asyncio.to_thread(file.read_text, encoding="utf-8"))
+        content = json.loads(await asyncio.to_thread(file.read_text, encoding="utf-8"))
     except ValueError as error:
         raise BadRequest(f"{file.name} is not JSON: {error}") from error
-    if not isinstance(recorded, dict):
+    if not isinstance(content, dict):
         raise BadRequest(f"{file.name} must be a JSON object, as `adk test` records it")
-    return JSONResponse(recorded)
+    return JSONResponse(content)
 
 
 def _test(request: Request) -> Path:

@@ -78,8 +78,8 @@ async def of_event(request: Request) -> Response:
     else:
         return JSONResponse({})
     description = await _description(request)
-    lit = list(_lit(event))
-    source = tree(description["build"]["root_agent"], description["kinds"], lit, dark=True)
+    highlights = list(_highlights(event))
+    source = tree(description["build"]["root_agent"], description["kinds"], highlights, dark=True)
     return JSONResponse({"dotSrc": source})
 
 
@@ -115,7 +115,7 @@ def _workflows(agent: Json, path: str) -> Iterator[tuple[str, Json]]:
         yield from _workflows(each, f"{path}/{each['name']}" if path else each["name"])
 
 
-def _lit(event: Event) -> Iterator[Pair]:
+def _highlights(event: Event) -> Iterator[Pair]:
     """Who called whom: the calls of an event, else its answers, else its author alone."""
     author = event.author
     if event.calls:

@@ -29,7 +29,7 @@ def public_event(text: str) -> str:
     return json.dumps(event, ensure_ascii=False, separators=(",", ":"))
 
 
-def restored(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+def mark_restored(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """The metadata of an event that a session begins with: marks can be no client's."""
     return {**_public(metadata or {}), RESTORED: True}
 

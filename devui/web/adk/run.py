@@ -64,9 +64,9 @@ async def run(request: Request) -> Response:
     session, row, after = await _start(services, body, streaming=False)
     try:
         events = [event async for event in _events(services, session, row, after)]
-    except RunFailed as failed:
+    except RunFailed as failure:
         return Response(
-            json.dumps({"detail": str(failed)}),
+            json.dumps({"detail": str(failure)}),
             status_code=500,
             media_type="application/json",
             headers=warning,
@@ -98,8 +98,8 @@ async def run_sse(request: Request) -> Response:
                 async for event in events:
                     for part in _split_artifacts(event) if split else [event]:
                         yield Message(part)
-        except RunFailed as failed:
-            yield Message(json.dumps(_error_frame(failed)))
+        except RunFailed as failure:
+            yield Message(json.dumps(_error_frame(failure)))
 
     return stream_response(frames(), streams=services.streams, manner=BARE, headers=warning)
 
@@ -206,8 +206,8 @@ def _split_artifacts(event: str) -> list[str]:
     return [json.dumps(part, separators=(",", ":")) for part in (content, artifact)]
 
 
-def _error_frame(failed: RunFailed) -> AdkRunErrorJson:
-    kind, message = str(failed.error.get("type")), str(failed.error.get("message"))
+def _error_frame(failure: RunFailed) -> AdkRunErrorJson:
+    kind, message = str(failure.error.get("type")), str(failure.error.get("message"))
     return {
         "error": f"{kind}: {message}",
         "error_details": {"error_type": kind, "error_message": message, "timestamp": time.time()},

@@ -23,7 +23,7 @@ from devui.store.rows import NewEvent, SessionRow
 from devui.store.state import state_json
 from devui.web.adk.answers import AdkSessionJson
 from devui.web.adk.bodies import STATE, MemoryBody, PatchBody, SessionBody, parse, unused, warned
-from devui.web.adk.public_events import public_event, restored
+from devui.web.adk.public_events import mark_restored, public_event
 from devui.web.errors import BadRequest, Conflict, NotFound
 from devui.web.operation import Refusal, operation
 from devui.web.security.intake import read_json
@@ -147,11 +147,11 @@ async def change_state(
         )
     new = event_of(Event.of(_state_event(delta)), final=True)
     append = services.journal.events.append
-    appended = await append(row.key, new, run=None, last_seen=last_seen, last_written=last_written)
-    body_row = await services.journal.events.body(row.key, appended.number)
+    event_row = await append(row.key, new, run=None, last_seen=last_seen, last_written=last_written)
+    body_row = await services.journal.events.body(row.key, event_row.number)
     if body_row is not None:
         services.bus.publish(row.key, EventCommitted(*body_row))
-    return appended.number
+    return event_row.number
 
 
 def _last_seen(request: Request) -> int | None:
@@ -252,7 +252,7 @@ def _history(first_events: list[FirstEvent]) -> list[NewEvent]:
 def _first_event(first: FirstEvent) -> NewEvent:
     first.id = first.id or str(uuid.uuid4())
     first.actions.state_delta = _lasting(first.actions.state_delta)
-    first.custom_metadata = restored(first.custom_metadata)
+    first.custom_metadata = mark_restored(first.custom_metadata)
     event = first.model_dump(by_alias=True, exclude_none=True)
     event = {**event, "actions": {**no_actions(), **event["actions"]}}
     event.setdefault("nodeInfo", {"path": ""})

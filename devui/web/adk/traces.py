@@ -27,7 +27,7 @@ async def of_session(request: Request) -> Response:
     spans = []
     for session in await services.journal.sessions.named(request.path_params["session"], app):
         rows = await services.journal.spans.every(session.key)
-        recorded = await _recorded(services, rows)
+        recorded = await _with_payloads(services, rows)
         spans += (await _trace(services, session, rows)).spans(recorded)
     return JSONResponse(spans)
 
@@ -49,12 +49,12 @@ async def of_event(request: Request) -> Response:
             model_calls = [
                 row for row in rows if row.type == "model" and row.id < event_rows[-1].id
             ]
-            [*before, last] = await _recorded(services, [*model_calls[-1:], event_rows[-1]])
+            [*before, last] = await _with_payloads(services, [*model_calls[-1:], event_rows[-1]])
             return JSONResponse(trace.attributes(last, before))
     raise NotFound("Trace not found")
 
 
-async def _recorded(services: Services, rows: Iterable[SpanRow]) -> list[Recorded]:
+async def _with_payloads(services: Services, rows: Iterable[SpanRow]) -> list[Recorded]:
     return [Recorded(row, *await sent_and_result(services.journal, row)) for row in rows]
 
 

@@ -29,7 +29,7 @@ ACCEPTED: Final = (b"accept-ranges", b"bytes")
 _ASKED: Final = re.compile(rb"bytes=(\d*)-(\d*)")
 
 
-def ranged(scope: Scope, send: Send) -> Send:
+def for_range(scope: Scope, send: Send) -> Send:
     """Where an answer is sent that is cut to what the request asks for."""
     headers = dict(scope["headers"])
     match = _ASKED.fullmatch(headers.get(b"range", b"").strip())
@@ -142,7 +142,7 @@ class Guard:
 
         verdict = self._policy.judge(scope)
         if verdict is Verdict.PASS:
-            cut: Send = ranged(scope, dress)
+            cut: Send = for_range(scope, dress)
             if self._veil and not cacheable:
                 scope = await self._veil.meet(scope, self._policy.browser(scope))
                 cut = scope[VIEW].cover(cut)

@@ -121,8 +121,8 @@ async def read_form_with_files(request: Request, limit: int) -> FormData:
         TooLarge: the body exceeds `limit`, or a field `BODY_LIMIT`.
         BadRequest: the form can't be parsed, or has a NUL outside of its files.
     """
-    declared = request.headers.get("content-type", "")
-    if declared.partition(";")[0].strip().lower() != _WITH_FILES:
+    content_type = request.headers.get("content-type", "")
+    if content_type.partition(";")[0].strip().lower() != _WITH_FILES:
         return await read_form(request)
     _require_media(request, _WITH_FILES)
     body = await _read(request, limit)
@@ -198,8 +198,8 @@ def _with_names(request: Request, body: bytes, value: Value) -> Value:
 
 
 async def _read(request: Request, limit: int) -> bytes:
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared[:_MAX_DIGITS]) > limit:
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length[:_MAX_DIGITS]) > limit:
         raise TooLarge(limit)
     body = bytearray()
     async for chunk in request.stream():
@@ -212,8 +212,8 @@ async def _read(request: Request, limit: int) -> bytes:
 def _require_media(request: Request, media: str) -> None:
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise UnsupportedMedia("compressed bodies aren't accepted; send the body uncompressed")
-    declared = request.headers.get("content-type")
-    if declared is not None and declared.partition(";")[0].strip().lower() != media:
+    content_type = request.headers.get("content-type")
+    if content_type is not None and content_type.partition(";")[0].strip().lower() != media:
         raise UnsupportedMedia(f"the body must be sent as {media}")
 
 
@@ -241,7 +241,7 @@ def _check_depth(text: str, *, of_runtime: bool) -> None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise BadRequest(f"the JSON has the key {_repeated(pairs)!r} twice in one object")
+        raise BadRequest(f"the JSON has the key {_repeated_key(pairs)!r} twice in one object")
     return members
 
 
@@ -252,7 +252,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _repeated(pairs: Iterable[tuple[str, Any]]) -> str:
+def _repeated_key(pairs: Iterable[tuple[str, Any]]) -> str:
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:

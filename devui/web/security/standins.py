@@ -77,8 +77,8 @@ class StandIns:
         texts: set[str] = set()
         redactor.text(unquote_plus(address), lambda _, text: texts.add(text))
         for text in sorted(texts, key=len, reverse=True):
-            for spelled in (quote_plus(text), quote_plus(text, safe="@"), quote(text), text):
-                address = address.replace(spelled, self._of(text))
+            for spelling in (quote_plus(text), quote_plus(text, safe="@"), quote(text), text):
+                address = address.replace(spelling, self._of(text))
         return address
 
     def back(self, scope: Scope) -> Scope:

@@ -176,8 +176,8 @@ class Veil:
         ]
         if last is not None and secrets == last.secrets:
             return last._replace(at=now, credentials=count)
-        coded = [Secret(part, each.kind) for each in secrets for part in in_base64(each.text)]
-        return _Look(now, count, secrets, Redactor([*secrets, *coded]))
+        encodings = [Secret(part, each.kind) for each in secrets for part in in_base64(each.text)]
+        return _Look(now, count, secrets, Redactor([*secrets, *encodings]))
 
 
 class View:

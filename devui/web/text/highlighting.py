@@ -90,13 +90,13 @@ def to_html(code: str, language: str, effort: Effort) -> str:
         return str(escape(code))
     tokens = get_lexer_by_name(name, stripnl=False, ensurenl=False).get_tokens(code)
     try:
-        runs = groupby(_paid(tokens, name, len(code), effort), key=_class_of)
+        runs = groupby(_charge(tokens, name, len(code), effort), key=_class_of)
         return "".join(_span(kind, "".join(text for _, text in run)) for kind, run in runs)
     except TooMuch:
         return str(escape(code))
 
 
-def _paid(tokens: Iterable[_Token], name: str, behind: int, effort: Effort) -> Iterator[_Token]:
+def _charge(tokens: Iterable[_Token], name: str, behind: int, effort: Effort) -> Iterator[_Token]:
     reading = READING.get(name, _READING)
     for kind, text in tokens:
         effort.spend(_TOKEN + behind * reading // 1_000)

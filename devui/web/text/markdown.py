@@ -137,7 +137,7 @@ def _block_trial(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 def _reading_ahead(rule: InlineRule) -> InlineRule:
     """A rule for `[`, which reads to the end of the paragraph for a link that is none."""
 
-    def paid(state: StateInline, silent: bool) -> bool:
+    def charge(state: StateInline, silent: bool) -> bool:
         begin, rest = state.pos, state.posMax - state.pos
         if rule(state, silent):
             effort_of(state.env).spend((state.pos - begin) // _READ)
@@ -147,7 +147,7 @@ def _reading_ahead(rule: InlineRule) -> InlineRule:
         effort_of(state.env).spend(in_vain // _READ + rest // _COPIED)
         return False
 
-    return paid
+    return charge
 
 
 _FORMULA: Final = 2_000

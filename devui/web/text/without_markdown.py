@@ -62,10 +62,10 @@ def _cached(text: str) -> str:
 
 def _in_lines(text: str) -> str:
     """The text with the lines that its lists, headings and tables had."""
-    text, headed = _BLOCK.subn("\n\n", _LINK.sub(rf"\1{_CUT}", text))
+    text, count = _BLOCK.subn("\n\n", _LINK.sub(rf"\1{_CUT}", text))
     if _RULED.search(text):
         text = _CELL.sub(_BETWEEN, _RULED.sub("|", text)).strip(_BETWEEN)
-    if (first := (_BULLET if headed else _LISTED).search(text)) is None:
+    if (first := (_BULLET if count else _LISTED).search(text)) is None:
         return text
     head, bullet, rest = text[: first.start(1)], first[1], text[first.end() :]
     items = re.split(rf"\s{re.escape(bullet)} (?=\S)", rest)

@@ -170,8 +170,8 @@ def app_failure(app: AppStatus) -> Failure | None:
 def session_name(row: SessionRow) -> str:
     """The session's title, or what it is called without one."""
     name = visible(row.title) if row.title else unnamed(row)
-    damaged = any(isinstance(text, Damaged) for text in (row.app, row.user, row.id, row.title))
-    return f"{name} (damaged in the journal)" if damaged else name
+    is_damaged = any(isinstance(text, Damaged) for text in (row.app, row.user, row.id, row.title))
+    return f"{name} (damaged in the journal)" if is_damaged else name
 
 
 def session_item(
@@ -198,7 +198,7 @@ def session_item(
         rename_action=rename_url(row.key),
         delete_action=delete_url(row.key),
         show_app=show_app,
-        forked=_forked(fork) if fork else "",
+        forked=_origin(fork) if fork else "",
         starred=bool(note and note.starred),
         note=visible(note.text) if note else "",
         is_imported=is_imported,
@@ -210,7 +210,7 @@ def unnamed(row: SessionRow) -> str:
     return f"session {visible(row.id[:8])}"
 
 
-def _forked(fork: ForkRow) -> str:
+def _origin(fork: ForkRow) -> str:
     origin = f"fork {forked_at(fork)}"
     return f"{origin}: {visible(fork.note)}" if fork.note else origin
 

@@ -12,7 +12,7 @@ from devui.web.lookup import theme_of
 from devui.web.panels.apps.lists import app_card, session_items, unused_file
 from devui.web.panels.apps.parts import AppsPage, Unused
 from devui.web.panels.jobs.panel import job_list
-from devui.web.panels.session.notices import server_notices, unsigned
+from devui.web.panels.session.notices import server_notices, sign_in_note
 from devui.web.services import services_of
 
 _RECENT = 10
@@ -40,7 +40,7 @@ async def show(request: Request) -> Response:
         jobs=job_list(services.jobs, None),
         data_folder=str(services.journal.path),
         sqlite=sqlite3.sqlite_version,
-        unsigned=unsigned(services.refusals),
+        unsigned=sign_in_note(services.refusals),
     )
     return services.render.page(page)
 

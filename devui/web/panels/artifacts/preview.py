@@ -25,13 +25,13 @@ _TAB: Final = Room(characters=100_000, rows=200, columns=40, cell=300)
 
 def type_of(artifact: Artifact) -> str:
     """The media type without its parameters: as declared, else as the name ends."""
-    declared = media_type(artifact.row.mime)
-    if declared not in {"", "application/octet-stream"}:
-        return declared
+    media = media_type(artifact.row.mime)
+    if media not in {"", "application/octet-stream"}:
+        return media
     mime = mimetypes.guess_type(artifact.row.name)[0]
     if artifact.data is None:
         return mime if mime and is_textual(mime) else "text/plain"
-    return mime or declared or "application/octet-stream"
+    return mime or media or "application/octet-stream"
 
 
 def text_of(artifact: Artifact) -> str | None:

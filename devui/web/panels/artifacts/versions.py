@@ -50,8 +50,8 @@ def _lines(text: str) -> list[str]:
 
 
 def _diff_lines(before: list[str], after: list[str]) -> Iterator[DiffLine]:
-    unified = difflib.unified_diff(before, after, n=_AROUND, lineterm="")
-    for position, line in enumerate(unified):
+    diff = difflib.unified_diff(before, after, n=_AROUND, lineterm="")
+    for position, line in enumerate(diff):
         if position > 1:  # behind the two lines that name the files
             mark, text = (line[0], line[1:]) if line[0] != "@" else ("@", line)
             yield DiffLine(mark, visible(shortened(text, _WIDEST)))

@@ -100,9 +100,9 @@ async def upload(request: Request) -> Response:
         await file.close()
     base = (file.filename or "").replace("\\", "/").rpartition("/")[2]
     name = f"user:{base}" if request.query_params.get("for") == "user" else base
-    declared = (file.content_type or "").partition(";")[0]
+    content_type = (file.content_type or "").partition(";")[0]
     guess = mimetypes.guess_type(base)[0]
-    mime = guess if declared in {"", "application/octet-stream"} and guess else declared
+    mime = guess if content_type in {"", "application/octet-stream"} and guess else content_type
     await services.journal.artifacts.save(
         session.app, session.user, session.id, name, mime=mime or None, data=data
     )

@@ -164,18 +164,18 @@ async def change(request: Request) -> Response:
     body = parse(ChangeBody, await read_json(request))
     changes = body.model_dump(exclude_none=True, exclude={"version", "enabled", "user"})
     if body.user is not None:
-        return answer(breakpoint_json(services, await _switched(services, point, body, changes)))
+        return answer(breakpoint_json(services, await _switch(services, point, body, changes)))
     draft = Draft(**{**_draft(point), **changes}) if changes else None
     try:
-        changed = await services.book.change(
+        current = await services.book.change(
             point.row.id, body.version, draft=draft, enabled=body.enabled
         )
     except BreakpointError as error:
         raise _unprocessable(error) from error
-    return answer(breakpoint_json(services, changed))
+    return answer(breakpoint_json(services, current))
 
 
-async def _switched(
+async def _switch(
     services: Services, point: StoredBreakpoint, body: ChangeBody, changes: dict[str, Any]
 ) -> StoredBreakpoint:
     if body.user is None or body.enabled is None or changes:

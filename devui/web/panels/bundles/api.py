@@ -127,9 +127,9 @@ async def export(request: Request) -> Response:
     label = name if wish.keep_secrets else services.view.text(name)
     if wish.keep_secrets:
         _log.warning("session %s was exported with its secrets", session.key)
-    revealed = {UNTOUCHED.decode(): "yes"} if wish.keep_secrets else {}
+    reveal_headers = {UNTOUCHED.decode(): "yes"} if wish.keep_secrets else {}
     ending = f"{kind}.json" if kind in FORMATS else f"devui.{kind}"
-    headers = revealed | {"Content-Disposition": disposition(session, label, ending)}
+    headers = reveal_headers | {"Content-Disposition": disposition(session, label, ending)}
     job = services.jobs.begin("export", label, session=session.key, job_id=wanted_id(request))
 
     def pieces(progress: Progress) -> AsyncIterator[str]:

@@ -42,7 +42,7 @@ from devui.web.panels.state.panel import state_panel
 from devui.web.panels.state.uncommitted import event_notes
 from devui.web.panels.timeline.parts import InvocationHeader
 from devui.web.panels.timeline.rewound import rewind_mark
-from devui.web.panels.timeline.window import Window, unasked, window_before
+from devui.web.panels.timeline.window import Window, window_before, without_forms
 from devui.web.services import Services
 from devui.web.text.formats import SHOWN, plural
 from devui.web.text.markdown import is_parsed, prepare
@@ -248,7 +248,9 @@ class _Writer:
             yield before_chat
             async for window in self._windows():
                 was_long = self._formatting.is_spent
-                messages = [self._formatting.message(each) for each in unasked(window.messages())]
+                messages = [
+                    self._formatting.message(each) for each in without_forms(window.messages())
+                ]
                 await prepare(markdown_texts(messages))
                 if self._formatting.is_spent and not was_long:
                     yield _AS_WRITTEN

@@ -23,7 +23,7 @@ async def message_in(form: FormData) -> dict[str, Any] | None:
 
 async def _part(file: UploadFile) -> dict[str, Any]:
     name = (file.filename or "").replace("\\", "/").rpartition("/")[2]
-    declared = file.content_type or _UNKNOWN
-    mime = (mimetypes.guess_type(name)[0] if declared == _UNKNOWN else None) or declared
+    content_type = file.content_type or _UNKNOWN
+    mime = (mimetypes.guess_type(name)[0] if content_type == _UNKNOWN else None) or content_type
     data = base64.urlsafe_b64encode(await file.read()).decode()
     return {"inlineData": {"mimeType": mime, "data": data, "displayName": name}}

@@ -69,7 +69,7 @@ class StreamedCalls:
     """The name of the call that goes on."""
     _path: str = ""
     """The argument that was written last."""
-    _quoted: bool = False
+    _in_quotes: bool = False
     """That is a text, and may go on."""
 
     def write(self, part: Part) -> str:
@@ -93,25 +93,25 @@ class StreamedCalls:
     def _argument(self, partial: Mapping[str, Any]) -> str:
         path = str(partial.get("jsonPath") or "").removeprefix("$").removeprefix(".")
         begins = path != self._path
-        text = self._closed() + (", " if self._path else "") + f"{path}: " if begins else ""
+        text = self._close() + (", " if self._path else "") + f"{path}: " if begins else ""
         self._path = path
         if partial.get("stringValue") is not None:
             piece = json.dumps(str(partial["stringValue"]), ensure_ascii=False)[1:-1]
-            text += piece if self._quoted else f'"{piece}'
-            self._quoted = True
-            return text if partial.get("willContinue") else text + self._closed()
+            text += piece if self._in_quotes else f'"{piece}'
+            self._in_quotes = True
+            return text if partial.get("willContinue") else text + self._close()
         kind = next((name for name in _KINDS if name in partial), None)
         value = None if kind in {None, "nullValue"} else partial[kind or ""]
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         return text + (json.dumps(value) if kind else "")
 
-    def _closed(self) -> str:
-        quoted, self._quoted = self._quoted, False
+    def _close(self) -> str:
+        quoted, self._in_quotes = self._in_quotes, False
         return '"' if quoted else ""
 
     def _end(self) -> str:
-        text = self._closed() + ")"
+        text = self._close() + ")"
         self.complete, self._open = self._open, ""
         return text
 
@@ -240,7 +240,7 @@ def conversation(
         if message is not None:
             messages.append(message)
             speaker = spoken_by(message)
-    messages = [_unasked(message, call_answers.calls) for message in messages]
+    messages = [_without_forms(message, call_answers.calls) for message in messages]
     lost_outcomes = {
         slot: lost_outcome(slot, forked=cut is not None and event.invocation_id == cut)
         for number, event, summary in events
@@ -276,7 +276,7 @@ def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolO
             text=visible(response.preview),
             href=session_url(session, event=number),
             edit_hint=hint(summary, response.id),
-            ran=visible(_ran(summary, response.id)),
+            ran=visible(_args_of_edit(summary, response.id)),
             number=number,
         )
         for response in summary.responses
@@ -284,7 +284,7 @@ def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolO
     )
 
 
-def _ran(summary: Summary, call: str) -> str:
+def _args_of_edit(summary: Summary, call: str) -> str:
     return next((edit.ran for edit in summary.edits if edit.ran and edit.call == call), "")
 
 
@@ -294,7 +294,9 @@ def answers_in(author: str | None, summary: Summary) -> tuple[ResponseSummary, .
     return tuple(answer for answer in answers if answered_once(answer.name))
 
 
-def _unasked(message: ChatMessage, answers: AbstractSet[tuple[str | None, int]]) -> ChatMessage:
+def _without_forms(
+    message: ChatMessage, answers: AbstractSet[tuple[str | None, int]]
+) -> ChatMessage:
     """Without the forms that have been answered, or asked again, since."""
     parts = tuple(
         replace(part, ask=None)

@@ -111,8 +111,8 @@ def text_part(
 
 def _json_in(text: str) -> JsonTree | None:
     """The tree of a text that is a JSON object or array and nothing else, in a fence or not."""
-    fenced = _JSON_FENCE.fullmatch(text)
-    inner = (fenced[1] if fenced else text).strip()
+    match = _JSON_FENCE.fullmatch(text)
+    inner = (match[1] if match else text).strip()
     if len(inner) > _LONGEST_JSON or inner[:1] + inner[-1:] not in {"{}", "[]"}:
         return None
     try:
@@ -145,13 +145,13 @@ def as_markdown(event: Event) -> str:
 
 def _as_markdown(part: Part) -> str:
     if code := part.code:
-        return _fenced(str(code.get("code", "")), str(code.get("language", "")).lower())
+        return _fence(str(code.get("code", "")), str(code.get("language", "")).lower())
     if output := part.code_result:
-        return _fenced(str(output.get("output", "")))
+        return _fence(str(output.get("output", "")))
     return "" if part.is_thought else part.text or ""
 
 
-def _fenced(code: str, language: str = "") -> str:
+def _fence(code: str, language: str = "") -> str:
     """A block of code, in a fence that is longer than each in it."""
     longest = max((len(each) for each in re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)

@@ -65,9 +65,9 @@ class Room:
 _MESSAGE: Final = Room(characters=8_000, rows=50, columns=20, cell=200)
 
 
-def media_type(declared: object) -> str:
+def media_type(content_type: object) -> str:
     """The type without its parameters: `text/csv` of `text/csv; charset=utf-8`."""
-    return str(declared or "").partition(";")[0].strip().lower()
+    return str(content_type or "").partition(";")[0].strip().lower()
 
 
 def is_textual(mime: str) -> bool:
@@ -86,17 +86,17 @@ def pdf_preview(href: str) -> PdfPreview:
 def preview_of(data: Mapping[str, Any], href: str = "") -> FilePreview | None:
     """The preview of an `inlineData` in a message, whose bytes are at `href`; None for what is
     neither text nor a PDF."""
-    mime, coded = media_type(data.get("mimeType")), str(data.get("data") or "")
+    mime, base64_text = media_type(data.get("mimeType")), str(data.get("data") or "")
     if mime == PDF and href:
         return pdf_preview(href)
     if not is_textual(mime):
         return None
     most = _READ // 3 * 4
     try:
-        content = base64.b64decode(coded[:most].translate(URL_SAFE), validate=True)
+        content = base64.b64decode(base64_text[:most].translate(URL_SAFE), validate=True)
     except ValueError:
         return None
-    text, is_cut = content.decode("utf-8-sig", "replace"), len(coded) > most
+    text, is_cut = content.decode("utf-8-sig", "replace"), len(base64_text) > most
     if not text or "\0" in text:
         return None
     return text_preview(text, mime, _MESSAGE, is_cut=is_cut)

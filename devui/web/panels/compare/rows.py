@@ -90,10 +90,10 @@ def pair_diff(diff: MomentDiff) -> PairDiff:
 def _prompts_diff(prompts: Prompts) -> PromptDiff:
     """The difference of the prompts; of no cache, since none is shared by two runs."""
     diff = prompt_diff(prompts.left, prompts.before, prompts.after)
-    return replace(diff, blocks=_unmarked(diff.blocks), tools=_unmarked(diff.tools))
+    return replace(diff, blocks=_without_marks(diff.blocks), tools=_without_marks(diff.tools))
 
 
-def _unmarked(blocks: Iterable[DiffBlock]) -> tuple[DiffBlock, ...]:
+def _without_marks(blocks: Iterable[DiffBlock]) -> tuple[DiffBlock, ...]:
     return tuple(replace(block, breaks=False) for block in blocks)
 
 
@@ -161,10 +161,10 @@ def _value(each: Difference, key: str) -> ComparedValue:
     place = key + (path if path.startswith("[") or not path or not key else f".{path}")
     old, new = each.old, each.new
     if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > _LONG:
-        return ComparedValue(visible(place), None, None, _sided(old, new))
+        return ComparedValue(visible(place), None, None, _sided_text(old, new))
     if not place and (isinstance(old, str) or isinstance(new, str)):
         texts = [each if isinstance(each, str) else "" for each in (old, new)]
-        return ComparedValue("", None, None, _sided(*texts))
+        return ComparedValue("", None, None, _sided_text(*texts))
     return ComparedValue(visible(place), _tree(old), _tree(new))
 
 
@@ -172,7 +172,7 @@ def _tree(value: Found) -> JsonTree | None:
     return None if value is ABSENT else json_tree(value, open_levels=1)
 
 
-def _sided(old: str, new: str) -> SidedText:
+def _sided_text(old: str, new: str) -> SidedText:
     pieces = tuple(around(word_diff(old, new)))
     return SidedText(
         left=tuple(piece for piece in pieces if piece[0] != "added"),

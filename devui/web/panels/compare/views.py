@@ -27,7 +27,7 @@ async def show(request: Request) -> Response:
     """Both sides aligned; as long as one is not named, a choice of what could stand there."""
     keys = request.query_params.getlist("session")
     if keys:
-        return _redirected(keys)
+        return _redirect(keys)
     if not all(request.query_params.get(name) for name in ("left", "right")):
         return await _choose(request)
     services, left, right = await sides_of(request)
@@ -40,7 +40,7 @@ async def show(request: Request) -> Response:
         theme=theme_of(request),
         left=first,
         right=second,
-        swap_href=compare_url(Compared(right.name, left.name), at=_swapped(query.at)),
+        swap_href=compare_url(Compared(right.name, left.name), at=_swap(query.at)),
         verdict=verdict(comparison, prompts),
         figures=figures(services.prices, left, right),
         folded=not query.unfolded,
@@ -74,7 +74,7 @@ async def stretch(request: Request) -> Response:
     return services.render.page(Rows(left, right).same(begin, there, min(count, _MOST_ROWS)))
 
 
-def _redirected(texts: list[str]) -> Response:
+def _redirect(texts: list[str]) -> Response:
     """From a choice in a list, the older one first, to the page of the two."""
     keys = sorted({key for text in texts if (key := whole_number(text)) is not None})
     if len(keys) > _TWO:
@@ -105,7 +105,7 @@ def _query(request: Request) -> CompareQuery:
     )
 
 
-def _swapped(row: tuple[int | None, int | None] | None) -> tuple[int | None, int | None] | None:
+def _swap(row: tuple[int | None, int | None] | None) -> tuple[int | None, int | None] | None:
     return (row[1], row[0]) if row else None
 
 

@@ -80,7 +80,7 @@ class _Reading:
         self._ways = Counter[tuple[int, int]]()
         self._turns = Counter[int]()  # by events, where no span was recorded
         self._calls = Counter[int]()
-        self._timed = Counter[int]()
+        self._timings = Counter[int]()
         self._last: int | None = None
         self._agents: dict[str, int] = {}
         self._tools: defaultdict[str, list[int]] = defaultdict(list)
@@ -162,7 +162,7 @@ class _Reading:
         if position is None:
             return
         node = self.nodes[position]
-        self._timed[position] += 1
+        self._timings[position] += 1
         node.seconds += span.seconds or 0.0
         node.running |= span.seconds is None and now is not None and span.run == now.run
         if span.error and not node.errors:
@@ -172,7 +172,7 @@ class _Reading:
         """What was counted; who contains something that ran has run itself."""
         for position, node in enumerate(self.nodes):
             turns = self._turns[position] + self._calls[position]
-            node.count = max(self._timed[position], self._calls[position]) or turns
+            node.count = max(self._timings[position], self._calls[position]) or turns
         for position in reversed(range(len(self.nodes))):
             owner = self._structure[position].parent
             if owner is not None and self.nodes[position].count:

@@ -181,10 +181,10 @@ class _Drawing:
             pairs = list(pairwise(inside))
             pairs += [(inside[-1], inside[0])] if kind == "loop" and inside else []
             edges = [StructureEdge(source=one, target=two) for one, two in pairs]
-        return layered(inside, [(edge.source, edge.target) for edge in edges]), edges
+        return layers_of(inside, [(edge.source, edge.target) for edge in edges]), edges
 
 
-def layered(nodes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+def layers_of(nodes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     """The layers of a graph: each node below all that lead to it, edges of cycles apart; within a
     layer near what leads to it."""
     following: dict[int, list[int]] = {node: [] for node in nodes}

@@ -151,7 +151,7 @@ def _with_menu(box: GraphNode, node: StructureNode) -> GraphNode:
 
 def picture(
     structure: tuple[Sequence[StructureNode], Sequence[StructureEdge]],
-    ran: Course,
+    course: Course,
     *,
     title: str,
     note: str = "",
@@ -167,20 +167,22 @@ def picture(
         note=note,
         width=round(places.width) + 8,
         height=round(places.height) + 8,
-        nodes=tuple(_node(box, nodes, ran.nodes[box.node], key) for box in places.boxes),
-        lines=tuple(_line(line, nodes, ran) for line in places.lines),
+        nodes=tuple(_node(box, nodes, course.nodes[box.node], key) for box in places.boxes),
+        lines=tuple(_line(line, nodes, course) for line in places.lines),
         break_action=breakpoints_url(key) if key is not None else "",
     )
 
 
-def _node(box: Box, nodes: Sequence[StructureNode], ran: Activity, key: int | None) -> GraphNode:
+def _node(
+    box: Box, nodes: Sequence[StructureNode], activity: Activity, key: int | None
+) -> GraphNode:
     node = nodes[box.node]
     is_row = node.kind in TOOLS and _shape(node, nodes) == "tool"
     word = _WORDS.get(node.kind, node.kind)
     name = "start" if node.kind == "start" else visible(node.name)
-    figures = [f"{ran.count}{_TIMES}"] if ran.count else []
-    took = [duration(ran.seconds)] if ran.seconds else []
-    failed = [plural(ran.errors, "error")] if ran.errors else []
+    figures = [f"{activity.count}{_TIMES}"] if activity.count else []
+    took = [duration(activity.seconds)] if activity.seconds else []
+    errors = [plural(activity.errors, "error")] if activity.errors else []
     detail = figures if is_row else [word, *figures, *took]
     room = box.w - (70 if is_row else 56)
     return GraphNode(
@@ -189,11 +191,13 @@ def _node(box: Box, nodes: Sequence[StructureNode], ran: Activity, key: int | No
         shape=_shape(node, nodes),
         kind=node.kind,
         icon=_ICONS[node.kind],
-        name=_shortened(name, int(room / _LETTER)),
+        name=_shorten(name, int(room / _LETTER)),
         detail=" · ".join(detail),
-        status=ran.status,
-        mark=_MARKS[ran.status],
-        title=", ".join([f"{word} {name}", _STATUS_WORDS[ran.status], *figures, *took, *failed]),
+        status=activity.status,
+        mark=_MARKS[activity.status],
+        title=", ".join(
+            [f"{word} {name}", _STATUS_WORDS[activity.status], *figures, *took, *errors]
+        ),
         menu=_menu(node, key, word) if key is not None and node.kind != "start" else None,
     )
 
@@ -207,7 +211,7 @@ def _shape(node: StructureNode, nodes: Sequence[StructureNode]) -> str:
     return {"agent": "card", "start": "start"}.get(node.kind, "node")
 
 
-def _shortened(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: max(most - 1, 1)]}…"
 
 
@@ -231,9 +235,9 @@ def _menu(node: StructureNode, key: int, word: str) -> NodeMenu:
     )
 
 
-def _line(line: Line, nodes: Sequence[StructureNode], ran: Course) -> GraphLine:
-    source, target = ran.nodes[line.source], ran.nodes[line.target]
-    times = ran.ways[line.source, line.target]
+def _line(line: Line, nodes: Sequence[StructureNode], course: Course) -> GraphLine:
+    source, target = course.nodes[line.source], course.nodes[line.target]
+    times = course.ways[line.source, line.target]
     begins = nodes[line.source].kind == "start"
     both = bool((source.count or begins) and target.count)
     is_taken = times > 0 if line.back or line.route else both
@@ -242,7 +246,7 @@ def _line(line: Line, nodes: Sequence[StructureNode], ran: Course) -> GraphLine:
     names = " to ".join(visible(nodes[each].name.strip("_")) for each in (line.source, line.target))
     return GraphLine(
         path=line.path,
-        label=" ".join(filter(None, (_shortened(route, 22), count))),
+        label=" ".join(filter(None, (_shorten(route, 22), count))),
         x=line.x,
         y=line.y,
         is_taken=is_taken,

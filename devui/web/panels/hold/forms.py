@@ -165,7 +165,7 @@ class HeldForm:
     def fields(self) -> tuple[AskField, ...]:
         """What to fill in, with what is there."""
         fields = SchemaForm(self.schema, AT).fields(self.values)
-        return (*map(self._lengthened, fields), *self._new())
+        return (*map(self._lengthen, fields), *self._new())
 
     def read(self, entries: Fields) -> Any:
         """What takes the place of what is held; where nothing is filled in anew, what is there.
@@ -175,15 +175,15 @@ class HeldForm:
         if all(filled_again(field, entries, {}) == field for field in self.fields()):
             return self.subject
         value = SchemaForm(self.schema, AT).read(entries)
-        declared = fields_in(self.schema.get("properties"))
+        properties = fields_in(self.schema.get("properties"))
         values = {
             n: value.get(n, each)
             for n, each in self.values.items()
-            if n in value or n not in declared
+            if n in value or n not in properties
         }
-        return self.apply({**values, **value, **(self._added(entries) if self.grows else {})})
+        return self.apply({**values, **value, **(self._new_entries(entries) if self.grows else {})})
 
-    def _lengthened(self, field: AskField) -> AskField:
+    def _lengthen(self, field: AskField) -> AskField:
         has_lines = field.kind == "text" and field.name in self.long
         return replace(field, kind="long") if has_lines else field
 
@@ -192,7 +192,7 @@ class HeldForm:
             yield AskField(NEW_KEY, "new key", "text")
             yield AskField(NEW_VALUE, "value, as JSON", "json")
 
-    def _added(self, entries: Fields) -> dict[str, Any]:
+    def _new_entries(self, entries: Fields) -> dict[str, Any]:
         key, text = entries.get(NEW_KEY, "").strip(), entries.get(NEW_VALUE, "").strip()
         if not key and not text:
             return {}

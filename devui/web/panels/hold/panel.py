@@ -180,7 +180,7 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
         stage=_STAGES.get(arrival.gate, "working"),
         since=moment(hold.since),
         branch=visible(arrival.branch or ""),
-        changes=_announced(hold, session.key),
+        changes=_announcement(hold, session.key),
         value=json_text(arrival.payload),
         holding=HOLDING[arrival.gate],
         edit=held_edit(live, hold),
@@ -202,7 +202,7 @@ def _committing(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
     )
 
 
-def _announced(hold: Hold, session: int) -> tuple[StateValue, ...]:
+def _announcement(hold: Hold, session: int) -> tuple[StateValue, ...]:
     """What its commit will do to the state; of what is edited the diff tells it."""
     is_as_it_was = hold.arrival.gate == "before_commit" and hold.edit is None
     return _changes(hold, session) if is_as_it_was else ()

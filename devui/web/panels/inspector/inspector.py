@@ -255,7 +255,7 @@ async def state(
     """
     journal = services.journal
     live = services.runs.live(session.key)
-    uncommitted = await groups(services, session, row, () if row else pending(live))
+    pending_groups = await groups(services, session, row, () if row else pending(live))
     temp = live.temp if live and (row is None or row.run == live.row.id) else {}
     number = row.number if row else None
     values, more = await some_state(journal, session.key, row.seq if row else None, number)
@@ -268,7 +268,7 @@ async def state(
         session=session.key,
         number=number,
         at=at.number if at else None,
-        pending=uncommitted,
+        pending=pending_groups,
         more=more,
         watched_keys=await journal.watched_keys.of(session.app),
     )

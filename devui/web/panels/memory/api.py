@@ -7,7 +7,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from devui.web.operation import Query, Refusal, operation
-from devui.web.panels.memory.panel import recalled
+from devui.web.panels.memory.panel import search_memory
 from devui.web.panels.runs.api import answer
 from devui.web.services import services_of
 
@@ -39,4 +39,4 @@ async def recall(request: Request) -> Response:
     services, app, query = services_of(request), request.path_params["app"], request.query_params
     services.apps.require(app)
     user, words = query.get("user", "").strip() or "user", query.get("q", "").strip()
-    return answer(await recalled(services, app, user, words))
+    return answer(await search_memory(services, app, user, words))

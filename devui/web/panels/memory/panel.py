@@ -26,7 +26,7 @@ _UNLISTED: Final = (
 )
 
 
-async def recalled(services: Services, app: str, user: str, query: str) -> dict[str, Any]:
+async def search_memory(services: Services, app: str, user: str, query: str) -> dict[str, Any]:
     """What the app's memory answers. Raises Conflict if the app doesn't load or its service fails,
     UnknownApp."""
     try:
@@ -41,7 +41,7 @@ async def memory_panel(services: Services, app: str, user: str, query: str) -> M
     """The newest memories, or those that match. Raises UnknownApp."""
     empty = MemoryPanel(memory_url(app), user, query)
     try:
-        answer = await recalled(services, app, user, query)
+        answer = await search_memory(services, app, user, query)
     except Conflict as error:
         return MemoryPanel(empty.action, user, query, note=f"{str(error).rstrip('.')}.")
     items = tuple(_item(each) for each in answer["memories"])

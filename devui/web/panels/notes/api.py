@@ -63,13 +63,13 @@ async def change(request: Request) -> Response:
     number = whole_number(request.path_params["number"])
     if number is None:
         raise NotFound("give the number of an event, or 0 for the session")
-    row = await noted(
+    row = await save_note(
         services, session.key, number, text=body.text, starred=body.starred, actor=body.actor
     )
     return answer(note_json(row))
 
 
-async def noted(
+async def save_note(
     services: Services,
     session: int,
     number: int,

@@ -7,7 +7,7 @@ from devui.web.errors import NotFound
 from devui.web.htmx import HtmxRequest
 from devui.web.links import session_url
 from devui.web.lookup import actor_of, session_of
-from devui.web.panels.notes.api import noted
+from devui.web.panels.notes.api import save_note
 from devui.web.panels.notes.live import marks_of
 from devui.web.panels.notes.parts import note_form
 from devui.web.security.intake import read_form
@@ -22,7 +22,7 @@ async def change(request: Request) -> Response:
     if number is None:
         raise NotFound("notes can only be added to an event or the session")
     text, star = form.get("text"), form.get("starred")
-    row = await noted(
+    row = await save_note(
         services,
         session.key,
         number,

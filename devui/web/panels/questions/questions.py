@@ -104,7 +104,7 @@ def _of_payload(field: AskField) -> AskField:
     return replace(field, required=field.required and field.kind not in {"text", "long"})
 
 
-def _confirmed(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+def _confirm(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
     if fields.get("choice") not in {"yes", "no"}:
         raise Unprocessable("choose yes or no")
     answer: dict[str, Any] = {"confirmed": fields["choice"] == "yes"}
@@ -306,7 +306,7 @@ _FORMS: Final[Mapping[str, Callable[[Mapping[str, Any]], Form]]] = {
     "get_user_choice": _choices,
 }
 _ANSWERS: Final[Mapping[str, Callable[[Mapping[str, Any], Fields], dict[str, Any]]]] = {
-    "adk_request_confirmation": _confirmed,
+    "adk_request_confirmation": _confirm,
     "adk_request_input": _answer,
     CREDENTIAL: _credentials,
     "get_user_choice": _choice,

@@ -92,12 +92,12 @@ async def ask_no_more(services: Services, session: SessionRow) -> None:
     services.bus.publish(session.key, PositionChanged(run.id if run else "", 0))
 
 
-async def forked(services: Services, session: SessionRow, request: ForkRequest) -> SessionRow:
+async def make_fork(services: Services, session: SessionRow, request: ForkRequest) -> SessionRow:
     """Fork; raises Unprocessable for a fork that makes no sense."""
     if request.event is not None:
         body = await services.journal.events.body(session.key, request.number)
-        recorded = body[1].fields if body else {}
-        request = replace(request, event=await unmasked(services, request.event, recorded))
+        original = body[1].fields if body else {}
+        request = replace(request, event=await unmasked(services, request.event, original))
     try:
         return await Forking(services.journal, services.bus).fork(session, request)
     except NotForkable as error:
@@ -202,7 +202,7 @@ async def _event(services: Services, session: SessionRow, number: int) -> EventR
     return body[0]
 
 
-async def rewound(
+async def rewind_session(
     services: Services,
     session: SessionRow,
     invocation: str,

@@ -20,7 +20,13 @@ from devui.web.adk.contents import Strict
 from devui.web.errors import Conflict
 from devui.web.lookup import session_of
 from devui.web.operation import Refusal, operation
-from devui.web.panels.recovery.actions import ask_no_more, forked, invocation_of, rewound, run_fork
+from devui.web.panels.recovery.actions import (
+    ask_no_more,
+    invocation_of,
+    make_fork,
+    rewind_session,
+    run_fork,
+)
 from devui.web.panels.runs.api import answer, unknown_json
 from devui.web.panels.runs.schemas import PositionJson, UnknownCallJson
 from devui.web.security.intake import read_json
@@ -164,7 +170,7 @@ async def fork(request: Request) -> Response:
         actor=body.actor,
         id=body.id,
     )
-    child = await forked(services, session, fork_request)
+    child = await make_fork(services, session, fork_request)
     members: dict[str, Any] = {
         **await lineage_of(services, child),
         "run": None,
@@ -206,7 +212,7 @@ async def rewind(request: Request) -> Response:
     services, session = await session_of(request)
     body = parse(RewindBody, await read_json(request, limit=_LIMIT, of_runtime=True))
     invocation = body.invocation_id or await invocation_of(services, session, body.number or 0)
-    row = await rewound(
+    row = await rewind_session(
         services,
         session,
         invocation,

@@ -92,7 +92,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
     stays = row is not None and not goes_on(services, row.app)
     return Resume(
         title=_TITLES[stands.standing],
-        text=_committed(stands),
+        text=_commit_text(stands),
         href=session_url(session, event=number) if number else "",
         label=_last(stands.last),
         action=runs_url(session),
@@ -109,7 +109,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
     )
 
 
-def _committed(stands: Cutoff) -> str:
+def _commit_text(stands: Cutoff) -> str:
     if stands.last is None:
         return "Nothing was committed."
     return "Committed up to"

@@ -22,7 +22,13 @@ from devui.web.lookup import actor_of, session_of, theme_of
 from devui.web.panels.apps.lists import session_name
 from devui.web.panels.chat.chat import again_menu
 from devui.web.panels.questions.schema_forms import WrongFields
-from devui.web.panels.recovery.actions import ask_no_more, forked, invocation_of, rewound, run_fork
+from devui.web.panels.recovery.actions import (
+    ask_no_more,
+    invocation_of,
+    make_fork,
+    rewind_session,
+    run_fork,
+)
 from devui.web.panels.recovery.event_fields import with_fields
 from devui.web.panels.recovery.panel import unknown_slot
 from devui.web.panels.session.page import AgainPage
@@ -54,7 +60,7 @@ async def fork(request: Request) -> Response:
             order = replace(
                 order, event=await _event_from_fields(services, session, order.number, form)
             )
-        child = await forked(services, session, order)
+        child = await make_fork(services, session, order)
     except Unprocessable as error:
         if not HtmxRequest.read(request.headers):
             raise
@@ -90,7 +96,7 @@ async def rewind(request: Request) -> Response:
         services, session, whole_number(str(form.get("number") or "")) or 0
     )
     text = str(form.get("text") or "") or None
-    await rewound(
+    await rewind_session(
         services, session, invocation, text=text, policy=_policy(form), actor=actor_of(form)
     )
     return acknowledge(request, session.key)
@@ -125,7 +131,7 @@ def call_answers(form: FormData) -> dict[str, CallAnswer]:
     return answers
 
 
-def asked_again(request: Request, form: FormData, wrong: WrongFields) -> Response:
+def ask_again(request: Request, form: FormData, wrong: WrongFields) -> Response:
     """What is wrong with the results, at each; raises Unprocessable where no script puts it there.
 
     All else that was filled in stays as it is.

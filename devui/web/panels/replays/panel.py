@@ -62,12 +62,12 @@ async def replay(services: Services, session: SessionRow) -> Replay:
         if run.ended is not None:
             return replace(begin, title="Replay was interrupted", tone="other")
         return await _under_way(services, session, begin, extent)
-    judged = _judged(begin, verdict, calls, source, extent[0])
+    result = _with_verdict(begin, verdict, calls, source, extent[0])
     if verdict["divergence"] is None or run.status == "failed" or source is None:
-        return judged
+        return result
     # It went on after the difference: on another engine, with the recorded answers.
     return replace(
-        judged,
+        result,
         title="Replay differs",
         text=f"{visible(verdict['divergence']['message'])} It continued with the recorded answers.",
         event_href=compare_url(await _sides(services, source, report["source"], session, run.id)),
@@ -83,29 +83,29 @@ async def _under_way(
     live, row = services.runs.live(session.key), await services.journal.sessions.get(session.key)
     if live is None or row is None or not extent[0]:
         return begin
-    recorded = extent[1] - extent[0] + 1
-    count = min(max(row.events - extent[0] + 1, 0), recorded)  # the fork has all before the run
+    total = extent[1] - extent[0] + 1
+    count = min(max(row.events - extent[0] + 1, 0), total)  # the fork has all before the run
     return replace(
         begin,
-        text=f"{count:,} of {plural(recorded, 'event')}, {begin.text}",
+        text=f"{count:,} of {plural(total, 'event')}, {begin.text}",
         committed=count,
-        recorded=recorded,
+        recorded=total,
         stop_action="" if live.stopping else stop_url(live.row.id),
     )
 
 
 async def _sides(
-    services: Services, source: SessionRow, recorded: str, session: SessionRow, run: str
+    services: Services, source: SessionRow, source_run: str, session: SessionRow, run: str
 ) -> Compared:
     """How the compare page names a recorded run and its replay."""
     names = []
-    for where, run_id in ((source, recorded), (session, run)):
+    for where, run_id in ((source, source_run), (session, run)):
         runs = [each["run"] for each in await replays(services).runs(where)]
         names.append(f"{where.key}@{runs.index(run_id) + 1}")
     return Compared(*names)
 
 
-def _judged(
+def _with_verdict(
     begin: Replay,
     verdict: dict[str, Any],
     calls: str,
@@ -122,7 +122,7 @@ def _judged(
         text = f"{count}{aside}, {answers}, {calls}"
         return replace(begin, title=title, tone=tone, text=text, notes=notes)
     number = first + divergence["place"]
-    recorded = divergence["place"] < verdict["recorded"]
+    is_recorded = divergence["place"] < verdict["recorded"]
     return replace(
         begin,
         title="Replay diverged",
@@ -134,7 +134,7 @@ def _judged(
         actual="" if divergence["differences"] else _json(divergence["actual"]),
         nearest=_json(divergence["nearest"]),
         notes=notes,
-        event_href=session_url(source.key, event=number) if source and recorded else "",
+        event_href=session_url(source.key, event=number) if source and is_recorded else "",
         event=f"recorded #{number}",
     )
 
@@ -177,8 +177,8 @@ async def replay_form(services: Services, session: SessionRow) -> ReplayForm | N
 
 
 def _label(run: dict[str, Any]) -> str:
-    replayed = ", a replay" if run["replay"] else ""
-    return f"#{run['first']} to #{run['last']}, {run['status']}{replayed}"
+    suffix = ", a replay" if run["replay"] else ""
+    return f"#{run['first']} to #{run['last']}, {run['status']}{suffix}"
 
 
 def _json(value: object) -> str:

@@ -336,11 +336,11 @@ def _bar(texts: list[BlockText], request: SentRequest, tokens: float | None) -> 
     tools = [("tools", len(request.tools.text))] if request.tools else []
     pieces = [(f"{each.role} {each.place}".strip(), len(each.text)) for each in texts]
     head = 1 if request.system else 0
-    parted = [*pieces[:head], *tools, *pieces[head:]]
+    parts = [*pieces[:head], *tools, *pieces[head:]]
     roles = [each.role for each in texts]
     kinds = [*roles[:head], *("tools" for _ in tools), *roles[head:]]
-    total = sum(size for _, size in parted) or 1
-    starts = accumulate((size for _, size in parted), initial=0)
+    total = sum(size for _, size in parts) or 1
+    starts = accumulate((size for _, size in parts), initial=0)
     return tuple(
         Share(
             kind=kind if kind in {"system", "tools", "user", "model"} else "other",
@@ -348,7 +348,7 @@ def _bar(texts: list[BlockText], request: SentRequest, tokens: float | None) -> 
             width=round(_WIDE * size / total, 2),
             title=visible(f"{name}: {100 * size / total:.1f}%, {_size(size, tokens)}"),
         )
-        for kind, (name, size), start in zip(kinds, parted, starts, strict=False)
+        for kind, (name, size), start in zip(kinds, parts, starts, strict=False)
         if size
     )
 

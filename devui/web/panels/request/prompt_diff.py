@@ -136,7 +136,7 @@ def prompt_diff(other: SpanRow, before: SentRequest, after: SentRequest) -> Prom
         title=f"{place} of {visible(other.agent)}",
         href=href,
         verdict=verdict,
-        blocks=tuple(_bounded(_mark_break(_blocks(old, new), breaks=breaks == "blocks"))),
+        blocks=tuple(_limit(_mark_break(_blocks(old, new), breaks=breaks == "blocks"))),
         tools=tuple(_mark_break(tools, breaks=breaks == "tools")),
         config=tuple(_diff_by_name(_settings(before), _settings(after))),
     )
@@ -171,18 +171,18 @@ def _mark_break(blocks: Iterator[DiffBlock], *, breaks: bool) -> Iterator[DiffBl
 
 
 def _blocks(old: list[BlockText], new: list[BlockText]) -> Iterator[DiffBlock]:
-    for tag, i, j, k, m in _aligned([o.key for o in old], [n.key for n in new]):
+    for tag, i, j, k, m in _align([o.key for o in old], [n.key for n in new]):
         if tag == "equal":
             yield _unchanged(new[k:m])
             continue
         pairs = min(j - i, m - k)
         for was, now in zip(old[i : i + pairs], new[k : k + pairs], strict=True):
-            yield _changed(was, now)
+            yield _change(was, now)
         yield from (_whole("removed", was) for was in old[i + pairs : j])
         yield from (_whole("added", now) for now in new[k + pairs : m])
 
 
-def _aligned(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
+def _align(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
     """Runs of blocks as difflib tells them; the common beginning costs nothing."""
     pairs = enumerate(zip(old, new, strict=False))
     head = next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
@@ -206,7 +206,7 @@ def _unchanged(blocks: Sequence[BlockText]) -> DiffBlock:
     return DiffBlock("same", label if messages else f"{label}, unchanged")
 
 
-def _changed(was: BlockText, now: BlockText) -> DiffBlock:
+def _change(was: BlockText, now: BlockText) -> DiffBlock:
     pieces = tuple(around(word_diff(was.text, now.text)))
     note = "" if was.role == now.role else f"was {visible(was.role)}"
     if was.text == now.text and not note:
@@ -232,7 +232,7 @@ def around(
     last = len(changes) - 1
     for place, (kind, text) in enumerate(changes):
         if kind != "same":
-            yield kind, visible(_clipped(text))
+            yield kind, visible(_clip(text))
             continue
         start = text[:_AROUND] if place else ""
         end = text[-_AROUND:] if place < last else ""
@@ -243,12 +243,12 @@ def around(
         yield kind, visible(f"{start}\n… {left_out:,} unchanged characters …\n{end}".strip("\n"))
 
 
-def _clipped(text: str) -> str:
+def _clip(text: str) -> str:
     cut = len(text) - _SHOWN
     return f"{text[:_SHOWN]}… {cut:,} more characters " if cut > 0 else text
 
 
-def _bounded(blocks: Iterator[DiffBlock]) -> Iterator[DiffBlock]:
+def _limit(blocks: Iterator[DiffBlock]) -> Iterator[DiffBlock]:
     remaining = _MOST
     for place, block in enumerate(blocks):
         remaining -= sum(len(text) for _, text in block.pieces)
@@ -281,7 +281,7 @@ def _diff_by_name(old: dict[str, str], new: dict[str, str]) -> Iterator[DiffBloc
             continue
         if was is None or now is None:
             kind: Difference = "added" if was is None else "removed"
-            text = visible(_clipped(now if now is not None else was or ""))
+            text = visible(_clip(now if now is not None else was or ""))
             yield DiffBlock(kind, visible(name), ((kind, text),))
         else:
             yield DiffBlock("changed", visible(name), tuple(around(word_diff(was, now))))

@@ -131,7 +131,9 @@ def _going(session: SessionRow, live: LiveRun, report: Mapping[str, Any]) -> Run
         key=uuid.uuid4().hex,
         stop_href="" if live.stopping else stop_url(live.row.id),
         break_action=breakpoints_url(session.key),
-        calls=tuple(_call(live, each, blocked=bool(report["blocked"])) for each in report["calls"]),
+        calls=tuple(
+            _call(live, each, is_blocked=bool(report["blocked"])) for each in report["calls"]
+        ),
         beside=beside(report["branches"]) if several else (),
         tasks=_tasks(report),
     )
@@ -141,7 +143,9 @@ def _whys(report: Mapping[str, Any]) -> Iterator[Why]:
     if report["debugger"]:
         yield Why("warn", " ".join(debugger_words(report["debugger"])))
     if report["blocked"]:
-        yield _blocked(report["blocked"], own=report["blocked"]["run"] in {None, report["run"]})
+        yield _block_reason(
+            report["blocked"], own=report["blocked"]["run"] in {None, report["run"]}
+        )
     for circle in report["deadlocks"]:
         yield Why("bad", visible(deadlock(circle, report)))
     if not (report["answered"] or report["debugger"]):
@@ -157,12 +161,12 @@ def _hold(hold: Hold) -> Why:
     return Why("info", text)
 
 
-def _blocked(blocked: Mapping[str, Any], *, own: bool) -> Why:
-    what = f"The tool {visible(blocked['tool'])}" if blocked["tool"] else "The agent's code"
+def _block_reason(block: Mapping[str, Any], *, own: bool) -> Why:
+    what = f"The tool {visible(block['tool'])}" if block["tool"] else "The agent's code"
     if not own:
         what = "Another run of this app"
-    text = f"{what} has been blocking the event loop for {duration(blocked['seconds'])}."
-    place = blocked["place"]
+    text = f"{what} has been blocking the event loop for {duration(block['seconds'])}."
+    place = block["place"]
     return Why("bad", text, _place(place), visible(place["source"]) if place else "")
 
 
@@ -202,7 +206,7 @@ def answer_form(schema: str) -> SchemaForm:
     return SchemaForm(fields_in(json.loads(schema)), "of")
 
 
-def _call(live: LiveRun, call: Mapping[str, Any], *, blocked: bool) -> PendingCall:
+def _call(live: LiveRun, call: Mapping[str, Any], *, is_blocked: bool) -> PendingCall:
     is_tool = call["kind"] == "tool"
     name = visible(call["name"])
     kind: Literal["thought", "call"] = "call" if is_tool else "thought"
@@ -219,14 +223,14 @@ def _call(live: LiveRun, call: Mapping[str, Any], *, blocked: bool) -> PendingCa
         source=visible(call["place"]["source"]) if call["place"] else "",
         draft=json.dumps(draft) if is_tool else "",
         ending=call_ending(live.row.id, call) if can_end else None,
-        note=_ending_note(call, blocked=blocked),
+        note=_ending_note(call, is_blocked=is_blocked),
     )
 
 
-def _ending_note(call: Mapping[str, Any], *, blocked: bool) -> str:
+def _ending_note(call: Mapping[str, Any], *, is_blocked: bool) -> str:
     if call["told"]:
         return "Cancellation requested; the call hasn't responded yet. Stop the run to end it."
-    if blocked:
+    if is_blocked:
         return "A single call can't be ended while the event loop is blocked. Stop the run instead."
     if call["thread"]:
         return (

@@ -25,7 +25,7 @@ from devui.web.panels.questions.api import answer_question, question_at
 from devui.web.panels.questions.questions import form_of
 from devui.web.panels.questions.schema_forms import WrongFields
 from devui.web.panels.recovery.actions import decisions_for, first_guard
-from devui.web.panels.recovery.views import acknowledge, asked_again, call_answers
+from devui.web.panels.recovery.views import acknowledge, ask_again, call_answers
 from devui.web.panels.runs.api import CallBody, CommandBody
 from devui.web.panels.runs.output import output_after
 from devui.web.panels.runs.panel import (
@@ -39,7 +39,7 @@ from devui.web.panels.runs.panel import (
 from devui.web.panels.session.page import app_status
 from devui.web.panels.settings.panel import agents_of, settings_form
 from devui.web.panels.settings.reading import settings_of_form, texts_in
-from devui.web.panels.trials.tools import emptied, refilled
+from devui.web.panels.trials.tools import empty, refill
 from devui.web.security.intake import parse_json, read_form, read_form_with_files
 from devui.web.services import Services, services_of
 from devui.web.text.formats import clock
@@ -72,7 +72,7 @@ async def end_call(request: Request) -> Response:
     except WrongFields as wrong:
         call = await _call_of(services, run, form)
         slot, fields = typed_slot(call["id"]), (typed_answer(call),)
-        return refilled(
+        return refill(
             request, services.render, slot, fields, entries=_form_fields(form), wrong=wrong
         )
 
@@ -80,12 +80,12 @@ async def end_call(request: Request) -> Response:
 async def _call_form(request: Request, services: Services, run: str, form: FormData) -> Response:
     """Answer with what the fields say that the tool declares."""
     call = await _call_of(services, run, form)
-    declared = answer_form(call["schema"] or "{}")
+    schema_form = answer_form(call["schema"] or "{}")
     try:
-        value = declared.read(_form_fields(form))
+        value = schema_form.read(_form_fields(form))
     except WrongFields as wrong:
-        slot, fields = answer_slot(call["id"]), declared.fields()
-        return refilled(
+        slot, fields = answer_slot(call["id"]), schema_form.fields()
+        return refill(
             request, services.render, slot, fields, entries=_form_fields(form), wrong=wrong
         )
     return await _order_call(request, services, run, form, value)
@@ -100,13 +100,13 @@ async def _order_call(
     try:
         position = await services.runs.end_call(run, body.to_order())
     except Misused as error:
-        raise _misused(form, f"invalid answer: {error}") from error
+        raise _misuse(form, f"invalid answer: {error}") from error
     except CommandRefused as error:
         raise Conflict(str(error)) from error
     return acknowledge(request, position["session"])
 
 
-def _misused(form: FormData, problem: str) -> Exception:
+def _misuse(form: FormData, problem: str) -> Exception:
     """At the field for any answer, if it came from there."""
     return WrongFields({"value": problem}) if "value" in form else Unprocessable(problem)
 
@@ -153,7 +153,7 @@ async def start(request: Request) -> Response:
                 services, session, invocation, call_answers(form), actor=actor_of(form)
             )
         except WrongFields as wrong:
-            return asked_again(request, form, wrong)
+            return ask_again(request, form, wrong)
         except Undecided as error:
             raise Conflict(str(error)) from error
     texts, settings = texts_in(form), None
@@ -209,11 +209,11 @@ async def answer(request: Request) -> Response:
     except WrongFields as wrong:
         fields_again = form_of(question.name, question.args, question.event.author).fields
         slot = ask_slot(question.id)
-        return refilled(request, services.render, slot, fields_again, entries=fields, wrong=wrong)
+        return refill(request, services.render, slot, fields_again, entries=fields, wrong=wrong)
     if answered_once(question.name) or not HtmxRequest.read(request.headers):
         return acknowledge(request, session.key)
     again = form_of(question.name, question.args, question.event.author).fields
-    return emptied(services.render, ask_slot(question.id), again)
+    return empty(services.render, ask_slot(question.id), again)
 
 
 async def command(request: Request) -> Response:
@@ -227,7 +227,7 @@ async def command(request: Request) -> Response:
     except WrongFields as wrong:
         hold = _hold(services, run, form)
         field, entries = json_field(hold, ""), {"value": str(form.get("value"))}
-        return refilled(
+        return refill(
             request, services.render, json_slot(hold), (field,), entries=entries, wrong=wrong
         )
 
@@ -272,7 +272,7 @@ async def _filled_in(request: Request, services: Services, run: str, form: FormD
         return await _carry_out(request, services, run, order, field=fields[0].name)
     except WrongFields as wrong:
         slot = held_slot(hold)
-        return refilled(request, services.render, slot, fields, entries=entries, wrong=wrong)
+        return refill(request, services.render, slot, fields, entries=entries, wrong=wrong)
 
 
 def _command(form: FormData) -> dict[str, Any]:

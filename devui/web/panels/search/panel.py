@@ -31,10 +31,10 @@ async def fill_page(
     """The page with what matches."""
     progress = await services.search_index.catch_up()
     results = await find(services.journal, event_filter, services.prices, before=before or NEWEST)
-    titled = [] if before else await titled_sessions(services, event_filter)
+    sessions = [] if before else await titled_sessions(services, event_filter)
     return replace(
         page,
-        named_sessions=tuple(map(_named_session, titled)),
+        named_sessions=tuple(map(_named_session, sessions)),
         sessions=sessions_of(results, event_filter, services.view.redactor()),
         older_href=search_url(event_filter.text, before=results.before) if results.before else "",
         percent=progress.percent,

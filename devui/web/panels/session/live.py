@@ -364,18 +364,18 @@ class LivePage:
                 lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
                 pieces += append("#log-live", self._services.render.parts(lines))
             elif isinstance(news, SessionChanged):
-                pieces += self._renamed(news.session)
+                pieces += self._new_title(news.session)
         return pieces
 
-    def _renamed(self, session: SessionRow | None) -> Markup:
+    def _new_title(self, session: SessionRow | None) -> Markup:
         if session is None:
-            return deleted(self._services.render)
+            return deletion_notice(self._services.render)
         self._session = session
         title = fill("#title", self._services.render.part(session_title(session)))
         return title + say("#named", session_name(session))
 
 
-def deleted(render: Renderer) -> Markup:
+def deletion_notice(render: Renderer) -> Markup:
     """What tells a page that its session is no more."""
     notice = Notice("bad", "This session was deleted.", href="/", label="All apps")
     return fill("#warnings", render.part(notice))
@@ -487,7 +487,7 @@ async def _apps_now(services: Services) -> Markup:
 
 
 async def _deleted(services: Services) -> AsyncGenerator[Message, None]:
-    yield Message(deleted(services.render))
+    yield Message(deletion_notice(services.render))
 
 
 async def _reset() -> AsyncGenerator[Message, None]:

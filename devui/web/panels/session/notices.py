@@ -115,7 +115,7 @@ def clock_notices(moves: Sequence[float]) -> tuple[Notice, ...]:
 def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
     """Who tried to get in (R09, R67).
 
-    A browser that is not signed in is no news, nor is an old link: see `unsigned`.
+    A browser that is not signed in is no news, nor is an old link: see `sign_in_note`.
     """
     reasons = sorted(refusals.reasons.items())
     lines = [f"{_times(n)}: {reason}" for reason, n in reasons if reason not in _NO_NEWS]
@@ -133,7 +133,7 @@ def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
     return (Notice("warn", "Requests have been refused since the server started.", text),)
 
 
-def unsigned(refusals: Refusals) -> str:
+def sign_in_note(refusals: Refusals) -> str:
     """What the start page alone says, without alarm: who was asked to sign in (R67)."""
     lines = []
     if refusals.browsers:
@@ -217,20 +217,20 @@ def _stuck(live: LiveRun | None) -> Notice | None:
     if debugger is not None and debugger["status"] == "stopped":
         title, text = debugger_words(debugger)
         return Notice("warn", title, text)
-    blocked = live.blocked if live else None
-    if live is None or blocked is None:
+    block = live.blocked if live else None
+    if live is None or block is None:
         return None
-    if blocked.run not in {None, live.row.id}:
+    if block.run not in {None, live.row.id}:
         title = "Another run of this app is blocking its event loop, so this run is waiting."
-    elif blocked.tool:
-        title = f"The tool {visible(blocked.tool)} is blocking the event loop."
+    elif block.tool:
+        title = f"The tool {visible(block.tool)} is blocking the event loop."
     else:
         title = "The agent's event loop is blocked."
     return Notice(
         tone="warn",
         title=title,
         text="Blocking code: "
-        + visible(_line(blocked.place) if blocked.place else _innermost(blocked.stack)),
+        + visible(_line(block.place) if block.place else _innermost(block.stack)),
         href=session_url(live.session.key, tab="run"),
         label="Show details",
     )

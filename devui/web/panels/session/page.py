@@ -90,10 +90,10 @@ from devui.web.panels.timeline.window import (
     SIZE,
     Window,
     nothing_to_send,
-    unasked,
     window_around,
     window_at,
     window_before,
+    without_forms,
 )
 from devui.web.panels.trace.switch import shown_trace, view_switch
 from devui.web.panels.usage.usage import spending, totals, totals_at
@@ -308,7 +308,7 @@ async def session_page(
     )
 
 
-async def narrowed(
+async def narrow(
     services: Services,
     session: SessionRow,
     row: EventRow | None,
@@ -520,7 +520,7 @@ async def _chat(
 ) -> Chat:
     session, window, at = stand.session, stand.window, stand.query.at
     is_imported = await services.journal.imports.get(session.key) is not None
-    messages = unasked(window.messages()) if at or is_imported else window.messages()
+    messages = without_forms(window.messages()) if at or is_imported else window.messages()
     chat = live_chat(None if at else live, services.view)
     await prepare([*markdown_texts(messages), *(message.text for message in chat.messages)])
     above, below = stand.gaps(in_grid=False)

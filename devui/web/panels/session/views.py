@@ -23,7 +23,7 @@ from devui.web.panels.inspector.inspector import inspector, tab_of
 from devui.web.panels.inspector.parts import Selection
 from devui.web.panels.runs.panel import standing_of
 from devui.web.panels.session.notices import server_notices
-from devui.web.panels.session.page import narrowed, session_page
+from devui.web.panels.session.page import narrow, session_page
 from devui.web.panels.state.addresses import moment_of, pin_of
 from devui.web.panels.timeline.filtering import search
 from devui.web.panels.timeline.transport import transport
@@ -104,7 +104,7 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
         row = query.at
     htmx = HtmxRequest.read(request.headers)
     if htmx.partial and htmx.target == "section#timeline":
-        return await _narrowed(request, services, session, row, tab=tab, query=query)
+        return await _narrow(request, services, session, row, tab=tab, query=query)
     if htmx.partial:
         panel = await inspector(
             services, session, row, tab_of(tab, has_selection=row is not None), query=query
@@ -120,7 +120,7 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
     return services.render.page(page)
 
 
-async def _narrowed(
+async def _narrow(
     request: Request,
     services: Services,
     session: SessionRow,
@@ -135,7 +135,7 @@ async def _narrowed(
         cursor = Cursor.read(at, services.journal.id) if at else None
     except ForeignCursor:
         return Response(status_code=204, headers=refresh())
-    page = await narrowed(services, session, row, tab=tab, query=query, cursor=cursor)
+    page = await narrow(services, session, row, tab=tab, query=query, cursor=cursor)
     return services.render.page(page)
 
 

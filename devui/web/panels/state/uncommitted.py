@@ -65,8 +65,8 @@ async def groups(
         if row
         else _groups(touches, "pending", {(g.by, v.key) for g in held_groups for v in g.values})
     )
-    annotated = (_with_notes(group, touches) for group in held_groups)
-    return (*annotated, *pending, *_groups(touches, "lost", set()))
+    with_notes = (_with_notes(group, touches) for group in held_groups)
+    return (*with_notes, *pending, *_groups(touches, "lost", set()))
 
 
 def _with_notes(group: PendingGroup, touches: Sequence[Followed]) -> PendingGroup:

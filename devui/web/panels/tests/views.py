@@ -123,19 +123,19 @@ async def _offers(
     except (NotRecorded, NoSuchRun) as error:
         raise Unprocessable(str(error)) from error
     nothing = TestPreview(visible(test_form.file), code="", recordings="")
-    body, misplaced = test_form.body, ""
+    body, problem = test_form.body, ""
     try:
         wanted_of(services, session, body)
     except Unprocessable as error:  # it is shown all the same, to be copied
-        body, misplaced = body.model_copy(update={"file": None}), visible(str(error))
+        body, problem = body.model_copy(update={"file": None}), visible(str(error))
     try:
         choice, place = wanted_of(services, session, body)
         files = await makes.files(session, offers, choice)
     except (EdgeError, NoSuchRun) as error:
-        return offers, replace(nothing, error=misplaced or visible(str(error)))
-    there = False if misplaced else await asyncio.to_thread((place or Path(test_form.file)).exists)
+        return offers, replace(nothing, error=problem or visible(str(error)))
+    there = False if problem else await asyncio.to_thread((place or Path(test_form.file)).exists)
     result = preview(test_form.file, files, there=there, overwrite=test_form.overwrite)
-    return offers, replace(result, error=misplaced, misplaced=bool(misplaced))
+    return offers, replace(result, error=problem, misplaced=bool(problem))
 
 
 def _page(

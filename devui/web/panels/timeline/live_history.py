@@ -89,12 +89,12 @@ class LiveHistory:
         last = rows[-1]
         group = _of_last(rows)
         page_rows = rows if self._filter is None else await self._matching(after)
-        headed = bool(page_rows) and page_rows[-1].invocation_id == last.invocation_id
-        under = _of_last(page_rows)[-SIZE:] if headed else group
-        continued = headed and len(under) < len(_of_last(page_rows))
+        has_header = bool(page_rows) and page_rows[-1].invocation_id == last.invocation_id
+        under = _of_last(page_rows)[-SIZE:] if has_header else group
+        continued = has_header and len(under) < len(_of_last(page_rows))
         has_row = bool(page_rows) and page_rows[-1].number == last.number
         ends_with_row = has_row and not await self._has_more(last, after)
-        timeline = Timeline(last, under[0], continued, headed, ends_with_row=ends_with_row)
+        timeline = Timeline(last, under[0], continued, has_header, ends_with_row=ends_with_row)
         return timeline, group[-SIZE:]
 
     async def _has_more(self, last: EventRow, after: int) -> bool:
@@ -135,12 +135,12 @@ class LiveHistory:
         """What is added, with the marks of lost reads, and what of the page was taken back."""
         self._lost = lost
         marks = await self._rewinds.hear(batch)
-        return await self._grown(batch) + marks
+        return await self._grow(batch) + marks
 
-    async def _grown(self, batch: Batch) -> Markup:
+    async def _grow(self, batch: Batch) -> Markup:
         """What is added; of more than a window, the newest one after a gap."""
         count = sum(isinstance(news, EventCommitted) for news in batch.news)
-        return await (self._window(batch) if count > SIZE else self._added(batch))
+        return await (self._window(batch) if count > SIZE else self._add_news(batch))
 
     async def _window(self, batch: Batch) -> Markup:
         services, render, last = self._services, self._services.render, self._timeline.last
@@ -165,21 +165,21 @@ class LiveHistory:
             + self._filter_summary()
         )
 
-    async def _added(self, batch: Batch) -> Markup:
+    async def _add_news(self, batch: Batch) -> Markup:
         failed = self._has_failed()
-        rows, changed = await self._rows(batch)
+        rows, updates = await self._rows(batch)
         messages = Markup("")
         for events, run in _segments(batch.news):
             if events:
                 more, outcomes = await self._messages(events, over=run is not None)
-                messages, changed = messages + more, changed + outcomes
+                messages, updates = messages + more, updates + outcomes
                 failed = events[-1].row.summary.kind == "error"
             if run is not None:
                 note, outcomes = self._end(run, failed=failed)
-                messages, changed = messages + note, changed + outcomes
-        changed += await self._former_answers(batch) + self._filter_summary()
-        changed += append("#rows", rows) if rows else ""
-        return changed + (append("#messages", messages) if messages else "")
+                messages, updates = messages + note, updates + outcomes
+        updates += await self._former_answers(batch) + self._filter_summary()
+        updates += append("#rows", rows) if rows else ""
+        return updates + (append("#messages", messages) if messages else "")
 
     def _has_failed(self) -> bool:
         last = self._timeline.last
@@ -207,8 +207,8 @@ class LiveHistory:
         marks = with_lost_marks(items, {**lost, **self._lost})
         rows = render.parts(with_rewind_marks(marks, self._rewinds.taken_back, self._key))
         headers = [invocation_header(each, under[each.row.number]) for each in headings]
-        changed = (replace(f"#{header.group}", render.part(header)) for header in headers)
-        return rows, Markup("").join(changed)
+        updates = (replace(f"#{header.group}", render.part(header)) for header in headers)
+        return rows, Markup("").join(updates)
 
     def _news(self, batch: Batch, gutter: Gutter) -> Iterator[News]:
         """What the timeline takes in, as far as the filter lets it through."""

@@ -216,7 +216,7 @@ def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[F
         yield Flag("edited", interventions.word(summary), interventions.hint(summary), "pencil")
     if failed := [response.name for response in summary.responses if response.failed]:
         yield Flag("error", "failed", visible(f"{', '.join(failed)} returned an error"))
-    yield from _noticed(summary)
+    yield from _notices(summary)
     if summary.state_count:
         keys = ", ".join(summary.state_keys)
         more = summary.state_count - len(summary.state_keys)
@@ -237,7 +237,7 @@ def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[F
         yield Flag("final", "final", "is_final_response()")
 
 
-def _noticed(summary: Summary) -> Iterable[Flag]:
+def _notices(summary: Summary) -> Iterable[Flag]:
     """What the debugger noticed of the state, a flag for each kind."""
     dirty = [f"{note.key}, written by {note.by}" for note in summary.notes if note.kind == "dirty"]
     silent = [note.key for note in summary.notes if note.kind == "silent"]

@@ -32,7 +32,7 @@ from devui.web.panels.timeline.gaps import Gap, Stretch, gap
 from devui.web.panels.timeline.kinds import WORDS
 from devui.web.panels.timeline.parts import Filled
 from devui.web.panels.timeline.rows import group_id, row_text
-from devui.web.panels.timeline.window import Window, last_answers, unasked, window_between
+from devui.web.panels.timeline.window import Window, last_answers, window_between, without_forms
 from devui.web.services import Services, services_of
 from devui.web.text.markdown import prepare
 from devui.web.text.numbers import whole_number
@@ -140,7 +140,7 @@ async def messages(request: Request) -> Response:
         start, end = stretch.numbers
         window = await _window(services, session, stretch, at)
         is_imported = await services.journal.imports.get(key) is not None
-        items = unasked(window.messages()) if at or is_imported else window.messages()
+        items = without_forms(window.messages()) if at or is_imported else window.messages()
         await prepare(markdown_texts(items))
         above = gap(key, stretch.first, start - 1, at=number, in_grid=False)
         below = gap(key, end + 1, stretch.last, at=number, in_grid=False)

@@ -187,8 +187,8 @@ async def _window(
     read = {row.number: event for row, event in bodies}
     events = await asyncio.to_thread(_read, own_rows, read)
     since = previous.seq if previous else 0
-    changed = await journal.runs.since(session, since, until=until)
-    ends = tuple(run for run in changed if run_end(run))
+    runs = await journal.runs.since(session, since, until=until)
+    ends = tuple(run for run in runs if run_end(run))
     active = await journal.runs.active(session)
     running, invocation = (active.id, active.invocation_id) if active else (None, None)
     # What was dropped between two windows belongs to the one before.
@@ -275,7 +275,7 @@ async def window_at(journal: Journal, at: EventRow, row: EventRow | None = None)
     return replace(window, running=at.run, invocation=at.invocation_id)
 
 
-def unasked(messages: tuple[ChatMessage | RunNote, ...]) -> tuple[ChatMessage | RunNote, ...]:
+def without_forms(messages: tuple[ChatMessage | RunNote, ...]) -> tuple[ChatMessage | RunNote, ...]:
     """Without forms: the past can be answered no more."""
     return tuple(
         replace(message, parts=tuple(_without_form(part) for part in message.parts))

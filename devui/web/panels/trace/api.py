@@ -28,7 +28,7 @@ from devui.web.panels.runs.api import answer, number_in
 from devui.web.security.intake import parse_json
 from devui.web.services import Services, services_of
 from devui.web.text.numbers import whole_number
-from devui.web.uploads import limited
+from devui.web.uploads import limit_chunks
 from devui.wire.spans import SpanKind
 
 _log = logging.getLogger(__name__)
@@ -139,20 +139,20 @@ async def _body(request: Request) -> bytes:
     if encoding not in {"identity", "gzip"}:
         raise UnsupportedMedia("the body can only be compressed with gzip")
     body = bytearray()
-    async for chunk in limited(request, _LIMIT):
+    async for chunk in limit_chunks(request, _LIMIT):
         body += chunk
     if encoding == "identity":
         return bytes(body)
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
-        unpacked = await asyncio.to_thread(unpacking.decompress, bytes(body), _UNPACKED)
+        data = await asyncio.to_thread(unpacking.decompress, bytes(body), _UNPACKED)
     except zlib.error as error:
         raise BadRequest(f"the body isn't valid gzip: {error}") from error
     if unpacking.unconsumed_tail:
         raise TooLarge(_UNPACKED)
     if not unpacking.eof:
         raise BadRequest("the body isn't valid gzip: it is truncated")
-    return unpacked
+    return data
 
 
 def _failure(error: EdgeError, media: str) -> Response:

@@ -43,8 +43,8 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
     begin = min((span.began for span in spans), default=0.0)
     end = max((_end(span, going=going) for span in spans), default=begin)
     chart = _Chart(row.number if row else None, begin, max(end - begin, 1e-6), going)
-    nested = list(_nested(spans))
-    left_out = len(nested) - MOST
+    rows = list(_nest(spans))
+    left_out = len(rows) - MOST
     ticks = tuple(chart.ticks()) if spans else ()
     holds = [*_since(begin, holds)]
     seconds = sum(length for _, length in holds)
@@ -54,7 +54,7 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
         title=_title(spans, going=going or run is None),
         span=formats.duration(end - begin) if spans else "",
         going=going,
-        bars=tuple(chart.bar(*each) for each in nested[:MOST]),
+        bars=tuple(chart.bar(*each) for each in rows[:MOST]),
         ticks=ticks,
         lines="".join(f"M{tick.x * 10:g} 0v10" for tick in ticks),
         holds=chart.band(holds),
@@ -94,7 +94,7 @@ def _open_hold(
     return [(time.time() - duration, duration)]
 
 
-def _nested(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None, str]]:
+def _nest(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None, str]]:
     """Each span before those within it, with its depth, the event to look at, and its agent if
     the span around it isn't that agent's own."""
     inside: defaultdict[int | None, list[SpanRow]] = defaultdict(list)

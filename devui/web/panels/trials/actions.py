@@ -50,11 +50,11 @@ async def try_tool(
     actor: str,
 ) -> TrialRow:
     """Run it; raises NotFound for an unknown tool, Unsure, and Conflict when there is no answer."""
-    declared = [each for each in await tools_of(services, ground.app) if each["name"] == tool]
-    owner = next((each for each in declared if agent in {None, each["agent"]}), None)
+    declarations = [each for each in await tools_of(services, ground.app) if each["name"] == tool]
+    owner = next((each for each in declarations if agent in {None, each["agent"]}), None)
     if owner is None:
         raise NotFound(f"{ground.app} has no tool {tool!r}{f' of {agent}' if agent else ''}")
-    marks = [(each["name"], each["effect"]) for each in declared]
+    marks = [(each["name"], each["effect"]) for each in declarations]
     effects = await tool_effects(services.journal, ground.app, marks)
     effect = effects.get(tool, UNKNOWN)
     if not sure and not effect.is_safe:
@@ -91,14 +91,14 @@ async def try_model(
 
 
 async def known_tools(
-    services: Services, app: str, declared: Sequence[Mapping[str, Any]]
+    services: Services, app: str, declarations: Sequence[Mapping[str, Any]]
 ) -> list[tuple[str, list[Mapping[str, Any]], ToolEffect]]:
     """Tools by name, with what each agent declares of them, and what they do to the world; also
     those of which a person has said it and that the app does not have now."""
     effects = await tool_effects(
-        services.journal, app, [(each["name"], each["effect"]) for each in declared]
+        services.journal, app, [(each["name"], each["effect"]) for each in declarations]
     )
     return [
-        (name, [each for each in declared if each["name"] == name], effects[name])
+        (name, [each for each in declarations if each["name"] == name], effects[name])
         for name in sorted(effects)
     ]

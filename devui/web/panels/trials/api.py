@@ -90,18 +90,20 @@ async def set_effect(request: Request) -> Response:
     services.apps.require(app)
     tool = request.path_params["tool"]
     body = parse(EffectBody, await read_json(request))
-    declared = await tools_of(services, app)
+    declarations = await tools_of(services, app)
     await services.journal.tool_effects.set(app, tool, body.effect, body.actor)
-    by_name = {name: rest for name, *rest in await known_tools(services, app, declared)}
+    by_name = {name: rest for name, *rest in await known_tools(services, app, declarations)}
     return answer(_tool_json(tool, *by_name.get(tool, ([], UNKNOWN))))
 
 
-def _tool_json(tool: str, declared: Sequence[Mapping[str, Any]], effect: ToolEffect) -> ToolJson:
+def _tool_json(
+    tool: str, declarations: Sequence[Mapping[str, Any]], effect: ToolEffect
+) -> ToolJson:
     """With what the first agent that has a tool of this name declares of it."""
-    first = declared[0] if declared else {}
+    first = declarations[0] if declarations else {}
     return {
         "name": tool,
-        "agents": [each["agent"] for each in declared],
+        "agents": [each["agent"] for each in declarations],
         "description": first.get("description") or "",
         "schema": first.get("schema"),
         "effect": effect.effect,

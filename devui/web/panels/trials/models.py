@@ -74,15 +74,15 @@ def _system(request: Mapping[str, Any]) -> str | None:
     return system if isinstance(system, str) or system is None else None
 
 
-def request_of(entries: Fields, recorded: Mapping[str, Any]) -> dict[str, Any]:
+def request_of(entries: Fields, original: Mapping[str, Any]) -> dict[str, Any]:
     """The request as the form says it: all of it as JSON, or fields over the recorded one.
 
     Raises BadRequest.
     """
     if "filled" not in entries:
         return _object(entries.get("value") or "", "the request")
-    request = json.loads(json.dumps(recorded))
-    if "system" in entries and entries["system"] != (_system(recorded) or ""):
+    request = json.loads(json.dumps(original))
+    if "system" in entries and entries["system"] != (_system(original) or ""):
         request["system"] = entries["system"] or None
     if "config" in entries:
         request["config"] = _object(entries["config"], "config")
@@ -99,7 +99,7 @@ def _object(text: str, what: str) -> dict[str, Any]:
     return value
 
 
-def model_trial(row: TrialRow, recorded: Mapping[str, Any], answers: Any) -> ModelTrial:
+def model_trial(row: TrialRow, original: Mapping[str, Any], answers: Any) -> ModelTrial:
     """An answer beside the recorded one; `answers` are `[seconds, response]` each."""
     before = _answer_text([Event.of(fields_in(each)) for _, each in answers or []])
     responses = json.loads(row.result or "[]", parse_constant=str)
@@ -111,7 +111,7 @@ def model_trial(row: TrialRow, recorded: Mapping[str, Any], answers: Any) -> Mod
         moment=moment(row.at),
         took=formats.duration(row.seconds),
         by=visible(row.actor),
-        request_diff=_diff(_lines(recorded), _lines(request), around=True),
+        request_diff=_diff(_lines(original), _lines(request), around=True),
         recorded=visible(before),
         answer=visible(after),
         pieces=_diff(before, after),

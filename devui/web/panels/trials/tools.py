@@ -31,7 +31,7 @@ from devui.web.text.visible import visible
 from devui.wire.events import fields_in
 
 
-def refilled(
+def refill(
     request: Request,
     render: Renderer,
     slot: str,
@@ -51,7 +51,7 @@ def refilled(
     return HTMLResponse(html, status_code=Unprocessable.status)
 
 
-def emptied(render: Renderer, slot: str, fields: Iterable[AskField]) -> Response:
+def empty(render: Renderer, slot: str, fields: Iterable[AskField]) -> Response:
     """The fields of `slot` as they were at first: the form may be sent again."""
     return HTMLResponse(renew(f"#{slot}-fields", render.part(AskFields(slot, tuple(fields)))))
 
@@ -175,19 +175,21 @@ def _parse(text: str | None) -> Any:
 
 
 def tool_item(
-    app: str, name: str, declared: Sequence[Mapping[str, Any]], effect: ToolEffect
+    app: str, name: str, declarations: Sequence[Mapping[str, Any]], effect: ToolEffect
 ) -> ToolItem:
     """A tool in the app's list."""
-    marks = {each["effect"] for each in declared}
+    marks = {each["effect"] for each in declarations}
     code = next(iter(marks)) if len(marks) == 1 else None
     return ToolItem(
         name=visible(name),
-        agents=visible(", ".join(each["agent"] for each in declared) or "not used by any agent"),
-        description=visible(str(declared[0]["description"]) if declared else ""),
+        agents=visible(
+            ", ".join(each["agent"] for each in declarations) or "not used by any agent"
+        ),
+        description=visible(str(declarations[0]["description"]) if declarations else ""),
         effect=effect.effect if effect.source == "person" else "",
         from_code="safe to call twice (from its server)"
         if code == "hint"
         else _CODE[code or "unknown"],
         effect_action=tool_effect_url(app, name),
-        try_href=tool_url(app, name) if declared else "",
+        try_href=tool_url(app, name) if declarations else "",
     )

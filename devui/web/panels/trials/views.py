@@ -128,8 +128,8 @@ async def _tool_draft(
     event: int | None = None,
     has_session: bool = False,
 ) -> ToolDraft:
-    declared = await tools_of(services, app)
-    tools = {tool: (of, does) for tool, of, does in await known_tools(services, app, declared)}
+    declarations = await tools_of(services, app)
+    tools = {tool: (of, does) for tool, of, does in await known_tools(services, app, declarations)}
     owners, does = tools.get(name, ([], UNKNOWN))
     if not owners:
         raise NotFound(f"{app} has no tool {name!r} now")
@@ -218,14 +218,14 @@ async def again(request: Request) -> Response:
     body, answers = await request_and_answers(services.journal, span)
     if body is None:
         raise NotFound("the request was too large to record")
-    recorded = body.parsed()
-    current: Mapping[str, Any] = recorded
+    original = body.parsed()
+    current: Mapping[str, Any] = original
     note = ""
     if request.method == "POST":
-        current, note = await _post(request, services, session, span, recorded)
+        current, note = await _post(request, services, session, span, original)
     trials = await services.journal.trials.list(session.key, span=span.id)
     responses = json.loads(answers or "[]", parse_constant=str)
-    items = [model_trial(row, recorded, responses) for row in trials[:_SHOWN]]
+    items = [model_trial(row, original, responses) for row in trials[:_SHOWN]]
     return services.render.page(model_form(span, current, items, note=note))
 
 
@@ -234,15 +234,15 @@ async def _post(
     services: Services,
     session: SessionRow,
     span: SpanRow,
-    recorded: Mapping[str, Any],
+    original: Mapping[str, Any],
 ) -> tuple[Mapping[str, Any], str]:
     """The request as it was edited, and what is wrong with it."""
     form = await read_form(request)
     entries = {name: str(value) for name, value in form.multi_items()}
     try:
-        edit = request_of(entries, recorded)
+        edit = request_of(entries, original)
     except BadRequest as error:
-        return recorded, str(error)
+        return original, str(error)
     try:
         trial = try_model(services, session, span, edit, actor=actor_of(form))
         await while_there(request, trial)
