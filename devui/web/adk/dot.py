@@ -166,7 +166,10 @@ def tree(
     *,
     dark: bool,
 ) -> str:
-    """All agents and tools of an app; `kinds` as of `DescribeBuild`, `lit` what is to be marked."""
+    """All agents and tools of an app.
+
+    `kinds` is as of `DescribeBuild`, `highlights` is what is to be marked.
+    """
     background = _defaults("graph", rankdir="LR", bgcolor="#333537" if dark else "#ffffff")
     return _source("strict digraph", [background, *_Tree(kinds, highlights).of(agent, None)])
 
@@ -174,7 +177,7 @@ def tree(
 @dataclass(frozen=True, slots=True)
 class _Tree:
     kinds: Mapping[str, str]
-    lit: Collection[Pair]
+    highlights: Collection[Pair]
 
     def of(self, agent: Mapping[str, Any], parent: str | None) -> Iterator[str]:
         """The lines of an agent and of everything below it."""
@@ -225,14 +228,14 @@ class _Tree:
         if kind == "BaseRetrievalTool":
             icon, shape = "🔎", "cylinder"
         look = {"color": _GRAY, "style": "rounded"}
-        if any(name in pair for pair in self.lit):
+        if any(name in pair for pair in self.highlights):
             look = {"color": _LIT, "fillcolor": _LIT, "style": "filled,rounded"}
         return _node(name, label=f"{icon} {name}", shape=shape, fontcolor=_GRAY, **look)
 
     def _edge(self, one: str, two: str, *, directed: bool) -> str:
-        if (one, two) in self.lit:
+        if (one, two) in self.highlights:
             return _edge(one, two, color=_LIT_EDGE)
-        if (two, one) in self.lit:
+        if (two, one) in self.highlights:
             return _edge(one, two, color=_LIT_EDGE, dir="back")
         return _edge(one, two, color=_GRAY, **({} if directed else {"arrowhead": "none"}))
 
