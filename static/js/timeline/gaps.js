@@ -6,7 +6,7 @@ import { keepFirst } from "./lists.js";
 import { FOLDED, anchor, isShown, size, trim } from "./trimming.js";
 
 const NEAR = 500; // pixels beyond what is seen: what is nearer is fetched
-const LEAST = 30, MOST = 160; // events of one request
+const LEAST = 15, MOST = 160; // events of one request
 const REST = 60; // milliseconds
 const pending = new WeakMap(); // the list's request
 const looks = new WeakMap(); // what looks at a list soon, and fetches and drops what it has to
