@@ -2,14 +2,21 @@
 
 usage: python -m benchmarks.run_sse [--seconds 2] [--clients 50] [--adk-python PATH]
 
-One client on one connection, a session of its own for each turn; then several clients at once. From
-the second turn on, so that the start of the worker is not in it. With --adk-python, google-adk's
-own server is measured instead, with its sessions in a SQLite file.
+One client on one connection, a session of its own for each turn; then several clients at once; then
+the same with a page open on the session of each client, which all its turns go to. From the second
+turn on, so that the start of the worker is not in it. With --adk-python, google-adk's own server is
+measured instead, with its sessions in a SQLite file and without such pages.
 """
 
 import argparse
+import http.client
+import socket
+import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
+from urllib.parse import urlsplit
 
 import psutil
 
@@ -39,20 +46,24 @@ def measure_cpu(served: Served, app: str, seconds: float) -> Figures:
     }
 
 
-def measure_many(url: str, app: str, seconds: float, clients: int) -> Figures:
+def measure_many(
+    url: str, app: str, seconds: float, clients: int, *, watched: bool = False
+) -> Figures:
     """Turns per second of so many clients at once, and how many turns failed."""
     until = time.perf_counter() + seconds
 
     def keep_asking(_: int) -> tuple[int, int]:
         client = Client(url, app)
         done = failures = 0
-        while not done + failures or time.perf_counter() < until:
-            try:
-                client.turn(client.new_session())
-                done += 1
-            except (RuntimeError, OSError):
-                failures += 1
-                client.close()  # the next request opens it again
+        session = client.new_session()
+        with _page(url, client.key_of(session)) if watched else nullcontext():
+            while not done + failures or time.perf_counter() < until:
+                try:
+                    client.turn(session if watched else client.new_session())
+                    done += 1
+                except (RuntimeError, OSError):
+                    failures += 1
+                    client.close()  # the next request opens it again
         client.close()
         return done, failures
 
@@ -60,10 +71,32 @@ def measure_many(url: str, app: str, seconds: float, clients: int) -> Figures:
         started = time.perf_counter()
         counts = list(pool.map(keep_asking, range(clients)))
         wall = time.perf_counter() - started
+    name = f"run_sse.{app}_{'watched' if watched else 'clients'}"
     return {
-        f"run_sse.{app}_clients_turns_s": sum(done for done, _ in counts) / wall,
-        f"run_sse.{app}_clients_failures": sum(failures for _, failures in counts),
+        f"{name}_turns_s": sum(done for done, _ in counts) / wall,
+        f"{name}_failures": sum(failures for _, failures in counts),
     }
+
+
+@contextmanager
+def _page(url: str, key: int) -> Iterator[None]:
+    """Read what the page of a session is sent, as it comes."""
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(place.hostname or "", place.port)
+    connection.request("GET", f"/sessions/{key}/stream?after=0")
+    plug, answer = connection.sock, connection.getresponse()
+
+    def read() -> None:
+        with suppress(http.client.HTTPException):  # its end cannot come: it was cut off
+            while answer.read1(2**16):
+                pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    yield
+    plug.shutdown(socket.SHUT_RDWR)
+    reader.join()
+    connection.close()
 
 
 def _turns(url: str, app: str, seconds: float) -> list[float]:
@@ -96,6 +129,10 @@ def main() -> None:
             figures |= measure_cpu(served, app, options.seconds)
         for app in ("text", "tool10"):
             figures |= measure_many(served.url, app, options.seconds, options.clients)
+            if not python:
+                figures |= measure_many(
+                    served.url, app, options.seconds, options.clients, watched=True
+                )
     report(figures)
 
 
