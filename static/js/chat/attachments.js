@@ -30,8 +30,8 @@ export function of(form) {
   return attached.get(form.querySelector("[data-files]")) ?? [];
 }
 
-// The files that a message took along; others may have come since.
-export function sent(form, files) {
+// Without the files that a message took along; others may have come since.
+export function remove(form, files) {
   const same = (one, other) => one.name === other.name && one.size === other.size && one.lastModified === other.lastModified;
   hold(form, of(form).filter((file) => !files.some((each) => same(each, file))));
 }
@@ -58,17 +58,17 @@ function dropping() {
   });
 }
 
-function attach(form, files) {
+function attach(form, added) {
   const most = Number(form.querySelector("[data-files]").dataset.files);
-  const kept = of(form), left = [];
-  let size = kept.reduce((sum, file) => sum + file.size, 0);
-  for (const file of files) {
-    if (size + file.size > most) left.push(file.name);
-    else size += kept.push(file) && file.size;
+  const files = of(form), tooLarge = [];
+  let size = files.reduce((sum, file) => sum + file.size, 0);
+  for (const file of added) {
+    if (size + file.size > most) tooLarge.push(file.name);
+    else size += files.push(file) && file.size;
   }
-  const problem = `${left.join(", ")} not attached: a message can carry up to ${bytes(most)} of files. Save larger files where the agent can read them.`;
-  form.querySelector("[role=alert]").textContent = left.length ? problem : "";
-  hold(form, kept);
+  const problem = `${tooLarge.join(", ")} not attached: a message can carry up to ${bytes(most)} of files. Save larger files where the agent can read them.`;
+  form.querySelector("[role=alert]").textContent = tooLarge.length ? problem : "";
+  hold(form, files);
 }
 
 function hold(form, files) {
@@ -83,23 +83,23 @@ function hold(form, files) {
 }
 
 function item(form, file) {
-  const made = form.querySelector("[data-attachment]").content.cloneNode(true).firstElementChild;
-  made.querySelector("[data-name]").textContent = file.name;
-  made.querySelector("[data-size]").textContent = bytes(file.size);
-  const remove = made.querySelector("[data-remove]");
+  const element = form.querySelector("[data-attachment]").content.cloneNode(true).firstElementChild;
+  element.querySelector("[data-name]").textContent = file.name;
+  element.querySelector("[data-size]").textContent = bytes(file.size);
+  const remove = element.querySelector("[data-remove]");
   remove.title = `Remove ${file.name}`;
   remove.setAttribute("aria-label", remove.title);
-  if (/^image\/(png|jpeg|gif|webp)$/.test(file.type) && file.size <= THUMBNAIL) thumbnail(made, file);
-  return made;
+  if (/^image\/(png|jpeg|gif|webp)$/.test(file.type) && file.size <= THUMBNAIL) thumbnail(element, file);
+  return element;
 }
 
 // A data URL: the page's policy lets no other address of a local file in.
-function thumbnail(made, file) {
-  const reader = new FileReader(), picture = made.querySelector("img");
+function thumbnail(element, file) {
+  const reader = new FileReader(), picture = element.querySelector("img");
   reader.onload = () => {
     picture.src = reader.result;
     picture.hidden = false;
-    made.querySelector(".icon").remove();
+    element.querySelector(".icon").remove();
   };
   reader.readAsDataURL(file);
 }

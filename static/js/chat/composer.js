@@ -28,7 +28,7 @@ export function start() {
     if (!form || event.target !== form || request.method !== "POST" || response.status >= 400) return;
     const field = form.querySelector("#composer-text");
     if (field.value === request.body.get("text").replaceAll("\r\n", "\n")) field.value = "";
-    attachments.sent(form, request.body.getAll("files"));
+    attachments.remove(form, request.body.getAll("files"));
     lists.toEnds();
     const pause = form.elements.pause;
     if (pause) pause.checked = false; // it applies to one message

@@ -102,12 +102,12 @@ function open(wanted) {
 }
 
 function say() {
-  const said = document.querySelector("[data-walk-position]");
-  if (!said) return;
+  const label = document.querySelector("[data-walk-position]");
+  if (!label) return;
   const all = differences();
   const here = all.indexOf(row());
   const text = here < 0 ? `${all.length} on this page` : `${here + 1} of ${all.length}`;
-  if (said.textContent !== text) said.textContent = text;
+  if (label.textContent !== text) label.textContent = text;
 }
 
 function keepInAddress(row) {

@@ -4,10 +4,10 @@ import { each } from "../shell/behaviours.js";
 
 const number = (line) => Number(line?.id.slice(2)) || 0;
 let newest = { run: "", line: 0 };
-let answered = "";
+let lastRequest = "";
 
 export function start() {
-  document.addEventListener("htmx:sse:after:connection", () => { answered = ""; ask(); });
+  document.addEventListener("htmx:sse:after:connection", () => { lastRequest = ""; ask(); });
 }
 
 export function connect(root) {
@@ -29,8 +29,8 @@ function check(box) {
 // Not again if the last answer was the same.
 function ask() {
   const box = document.getElementById("log-live");
-  const shown = box && [box.dataset.run, box.firstElementChild?.id, box.lastElementChild?.id, box.children.length, newest.line].join();
-  if (!box || shown === answered) return;
-  answered = shown;
+  const request = box && [box.dataset.run, box.firstElementChild?.id, box.lastElementChild?.id, box.children.length, newest.line].join();
+  if (!box || request === lastRequest) return;
+  lastRequest = request;
   window.htmx.trigger("#log-ask", "missed");
 }

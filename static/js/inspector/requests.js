@@ -16,13 +16,13 @@ export function start() {
   document.addEventListener("click", wait, true);
   document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
     const fields = ctx.sourceElement.matches("[id$='-ask'], [id$='-poll']") && ctx.sourceElement.getAttribute("hx-include");
-    if (fields) refreshes.set(ctx, { fields, shown: shown(fields) });
+    if (fields) refreshes.set(ctx, { fields, key: keyOf(fields) });
   });
   // A panel that refreshes itself sends what it shows. If that has changed before the answer arrives, by a click on another
   // event, the answer is outdated.
   document.addEventListener("htmx:before:swap", (event) => {
     const refresh = refreshes.get(event.detail.ctx);
-    if (refresh && refresh.shown !== shown(refresh.fields)) event.preventDefault();
+    if (refresh && refresh.key !== keyOf(refresh.fields)) event.preventDefault();
   });
 }
 
@@ -60,7 +60,7 @@ function select() {
   pending();
 }
 
-function shown(fields) {
+function keyOf(fields) {
   const element = document.querySelector(fields);
   return element && [...(element.elements ?? [element])].map((field) => `${field.name}=${field.value}`).join("&");
 }

@@ -2,7 +2,7 @@
 const rows = [...document.querySelectorAll("#rows > .row[data-event]")];
 const field = document.getElementById("filter");
 const folded = new Set(); // the ids of headers
-const shown = () => rows.filter((row) => !row.hidden);
+const visible = () => rows.filter((row) => !row.hidden);
 const current = () => rows.find((row) => location.hash === `#d-${row.dataset.event}`);
 
 function mark() {
@@ -14,7 +14,7 @@ function mark() {
 }
 
 function step(count) {
-  const here = shown();
+  const here = visible();
   const at = here.indexOf(current());
   const next = at < 0 ? (count > 0 ? 0 : here.length - 1) : Math.min(Math.max(at + count, 0), here.length - 1);
   if (here[next]) location.hash = `d-${here[next].dataset.event}`;

@@ -23,7 +23,7 @@ export function connect(root) {
     });
     field.addEventListener("input", () => show(dialog));
     dialog.addEventListener("htmx:after:swap", () => {
-      settle(dialog, chosen(dialog) ?? options(dialog).find((each) => goal && each.getAttribute("href") === goal));
+      settle(dialog, selectedOption(dialog) ?? options(dialog).find((each) => goal && each.getAttribute("href") === goal));
       dialog.querySelector("[data-palette-none]").hidden = options(dialog).length > 0;
       if (dialog.querySelector("[data-palette-again]")) setTimeout(() => dialog.open && window.htmx.trigger(field, "ask"), AGAIN);
     });
@@ -112,7 +112,7 @@ function options(dialog) {
   return [...dialog.querySelectorAll("[role=option]:not([hidden])")];
 }
 
-function chosen(dialog) {
+function selectedOption(dialog) {
   return dialog.querySelector("[role=option][aria-selected=true]:not([hidden])");
 }
 

@@ -5,8 +5,8 @@
   for (const gap of document.querySelectorAll("[data-gap]")) gap.style.setProperty("--count", gap.dataset.count);
   const number = Number(new URLSearchParams(location.search).get("event"));
   for (const box of document.querySelectorAll("[data-tail]")) {
-    const shown = number && [...box.querySelectorAll("[data-event]")].findLast((item) => item.dataset.event <= number);
-    if (shown) shown.scrollIntoView({ block: "center" });
+    const target = number && [...box.querySelectorAll("[data-event]")].findLast((item) => item.dataset.event <= number);
+    if (target) target.scrollIntoView({ block: "center" });
     else box.scrollTop = box.scrollHeight;
   }
 }

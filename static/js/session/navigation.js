@@ -2,7 +2,7 @@
 // that the rest of the page keeps what was typed there. A selection that the filter leaves out needs another page; so does a
 // link that leads out of the session.
 const SELECTION = ["event", "tab", "hits", "with", "key", "path", "since", "fork", "view"];
-let shown = location.href;
+let previous = location.href;
 let deferred = false;
 
 export function start() {
@@ -11,10 +11,10 @@ export function start() {
   document.addEventListener("change", (event) => {
     if (event.target.matches?.("[data-scrub]") && deferred) check();
   });
-  document.addEventListener("htmx:after:history:update", () => { shown = location.href; });
+  document.addEventListener("htmx:after:history:update", () => { previous = location.href; });
   document.addEventListener("htmx:before:history:restore", (event) => {
-    const same = place(shown) === place(location.href) && document.getElementById("inspector");
-    shown = location.href;
+    const same = place(previous) === place(location.href) && document.getElementById("inspector");
+    previous = location.href;
     if (!same) return;
     event.preventDefault();
     const path = event.detail.path;

@@ -59,7 +59,7 @@ export function commands() {
   return Object.entries(page.sections).flatMap(([section, entries]) => entries.filter(applies).flatMap(separate).map(({ does, keys, entry }) => ({
     section,
     name: does[0].toUpperCase() + does.slice(1),
-    keys: keys.map(shown),
+    keys: keys.map(label),
     run: () => perform(entry, keys[0]),
   })));
 }
@@ -90,7 +90,7 @@ function pressed(event) {
   return event.shiftKey && /^F\d+$/.test(event.key) ? `Shift+${event.key}` : event.key;
 }
 
-function shown(key) {
+function label(key) {
   if (MAC && key.startsWith("Ctrl+")) return key.replace("Ctrl+", "⌘");
   return NAMES[key] ?? key;
 }
@@ -103,7 +103,7 @@ function section(name, entries) {
     const line = list.appendChild(document.createElement("div"));
     const keys = line.appendChild(document.createElement("dt"));
     const names = entry.keys.length > 2 ? [entry.keys[0], "–", entry.keys.at(-1)] : entry.keys;
-    for (const key of names) keys.appendChild(document.createElement(key === "–" ? "span" : "kbd")).textContent = shown(key);
+    for (const key of names) keys.appendChild(document.createElement(key === "–" ? "span" : "kbd")).textContent = label(key);
     line.appendChild(document.createElement("dd")).textContent = entry.does;
   }
   return part;

@@ -93,8 +93,8 @@ async function turn(stream, name) {
   release = free;
   const asking = setInterval(async () => {
     const { pending } = await navigator.locks.query();
-    const wanted = pending.some((lock) => lock.name === name);
-    if (!stream.isConnected || (wanted && stream._htmx?.sse?.reader)) free();
+    const isWanted = pending.some((lock) => lock.name === name);
+    if (!stream.isConnected || (isWanted && stream._htmx?.sse?.reader)) free();
   }, TURN);
   open(stream);
   await released;

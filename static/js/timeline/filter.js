@@ -56,8 +56,8 @@ export function connect(root) {
 }
 
 function keydown(event) {
-  const shown = list().hidden ? [] : [...list().querySelectorAll("[role=option]:not([hidden])")];
-  const at = shown.findIndex((option) => option.getAttribute("aria-selected") === "true");
+  const options = list().hidden ? [] : [...list().querySelectorAll("[role=option]:not([hidden])")];
+  const at = options.findIndex((option) => option.getAttribute("aria-selected") === "true");
   if (event.key === "Escape") {
     event.preventDefault();
     if (list().hidden) event.target.blur();
@@ -65,10 +65,10 @@ function keydown(event) {
   } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     event.preventDefault();
     if (list().hidden) suggest();
-    else choose(shown, event.key === "ArrowDown" ? at + 1 : at - 1);
+    else choose(options, event.key === "ArrowDown" ? at + 1 : at - 1);
   } else if ((event.key === "Enter" || event.key === "Tab") && at >= 0) {
     event.preventDefault();
-    take(shown[at]);
+    take(options[at]);
   }
 }
 
@@ -91,9 +91,9 @@ function suggest() {
   expand(count > 0);
 }
 
-function choose(shown, at) {
-  const current = shown.at(Math.max(at, -1) % shown.length);
-  for (const option of shown) option.setAttribute("aria-selected", String(option === current));
+function choose(options, at) {
+  const current = options.at(Math.max(at, -1) % options.length);
+  for (const option of options) option.setAttribute("aria-selected", String(option === current));
   current.scrollIntoView({ block: "nearest" });
   field().setAttribute("aria-activedescendant", current.id);
 }

@@ -10,14 +10,14 @@ export function say(row, hidden, begins = false) {
     return;
   }
   row.setAttribute("aria-expanded", String(!hidden.length));
-  const shown = button ?? document.createElement("button");
+  const element = button ?? document.createElement("button");
   const parts = hidden.length ? words(totals(hidden)) : [];
-  if (shown.textContent !== parts.map(([, text]) => text).join(" · ")) shown.replaceChildren(...parts.map(span));
-  Object.assign(shown, { type: "button", className: "fold-row", title: hidden.length ? "Show these events (→)" : "Fold these events (←)" });
-  shown.setAttribute("aria-label", hidden.length ? name(parts) : "Fold these events");
-  shown.dataset.foldRow = "";
-  shown.tabIndex = -1;
-  if (!button) row.querySelector(".flags").prepend(shown);
+  if (element.textContent !== parts.map(([, text]) => text).join(" · ")) element.replaceChildren(...parts.map(span));
+  Object.assign(element, { type: "button", className: "fold-row", title: hidden.length ? "Show these events (→)" : "Fold these events (←)" });
+  element.setAttribute("aria-label", hidden.length ? name(parts) : "Fold these events");
+  element.dataset.foldRow = "";
+  element.tabIndex = -1;
+  if (!button) row.querySelector(".flags").prepend(element);
 }
 
 function span([part, text], place) {

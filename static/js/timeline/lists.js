@@ -26,7 +26,7 @@ function noteEnd(box) {
 
 // A reader's scrolling is reported with the next frame; what arrives before must not scroll back. A box that becomes shorter
 // scrolls by itself, by a few rows also where others have made it longer again in the same frame.
-function left(box) {
+function hasLeft(box) {
   const end = ends.get(box), far = performance.now() - acted < RECENT ? NEAR : ROWS;
   return end && box.scrollTop < end.top - far && box.scrollHeight >= end.height;
 }
@@ -63,7 +63,7 @@ function follow(box) {
     if (is) { fresh = 0; button.hidden = true; }
   };
   const stay = () => {
-    if (follows(box) && left(box)) setFollowing(false);
+    if (follows(box) && hasLeft(box)) setFollowing(false);
     // A reader who has come near the end isn't moved the rest of the way until something comes.
     if (follows(box) && ends.get(box)?.top !== box.scrollHeight - box.clientHeight) toEnd(box);
   };
@@ -78,7 +78,7 @@ function follow(box) {
   box.addEventListener("scroll", () => {
     if (atEnd(box)) noteEnd(box); // it may be another one, where an invocation was folded
     // Rows may have come since the scrolling that is reported here.
-    setFollowing(atEnd(box) || (follows(box) && !left(box)));
+    setFollowing(atEnd(box) || (follows(box) && !hasLeft(box)));
   }, { passive: true });
   catchUps.set(box, () => { toEnd(box); setFollowing(true); });
   button.addEventListener("click", catchUps.get(box));

@@ -85,8 +85,8 @@ export function first() {
   const gap = document.querySelector("#rows > [data-gap]");
   if (!gap || gap.previousElementSibling?.closest("[data-event]")) return go(visible()[0]);
   const url = new URL(document.querySelector("[data-scrub]").form.getAttribute("action"), location);
-  const shown = new URLSearchParams(location.search);
-  for (const name of ["at", "filter", "view"]) if (shown.has(name)) url.searchParams.set(name, shown.get(name));
+  const current = new URLSearchParams(location.search);
+  for (const name of ["at", "filter", "view"]) if (current.has(name)) url.searchParams.set(name, current.get(name));
   url.searchParams.set("event", 1);
   location.assign(url);
 }
@@ -102,8 +102,8 @@ export function go(row) {
   row.querySelector(".seq a").focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
   soon(() => {
-    const shown = document.getElementById(row.id); // it may be another one by then, or folded
-    if (shown?.matches(VISIBLE)) shown.querySelector(".seq a").click();
+    const target = document.getElementById(row.id); // it may be another one by then, or folded
+    if (target?.matches(VISIBLE)) target.querySelector(".seq a").click();
   }, REST);
 }
 
@@ -112,7 +112,7 @@ function mark() {
   for (const row of document.querySelectorAll('#rows > .row[data-event][aria-selected="true"]')) {
     row.setAttribute("aria-selected", "false");
   }
-  document.querySelectorAll("#messages .selected").forEach((shown) => shown.classList.remove("selected"));
+  document.querySelectorAll("#messages .selected").forEach((message) => message.classList.remove("selected"));
   const row = number && document.getElementById(`e-${number}`);
   if (!document.activeElement?.closest("#rows")) stopAt(row);
   if (!row) return;
@@ -144,9 +144,9 @@ export function keepStop() {
 
 // Makes a row the tab stop, or the next one above that is visible, else the last.
 function stopAt(row) {
-  let shown = row;
-  while (shown && !shown.matches(VISIBLE)) shown = shown.previousElementSibling;
-  const link = (shown || visible().at(-1))?.querySelector(".seq a");
+  let near = row;
+  while (near && !near.matches(VISIBLE)) near = near.previousElementSibling;
+  const link = (near || visible().at(-1))?.querySelector(".seq a");
   if (link) stop(link);
 }
 

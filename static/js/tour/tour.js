@@ -105,8 +105,8 @@ function watch() {
 
 // Only what is new, since it is read out.
 function say(text) {
-  const shown = get("#tour [data-tour-text]");
-  if (shown.textContent !== text) shown.textContent = text;
+  const line = get("#tour [data-tour-text]");
+  if (line.textContent !== text) line.textContent = text;
 }
 
 function act() {
