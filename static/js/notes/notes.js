@@ -1,7 +1,4 @@
 // `x` stars the selected event, `N` writes a note; both are in its detail, which is shown first if another tab is open.
-// Ctrl+Enter (Cmd+Enter on a Mac) saves the note.
-import { composing } from "../shell/keyboard.js";
-
 const click = (selector) => document.querySelector(selector)?.click();
 
 export function star() {
@@ -15,15 +12,6 @@ export function write() {
   if (!box) return inDetail(write);
   box.open = true;
   box.querySelector("textarea").focus();
-}
-
-export function start() {
-  document.addEventListener("keydown", (event) => {
-    const field = event.target.closest?.(".note textarea");
-    if (!field || event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || composing(event)) return;
-    event.preventDefault();
-    field.form.requestSubmit();
-  });
 }
 
 function inDetail(then) {

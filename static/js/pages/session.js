@@ -7,7 +7,6 @@ import * as drafts from "../hold/drafts.js";
 import * as log from "../inspector/log.js";
 import * as requests from "../inspector/requests.js";
 import * as progress from "../jobs/progress.js";
-import * as notes from "../notes/notes.js";
 import * as palette from "../palette/palette.js";
 import * as fork from "../recovery/fork.js";
 import * as chunks from "../request/chunks.js";
@@ -44,6 +43,6 @@ import * as view from "../trace/view.js";
 
 start([
   announcements, requests, attachments, composer, forms, connection, copying, editor, popups, palette, drafts, filter, fork, sheet, keyHistory,
-  log, keys, notes, navigation, panes, player, apart, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
+  log, keys, navigation, panes, player, apart, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
   theme, times, spans, view, graph, progress, settings, tour,
 ]);

@@ -1,5 +1,6 @@
 // What forms do beyond sending: ask for confirmation, ignore double clicks, show switches at once, say that they wait.
 import { each } from "./behaviours.js";
+import { composing } from "./keyboard.js";
 
 const PATIENCE = 300; // milliseconds without a word: most answers arrive sooner
 
@@ -16,6 +17,7 @@ export function start() {
   doubleClicks();
   switches();
   fields();
+  quickSubmit();
   waiting();
 }
 
@@ -71,6 +73,17 @@ function fields() {
   document.addEventListener("change", (event) => {
     const form = event.target.closest?.("[data-title]");
     if (form) form.requestSubmit();
+  });
+}
+
+// Ctrl+Enter (Cmd+Enter on a Mac) in a field of several lines presses the button after it.
+function quickSubmit() {
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest?.("[data-quick-submit] textarea");
+    if (!field || event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || composing(event)) return;
+    event.preventDefault();
+    const follows = (button) => field.compareDocumentPosition(button) & Node.DOCUMENT_POSITION_FOLLOWING;
+    [...field.form.querySelectorAll("button")].find(follows)?.click();
   });
 }
 

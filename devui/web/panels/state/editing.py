@@ -4,12 +4,13 @@ import json
 from typing import Any, Literal
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from devui.store.rows import SessionRow
 from devui.store.state import scoped
 from devui.web.adk.sessions import change_state
 from devui.web.errors import BadRequest
+from devui.web.htmx import HtmxRequest, say
 from devui.web.links import change_state_url, session_url
 from devui.web.lookup import session_of
 from devui.web.page_query import view_of
@@ -21,6 +22,8 @@ from devui.web.text.visible import visible
 
 Kind = Literal["text", "number", "boolean", "json"]
 _TEMPORARY = "temp:"
+_JSON_STARTS = ("{", "[", '"')
+"""A value that begins so is meant as JSON, and a mistake in it is not a text."""
 
 
 async def state_form(services: Services, session: SessionRow, key: str) -> StateForm:
@@ -49,11 +52,19 @@ async def change(request: Request) -> Response:
     services, session = await session_of(request)
     form = {name: str(value) for name, value in (await read_form(request)).items()}
     key, last_write = form.get("key", "").strip(), whole_number(form.get("written"))
-    if not key or key.startswith(_TEMPORARY):
-        raise BadRequest("name a state key; `temp:` keys last only for a run and can't be set here")
     if last_write is None:
         raise BadRequest("`written` must be the number that the form contained")
-    await change_state(services, session, {key: _value(form)}, last_written=last_write)
+    try:
+        if not key or key.startswith(_TEMPORARY):
+            raise BadRequest(
+                "Name a state key. `temp:` keys last only for a run and can't be set here."
+            )
+        value = _value(form)
+    except BadRequest as error:
+        if not HtmxRequest.read(request.headers):
+            raise
+        return HTMLResponse(say("#state-error", str(error)), status_code=422)
+    await change_state(services, session, {key: value}, last_written=last_write)
     view = view_of(request.query_params.get("view"))
     return RedirectResponse(session_url(session.key, tab="state", view=view), status_code=303)
 
@@ -68,9 +79,15 @@ def _kind(value: Any) -> Kind:
 
 
 def _value(form: dict[str, str]) -> Any:
-    if form.get("as") == "text":
-        return form.get("value", "").replace("\r\n", "\n")
-    text = form.get("json" if form.get("as") == "json" else "value", "")
+    how, value = form.get("as"), form.get("value", "").replace("\r\n", "\n")
+    if how == "text":
+        return value
+    text = form.get("json", "") if how in {"json", "either"} else value
     if not text.strip():
-        raise BadRequest('enter a value as JSON, such as "London", 3 or {"a": 1}')
-    return parse_typed(text)
+        raise BadRequest('Enter a value, such as "London", 3 or {"a": 1}.')
+    try:
+        return parse_typed(text)
+    except BadRequest:
+        if how != "either" or text.lstrip().startswith(_JSON_STARTS):
+            raise
+        return text.replace("\r\n", "\n")
