@@ -213,6 +213,16 @@ def test_a_reader_who_has_scrolled_up_is_left_there_and_told_what_is_new(visit):
     expect(session.page).to_have_title(re.compile("^Book a flight"))
 
 
+def test_the_chat_follows_the_answer_to_ones_own_message_while_an_earlier_event_is_selected(visit):
+    session = visit.session("travel", [BOOK, PAY, BOOK, BOOK])
+    session.select(3)
+    session.page.locator("#chat .scroller").evaluate("(box) => { box.scrollTop = 0; }")
+    session.say(PAY)
+    expect(session.messages.last).to_be_in_viewport(ratio=1)
+    expect(session.row(3)).to_have_attribute("aria-selected", "true")
+    expect(session.row(3)).to_be_in_viewport()
+
+
 SCROLLED_AS_A_ROW_CAME = """() => {
   const box = document.querySelector("#timeline .scroller"), rows = document.querySelector("#rows");
   box.scrollTop = 0;

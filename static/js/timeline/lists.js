@@ -7,9 +7,10 @@ const RECENT = 1000; // milliseconds
 const ACTIONS = ["wheel", "touchmove", "pointerdown", "keydown"]; // by which readers scroll
 let acted = -RECENT;
 const atEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
-const selected = () => ["event", "at"].some((name) => new URLSearchParams(location.search).has(name));
+const selected = () => ["event", "at"].map((name) => new URLSearchParams(location.search).get(name)).find(Boolean) ?? "";
 const following = new WeakMap();
-const follows = (box) => following.get(box) && !selected();
+let replying = new WeakSet(); // the chat after one's own message, which follows although an event is selected
+const follows = (box) => following.get(box) && (!selected() || replying.has(box));
 const ends = new WeakMap();
 const catchUps = new WeakMap(); // what takes a list to its end, and keeps it there
 // What shows an event, in the order of the marks that a rewind brings: how the ids of its slot and of the mark begin.
@@ -38,16 +39,22 @@ export function start() {
   let before = selected();
   document.addEventListener("htmx:after:history:update", () => {
     const now = selected();
-    if (before && !now) toEnds();
+    if (now !== before) replying = new WeakSet();
+    if (before && !now) document.querySelectorAll("[data-tail]").forEach(toEndAndStay);
     before = now;
   });
 }
 
-// Shows the end of every list, as after one's own message.
+// After one's own message: shows the end of every list, or only of the chat if an event is selected.
 export function toEnds() {
-  if (selected()) return;
-  document.querySelectorAll("[data-tail]").forEach((box) => catchUps.get(box)());
+  for (const box of document.querySelectorAll("[data-tail]")) {
+    if (selected() && !box.querySelector("#messages")) continue;
+    replying.add(box);
+    toEndAndStay(box);
+  }
 }
+
+const toEndAndStay = (box) => catchUps.get(box)();
 
 export function connect(root) {
   each(root, "#rows, #messages", removeDuplicates);
