@@ -404,3 +404,11 @@ def test_a_click_on_the_tab_that_is_shown_keeps_what_was_typed(visit, session):
     assert visit.requests == ["GET /"]
     expect(condition).to_have_value("tokens > 5")
     session.tab("log")
+
+
+def test_the_form_suggests_the_tools_and_agents_of_the_app(booking):
+    booking.tab("breaks")
+    for name, value in (("name", "book_flight"), ("agent", "TravelAgent")):
+        suggestions = booking.page.locator(f"#break-{name}").get_attribute("list")
+        option = booking.page.locator(f'#{suggestions} option[value="{value}"]')
+        expect(option).to_have_count(1)

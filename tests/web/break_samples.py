@@ -87,4 +87,7 @@ def breakpoints_panel(*, filled: bool = True) -> BreakpointsPanel:
     error = BreakpointError("column 13: a value is missing", "condition", 12)
     form = breakpoint_form(KEY, typed, error) if filled else breakpoint_form(KEY)
     items = BREAKS if filled else ()
-    return BreakpointsPanel("travel", "user", Breakpoints(items), form, past if filled else None)
+    names = (("find_airports", "book_flight"), ("travel",)) if filled else ((), ())
+    return BreakpointsPanel(
+        "travel", "user", Breakpoints(items), form, past if filled else None, *names
+    )

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from typing import Final
 
+from devui.debugger.apps.apps import UnknownApp
 from devui.debugger.breakpoints.breakpoint import BreakpointError, StoredBreakpoint
 from devui.debugger.breakpoints.kinds import KINDS
 from devui.debugger.breakpoints.past import Past, past_hits
@@ -35,6 +37,8 @@ from devui.web.text.formats import plural
 from devui.web.text.visible import visible
 
 _LISTED = 200
+_TOOLS: Final = {"tool", "agent_tool"}
+_AGENTS: Final = {"agent", "sequential", "parallel", "loop", "workflow"}
 TAB, SHEET = "b", "s"
 """Where a breakpoint is listed: in its tab, and in the sheet that the gutter opens."""
 
@@ -145,13 +149,28 @@ async def breakpoints_panel(
 ) -> BreakpointsPanel:
     """The tab, with the hits of the breakpoint that the query asks for."""
     past = None if query.past is None else await _past(services, session, row, query)
+    tools, agents = _names(services, session.app)
     return BreakpointsPanel(
         app=session.app,
         user=visible(session.user),
         breakpoints=breakpoints(services, session, query.form),
         form=query.form if query.form and not query.form.number else breakpoint_form(session.key),
         past=past,
+        tools=tuple(tools),
+        agents=tuple(agents),
     )
+
+
+def _names(services: Services, app: str) -> tuple[list[str], list[str]]:
+    """The names of the app's tools and agents; none before it is loaded."""
+    try:
+        info = services.workers.status(app).info
+    except UnknownApp:
+        info = None
+    nodes = info.nodes if info else []
+    tools = {visible(node.name) for node in nodes if node.kind in _TOOLS}
+    agents = {visible(node.name) for node in nodes if node.kind in _AGENTS}
+    return sorted(tools), sorted(agents)
 
 
 async def hits_of(services: Services, session: SessionRow, number: int) -> Past:

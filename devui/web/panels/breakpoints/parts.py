@@ -128,6 +128,9 @@ class BreakpointsPanel:
     breakpoints: Breakpoints
     form: BreakpointForm
     past: PastHits | None
+    tools: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    """What the app has, as suggestions for the form."""
 
 
 @dataclass(frozen=True, slots=True)
