@@ -21,6 +21,16 @@ def chosen(page: Page):
 def test_the_palette_runs_what_is_chosen_and_returns_the_focus(visit):
     session = visit.session("travel", ["Book a flight to London next Tuesday"])
     page, field = session.page, session.page.get_by_role("combobox", name="Find a command")
+    page.keyboard.press("Control+K")
+    expect(options(page, "Fork at the selected event")).to_have_count(0)
+    page.keyboard.type("rewind")  # by another word, and not without an event
+    expect(chosen(page)).to_have_text("Fork at the selected eventselect an event firstf")
+    expect(chosen(page)).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("Enter")
+    expect(field).to_be_focused()
+    field.fill("artifacts")
+    expect(chosen(page)).to_have_text("Tab Files9")
+    page.keyboard.press("Escape")
     session.composer.focus()
     page.keyboard.press("Control+K")
     expect(field).to_be_focused()

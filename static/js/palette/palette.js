@@ -61,9 +61,10 @@ function matching(text) {
 }
 
 function everything() {
-  const used = recent.entries(offered);
+  const enabled = offered.filter(({ isDisabled }) => !isDisabled);
+  const used = recent.entries(enabled);
   const names = new Set(used.map(({ name }) => name));
-  const others = offered.filter(({ name }) => !names.has(name));
+  const others = enabled.filter(({ name }) => !names.has(name));
   const sections = [...new Set(others.map(({ section }) => section))];
   return [["Recent", used], ...sections.map((title) => [title, others.filter(({ section }) => section === title)])];
 }
@@ -97,6 +98,7 @@ function option(title, entry) {
     line.href = entry.href;
     line.tabIndex = -1;
   }
+  if (entry.isDisabled) line.setAttribute("aria-disabled", "true");
   line.command = entry;
   const name = line.appendChild(document.createElement("span"));
   name.className = "label";
@@ -154,6 +156,7 @@ function press(dialog, event) {
 // The dialog closes first, so that a command finds the focus where it was.
 function choose(dialog, line, event) {
   const entry = line.command ?? { name: line.querySelector(".label").textContent, note: line.querySelector("small")?.textContent, href: line.getAttribute("href") };
+  if (entry.isDisabled) return;
   if (entry.href || offered.includes(entry)) recent.note(entry);
   if (entry.href && (event.ctrlKey || event.metaKey)) return; // another tab; the browser opens it
   dialog.close();

@@ -1,9 +1,10 @@
-// How well a text matches names: their beginning, the beginnings of words, a part, the letters in order.
+// How well a text matches names: their beginning, the beginnings of words, a part, the letters in order. Last come those with
+// other words that people may look for.
 
 export function ranked(entries, text) {
   const words = text.toLowerCase().split(/\s+/);
   return entries
-    .map((entry) => [score(entry.name.toLowerCase(), words), entry])
+    .map((entry) => [score(entry.name.toLowerCase(), words) || (entry.also && score(entry.also, words)) / 10, entry])
     .filter(([points]) => points)
     .sort(([left], [right]) => right - left)
     .map(([, entry]) => entry);

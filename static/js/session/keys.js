@@ -22,7 +22,12 @@ import * as panes from "./panes.js";
 const click = (selector) => document.querySelector(selector)?.click();
 
 const focusedRow = () => document.activeElement?.closest?.("#rows > *");
-const TABS = ["Event", "State", "Raw", "Log", "Breaks", "Run", "Request", "Graph", "Files"];
+// The tabs in their order, each with words that the palette takes for it.
+const WORDS = {
+  Event: "detail", State: "keys variables memory", Raw: "json", Log: "output print console", Breaks: "breakpoints logpoints",
+  Run: "replay progress tasks settings", Request: "prompt context tokens model answer", Graph: "agents tools workflow", Files: "artifacts uploads",
+};
+const TABS = Object.keys(WORDS);
 
 // As in a tree grid: ← folds what is open, else goes to the row above in the tree; → unfolds, or goes to the first row below.
 function foldOrLeave() {
@@ -85,8 +90,8 @@ const SECTIONS = {
     { keys: ["ArrowRight"], does: "unfold the agent or invocation, or go into it", when: focusedRow, run: unfoldOrEnter },
     { keys: ["v"], does: "show the trace, or the events", after: true, run: () => view.toggle() },
     { keys: [], does: "show calls and results separately, or as one row", run: () => apart.toggle() },
-    { keys: ["x"], does: "star or unstar the selected event", after: true, when: rows.current, run: () => notes.star() },
-    { keys: ["N"], does: "write a note on the selected event", after: true, when: rows.current, run: () => notes.write() },
+    { keys: ["x"], does: "star or unstar the selected event", needs: "select an event first", after: true, when: rows.current, run: () => notes.star() },
+    { keys: ["N"], does: "write a note on the selected event", needs: "select an event first", after: true, when: rows.current, run: () => notes.write() },
     { keys: ["[", "]"], does: "previous chunk, next chunk of a streamed answer", each: ["previous chunk of the streamed answer", "next chunk of the streamed answer"], when: () => document.querySelector("[data-chunks]"), run: (key) => chunks.step(key === "]" ? 1 : -1) },
     { keys: ["y"], does: "copy a link to this view", after: true, run: () => clipboard.copyLink() },
     { keys: ["Y"], does: "copy the selected message as Markdown", after: true, run: () => clipboard.copyMessage() },
@@ -99,36 +104,37 @@ const SECTIONS = {
     { keys: ["d"], does: "mark this state to compare other events with it", press: "#tab-state:not([aria-current]), #mark-state, #unmark-state" },
   ],
   Running: [
-    { keys: ["p"], does: "pause at the next event", press: "#do-pause" },
+    { keys: ["p"], does: "pause at the next event", also: "break", press: "#do-pause" },
     { keys: ["c", "F8"], does: "continue", press: "#do-continue" },
     { keys: ["n", "F10"], does: "step over the next commit", press: "#do-step_event" },
     { keys: ["m"], does: "half step: yield, commit, or resume", press: "#do-step_half" },
     { keys: ["i"], does: "step into the next model, tool, or agent", press: "#do-step_into" },
     { keys: ["o"], does: "step out", press: "#do-step_out" },
-    { keys: ["g n"], does: "run to next similar event", after: true, when: rows.current, run: runToLike },
+    { keys: ["g n"], does: "run to next similar event", needs: "select an event first", after: true, when: rows.current, run: runToLike },
     { keys: ["s"], does: "stop after the next event", press: "#do-stop_after_event" },
-    { keys: ["S"], does: "stop immediately", press: "#stop" },
-    { keys: ["h"], does: "show what the run is waiting for", press: "#why, #tab-run" },
+    { keys: ["S"], does: "stop immediately", also: "cancel abort", press: "#stop" },
+    { keys: [], does: "retry or resume the run", press: "#resume-form button.primary" },
+    { keys: ["h"], does: "show what the run is waiting for", also: "why stuck slow status", press: "#why, #tab-run" },
   ],
   Breakpoints: [
-    { keys: ["b"], does: "add or remove a breakpoint on events like this", after: true, when: rows.current, run: () => breakHere("do-break") },
-    { keys: ["l"], does: "add or remove a logpoint on events like this", after: true, when: rows.current, run: () => breakHere("do-log") },
-    { keys: ["B"], does: "choose what a breakpoint matches", after: true, when: rows.current, run: () => breakpoints.open() },
+    { keys: ["b"], does: "add or remove a breakpoint on events like this", needs: "select an event first", after: true, when: rows.current, run: () => breakHere("do-break") },
+    { keys: ["l"], does: "add or remove a logpoint on events like this", needs: "select an event first", after: true, when: rows.current, run: () => breakHere("do-log") },
+    { keys: ["B"], does: "choose what a breakpoint matches", needs: "select an event first", after: true, when: rows.current, run: () => breakpoints.open() },
     { keys: ["Shift+F8"], does: "previous breakpoint hit", after: true, press: "#hit-back" },
     { keys: ["Shift+F9"], does: "next breakpoint hit", after: true, press: "#hit-on[href]" },
   ],
   Session: [
     { keys: ["C"], does: "new session of this app", press: "#new-session" },
-    { keys: ["f"], does: "fork at the selected event", after: true, when: rows.current, run: () => fork.open() },
-    { keys: ["M"], does: "save the session as a test", press: "#make-test" },
-    { keys: [], does: "export the session", press: "#export" },
-    { keys: [], does: "compare with another session", press: "#compare-with" },
+    { keys: ["f"], does: "fork at the selected event", also: "branch edit rewind replay try again", needs: "select an event first", after: true, when: rows.current, run: () => fork.open() },
+    { keys: ["M"], does: "save the session as a test", also: "make evaluation", press: "#make-test" },
+    { keys: [], does: "export the session", also: "download json html bundle otlp", press: "#export" },
+    { keys: [], does: "compare with another session", also: "diff", press: "#compare-with" },
     { keys: [], does: "rename the session", run: () => document.querySelector(".title-form input").select() },
     { keys: [], does: "delete the session", press: "#delete-session" },
     { keys: [], does: "about this app", press: "#about-app" },
   ],
   Page: [
-    { keys: [..."123456789"], does: `go to a tab: ${TABS.join(", ")}`, each: TABS.map((name) => `tab ${name}`), after: true, run: (key) => click(`[data-tab="${key}"]`) },
+    { keys: [..."123456789"], does: `go to a tab: ${TABS.join(", ")}`, each: TABS.map((name) => `tab ${name}`), also: Object.values(WORDS), after: true, run: (key) => click(`[data-tab="${key}"]`) },
     { keys: [], does: "take the 60-second tour of the debugger", when: tour.isPossible, run: tour.begin },
     ...EVERYWHERE,
     { keys: ["Escape"], does: "close, or leave the message field", when: () => false, run: escape },

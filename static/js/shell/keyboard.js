@@ -56,16 +56,20 @@ export function typing(target) {
 
 // What the page offers at this moment: `{ name, keys, run, section }`, in the order of the table.
 export function commands() {
-  return Object.entries(page.sections).flatMap(([section, entries]) => entries.filter(applies).flatMap(separate).map(({ does, keys, entry }) => ({
+  const listed = (entry) => applies(entry) || entry.needs;
+  return Object.entries(page.sections).flatMap(([section, entries]) => entries.filter(listed).flatMap(separate).map(({ does, keys, also, entry }) => ({
     section,
     name: does[0].toUpperCase() + does.slice(1),
+    also,
     keys: keys.map(label),
     run: () => perform(entry, keys[0]),
+    ...(applies(entry) ? {} : { isDisabled: true, note: entry.needs }),
   })));
 }
 
 function separate(entry) {
-  return entry.each?.map((does, place) => ({ does, keys: [entry.keys[place]], entry })) ?? [{ does: entry.does, keys: entry.keys, entry }];
+  const { does, keys, also, each } = entry;
+  return each?.map((name, place) => ({ does: name, keys: [keys[place]], also: also?.[place], entry })) ?? [{ does, keys, also, entry }];
 }
 
 function perform(entry, key) {
