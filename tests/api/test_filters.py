@@ -48,6 +48,7 @@ def session(client):
     [
         ({"filter": "kind:call"}, [2, 6]),
         ({"filter": "is:error"}, [3]),
+        ({"filter": "is:failed"}, [3]),
         ({"filter": "tool:look -is:error"}, [2, 6, 7]),
         ({"filter": "key:key11"}, [3, 7]),
         ({"filter": '"far needle"'}, [7]),

@@ -156,3 +156,31 @@ def test_the_request_has_no_say_in_where_it_leads(target: str) -> None:
     query = {"code": site.access.new_code(), "next": target, "url": target}
     response = site.client().get("/login", params=query, headers=NAVIGATION)
     assert response.headers["location"] == "/"
+
+
+@pytest.mark.req("R08")
+@pytest.mark.parametrize(
+    ("goal", "leads_to"),
+    [
+        ("/sessions/7?event=3&tab=state", "/sessions/7?event=3&tab=state"),
+        ("//elsewhere.example/", "/"),
+        ("/\\elsewhere.example/", "/"),
+        ("https://elsewhere.example/", "/"),
+        ("/a\r\nset-cookie: b=c", "/"),
+        ("", "/"),
+    ],
+)
+def test_the_form_leads_to_the_page_that_was_asked_for_and_nowhere_else(
+    goal: str, leads_to: str
+) -> None:
+    site = Site()
+    answer = site.client().post(
+        "/login", data={"token": TOKEN, "goal": goal}, headers={**NAVIGATION, **FROM_FORM}
+    )
+    assert (answer.status_code, answer.headers["location"]) == (303, leads_to)
+
+
+def test_the_form_of_a_closed_page_remembers_its_address() -> None:
+    page = Site().client(**NAVIGATION).get("/sessions/7?event=3&tab=state")
+    assert page.status_code == 401
+    assert 'name="goal" value="/sessions/7?event=3&amp;tab=state"' in page.text

@@ -72,6 +72,8 @@ FIELDS: Final[Mapping[str, Field]] = {
     "branch": Field("parallel branch", _branch),
 }
 """What can be compared with `:`."""
+_SYNONYMS: Final = {("is", "failed"): "error"}
+"""What rows say in other words, by the field."""
 FIGURES: Final = ("tokens", "cost", "seconds", "size")
 """The facts that can be compared as numbers."""
 _TOKEN: Final = re.compile(r'(-?)(?:([A-Za-z]+)([:<>]=?))?("(?:[^"\\]|\\.)*"?|\S*)')
@@ -267,6 +269,7 @@ def _term(name: str, compare: str, value: str, *, at: int) -> _Term:
     if compare != ":" or not value:
         raise FilterError(f"write {name}:NAME", at)
     patterns = tuple(_unquoted(each).lower() for each in _values(value))
+    patterns = tuple(_SYNONYMS.get((name, each), each) for each in patterns)
     known = FIELDS[name].words
     for each in patterns if known else ():
         if not any(like(one, each) for one in known):

@@ -4,11 +4,12 @@ The command prints `/login?code=…`. The code is good once, for ten minutes, an
 cookie by a redirect to a fixed address, so that it stays in no history entry and no log.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from starlette.datastructures import Headers
+from starlette.datastructures import URL, Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import Scope
@@ -24,6 +25,8 @@ LOGIN_PATH: Final = "/login"
 
 _HOME: Final = "/"
 _FORM_LIMIT: Final = 4096
+_LOCAL: Final = re.compile(r"/(?![/\\])[!-\[\]-~]{0,2000}")
+"""A path with its query, in ASCII and without a backslash, which browsers read as a slash."""
 _SIGN_IN: Final = "Sign in first: open the link that devui printed, or send the bearer token."
 _PROBLEMS: Final = {
     OLD_LINK: "This link was already used or is more than ten minutes old.",
@@ -39,6 +42,8 @@ class LoginPage:
 
     problem: str | None
     """Why the last attempt failed."""
+    goal: str = _HOME
+    """The page that the form leads to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +86,10 @@ class Login:
         access = self._policy.access
         if access is None:
             return RedirectResponse(_HOME, 303)
-        token = (await read_form(request, limit=_FORM_LIMIT)).get("token")
+        form = await read_form(request, limit=_FORM_LIMIT)
+        token, goal = form.get("token"), _local(form.get("goal"))
         secret = access.sign_in(token.strip()) if isinstance(token, str) else None
-        return self._welcome(request, secret, WRONG_TOKEN)
+        return self._welcome(request, secret, WRONG_TOKEN, goal)
 
     def arrival(self) -> Response:
         """Answer a link from another site: no Strict cookie comes with that first hop."""
@@ -96,14 +102,16 @@ class Login:
             notice = ErrorNotice("Signed out", _SIGN_IN, None)
             return self._renderer.page(notice, status=401, headers=keep_url())
         if scope["method"] in {"GET", "HEAD"} and "text/html" in headers.get("accept", ""):
-            return self._page(None, 401)
+            return self._page(None, 401, _local(str(URL(scope=scope).replace(scheme="", netloc=""))))
         return JSONResponse({"detail": _SIGN_IN}, 401, {"WWW-Authenticate": "Bearer"})
 
-    def _welcome(self, request: Request, secret: str | None, reason: str) -> Response:
+    def _welcome(
+        self, request: Request, secret: str | None, reason: str, goal: str = _HOME
+    ) -> Response:
         if secret is None:
             self._count(reason)
-            return self._page(_PROBLEMS[reason], 401)
-        response = RedirectResponse(_HOME, 303)
+            return self._page(_PROBLEMS[reason], 401, goal)
+        response = RedirectResponse(goal, 303)
         response.set_cookie(
             self._policy.cookie,
             secret,
@@ -114,5 +122,11 @@ class Login:
         )
         return response
 
-    def _page(self, problem: str | None, status: int) -> Response:
-        return self._renderer.page(LoginPage(problem), status=status)
+    def _page(self, problem: str | None, status: int, goal: str = _HOME) -> Response:
+        return self._renderer.page(LoginPage(problem, goal), status=status)
+
+
+def _local(goal: object) -> str:
+    """An address of this server, as a browser reads it; the start page for anything else."""
+    is_local = isinstance(goal, str) and _LOCAL.fullmatch(goal) is not None
+    return str(goal) if is_local else _HOME
