@@ -102,7 +102,9 @@ class Login:
             notice = ErrorNotice("Signed out", _SIGN_IN, None)
             return self._renderer.page(notice, status=401, headers=keep_url())
         if scope["method"] in {"GET", "HEAD"} and "text/html" in headers.get("accept", ""):
-            return self._page(None, 401, _local(str(URL(scope=scope).replace(scheme="", netloc=""))))
+            return self._page(
+                None, 401, _local(str(URL(scope=scope).replace(scheme="", netloc="")))
+            )
         return JSONResponse({"detail": _SIGN_IN}, 401, {"WWW-Authenticate": "Bearer"})
 
     def _welcome(

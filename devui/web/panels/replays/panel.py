@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from devui.debugger.events.preview import one_line
 from devui.debugger.recovery.forking import Forking
 from devui.debugger.replays.replays import Replays
 from devui.store.rows import SessionRow
@@ -34,6 +35,8 @@ def replays(services: Services) -> Replays:
 
 _OFFERED: Final = 30
 """How many runs the form offers."""
+_TEXT: Final = 40
+"""Characters of the message that a run answers."""
 _NO_CALLS: Final = "no live calls"
 _LIVE_TOOLS: Final = "recorded models, live tools"
 
@@ -167,18 +170,21 @@ async def replay_form(services: Services, session: SessionRow) -> ReplayForm | N
     if not runs:
         return None
     runs = runs[::-1][:_OFFERED]
+    firsts = await services.journal.events.rows(session.key, sorted(each["first"] for each in runs))
+    texts = {row.number: row.summary.text for row in firsts}
     return ReplayForm(
         action=replays_url(session.key),
-        runs=tuple(ReplayRun(each["run"], _label(each)) for each in runs),
+        runs=tuple(ReplayRun(each["run"], _label(each, texts[each["first"]])) for each in runs),
         watch_href=moment_url(session.key, runs[0]["first"], tab="run"),
         test_href=test_url(session.key),
         jobs=job_list(services.jobs, session.key),
     )
 
 
-def _label(run: dict[str, Any]) -> str:
+def _label(run: dict[str, Any], text: str) -> str:
     suffix = ", a replay" if run["replay"] else ""
-    return f"#{run['first']} to #{run['last']}, {run['status']}{suffix}"
+    extent = f"#{run['first']} to #{run['last']}, {run['status']}{suffix}"
+    return f"{one_line(visible(text), _TEXT)} ({extent})" if text else extent
 
 
 def _json(value: object) -> str:

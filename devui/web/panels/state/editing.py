@@ -55,11 +55,7 @@ async def change(request: Request) -> Response:
     if last_write is None:
         raise BadRequest("`written` must be the number that the form contained")
     try:
-        if not key or key.startswith(_TEMPORARY):
-            raise BadRequest(
-                "Name a state key. `temp:` keys last only for a run and can't be set here."
-            )
-        value = _value(form)
+        value = _value(key, form)
     except BadRequest as error:
         if not HtmxRequest.read(request.headers):
             raise
@@ -78,7 +74,11 @@ def _kind(value: Any) -> Kind:
     return "text" if isinstance(value, str) and "\r" not in value else "json"
 
 
-def _value(form: dict[str, str]) -> Any:
+def _value(key: str, form: dict[str, str]) -> Any:
+    if not key or key.startswith(_TEMPORARY):
+        raise BadRequest(
+            "Name a state key. `temp:` keys last only for a run and can't be set here."
+        )
     how, value = form.get("as"), form.get("value", "").replace("\r\n", "\n")
     if how == "text":
         return value
