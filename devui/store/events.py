@@ -209,20 +209,25 @@ class Events:
 
     async def body(self, session_key: int, number: int) -> tuple[EventRow, Event] | None:
         """Return the row and the event, or None when the session has no such number."""
-        found = await self.bodies(session_key, [number])
-        return found[0] if found else None
+        bodies = await self.bodies(session_key, [number])
+        return bodies[0] if bodies else None
 
     async def bodies(
         self, session_key: int, numbers: Iterable[int]
     ) -> list[tuple[EventRow, Event]]:
         """Return rows and events of those of the numbers that exist, ascending."""
-        wanted = json.dumps([bounded(number) for number in numbers])
-        return [event_body(row) for row in await self._database.fetch(_BODIES, session_key, wanted)]
+        numbers_json = json.dumps([bounded(number) for number in numbers])
+        return [
+            event_body(row)
+            for row in await self._database.fetch(_BODIES, session_key, numbers_json)
+        ]
 
     async def rows(self, session_key: int, numbers: Iterable[int]) -> list[EventRow]:
         """Return the rows of those of the numbers that exist, ascending."""
-        wanted = json.dumps([bounded(number) for number in numbers])
-        return [event_row(row) for row in await self._database.fetch(_ROWS, session_key, wanted)]
+        numbers_json = json.dumps([bounded(number) for number in numbers])
+        return [
+            event_row(row) for row in await self._database.fetch(_ROWS, session_key, numbers_json)
+        ]
 
     async def following(
         self, session_key: int, seq: int, limit: int
@@ -236,8 +241,8 @@ class Events:
 
         What was taken in from elsewhere was not, whatever it says.
         """
-        written = json.dumps(call, ensure_ascii=False)  # as summaries are
-        rows = await self._database.fetch(_ASKING, session_key, USER, written)
+        call_json = json.dumps(call, ensure_ascii=False)  # as summaries are
+        rows = await self._database.fetch(_ASKING, session_key, USER, call_json)
         return [(event_row(row[:-1]), bool(row[-1])) for row in rows]
 
     async def of_invocation(
@@ -263,7 +268,7 @@ class Events:
         first of them was produced, so each hold is taken to begin there.
         """
         rows = await self._database.fetch(_HOLDS, session_key, run)
-        return [(float(since), float(held)) for since, held in rows]
+        return [(float(since), float(seconds)) for since, seconds in rows]
 
     async def last_answers(
         self, session_key: int, invocations: Iterable[str], *, before: int = _END
@@ -382,12 +387,12 @@ def history(events: Iterable[NewEvent]) -> History:
 
     Raises BadValue at once, and EventConflict in the job.
     """
-    checked = [(event, route_delta(event.state_delta)) for event in events]
-    for event, _ in checked:
+    pairs = [(event, route_delta(event.state_delta)) for event in events]
+    for event, _ in pairs:
         check_event(event)
 
     def work(connection: sqlite3.Connection, session: int) -> None:
-        for event, routed in checked:
+        for event, routed in pairs:
             _append(connection, session, event, routed=routed, run=None)
 
     return work
@@ -419,9 +424,9 @@ def _append(
     heads = connection.execute(_HEAD, (key,)).fetchall()
     if not heads:
         raise SessionNotFound(f"no session has the key {session!r}; it may have been deleted")
-    known = connection.execute(_KNOWN, (key, event.id)).fetchall()
-    if known:
-        return _again(known[0], event)
+    rows = connection.execute(_KNOWN, (key, event.id)).fetchall()
+    if rows:
+        return _again(rows[0], event)
     _check_lease(connection, session, run)
     previous, length, *scopes = heads[0]
     if last_seen not in (None, length):
@@ -485,6 +490,6 @@ def _insert(
     connection.execute(_COUNT, (session, event.kind))
     if event.rewinds is not None:
         connection.execute(_REWIND, (session, number, event.rewinds))
-    if (used := event.usage) is not None:
-        counts = (used.model, used.prompt, used.cached, used.output, used.thoughts)
+    if (usage := event.usage) is not None:
+        counts = (usage.model, usage.prompt, usage.cached, usage.output, usage.thoughts)
         connection.execute(_USE, (session, number, event.author, *counts))

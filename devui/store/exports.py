@@ -121,7 +121,7 @@ class _Session(NamedTuple):
     app: int
 
 
-class _Placed(NamedTuple):
+class _Entry(NamedTuple):
     """A record of the timeline, with the run that it tells the end of, if it does."""
 
     seq: int
@@ -139,7 +139,7 @@ async def head(snapshot: Snapshot, key: int) -> Record:
         raise SessionNotFound(f"no session has the key {key!r}; it may have been deleted")
     app, user, name, title, created, updated, *_ = rows[0]
     children = [_lineage(row) for row in await snapshot.fetch(_CHILDREN, key)]
-    told: Record = {
+    record: Record = {
         "app": app,
         "user": user,
         "id": name,
@@ -151,11 +151,11 @@ async def head(snapshot: Snapshot, key: int) -> Record:
         "redacted": 0,
         "extra": {},
     }
-    if kept := await snapshot.fetch(_IMPORT, key):
-        origin = _origin(kept[0][0])
-        return told | origin | {"forks": [*origin["forks"], *children]}
-    told["forked"] = await _ancestors(snapshot, key)
-    return told
+    if origins := await snapshot.fetch(_IMPORT, key):
+        origin = _origin(origins[0][0])
+        return record | origin | {"forks": [*origin["forks"], *children]}
+    record["forked"] = await _ancestors(snapshot, key)
+    return record
 
 
 async def app_of(snapshot: Snapshot, key: int) -> str:
@@ -212,16 +212,16 @@ async def _ancestors(snapshot: Snapshot, key: int) -> list[Record]:
     while rows:
         line.append(_lineage(rows[0]))
         parent = rows[0][0]
-        if kept := await snapshot.fetch(_IMPORT, parent):
-            return [*line, *_origin(kept[0][0])["forked"]]
+        if origins := await snapshot.fetch(_IMPORT, parent):
+            return [*line, *_origin(origins[0][0])["forked"]]
         rows = await snapshot.fetch(_FORK, parent)
     return line
 
 
 def _origin(text: str) -> Record:
     """What the bundle of an imported session said of it."""
-    told: Record = json.loads(text)
-    return told
+    origin: Record = json.loads(text)
+    return origin
 
 
 def _lineage(row: Sequence[Any]) -> Record:
@@ -241,11 +241,11 @@ async def _edits(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]
     after = 0
     names = ("run", "gate", "agent", "tool", "call", "event", "action", "actor", "at", "turn")
     while rows := await snapshot.fetch(_EDITS, session.key, after, _BATCH):
-        for number, *told, before, changed in rows:
+        for number, *columns, before, changed in rows:
             yield {
                 "type": "edit",
                 "edit": number,
-                **dict(zip(names, told, strict=True)),
+                **dict(zip(names, columns, strict=True)),
                 "before": parsed(before),
                 "after": parsed(changed),
             }
@@ -272,9 +272,9 @@ async def _timeline(snapshot: Snapshot, session: _Session) -> AsyncIterator[Reco
         rows = await snapshot.fetch(_EVENTS, session.key, after, _BATCH)
         until = rows[-1][0] if len(rows) == _BATCH else _END
         others = await _between(snapshot, session, after, until)
-        events = [_Placed(row[0], partial(_event, row), size=_size(row)) for row in rows]
-        for placed in sorted([*events, *others], key=lambda each: each.seq):
-            async for record in _whole(snapshot, placed):
+        events = [_Entry(row[0], partial(_event, row), size=_size(row)) for row in rows]
+        for entry in sorted([*events, *others], key=lambda each: each.seq):
+            async for record in _whole(snapshot, entry):
                 yield record
         if until == _END:
             return
@@ -285,13 +285,13 @@ async def _before(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record
     """What the session found when it began, of the user and the app."""
     writes = await snapshot.fetch(_SHARED, session.born, session.user, session.app)
     files = await snapshot.fetch(_FILES, session.own, session.user, -1, session.born)
-    placed = [*map(_write, writes), *map(_file, files)]
-    for each in sorted(placed, key=lambda each: each.seq):
+    entries = [*map(_write, writes), *map(_file, files)]
+    for each in sorted(entries, key=lambda each: each.seq):
         async for record in _whole(snapshot, each):
             yield record
 
 
-async def _between(snapshot: Snapshot, session: _Session, after: int, until: int) -> list[_Placed]:
+async def _between(snapshot: Snapshot, session: _Session, after: int, until: int) -> list[_Entry]:
     scopes = (session.own, session.user, session.app)
     writes = await snapshot.fetch(_WRITES, session.key, after, until, *scopes)
     files = await snapshot.fetch(_FILES, *scopes[:2], after, until)
@@ -301,30 +301,30 @@ async def _between(snapshot: Snapshot, session: _Session, after: int, until: int
         *map(_write, writes),
         *map(_file, files),
         *map(_run, runs),
-        *(_Placed(seq, partial(dict, type="dropped", edit=edit)) for seq, edit in dropped),
+        *(_Entry(seq, partial(dict, type="dropped", edit=edit)) for seq, edit in dropped),
     ]
 
 
-async def _whole(snapshot: Snapshot, placed: _Placed) -> AsyncIterator[Record]:
+async def _whole(snapshot: Snapshot, entry: _Entry) -> AsyncIterator[Record]:
     """The record, with what is large and belongs to it."""
-    record = await _apart(placed.size, placed.make)
+    record = await _apart(entry.size, entry.make)
     if record["type"] == "artifact":
         [(text, data)] = await snapshot.fetch(_CONTENT, record.pop("content"))
         content = {"text": text} if data is None else {"data": base64.b64encode(data).decode()}
         yield {**record, **content}
         return
     yield record
-    if placed.run is None:
+    if entry.run is None:
         return
     after = 0
-    while rows := await snapshot.fetch(_OUTPUT, placed.run, after, _LINES):
+    while rows := await snapshot.fetch(_OUTPUT, entry.run, after, _LINES):
         lines = [[stream, text, at] for _, stream, text, at in rows]
-        yield {"type": "output", "run": placed.run, "lines": lines}
+        yield {"type": "output", "run": entry.run, "lines": lines}
         after = rows[-1][0]
-    for number, event, flagged, data in await snapshot.fetch(_TOUCHES, placed.run):
+    for number, event, flagged, data in await snapshot.fetch(_TOUCHES, entry.run):
         yield {
             "type": "touch",
-            "run": placed.run,
+            "run": entry.run,
             "number": number,
             "event": event,
             "flagged": flagged,
@@ -348,41 +348,46 @@ def _state(rows: Iterable[Sequence[Any]]) -> Record:
 
 def _event(row: Sequence[Any]) -> Record:
     """What was damaged on the disk is told in its place."""
-    known, body = event_body(row)
+    event_row, body = event_body(row)
     try:
         event = parsed(body.text)
     except JournalDamaged:
-        event = parsed(unreadable(known).text)
-    told = {"number": known.number, "run": known.run, "final": known.final, "event": event}
-    return {"type": "event", **told, **_paused(known.paused)}
+        event = parsed(unreadable(event_row).text)
+    fields = {
+        "number": event_row.number,
+        "run": event_row.run,
+        "final": event_row.final,
+        "event": event,
+    }
+    return {"type": "event", **fields, **_paused(event_row.paused)}
 
 
-def _write(row: Sequence[Any]) -> _Placed:
+def _write(row: Sequence[Any]) -> _Entry:
     seq, kind, name, value = row
 
     def make() -> Record:
         return {"type": "write", "scope": kind, "key": name, "value": parsed(value)}
 
-    return _Placed(seq, make, size=len(value))
+    return _Entry(seq, make, size=len(value))
 
 
-def _file(row: Sequence[Any]) -> _Placed:
+def _file(row: Sequence[Any]) -> _Entry:
     seq, number, name, version, mime, metadata, created = row
-    told = {
+    fields = {
         "name": name,
         "version": version,
         "mime": mime,
         "metadata": optional(metadata),
         "created": created,
     }
-    return _Placed(seq, partial(dict, type="artifact", content=number, **told))
+    return _Entry(seq, partial(dict, type="artifact", content=number, **fields))
 
 
-def _run(row: Sequence[Any]) -> _Placed:
-    seq, name, invocation, status, error, started, ended, message, *told_last = row
-    unfinished, closed, held, paused = told_last
+def _run(row: Sequence[Any]) -> _Entry:
+    seq, name, invocation, status, error, started, ended, message, *rest = row
+    unfinished, closed, position, paused = rest
     going = ended is None
-    told = {
+    fields = {
         "run": name,
         "invocation": invocation,
         "status": "interrupted" if going else status,  # elsewhere it does not go on
@@ -392,10 +397,10 @@ def _run(row: Sequence[Any]) -> _Placed:
         "message": optional(message),
         "unfinished": optional(unfinished),
         "closed": bool(closed),
-        "held": optional(held),
+        "held": optional(position),
     }
-    told |= _paused(0.0 if going else paused)
-    return _Placed(seq, partial(dict, type="run", **told), name)
+    fields |= _paused(0.0 if going else paused)
+    return _Entry(seq, partial(dict, type="run", **fields), name)
 
 
 def _paused(seconds: float) -> Record:
@@ -405,5 +410,5 @@ def _paused(seconds: float) -> Record:
 
 async def _notes(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]:
     for number, text, starred, actor, at in await snapshot.fetch(_NOTES, session.key):
-        told = {"number": number, "text": text, "starred": bool(starred)}
-        yield {"type": "note", **told, "actor": actor, "at": at}
+        fields = {"number": number, "text": text, "starred": bool(starred)}
+        yield {"type": "note", **fields, "actor": actor, "at": at}

@@ -179,8 +179,8 @@ def _make(connection: sqlite3.Connection, parent: SessionRow, fork: NewFork, now
     born, last = advance(connection), 2 * fork.number
     connection.execute(_TAKE, (last,))
     names = (parent.app, parent.user, fork.id, fork.title)
-    counted = (now, now, born + last, fork.number, born)
-    key = connection.execute(_SESSION, (*names, *counted, *scopes)).lastrowid or 0
+    counts = (now, now, born + last, fork.number, born)
+    key = connection.execute(_SESSION, (*names, *counts, *scopes)).lastrowid or 0
     connection.execute(_EVENTS, (born, key, parent.key, fork.number))
     connection.execute(_CHUNKS, (key, parent.key))
     connection.execute(_KINDS, (key,))

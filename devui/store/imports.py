@@ -226,15 +226,17 @@ class Landing:
         text = clean_text(content, f"the text of {name!r}") if isinstance(content, str) else None
         data = content if isinstance(content, bytes) else None
         size = len(content.encode() if isinstance(content, str) else content)
-        told = None if metadata is None else json_text(metadata, f"the metadata of {name!r}")
+        metadata_json = (
+            None if metadata is None else json_text(metadata, f"the metadata of {name!r}")
+        )
         mine = name.startswith(_USER_FILE)
         scope = self._scopes.user if mine else self._scopes.session
-        row = (scope, clean_text(name, "the artifact's name"), version, mime, size, told)
+        row = (scope, clean_text(name, "the artifact's name"), version, mime, size, metadata_json)
         if mine and self._connection.execute(_HAS_FILE, row[:3]).fetchall():
             return
         place = (finite(created, "created"), advance(self._connection))
-        filled = self._connection.execute(_CONTENT, (text, data)).lastrowid
-        self._connection.execute(_FILE, (*row, *place, filled))
+        content_id = self._connection.execute(_CONTENT, (text, data)).lastrowid
+        self._connection.execute(_FILE, (*row, *place, content_id))
 
     def run(self, run: RunRow, position: str | None, paused: float) -> None:
         """A run that has ended; `position` is where it was held by the debugger, as JSON text, and
@@ -242,8 +244,8 @@ class Landing:
         for text in (run.error, run.message, run.unfinished, run.invocation_id, position):
             optional_text(text, "what is told of a run")
         seq = advance(self._connection)
-        told = (run.invocation_id, run.status, run.error, run.started, run.ended, seq)
-        values = (run.id, self.key, *told, run.message, run.unfinished, run.closed, paused)
+        outcome = (run.invocation_id, run.status, run.error, run.started, run.ended, seq)
+        values = (run.id, self.key, *outcome, run.message, run.unfinished, run.closed, paused)
         self._connection.execute(_RUN, values)
         if position is not None:
             self._connection.execute(_HELD, (run.id, position))
@@ -346,25 +348,27 @@ class Received:
 def _take(
     connection: sqlite3.Connection, new: NewTrace, compose: Compose, now: float
 ) -> int | None:
-    known = dict(connection.execute(_OF_TRACE, (new.trace, new.app)).fetchall())
-    before = next(iter(known.values()), None)
+    sessions_by_span = dict(connection.execute(_OF_TRACE, (new.trace, new.app)).fetchall())
+    before = next(iter(sessions_by_span.values()), None)
     name = new.session or (None if before is None else _title(connection, before)[0]) or new.trace
     target = _target(connection, new.app, name) if new.session or before is None else before
-    if target == before and before is not None and new.spans.keys() <= known.keys():
+    if target == before and before is not None and new.spans.keys() <= sessions_by_span.keys():
         return None
     spans = {(new.trace, span): data for span, data in new.spans.items()}
     old = {key for key in (target, before) if key is not None}
     for key in old:
-        kept = connection.execute(_OF_SESSION, (key,)).fetchall()
-        spans = {(trace, span): data for trace, span, data in kept} | spans
-    made, land = compose(list(spans.values()))
+        stored_spans = connection.execute(_OF_SESSION, (key,)).fetchall()
+        spans = {(trace, span): data for trace, span, data in stored_spans} | spans
+    session, land = compose(list(spans.values()))
     title = None if target is None else _title(connection, target)[1]
     notes = [] if target is None else notes_of(connection, target)
     for key in old:
         delete_session(connection, key)
-    landing = Landing(connection, replace(made, id=name, title=title or made.title), now, target)
+    landing = Landing(
+        connection, replace(session, id=name, title=title or session.title), now, target
+    )
     land(landing)
-    row = landing.finish(made.updated)
+    row = landing.finish(session.updated)
     rows = [(*place, row.key, data) for place, data in spans.items()]
     connection.executemany(_ADD, rows)
     for note in notes:

@@ -111,9 +111,9 @@ class Journal:
             aside = await asyncio.to_thread(_inspect, folder.database, newest)
             database = await Database.open(folder.database, prepare, factory, newest=newest)
             undo.push_async_callback(database.close)
-            [(drawn,)] = await database.fetch(_ID)
+            [(journal_id,)] = await database.fetch(_ID)
             undo.pop_all()
-        name = _instance(drawn, folder.database)
+        name = _instance(journal_id, folder.database)
         return cls(folder, database, clock, journal_id=name, set_aside=aside)
 
     @property
@@ -140,9 +140,9 @@ class Journal:
         """Why it takes no changes at present, one of `PASSING`; None if it does."""
         return self._database.trouble
 
-    def on_trouble(self, turned: Callable[[JournalError | None], None] | None) -> None:
+    def on_trouble(self, callback: Callable[[JournalError | None], None] | None) -> None:
         """Call this when `trouble` turns from now on; None calls nobody."""
-        self._database.on_trouble = turned
+        self._database.on_trouble = callback
 
     async def probe(self) -> None:
         """Change something nobody sees, the counter; raises JournalErrors like any change."""
@@ -154,11 +154,11 @@ class Journal:
         Only to be used, neither watched nor closed: that is done with this one.
         """
         waiting = PatientDatabase(self._database, hurry)
-        made = Journal(
+        journal = Journal(
             self._folder, waiting, self._clock, journal_id=self.id, set_aside=self._aside
         )
-        made.events.on_said = self.events.on_said
-        return made
+        journal.events.on_said = self.events.on_said
+        return journal
 
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
         """Everything as it is now, for as long as it is read."""
@@ -203,7 +203,7 @@ def _inspect(path: Path, newest: int) -> SetAside | None:
         ) from error
 
 
-def _instance(drawn: str, file: Path) -> str:
+def _instance(journal_id: str, file: Path) -> str:
     """A name for this very file: a copy has the id that was drawn for the first one (R39)."""
-    told = f"{drawn} {file.stat().st_ino} {file.resolve()}"
-    return sha256(told.encode(errors="surrogateescape")).hexdigest()[:16]
+    text = f"{journal_id} {file.stat().st_ino} {file.resolve()}"
+    return sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]

@@ -65,12 +65,12 @@ class Notes:
                     f"session {session.key} has no event #{number}: it has {session.events}"
                 )
             old = _one(connection.execute(_GET, (session.key, number)).fetchall())
-            kept = old or NoteRow(session.key, number, "", False, actor, now)
+            note = old or NoteRow(session.key, number, "", False, actor, now)
             new = NoteRow(
                 session.key,
                 number,
-                kept.text if text is None else text.strip(),
-                kept.starred if starred is None else starred,
+                note.text if text is None else text.strip(),
+                note.starred if starred is None else starred,
                 actor,
                 now,
             )
@@ -90,8 +90,8 @@ class Notes:
 
     async def of_sessions(self, keys: Iterable[int]) -> dict[int, NoteRow]:
         """Return what is said about whole sessions, by their keys."""
-        wanted = str([bounded(key) for key in keys])
-        rows = await self._database.fetch(_OF_SESSIONS, wanted)
+        keys_json = str([bounded(key) for key in keys])
+        rows = await self._database.fetch(_OF_SESSIONS, keys_json)
         return {row[0]: _row(row) for row in rows}
 
     async def starred(self, session_key: int) -> list[int]:

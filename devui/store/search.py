@@ -109,8 +109,8 @@ class Search:
 
     async def progress(self) -> tuple[int, int]:
         """Return the seq of the last indexed event and of the last event; 0 if there is none."""
-        [(indexed, last)] = await self._database.fetch(_PROGRESS)
-        return indexed, last
+        [(last_indexed, last)] = await self._database.fetch(_PROGRESS)
+        return last_indexed, last
 
     async def following(self, seq: int, limit: int) -> list[tuple[EventRow, Event]]:
         """Return rows and events of the next events of all sessions above the seq: at most `limit`,
@@ -156,12 +156,12 @@ class Search:
     async def rows(self, seqs: Iterable[int]) -> dict[int, EventRow]:
         """Return the rows of these events, by seq."""
         rows = await self._database.fetch(_ROWS, json.dumps([*seqs]))
-        return {known.seq: known for known in map(event_row, rows)}
+        return {row.seq: row for row in map(event_row, rows)}
 
     async def bodies(self, seqs: Iterable[int]) -> dict[int, Event]:
         """Return these events, by seq."""
         rows = await self._database.fetch(_BODIES, json.dumps([*seqs]))
-        return {known.seq: event for known, event in map(event_body, rows)}
+        return {row.seq: event for row, event in map(event_body, rows)}
 
     async def previous(self, seqs: Iterable[int]) -> dict[int, EventRow]:
         """Return the row before each of these events in its session, by the event's seq."""
@@ -181,6 +181,6 @@ class Search:
     async def titled(self, text: str, limit: int) -> list[SessionRow]:
         """Return sessions with this text in their title, or an id that begins with it; the last
         changed first."""
-        escaped = "".join(f"!{each}" if each in "!%_" else each for each in text)
-        rows = await self._database.fetch(_TITLED, f"%{escaped}%", f"{escaped}%", limit)
+        pattern = "".join(f"!{each}" if each in "!%_" else each for each in text)
+        rows = await self._database.fetch(_TITLED, f"%{pattern}%", f"{pattern}%", limit)
         return [SessionRow(*row) for row in rows]

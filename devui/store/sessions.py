@@ -101,17 +101,17 @@ class Sessions:
         with `temp:` are dropped. A `history` is appended in the same transaction: without it there
         is no session either. Raises SessionExists, BadValue, and what the history raises.
         """
-        wanted = (session_id or "").strip() or str(uuid.uuid4())
+        new_id = (session_id or "").strip() or str(uuid.uuid4())
         clean_text(app, "the application's name")
         name_text(user, "the user's id")
-        name_text(wanted, "the session's id")
+        name_text(new_id, "the session's id")
         optional_text(title, "the title")
         routed = route_initial(initial_state)
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> SessionRow:
-            require_free(connection, app, user, wanted)
-            row = _create(connection, (app, user, wanted, title), routed, now)
+            require_free(connection, app, user, new_id)
+            row = _create(connection, (app, user, new_id, title), routed, now)
             if history is None:
                 return row
             history(connection, row.key)
@@ -126,7 +126,7 @@ class Sessions:
         """Return the session; blanks around its id are left out, as where it was created."""
         return _one(await self._database.find(_FIND, app, user, session_id.strip()))
 
-    async def named(
+    async def with_id(
         self, session_id: str, app: str | None, user: str | None = None, limit: int = -1
     ) -> list[SessionRow]:
         """Return the sessions of this id, the last changed first; None is any app or user.

@@ -204,8 +204,8 @@ class State:
         `longest` characters.
         """
         at = _LATEST if seq is None else seq
-        given = (at, session_key, scope, start, find, limit + 1, longest)
-        values = _values(await self._database.fetch(_PAGE, *given))
+        parameters = (at, session_key, scope, start, find, limit + 1, longest)
+        values = _values(await self._database.fetch(_PAGE, *parameters))
         return Page(values[:limit], values[limit].key if len(values) > limit else None)
 
     async def count(

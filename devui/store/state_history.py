@@ -106,8 +106,8 @@ class Histories:
         The key is without its prefix. What other sessions wrote to shared keys is among them.
         """
         end = _END if until is None else until
-        asked = (session_key, scope, key, end, max(limit, 0))
-        rows = await self._database.fetch(_WRITES, *asked)
+        parameters = (session_key, scope, key, end, max(limit, 0))
+        rows = await self._database.fetch(_WRITES, *parameters)
         began = await self._began(session_key, [seq for seq, _, event, *_ in rows if event is None])
         return [_write(row, began.get(row[0])) for row in reversed(rows)]
 
@@ -115,8 +115,8 @@ class Histories:
         """Return the sessions that began with writes that no event made, by the writes' seqs."""
         if not seqs:
             return {}
-        asked = (session_key, min(seqs), json.dumps(seqs))
-        return dict(await self._database.fetch(_BEGAN, *asked))
+        parameters = (session_key, min(seqs), json.dumps(seqs))
+        return dict(await self._database.fetch(_BEGAN, *parameters))
 
     async def previous(self, session_key: int, scope: Scope, key: str, seq: int) -> int | None:
         """Return the number of this session's last event before the seq that wrote the key."""
@@ -131,14 +131,14 @@ class Histories:
     ) -> dict[int, list[str]]:
         """Return which of the events between two numbers, both included, wrote keys that are
         wanted, and which: with their prefixes, by the events' numbers."""
-        found: dict[int, list[str]] = {}
+        by_number: dict[int, list[str]] = {}
         for scope, kind, key in await self._database.fetch(_KEYS, session_key):
             name = prefixed(kind, key)
             if matches(name):
-                asked = (session_key, scope, key, first, last)
-                for (number,) in await self._database.fetch(_WRITERS, *asked):
-                    found.setdefault(number, []).append(name)
-        return found
+                parameters = (session_key, scope, key, first, last)
+                for (number,) in await self._database.fetch(_WRITERS, *parameters):
+                    by_number.setdefault(number, []).append(name)
+        return by_number
 
     async def deltas(
         self, session_key: int, *, first: int, last: int, keys: Iterable[str] | None = None
@@ -147,11 +147,11 @@ class Histories:
         its prefix, by the events' numbers. `keys` leaves out all others than these, in all scopes.
         """
         names = None if keys is None else json.dumps([scoped(key)[1] for key in keys])
-        found: dict[int, dict[str, str]] = {}
+        by_number: dict[int, dict[str, str]] = {}
         rows = await self._database.fetch(_WRITTEN, session_key, first, last, names)
         for number, scope, key, value in rows:
-            found.setdefault(number, {})[prefixed(scope, key)] = value
-        return found
+            by_number.setdefault(number, {})[prefixed(scope, key)] = value
+        return by_number
 
     async def change(self, session_key: int, seq: int, *, back: bool) -> int | None:
         """Return the number of the session's nearest event before or after the seq that wrote any
@@ -162,8 +162,8 @@ class Histories:
 
 def _write(row: Sequence[Any], began: int | None) -> Write:
     seq, value, *event = row
-    known = event[0] is not None
-    return Write(seq, value, began=began, event=EventRow(*event) if known else None)
+    has_event = event[0] is not None
+    return Write(seq, value, began=began, event=EventRow(*event) if has_event else None)
 
 
 def _first(rows: Sequence[tuple[int]]) -> int | None:

@@ -111,7 +111,7 @@ class _Course:
         self.bytes = 0
         self._last: _Event | None = None
         self.ends = array("q")
-        self.worked = array("d", [0.0])
+        self.work = array("d", [0.0])
         self.paused = array("d", [0.0])
 
     def grow(self, rows: Iterable[_Event]) -> None:
@@ -120,8 +120,8 @@ class _Course:
             self.seqs.append(row.seq)
             self.bytes += row.size
             self.tokens.append(self.tokens[-1] + believed(row.tokens or 0))
-            worked = seconds_of_work(row, before) or 0.0
-            self.seconds.append(self.seconds[-1] + max(-_LONGEST, min(worked, _LONGEST)))
+            seconds = seconds_of_work(row, before) or 0.0
+            self.seconds.append(self.seconds[-1] + max(-_LONGEST, min(seconds, _LONGEST)))
             self.pauses.append(self.pauses[-1] + row.paused)
             if row.tokens is not None:
                 self.token_events.append(number)
@@ -162,10 +162,10 @@ class _Course:
         )
 
     def end(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        for seq, worked, held in rows:
+        for seq, work, pause in rows:
             self.ends.append(seq)
-            self.worked.append(self.worked[-1] + worked)
-            self.paused.append(self.paused[-1] + held)
+            self.work.append(self.work[-1] + work)
+            self.paused.append(self.paused[-1] + pause)
 
 
 class _Answers:
@@ -225,9 +225,9 @@ class Totals:
 
     async def tokens(self, session_key: int, until: int) -> int | None:
         """Return the tokens of the events up to this number; None if none counted any."""
-        known = await self._events(session_key)
-        number = min(max(until, 0), len(known.seqs))
-        return known.tokens[number] if _within(known.token_events, 1, number) else None
+        course = await self._events(session_key)
+        number = min(max(until, 0), len(course.seqs))
+        return course.tokens[number] if _within(course.token_events, 1, number) else None
 
     async def ranges(
         self, session_key: int, ranges: Sequence[tuple[int, int]], *, limits: Sequence[int] = ()
@@ -236,10 +236,10 @@ class Totals:
 
         `limits` as for `usage`.
         """
-        known = await self._events(session_key)
+        course = await self._events(session_key)
         usages = await self._usages(session_key, ranges, limits)
         return [
-            known.sums(first, last, usage, since=first - 1)
+            course.sums(first, last, usage, since=first - 1)
             for (first, last), usage in zip(ranges, usages, strict=True)
         ]
 
@@ -250,14 +250,14 @@ class Totals:
 
         `limits` as for `usage`.
         """
-        known = await self._events(session_key)
+        course = await self._events(session_key)
         spans = []
         for number in numbers:
-            first, last = known.invocation(number)
+            first, last = course.invocation(number)
             spans.append((first, max(number, min(last, until))))
         usages = await self._usages(session_key, spans, limits)
         return [
-            InvocationSums(known.sums(*span, usage, since=span[0]), _first(known.messages, *span))
+            InvocationSums(course.sums(*span, usage, since=span[0]), _first(course.messages, *span))
             for span, usage in zip(spans, usages, strict=True)
         ]
 
@@ -277,61 +277,61 @@ class Totals:
 
         None without any.
         """
-        known = await self._runs(session_key)
-        return (known.worked[-1] if known.ends else None), known.paused[-1]
+        course = await self._runs(session_key)
+        return (course.work[-1] if course.ends else None), course.paused[-1]
 
     async def seconds_at(self, event: EventRow) -> tuple[float | None, float]:
         """The same as of an event, the part of its run up to it included."""
-        known = await self._runs(event.session)
+        course = await self._runs(event.session)
         await self._events(event.session)
-        count = bisect_left(known.ends, event.seq)
-        worked, held = known.worked[count], known.paused[count]
+        count = bisect_left(course.ends, event.seq)
+        work, pause = course.work[count], course.paused[count]
         rows = await self._database.find(_RUN, event.run, event.session) if event.run else []
         if not rows:
-            return (worked if count else None), held
-        [(started, ended)] = rows
+            return (work if count else None), pause
+        [(start, end)] = rows
         # Runs of a session follow each other: behind the end of the one before, all is this one's.
-        first = bisect_right(known.seqs, known.ends[count - 1]) if count else 0
-        paused = known.pauses[event.number] - known.pauses[first]
-        here = event.timestamp if ended is None else min(event.timestamp, ended)
-        return worked + max(here - started - paused, 0), held + paused
+        first = bisect_right(course.seqs, course.ends[count - 1]) if count else 0
+        own_pause = course.pauses[event.number] - course.pauses[first]
+        here = event.timestamp if end is None else min(event.timestamp, end)
+        return work + max(here - start - own_pause, 0), pause + own_pause
 
     async def _events(self, session: int) -> _Course:
-        known = _cached(self._courses, session, _Course)
-        read = self._database.find if known.seqs else self._database.fetch
-        async with known.lock:
-            while rows := await read(_EVENTS, session, len(known.seqs), _BATCH):
-                known.grow(map(_Event._make, rows))
-        return known
+        course = _cached(self._courses, session, _Course)
+        read = self._database.find if course.seqs else self._database.fetch
+        async with course.lock:
+            while rows := await read(_EVENTS, session, len(course.seqs), _BATCH):
+                course.grow(map(_Event._make, rows))
+        return course
 
     async def _runs(self, session: int) -> _Course:
-        known = _cached(self._courses, session, _Course)
-        async with known.lock:
-            last = known.ends[-1] if known.ends else 0
+        course = _cached(self._courses, session, _Course)
+        async with course.lock:
+            last = course.ends[-1] if course.ends else 0
             while rows := await self._database.find(_ENDED, session, last, _BATCH):
-                known.end(rows)
-                last = known.ends[-1]
-        return known
+                course.end(rows)
+                last = course.ends[-1]
+        return course
 
     async def _usages(
         self, session: int, ranges: Iterable[tuple[int, int]], limits: Sequence[int]
     ) -> list[list[UsageSum]]:
-        known = _cached(self._answers, (session, tuple(limits)), lambda: _Answers(limits))
-        async with known.lock:
-            last = known.numbers[-1] if known.numbers else 0
+        answers = _cached(self._answers, (session, tuple(limits)), lambda: _Answers(limits))
+        async with answers.lock:
+            last = answers.numbers[-1] if answers.numbers else 0
             while rows := await self._database.find(_ANSWERS, session, last, _BATCH):
-                known.grow(map(_Answer._make, rows))
-                last = known.numbers[-1]
+                answers.grow(map(_Answer._make, rows))
+                last = answers.numbers[-1]
         sums, spans, places = [], [], []
         for place, (first, last) in enumerate(ranges):
-            summed, others = known.within(first, last)
+            summed, others = answers.within(first, last)
             sums.append(summed)
             spans += others
             places += [place] * len(others)
         if spans:
             rows = await self._database.fetch(_ANSWERS_WITHIN, session, json.dumps(spans))
             for span, *values in rows:
-                _add(sums[places[span]], _Answer(*values), known.limits)
+                _add(sums[places[span]], _Answer(*values), answers.limits)
         return [_usage_sums(each) for each in sums]
 
 

@@ -49,9 +49,9 @@ def clean_text(value: str, what: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        found = value[error.start]
+        char = value[error.start]
         raise BadValue(
-            f"{what} holds the lone surrogate {found!r} at {error.start}, which is no character; "
+            f"{what} holds the lone surrogate {char!r} at {error.start}, which is no character; "
             "replace it"
         ) from None
     return value
@@ -155,8 +155,8 @@ def event_row(row: Sequence[Any]) -> EventRow:
 def event_body(row: Sequence[Any]) -> tuple[EventRow, Event]:
     """The row of the view `event_bodies`, with its event, or what tells of its damage."""
     *values, checksum, data = row
-    known = event_row(values)
-    return known, Event(data) if intact(data, checksum) else unreadable(known)
+    entry = event_row(values)
+    return entry, Event(data) if intact(data, checksum) else unreadable(entry)
 
 
 def intact(data: str, checksum: int | None) -> bool:

@@ -10,7 +10,7 @@ from devui.debugger.recovery.unknown import UnknownCall, unknown_calls
 from devui.debugger.runs.live import LiveRun
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow
-from devui.store.runs.calls import answered, long_running_calls
+from devui.store.runs.calls import has_answer, long_running_calls
 
 Standing = Literal[
     "idle", "running", "held", "waiting", "stopped", "interrupted", "failed", "forked"
@@ -98,7 +98,7 @@ async def _question(journal: Journal, session: int, invocation: str) -> int | No
     for row in reversed(await long_running_calls(journal, session, invocation)):
         calls = row.summary.calls
         asked = [call.id for call in calls if call.long_running and call.id]
-        if not all([await answered(journal, row, each, by_user=True) for each in asked]):
+        if not all([await has_answer(journal, row, each, by_user=True) for each in asked]):
             return row.number
     return None
 

@@ -23,7 +23,7 @@ from devui.debugger.guard.recorded import kept_actions
 from devui.debugger.recovery.lastspans import LastSpan, lasting
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, ForkRow, NewEdit, RunRow
-from devui.store.runs.calls import answered, latest_calls, spoke
+from devui.store.runs.calls import has_answer, has_event_by, latest_calls
 from devui.wire.events import Event
 from devui.wire.gates import EFFECTS, GUARD, SKIPPED, Effect
 
@@ -98,7 +98,7 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     found = [
         call
         for call in _open_calls(events)
-        if not await spoke(journal, session, invocation, call.tool)  # an agent of that name
+        if not await has_event_by(journal, session, invocation, call.tool)  # an agent of that name
     ]
     if not found:
         return ()
@@ -172,7 +172,7 @@ async def _events(journal: Journal, session: int, invocation: str) -> list[_Stor
     first: EventRow | None = None
     for row in await latest_calls(journal, session, invocation):
         ids = [call.id for call in row.summary.calls if call.id]
-        if not all([await answered(journal, row, each) for each in ids]):
+        if not all([await has_answer(journal, row, each) for each in ids]):
             first = row
             break
     if first is None:

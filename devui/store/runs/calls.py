@@ -63,17 +63,19 @@ async def long_running_calls(journal: Journal, session: int, invocation: str) ->
     return [event_row(row) for row in rows]
 
 
-async def answered(journal: Journal, called: EventRow, call: str, *, by_user: bool = False) -> bool:
+async def has_answer(
+    journal: Journal, call_event: EventRow, call: str, *, by_user: bool = False
+) -> bool:
     """Return whether a later event of the invocation answers the call, if wanted of the
     user's."""
-    written = json.dumps(call, ensure_ascii=False)
+    call_json = json.dumps(call, ensure_ascii=False)
     author = USER if by_user else None
-    values = (called.session, called.invocation_id, called.seq, written, author)
-    [(found,)] = await journal.fetch(_ANSWERED, *values)
-    return bool(found)
+    values = (call_event.session, call_event.invocation_id, call_event.seq, call_json, author)
+    [(exists,)] = await journal.fetch(_ANSWERED, *values)
+    return bool(exists)
 
 
-async def spoke(journal: Journal, session: int, invocation: str, author: str) -> bool:
+async def has_event_by(journal: Journal, session: int, invocation: str, author: str) -> bool:
     """Return whether the invocation has an event of this author."""
-    [(found,)] = await journal.fetch(_SPOKE, session, invocation, author)
-    return bool(found)
+    [(exists,)] = await journal.fetch(_SPOKE, session, invocation, author)
+    return bool(exists)

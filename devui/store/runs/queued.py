@@ -64,7 +64,7 @@ class Queued:
         """Return one message. Raises NotQueued."""
         rows = await self._database.find(_GET, session, number)
         if not rows:
-            raise _gone()
+            raise _not_queued()
         return QueuedRow(*rows[0])
 
     async def change(self, session: int, number: int, message: str) -> None:
@@ -73,7 +73,7 @@ class Queued:
 
         def work(connection: sqlite3.Connection) -> None:
             if not connection.execute(_CHANGE, (message, session, number)).rowcount:
-                raise _gone()
+                raise _not_queued()
 
         await self._database.write(work)
 
@@ -89,8 +89,8 @@ class Queued:
 def take(connection: sqlite3.Connection, session: int, number: int) -> None:
     """Take a message out of the queue, as a part of a transaction. Raises NotQueued."""
     if not connection.execute(_REMOVE, (session, number)).rowcount:
-        raise _gone()
+        raise _not_queued()
 
 
-def _gone() -> NotQueued:
+def _not_queued() -> NotQueued:
     return NotQueued("this message isn't in the queue any more: it was sent or removed")

@@ -72,18 +72,18 @@ def last_sign(
     `texts` are its partial events that became no event, as JSON texts in their order.
     """
     started = run.started
-    moment, held = started, 0.0
+    moment, pause = started, 0.0
     for at, paused in connection.execute(_LAST_EVENT, (run.session, run.id)):
-        moment, held = at, paused
+        moment, pause = at, paused
     for since, paused in connection.execute(_LAST_HOLD, (run.id,)):
         if since >= moment:  # a journal of before that was told has no `paused`
-            moment, held = since, held if paused is None else paused
+            moment, pause = since, pause if paused is None else paused
     later = [at for (at,) in connection.execute(_LAST_PRINTED, (run.id,))]
-    told = [json.loads(text).get("timestamp") for text in texts[-1:]]
-    later += [at for at in told if isinstance(at, int | float)]  # a server has to start, whatever
-    ended = min(max(started, moment, *later), now)
-    ended = max(ended, started)
-    return ended, min(max(held, 0.0), ended - started)
+    times = [json.loads(text).get("timestamp") for text in texts[-1:]]
+    later += [at for at in times if isinstance(at, int | float)]  # a server has to start, whatever
+    end = min(max(started, moment, *later), now)
+    end = max(end, started)
+    return end, min(max(pause, 0.0), end - started)
 
 
 ACTIVE: frozenset[RunStatus] = frozenset({"running", "stopping"})
@@ -150,7 +150,7 @@ _END = 2**63 - 1
 _NO_LIMIT = -1
 
 
-_Wanted = tuple[RunStatus, str | None, str | None, str | None, float, float | None, str | None]
+_Change = tuple[RunStatus, str | None, str | None, str | None, float, float | None, str | None]
 """Status, error, invocation id, unfinished answers, seconds held, start, who stopped it; None: the
 old value."""
 
@@ -232,11 +232,11 @@ class Runs:
         optional_text(error, "the run's error")
         optional_text(invocation_id, "the invocation id")
         optional_text(unfinished, "the unfinished answers")
-        wanted = (status, error, invocation_id, unfinished, paused, started, None)
+        change = (status, error, invocation_id, unfinished, paused, started, None)
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
-            return _change(connection, run_id, wanted, now)
+            return _change(connection, run_id, change, now)
 
         return await self._database.write(work)
 
@@ -256,11 +256,11 @@ class Runs:
         `newest` and `active` tell it all the same. `end` waits for that.
         """
         now = self._clock()
-        wanted = (status, error, run.invocation_id, unfinished, paused, run.started, stopped_by)
+        change = (status, error, run.invocation_id, unfinished, paused, run.started, stopped_by)
 
         def work(connection: sqlite3.Connection) -> RunRow:
             row = _require(connection, run.id)
-            return row if row.ended is not None else _change(connection, run.id, wanted, now)
+            return row if row.ended is not None else _change(connection, run.id, change, now)
 
         over = replace(
             run,
@@ -354,15 +354,15 @@ class Runs:
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> list[RunRow]:
-            marked = []
+            rows = []
             for run, session in connection.execute(_ALL_ACTIVE).fetchall():
                 if only is not None and run not in only:
                     continue
-                said = stray(connection, session, run)
-                ended, held = last_sign(connection, _require(connection, run), said, now)
-                wanted: _Wanted = ("interrupted", None, None, unfinished(said), held, None, None)
-                marked.append(_change(connection, run, wanted, ended))
-            return marked
+                texts = stray(connection, session, run)
+                end, pause = last_sign(connection, _require(connection, run), texts, now)
+                change: _Change = ("interrupted", None, None, unfinished(texts), pause, None, None)
+                rows.append(_change(connection, run, change, end))
+            return rows
 
         return await self._database.write(work)
 
@@ -444,16 +444,16 @@ def _check_silence(connection: sqlite3.Connection, session_key: int, last_seen: 
 def _change(
     connection: sqlite3.Connection,
     run_id: str,
-    change: _Wanted,
+    change: _Change,
     now: float,
 ) -> RunRow:
-    status, error, invocation_id, unfinished, held, started, stopped_by = change
+    status, error, invocation_id, unfinished, pause, started, stopped_by = change
     present = _require(connection, run_id).status
     if status not in TRANSITIONS[present]:
         raise RunTransition(f"the run {run_id!r} is {present} and cannot become {status!r}")
     ended = None if status in ACTIVE else now
     seq = advance(connection)
-    values = (status, error, started, ended, seq, invocation_id, unfinished, held, stopped_by)
+    values = (status, error, started, ended, seq, invocation_id, unfinished, pause, stopped_by)
     connection.execute(_CHANGE, (*values, run_id))
     return _require(connection, run_id)
 

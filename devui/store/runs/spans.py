@@ -99,8 +99,8 @@ class Spans:
     async def add(
         self,
         session_key: int,
-        begun: Sequence[NewSpan],
-        ended: Sequence[SpanEnd],
+        begins: Sequence[NewSpan],
+        ends: Sequence[SpanEnd],
         pieces: Mapping[str, str],
     ) -> None:
         """Record spans that began, then ends, and the pieces that are not known yet.
@@ -113,8 +113,8 @@ class Spans:
             connection.executemany(
                 _PIECE, [(key, name, printable(data)) for name, data in pieces.items()]
             )
-            connection.executemany(_BEGIN, [(key, *_begin(span)) for span in begun])
-            connection.executemany(_END, [_end(span) for span in ended])
+            connection.executemany(_BEGIN, [(key, *_begin(span)) for span in begins])
+            connection.executemany(_END, [_end(span) for span in ends])
 
         await self._database.write(work)
 
@@ -122,8 +122,8 @@ class Spans:
         self, session_key: int, run: str, *, calls: Iterable[str] | None = None
     ) -> list[SpanRow]:
         """Return the spans of a run in the order in which they began; or those of these calls."""
-        wanted = None if calls is None else json.dumps([*calls])
-        rows = await self._database.fetch(_OF_RUN, session_key, run, wanted)
+        calls_json = None if calls is None else json.dumps([*calls])
+        rows = await self._database.fetch(_OF_RUN, session_key, run, calls_json)
         return [SpanRow(*row) for row in rows]
 
     async def every(self, session_key: int) -> list[SpanRow]:
@@ -139,8 +139,8 @@ class Spans:
 
         In a fork also of the calls whose results it took over.
         """
-        wanted = json.dumps([*calls])
-        return dict(await self._database.fetch(_EFFECTS, session_key, wanted))
+        calls_json = json.dumps([*calls])
+        return dict(await self._database.fetch(_EFFECTS, session_key, calls_json))
 
     async def get(self, session_key: int, span_id: int) -> SpanRow | None:
         """Return a span of the session, or None."""
@@ -240,24 +240,24 @@ _EXPORTED_PIECES = """
 
 async def spans(snapshot: Snapshot, session: int) -> AsyncIterator[Record]:
     """Spans, each after those pieces of its request that no span before it has."""
-    after, known = 0, set[str]()
+    after, seen = 0, set[str]()
     while rows := await snapshot.fetch(_SPANS, session, after, _BATCH):
         for row in rows:
             span = _span(row)
             names = names_in(span["sent"]) if span["kind"] == "model" else ()
-            wanted = [name for name in names if name not in known]
-            known.update(wanted)
-            found = dict(await snapshot.fetch(_EXPORTED_PIECES, session, json.dumps(wanted)))
-            for name in dict.fromkeys(name for name in wanted if name in found):
-                yield {"type": "piece", "name": name, "data": parsed(found[name])}
+            new_names = [name for name in names if name not in seen]
+            seen.update(new_names)
+            pieces = dict(await snapshot.fetch(_EXPORTED_PIECES, session, json.dumps(new_names)))
+            for name in dict.fromkeys(name for name in new_names if name in pieces):
+                yield {"type": "piece", "name": name, "data": parsed(pieces[name])}
             yield span
         after = rows[-1][0]
 
 
 def names_in(request: object) -> Iterator[str]:
     """The names of pieces in what a model call was sent."""
-    told = request if isinstance(request, dict) else {}
-    for value in (told.get(member) for member in ("system", "config", "tools", "contents")):
+    members = request if isinstance(request, dict) else {}
+    for value in (members.get(member) for member in ("system", "config", "tools", "contents")):
         for name in value if isinstance(value, list) else [value]:
             if isinstance(name, str):
                 yield name
@@ -266,8 +266,8 @@ def names_in(request: object) -> Iterator[str]:
 def _span(row: Sequence[Any]) -> Record:
     names = ("run", "number", "parent", "kind", "name", "agent", "branch", "call", "event")
     times = ("began", "seconds", "first", "error")
-    _, *told, sent, result, effects = row
-    span = dict(zip((*names, *times), told, strict=True))
+    _, *columns, sent, result, effects = row
+    span = dict(zip((*names, *times), columns, strict=True))
     bodies = {"sent": optional(sent), "result": optional(result)}
     bodies |= {"effects": parsed(effects)} if effects is not None else {}
     return {"type": "span", **span, **bodies}

@@ -51,17 +51,17 @@ class Trials:
 
     async def add(self, trial: TrialRow) -> TrialRow:
         """Keep one and return it with its number and time. Raises BadValue."""
-        kept = replace(trial, at=self._clock())
-        texts = (kept.app, kept.agent, kept.name, kept.sent, kept.actor)
-        for text in (*texts, kept.result or "", kept.error or ""):
+        row = replace(trial, at=self._clock())
+        texts = (row.app, row.agent, row.name, row.sent, row.actor)
+        for text in (*texts, row.result or "", row.error or ""):
             clean_text(text, "the trial")
-        place = (kept.app, kept.session, kept.span, kept.event, kept.agent, kept.name)
-        said = (kept.sent, kept.result, kept.error, kept.seconds, kept.actor, kept.at)
+        place = (row.app, row.session, row.span, row.event, row.agent, row.name)
+        outcome = (row.sent, row.result, row.error, row.seconds, row.actor, row.at)
 
         def work(connection: sqlite3.Connection) -> int:
-            return connection.execute(_ADD, (*place, *said)).lastrowid or 0
+            return connection.execute(_ADD, (*place, *outcome)).lastrowid or 0
 
-        return replace(kept, id=await self._database.write(work))
+        return replace(row, id=await self._database.write(work))
 
     async def list(
         self, session: int, *, span: int | None = None, limit: int = 50

@@ -158,17 +158,17 @@ def check_journal(path: Path, delta_of: Deltas) -> Checkup:
     at all; whatever else is wrong is among the faults.
     """
     newest = load_migrations()[-1].version
-    done = Checkup()
+    checkup = Checkup()
     try:
         examine(path, newest)
         with closing(read_only(path)) as connection:
-            _look(connection, done, newest, delta_of)
+            _look(connection, checkup, newest, delta_of)
     except JournalDamaged as error:
-        done.faults.append(" ".join(str(error).split()))
-        done.damaged = True
+        checkup.faults.append(" ".join(str(error).split()))
+        checkup.damaged = True
     except sqlite3.Error as error:
         raise from_sqlite(error, str(path)) from error
-    return done
+    return checkup
 
 
 def _look(connection: sqlite3.Connection, checkup: Checkup, newest: int, delta_of: Deltas) -> None:
@@ -201,9 +201,9 @@ def _damaged_texts(connection: sqlite3.Connection) -> Iterator[str]:
         rows = connection.execute(f'SELECT * FROM "{table}"')  # noqa: S608 - names of our schema
         names = [column[0] for column in rows.description]
         for row in rows:
-            known = dict(zip(names, row, strict=True))
-            damaged = [name for name, value in known.items() if isinstance(value, Damaged)]
-            yield from (f"{_place(table, known)}: {name!r} is no UTF-8 text" for name in damaged)
+            columns = dict(zip(names, row, strict=True))
+            damaged = [name for name, value in columns.items() if isinstance(value, Damaged)]
+            yield from (f"{_place(table, columns)}: {name!r} is no UTF-8 text" for name in damaged)
 
 
 def _place(table: str, row: Mapping[str, Any]) -> str:
@@ -217,9 +217,9 @@ def _place(table: str, row: Mapping[str, Any]) -> str:
 
 def _excerpt(faults: Iterator[str]) -> list[str]:
     """The first few, and how many more there are."""
-    found = list(faults)
-    more = len(found) - _MOST
-    return found[:_MOST] + ([f"… and {more} more like this"] if more > 0 else [])
+    lines = list(faults)
+    more = len(lines) - _MOST
+    return lines[:_MOST] + ([f"… and {more} more like this"] if more > 0 else [])
 
 
 def _unlike(connection: sqlite3.Connection, delta_of: Deltas) -> Iterator[str]:
@@ -236,13 +236,13 @@ def _unlike(connection: sqlite3.Connection, delta_of: Deltas) -> Iterator[str]:
         try:
             delta = _by_scope(delta_of(data), Scopes(*scopes))
             rows = connection.execute(_WRITTEN, (seq,))
-            written = {(scope, key): parsed(value) for scope, key, value in rows}
+            writes = {(scope, key): parsed(value) for scope, key, value in rows}
         except (ValueError, TypeError, KeyError, AttributeError, StoreError) as error:
             yield f"{place} cannot be read: {error}"
             continue
-        if delta != written:
-            keys = {key for _, key in delta.keys() ^ written.keys()}
-            keys |= {k for s, k in delta.keys() & written.keys() if delta[s, k] != written[s, k]}
+        if delta != writes:
+            keys = {key for _, key in delta.keys() ^ writes.keys()}
+            keys |= {k for s, k in delta.keys() & writes.keys() if delta[s, k] != writes[s, k]}
             yield f"{place} says something else than what it wrote to {', '.join(sorted(keys))}"
 
 

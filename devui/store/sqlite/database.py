@@ -84,9 +84,9 @@ def run_batch(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> lis
     """Commit all jobs in one transaction; one that takes the transaction down goes down alone."""
     try:
         return _run_together(connection, works)
-    except _TransactionLost as lost:
+    except _TransactionLost as error:
         if len(works) == 1:
-            return [Outcome(None, cast("Exception", lost.__cause__))]
+            return [Outcome(None, cast("Exception", error.__cause__))]
         return [outcome for work in works for outcome in run_batch(connection, [work])]
 
 
@@ -142,14 +142,14 @@ class Connection(aiosqlite.Connection):
 
         Integers are brought into SQLite's range. A text that is no UTF-8 any more is a `Damaged`.
         """
-        given = [bounded(value) for value in parameters]
+        values = [bounded(value) for value in parameters]
         try:
-            return await self.call(partial(_fetch, sql=sql, values=given))
+            return await self.call(partial(_fetch, sql=sql, values=values))
         except sqlite3.Error as error:
             if not is_undecodable(error):
                 raise from_sqlite(error, str(self._path)) from error
         try:
-            return await self.call(partial(_fetch_damaged, sql=sql, values=given))
+            return await self.call(partial(_fetch_damaged, sql=sql, values=values))
         except sqlite3.Error as error:
             raise from_sqlite(error, str(self._path)) from error
 
@@ -302,12 +302,12 @@ class Database:
         if self._closing:
             self._room.release()
             raise JournalClosed(f"the journal {str(self._path)!r} is closed")
-        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        done.add_done_callback(lambda _: self._room.release())
-        self._waiting.append(Job(work, done))
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(lambda _: self._room.release())
+        self._waiting.append(Job(work, future))
         self._wake.set()
         # The shield keeps a cancelled caller from taking its job, or its place, out of the queue.
-        return await asyncio.shield(done)
+        return await asyncio.shield(future)
 
     @contextmanager
     def waited_for(self) -> Iterator[None]:
@@ -418,12 +418,12 @@ class Database:
             if isinstance(error, JournalLogGone):
                 await self._save_log()
         self._suspect = self._suspect or any(outcome.is_disk_error for outcome in outcomes)
-        told = [outcome._replace(error=self._translate(outcome.error)) for outcome in outcomes]
-        self._note([outcome.error for outcome in told])
-        for name, outcome in zip(owed, told, strict=False):
+        results = [outcome._replace(error=self._translate(outcome.error)) for outcome in outcomes]
+        self._note([outcome.error for outcome in results])
+        for name, outcome in zip(owed, results, strict=False):
             if outcome.error is None or _is_final(outcome.error):
                 self.owed.pop(name, None)
-        return told[len(owed) :]
+        return results[len(owed) :]
 
     async def _save_log(self) -> None:
         """Move what the log holds into the journal, while it can still be read: the file lives as
@@ -435,9 +435,9 @@ class Database:
     def _note(self, errors: list[Exception | None]) -> None:
         """Keep whether the journal takes changes; a job that fails by itself says nothing of it."""
         trouble = next((error for error in errors if isinstance(error, PASSING)), None)
-        turned = type(trouble) is not type(self.trouble)
+        has_changed = type(trouble) is not type(self.trouble)
         over = None in errors and not self._waited_for
-        if turned and (trouble is not None or over):
+        if has_changed and (trouble is not None or over):
             self.trouble = trouble
             if self.on_trouble is not None:
                 self.on_trouble(trouble)

@@ -116,8 +116,8 @@ class Files:
 
     def remember(self) -> None:
         """Those that are there now are the ones; what is not there is not looked for."""
-        found = {path: _identity(path) for path in (self._path, *self._beside)}
-        self._identities = {path: identity for path, identity in found.items() if identity}
+        identities = {path: _identity(path) for path in (self._path, *self._beside)}
+        self._identities = {path: identity for path, identity in identities.items() if identity}
 
     def check(self) -> None:
         """Raise JournalGone if the journal is not in its place, JournalLogGone if only a file
@@ -202,18 +202,18 @@ def _file_system(place: Path) -> str:
         lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ""
-    found, depth = "", 0
+    kind, depth = "", 0
     for line in lines:
-        about, _, told = line.partition(" - ")
+        about, _, details = line.partition(" - ")
         mounted = Path(_ESCAPED.sub(_character, about.split(" ")[4]))
         # Of two at one place the later one hides the earlier one.
         if place.is_relative_to(mounted) and len(mounted.parts) >= depth:
-            found, depth = told.split(" ")[0], len(mounted.parts)
-    return found
+            kind, depth = details.split(" ")[0], len(mounted.parts)
+    return kind
 
 
-def _character(escaped: re.Match[str]) -> str:
-    return chr(int(escaped[1], 8))
+def _character(match: re.Match[str]) -> str:
+    return chr(int(match[1], 8))
 
 
 DATABASE = "journal.db"
@@ -290,10 +290,10 @@ def _lock(path: Path) -> list[FileLock]:
     locks = [FolderLock(path), FileLock(path / _LOCK, PRIVATE_FILE)]
     for lock in locks:
         try:
-            taken = lock.take()
+            is_ours = lock.take()
         except FileNotFoundError:  # on a read-only disk, where nobody can be kept from writing
-            taken = True
-        if not taken:
+            is_ours = True
+        if not is_ours:
             for each in locks:
                 each.release()
             raise JournalInUse(

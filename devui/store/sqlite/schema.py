@@ -49,15 +49,15 @@ def rebuild(path: Path) -> Path:
     Pages that the log does not hold are empty: it has to be checked. The log stays as it is.
     Raises sqlite3.Error, OSError; `discard` takes away what was made.
     """
-    log, made = beside(path, "-wal"), beside(path, ".recovered")
-    discard(made)
-    create_private(made)
-    made.write_bytes(blank(log))
-    create_private(beside(made, "-wal"))
-    shutil.copyfile(log, beside(made, "-wal"))
-    with closing(sqlite3.connect(made, isolation_level=None)) as connection:
+    log, copy = beside(path, "-wal"), beside(path, ".recovered")
+    discard(copy)
+    create_private(copy)
+    copy.write_bytes(blank(log))
+    create_private(beside(copy, "-wal"))
+    shutil.copyfile(log, beside(copy, "-wal"))
+    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    return made
+    return copy
 
 
 def blank(log: Path) -> bytes:
@@ -206,8 +206,8 @@ def read_only(
     told to make none either. If the folder `is_ours`, nobody does where there is an empty one.
     """
     logs = [path.with_name(path.name + suffix) for suffix in _LOGS]
-    used = any(log.exists() and not (is_ours and log.stat().st_size == 0) for log in logs)
-    uri = f"{path.absolute().as_uri()}?{'mode=ro' if used else 'immutable=1'}"
+    has_log = any(log.exists() and not (is_ours and log.stat().st_size == 0) for log in logs)
+    uri = f"{path.absolute().as_uri()}?{'mode=ro' if has_log else 'immutable=1'}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, factory=factory)
 
 
@@ -244,9 +244,9 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
 def _check_owner(path: Path, application_id: int, tables: int) -> None:
     if application_id == APPLICATION_ID or (application_id == 0 and tables == 0):
         return
-    told = f" (id {application_id:#x})" if application_id else ""
+    suffix = f" (id {application_id:#x})" if application_id else ""
     raise JournalForeign(
-        f"{str(path)!r} belongs to another application{told}; nothing in it was changed. "
+        f"{str(path)!r} belongs to another application{suffix}; nothing in it was changed. "
         "Choose another folder with --data-dir"
     )
 
@@ -258,10 +258,10 @@ def _recover(path: Path, newest: int) -> SetAside:
     """
     log, recovered = beside(path, "-wal"), False
     try:
-        made = rebuild(path)
-        examine(made, newest, is_ours=True)
-        with closing(read_only(made, is_ours=True)) as connection:
-            check(connection, made)
+        copy = rebuild(path)
+        examine(copy, newest, is_ours=True)
+        with closing(read_only(copy, is_ours=True)) as connection:
+            check(connection, copy)
             recovered = _number(connection, _OWNER) == APPLICATION_ID
     except JournalDamaged as error:
         _LOG.warning("not all of %s is in its log: %s", path, error)
@@ -276,7 +276,7 @@ def _recover(path: Path, newest: int) -> SetAside:
     create_private(aside)
     aside.write_bytes(blank(log))
     if recovered:
-        made.replace(path)
+        copy.replace(path)
     log.rename(beside(aside, "-wal"))
     beside(path, "-shm").unlink(missing_ok=True)
     return SetAside(aside, recovered)

@@ -25,7 +25,7 @@ async def of_session(request: Request) -> Response:
     """
     services, app = services_of(request), request.path_params.get("app")
     spans = []
-    for session in await services.journal.sessions.named(request.path_params["session"], app):
+    for session in await services.journal.sessions.with_id(request.path_params["session"], app):
         rows = await services.journal.spans.every(session.key)
         recorded = await _with_payloads(services, rows)
         spans += (await _trace(services, session, rows)).spans(recorded)

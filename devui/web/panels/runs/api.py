@@ -270,7 +270,7 @@ async def _matching_sessions(request: Request) -> Sequence[SessionRow]:
     if query.get("starred"):
         return await services.journal.sessions.starred(app, _SESSIONS)
     if name is not None:
-        return await services.journal.sessions.named(name, app, user, _SESSIONS)
+        return await services.journal.sessions.with_id(name, app, user, _SESSIONS)
     if app is None and user is not None:
         raise BadRequest("name the user's app as well: ?app=NAME&user=ID")
     if app is None:
