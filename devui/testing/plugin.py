@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from devui.testing.refreshing import is_recording
-from devui.worker.replay.network import guarded
+from devui.worker.replay.network import is_guarded
 
 _REFUSED = frozenset({"socket.connect", "socket.sendto", "socket.getaddrinfo"})
 
@@ -77,7 +77,7 @@ def _write(report: Report, outcome: str, seconds: float) -> None:
 
 
 def _refuse(event: str, args: tuple[Any, ...]) -> None:
-    if event not in _REFUSED or guarded() or is_recording():
+    if event not in _REFUSED or is_guarded() or is_recording():
         return  # a replay refuses by itself, and remembers it
     if event != "socket.getaddrinfo" and args[0].family not in {socket.AF_INET, socket.AF_INET6}:
         return  # a socket of this machine's own

@@ -71,12 +71,12 @@ class WireArtifactService(BaseArtifactService):
         check_name(filename)
         version = version_number(version)
         session = self._scope(filename, session_id)
-        told = await self._link.request(
+        part = await self._link.request(
             lambda i: LoadArtifact(
                 id=i, user=user_id, session=session, filename=filename, version=version
             )
         )
-        return None if told is None else types.Part.model_validate(told)
+        return None if part is None else types.Part.model_validate(part)
 
     async def list_artifact_keys(
         self, *, app_name: str, user_id: str, session_id: str | None = None
@@ -100,7 +100,7 @@ class WireArtifactService(BaseArtifactService):
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
         """The numbers of the versions, ascending."""
-        return [told["version"] for told in await self._versions(user_id, filename, session_id)]
+        return [entry["version"] for entry in await self._versions(user_id, filename, session_id)]
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
@@ -108,15 +108,15 @@ class WireArtifactService(BaseArtifactService):
         """What is known about each version, ascending."""
         return [
             self._kit.artifact_version(
-                version=told["version"],
+                version=entry["version"],
                 canonical_uri=artifact_uri(
-                    app_name, user_id, session_id, filename, version=told["version"]
+                    app_name, user_id, session_id, filename, version=entry["version"]
                 ),
-                custom_metadata=told["customMetadata"],
-                create_time=told["createTime"],
-                mime_type=told["mimeType"],
+                custom_metadata=entry["customMetadata"],
+                create_time=entry["createTime"],
+                mime_type=entry["mimeType"],
             )
-            for told in await self._versions(user_id, filename, session_id)
+            for entry in await self._versions(user_id, filename, session_id)
         ]
 
     async def get_artifact_version(
@@ -131,21 +131,21 @@ class WireArtifactService(BaseArtifactService):
         """What is known about that version, or the newest; None if there is none."""
         check_name(filename)
         version = version_number(version)
-        known = await self.list_artifact_versions(
+        versions = await self.list_artifact_versions(
             app_name=app_name, user_id=user_id, filename=filename, session_id=session_id
         )
         if version is None:
-            return known[-1] if known else None
-        return next((told for told in known if told.version == version), None)
+            return versions[-1] if versions else None
+        return next((each for each in versions if each.version == version), None)
 
     async def _versions(
         self, user_id: str, filename: str, session_id: str | None
     ) -> list[dict[str, Any]]:
         session = self._scope(filename, session_id)
-        told: list[dict[str, Any]] = await self._link.request(
+        versions: list[dict[str, Any]] = await self._link.request(
             lambda i: ListVersions(id=i, user=user_id, session=session, filename=filename)
         )
-        return told
+        return versions
 
     def _scope(self, filename: str, session_id: str | None) -> str | None:
         """A file of the user belongs to no session; any other needs one."""

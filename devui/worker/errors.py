@@ -28,10 +28,10 @@ def agent_error(error: BaseException, agents_dir: Path) -> AgentError:
     text = "".join(_readable(traceback.TracebackException.from_exception(error)).format())
     innermost, *others = raised_together(error)
     file, line = _where(innermost, agents_dir)
-    told = [message_of(innermost), *lines_of(others)]
+    messages = [message_of(innermost), *lines_of(others)]
     return AgentError(
         type=type(innermost).__name__,
-        message=sendable("\n".join(told))[:_MAX_MESSAGE],
+        message=sendable("\n".join(messages))[:_MAX_MESSAGE],
         traceback=sendable(text)[-_MAX_TRACEBACK:],
         file=readable_path(file, agents_dir) if file else None,
         line=line,
@@ -50,10 +50,10 @@ def readable_path(file: str, agents_dir: Path) -> str:
 
 
 def _readable(trace: traceback.TracebackException) -> traceback.TracebackException:
-    kept = [frame for frame in trace.stack if not any(n in frame.filename for n in _NOISE)]
+    frames = [frame for frame in trace.stack if not any(n in frame.filename for n in _NOISE)]
     # The worker's own frames above the agent's first one explain nothing to its author.
-    start = next((i for i, f in enumerate(kept) if not f.filename.startswith(_OUR_FILES)), 0)
-    trace.stack = traceback.StackSummary.from_list(kept[start:])
+    start = next((i for i, f in enumerate(frames) if not f.filename.startswith(_OUR_FILES)), 0)
+    trace.stack = traceback.StackSummary.from_list(frames[start:])
     if trace.__cause__ is not None:
         _readable(trace.__cause__)
     if trace.__context__ is not None:
@@ -100,8 +100,8 @@ def _place(frame: FrameType, agents: Path) -> Place:
 def innermost(places: Sequence[Place]) -> Place | None:
     """The innermost place in the app's own code, else the innermost of all."""
     own = [place for place in places if place.own]
-    told = own or places
-    return told[-1] if told else None
+    candidates = own or places
+    return candidates[-1] if candidates else None
 
 
 def _library_path(file: str) -> str:

@@ -62,9 +62,9 @@ def changed_since(kit: Kit, context: Context, before: str) -> str | None:
         return None  # a value that has no JSON form stood in the way
     changed = {name: value for name, value in actions.items() if value != then.get(name)}
     for name in _BY_KEY:
-        known = then.get(name) or {}
+        previous = then.get(name) or {}
         if name in changed:
-            changed[name] = {k: v for k, v in changed[name].items() if known.get(k, _NONE) != v}
+            changed[name] = {k: v for k, v in changed[name].items() if previous.get(k, _NONE) != v}
     for key, value in context.actions.state_delta.items():
         if isinstance(value, kit.auth_credential):
             changed.get("stateDelta", {}).pop(key, None)
@@ -73,8 +73,8 @@ def changed_since(kit: Kit, context: Context, before: str) -> str | None:
 
 def apply_effects(kit: Kit, context: Context, effects: dict[str, Any]) -> None:
     """Set what the recorded tool set; files are saved apart."""
-    told = {name: value for name, value in effects.items() if name != "artifactDelta"}
-    actions = kit.event_actions.model_validate_json(json.dumps(told))
+    fields = {name: value for name, value in effects.items() if name != "artifactDelta"}
+    actions = kit.event_actions.model_validate_json(json.dumps(fields))
     for key, value in actions.state_delta.items():
         context.state[key] = value
     own = context.actions

@@ -98,10 +98,10 @@ class Link:
         self._look: LookFor = _look_away
         self._severed = False
 
-    def start(self, receive: Receive, lost: Callable[[], None]) -> None:
+    def start(self, receive: Receive, on_loss: Callable[[], None]) -> None:
         """Read from now on: `receive` is called in the loop, `lost` in the reading thread."""
         thread = threading.Thread(
-            target=self._read, args=(receive, lost), name="devui-link", daemon=True
+            target=self._read, args=(receive, on_loss), name="devui-link", daemon=True
         )
         leave_alone(thread).start()
 
@@ -139,7 +139,7 @@ class Link:
         finally:
             self._waiting.pop(number, None)
 
-    def _read(self, receive: Receive, lost: Callable[[], None]) -> None:
+    def _read(self, receive: Receive, on_loss: Callable[[], None]) -> None:
         while (message := read_from_server(self._down)) is not None:
             if isinstance(message, Reply):
                 self._loop.call_soon_threadsafe(self._answer, message)
@@ -147,21 +147,21 @@ class Link:
                 self._answer_look(message)
             else:
                 self._loop.call_soon_threadsafe(receive, message)
-        lost()
+        on_loss()
 
     def _answer_look(self, message: Look) -> None:
-        seen = self._look(message)
-        if seen is not None:
+        answer = self._look(message)
+        if answer is not None:
             with contextlib.suppress(BrokenPipeError):  # the end of the server is told by reading
-                self.send(seen)
+                self.send(answer)
 
     def _answer(self, reply: Reply) -> None:
         future = self._waiting.get(reply.id)
         if future is None or future.done():
             return
         if reply.failure is not None:
-            refused = _REFUSALS.get(reply.failure.code, Refused)
-            future.set_exception(refused(reply.failure))
+            refusal = _REFUSALS.get(reply.failure.code, Refused)
+            future.set_exception(refusal(reply.failure))
         else:
             future.set_result(None if reply.result is None else loads(reply.result))
 

@@ -89,7 +89,7 @@ def load(agents_dir: Path, name: str) -> App | BaseNode:
         module = importlib.import_module(f"{name}.agent")
         exported = _exported(module)
     if exported is None and (folder / _DESCRIPTION).is_file():
-        exported = _described(folder / _DESCRIPTION)
+        exported = _description(folder / _DESCRIPTION)
     if exported is None:
         raise NoAgent(_nothing_exported(folder))
     try:
@@ -105,17 +105,17 @@ def load(agents_dir: Path, name: str) -> App | BaseNode:
 def _load_environment(folder: Path) -> None:
     if os.environ.get("ADK_DISABLE_LOAD_DOTENV", "").strip().lower() in _TRUE:
         return
-    given = dict(os.environ)
+    environment = dict(os.environ)
     for parent in (folder, *folder.parents):
         if (parent / ".env").is_file():
             # A reference such as ${HOST} means the file's own HOST, as with ADK; what the
             # environment had before stays all the same.
             load_dotenv(parent / ".env", override=True)
-            os.environ.update(given)
+            os.environ.update(environment)
             return
 
 
-def _described(file: Path) -> object:
+def _description(file: Path) -> object:
     """The agent of a file in YAML. Raises what its reader, and the code that it names, raise."""
     if adk_is_installed() and not importlib.import_module(ALIAS).__name__.startswith("devui."):
         reader = importlib.import_module(f"{ALIAS}.agents.config_agent_utils")
@@ -154,5 +154,5 @@ def _foreign(exported: object, module: ModuleType) -> str:
             f" calling it, such as {name}(name=...)"
         )
     kind = type(exported)
-    told = f"`root_agent` of {module.__name__} is a {kind.__module__}.{kind.__qualname__}"
-    return f"{told}, not an agent: it must be an agent (LlmAgent, …), a Workflow or an App"
+    what = f"`root_agent` of {module.__name__} is a {kind.__module__}.{kind.__qualname__}"
+    return f"{what}, not an agent: it must be an agent (LlmAgent, …), a Workflow or an App"

@@ -32,15 +32,15 @@ class Outputs:
 
     def __init__(self, send: Callable[[Output], None]) -> None:
         self._send = send
-        self._used: dict[str | None, int] = {}
+        self._sizes: dict[str | None, int] = {}
         self.writers: list[LineWriter] = []
 
     def say(self, stream: str, text: str, *, urgent: bool = False) -> None:
         """Send `text` for the current run, or count it as dropped when its share is used up."""
         run = current_run.get()
-        used = self._used.get(run, 0)
-        self._used[run] = used + len(text) + _PER_LINE
-        if used < MAX_PER_RUN or urgent:
+        size = self._sizes.get(run, 0)
+        self._sizes[run] = size + len(text) + _PER_LINE
+        if size < MAX_PER_RUN or urgent:
             if len(text) > _MAX_LINE:
                 text = f"{text[:_MAX_LINE]}… ({len(text) - _MAX_LINE:,} more characters)"
             self._send(Output(run=run, stream=stream, text=sendable(text), at=time.time()))
@@ -59,12 +59,12 @@ class Outputs:
     def end(self, run: str) -> None:
         """Send the lines a run has begun, tell how much was dropped, and forget its share."""
         self.flush()
-        dropped = self._used.get(run, 0) - MAX_PER_RUN
+        dropped = self._sizes.get(run, 0) - MAX_PER_RUN
         if dropped > 0:
             self.say(
                 "stderr", f"… output truncated: about {dropped:,} more characters", urgent=True
             )
-        self._used.pop(run, None)
+        self._sizes.pop(run, None)
 
 
 class LineWriter(io.TextIOBase):
@@ -78,7 +78,7 @@ class LineWriter(io.TextIOBase):
         self._outputs = outputs
         self._stream = stream
         self._descriptor = descriptor
-        self._begun: dict[str | None, str] = {}
+        self._line_starts: dict[str | None, str] = {}
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # typeshed has it as a plain attribute
@@ -96,23 +96,23 @@ class LineWriter(io.TextIOBase):
     def write(self, text: str, /) -> int:
         """Take text; complete lines go out at once, the rest waits for its line end."""
         run = current_run.get()
-        *lines, rest = (self._begun.pop(run, "") + text).split("\n")
+        *lines, rest = (self._line_starts.pop(run, "") + text).split("\n")
         if len(rest) > _MAX_LINE:
             lines, rest = [*lines, rest], ""
         if rest:
-            self._begun[run] = rest
+            self._line_starts[run] = rest
         for line in lines:
             self._outputs.say(self._stream, line)
         return len(text)
 
     def flush(self) -> None:
         """Send the line begun, if any."""
-        if begun := self._begun.pop(current_run.get(), ""):
-            self._outputs.say(self._stream, begun)
+        if start := self._line_starts.pop(current_run.get(), ""):
+            self._outputs.say(self._stream, start)
 
     def forget(self) -> None:
         """Drop the lines begun."""
-        self._begun.clear()
+        self._line_starts.clear()
 
 
 class LogHandler(logging.Handler):

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from devui.runtime.yaml_text import parsed_yaml
 from devui.worker.engines.kit import BasePlugin, Kit, Runner
-from devui.worker.replay.network import guarded
+from devui.worker.replay.network import is_guarded
 
 _logger = logging.getLogger("devui.agents")
 
@@ -91,10 +91,10 @@ def _silent_in_replays(plugin: BasePlugin, kit: Kit) -> BasePlugin:
 
     def silent(hook: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         @functools.wraps(hook)
-        async def called(**values: Any) -> Any:
-            return None if guarded() else await hook(**values)
+        async def wrapper(**values: Any) -> Any:
+            return None if is_guarded() else await hook(**values)
 
-        return called
+        return wrapper
 
     for name in vars(kit.base_plugin):
         if name.endswith("_callback"):

@@ -37,7 +37,7 @@ class Runs:
         self._instruments = instruments
         self._agents = agents
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._begun: set[str] = set()
+        self._active: set[str] = set()
         """Runs whose tasks have taken their first step."""
         self._stopped: set[str] = set()
 
@@ -55,7 +55,7 @@ class Runs:
             return
         self._stopped.add(run)
         # A task that is cancelled before its first step takes none, and would not tell its end.
-        if run in self._begun:
+        if run in self._active:
             task.cancel("stopped by the user")
 
     def arm(self, message: ArmGates) -> None:
@@ -76,7 +76,7 @@ class Runs:
 
     async def _run(self, start: StartRun) -> None:
         current_run.set(start.run)
-        self._begun.add(start.run)
+        self._active.add(start.run)
         outcome: Outcome = "done"
         error: AgentError | None = None
         try:
@@ -85,13 +85,13 @@ class Runs:
             else:
                 await self._engine.run(start)
         # Agent code may raise anything, sys.exit() included: it ends its run, never the worker.
-        except BaseException as raised:  # noqa: BLE001
-            stopped = isinstance(raised, asyncio.CancelledError) and start.run in self._stopped
+        except BaseException as exception:  # noqa: BLE001
+            stopped = isinstance(exception, asyncio.CancelledError) and start.run in self._stopped
             outcome = "stopped" if stopped else "failed"
-            error = None if stopped else agent_error(raised, self._agents)
-        outcome, error, verdict = self._judged(start.run, outcome, error)
+            error = None if stopped else agent_error(exception, self._agents)
+        outcome, error, verdict = self._judge(start.run, outcome, error)
         self._stopped.discard(start.run)
-        self._begun.discard(start.run)
+        self._active.discard(start.run)
         self._outputs.end(start.run)
         self._instruments.forget(start.run)
         alone = len(self._tasks) <= 1
@@ -105,7 +105,7 @@ class Runs:
             )
         )
 
-    def _judged(
+    def _judge(
         self, run: str, outcome: Outcome, error: AgentError | None
     ) -> tuple[Outcome, AgentError | None, ReplayVerdict | None]:
         """How a replay ended, which is more than how its code did."""
@@ -113,7 +113,7 @@ class Runs:
         if replay is None:
             return outcome, error, None
         verdict = replay.verdict(outcome, f"{error.type}: {error.message}" if error else None)
-        if isinstance(replay.ended, Diverged):
-            message = replay.ended.divergence.message
+        if isinstance(replay.end, Diverged):
+            message = replay.end.divergence.message
             return "failed", AgentError(type=DIVERGED, message=message, traceback=""), verdict
-        return ("stopped", None, verdict) if replay.ended else (outcome, error, verdict)
+        return ("stopped", None, verdict) if replay.end else (outcome, error, verdict)

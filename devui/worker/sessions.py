@@ -94,23 +94,23 @@ class WireSessionService(BaseSessionService):
         """Tell of a run's uncommitted state; a run that is over is left alone."""
         if run in self._of_run:
             name, here = self._of_run[run]
-            held = self._entries.get(name)
-            here.begin(held.session.state if held is not None else None)
+            entry = self._entries.get(name)
+            here.begin(entry.session.state if entry is not None else None)
 
     def _expect(self, start: StartRun) -> None:
         """Forget a session that changed elsewhere; learn what others wrote to shared state."""
-        held = self._entries.get((start.user, start.session))
-        if held is None:
+        entry = self._entries.get((start.user, start.session))
+        if entry is None:
             return
-        if held.head != start.head or held.key != start.session_key:
+        if entry.head != start.head or entry.key != start.session_key:
             del self._entries[start.user, start.session]
             return
-        shared = json.loads(start.shared)
-        state = held.session.state
+        shared_state = json.loads(start.shared)
+        state = entry.session.state
         for key in [k for k in state if k.startswith((State.APP_PREFIX, State.USER_PREFIX))]:
-            if key not in shared:
+            if key not in shared_state:
                 del state[key]
-        state.update(shared)
+        state.update(shared_state)
 
     async def create_session(
         self,
@@ -126,12 +126,12 @@ class WireSessionService(BaseSessionService):
             answer = await self._link.request(
                 lambda i: CreateSession(id=i, user=user_id, session=session_id, state=text)
             )
-        except Refused as refused:
-            if refused.code == "session_exists":
-                raise self._kit.already_exists_error(str(refused)) from refused
+        except Refused as refusal:
+            if refusal.code == "session_exists":
+                raise self._kit.already_exists_error(str(refusal)) from refusal
             raise
-        held = self._hold(user_id, answer["id"], answer, [])
-        return _copy(held.session)
+        entry = self._hold(user_id, answer["id"], answer, [])
+        return _copy(entry.session)
 
     async def get_session(
         self,
@@ -146,13 +146,13 @@ class WireSessionService(BaseSessionService):
         The events are shared with the cache and must not be changed; list and state are copies.
         """
         name = (user_id, session_id)
-        held = self._entries.get(name) if name in self._leased else None
-        if held is None or held.head is None:
-            held = await self._fetch(user_id, session_id)
-        if held is None:
+        entry = self._entries.get(name) if name in self._leased else None
+        if entry is None or entry.head is None:
+            entry = await self._fetch(user_id, session_id)
+        if entry is None:
             return None
         self._entries.move_to_end(name)
-        session = _copy(held.session)
+        session = _copy(entry.session)
         here = self._uncommitted.get(name)
         if here is not None and here.free:  # the first is the run's own
             session.state = here.follow(session.state)
@@ -198,15 +198,15 @@ class WireSessionService(BaseSessionService):
         causes = self._instruments.recorder.causes(current_run.get(), event)
         replay = self._instruments.replayer.of(current_run.get())
         name = (session.user_id, session.id)
-        known = self._entries.get(name)
-        head = known.head if known is not None else None
-        if known is not None:
-            known.head = None
+        entry = self._entries.get(name)
+        head = entry.head if entry is not None else None
+        if entry is not None:
+            entry.head = None
         with _leaving(session, event):
             answer = await self._commit(session, event, temp, causes)
         if answer is None:
-            if known is not None:
-                known.head = head
+            if entry is not None:
+                entry.head = head
             if replay is not None:
                 replay.dropped()
             return event
@@ -214,10 +214,10 @@ class WireSessionService(BaseSessionService):
             replay.committed()
         with _quietly(session):
             appended = await super().append_event(session, event)
-        if known is not None and head == answer["previous"]:
-            _apply(known.session, appended)
-            known.head = answer["seq"]
-        elif known is not None:  # something came in between: read the session again when needed
+        if entry is not None and head == answer["previous"]:
+            _apply(entry.session, appended)
+            entry.head = answer["seq"]
+        elif entry is not None:  # something came in between: read the session again when needed
             self._entries.pop(name, None)
         return appended
 
@@ -244,8 +244,8 @@ class WireSessionService(BaseSessionService):
                 problem=problem,
                 touched=touched,
             )
-            before = None if revised or problem else await self._replayed(session, event)
-            answer: dict[str, Any] = before or await self._appended(append, event)
+            before = None if revised or problem else await self._replay_verdict(session, event)
+            answer: dict[str, Any] = before or await self._request_append(append, event)
             if "verdict" not in answer:
                 if here is not None:
                     here.committed(event)
@@ -263,26 +263,26 @@ class WireSessionService(BaseSessionService):
                 temp = self._take_temp(session, event) or temp
                 _undo(session, event, delta - set(event.actions.state_delta), verdict)
 
-    async def _replayed(self, session: Session, event: Event) -> dict[str, Any] | None:
+    async def _replay_verdict(self, session: Session, event: Event) -> dict[str, Any] | None:
         """What people did to the event in the run that is executed again, if it is one."""
         replay = self._instruments.replayer.of(current_run.get())
         verdict = replay.event(wire_text(event)) if replay is not None else None
         if verdict is None:
             return None
         name = (session.user_id, session.id)
-        held = self._entries.get(name) or await self._fetch(*name)
-        committed = held.session.state if held is not None else {}
+        entry = self._entries.get(name) or await self._fetch(*name)
+        committed = entry.session.state if entry is not None else {}
         return {"verdict": {**asdict(verdict), "committed": as_json(committed)}}
 
-    async def _appended(self, append: Callable[..., Append], event: Event) -> Any:
+    async def _request_append(self, append: Callable[..., Append], event: Event) -> Any:
         try:
             return await self._link.request(
                 lambda number: append(id=number, event=wire_text(event))
             )
-        except Refused as refused:
-            if refused.code == "session_not_found":
-                raise self._kit.session_not_found_error(str(refused)) from refused
-            if refused.code != "bad_value":
+        except Refused as refusal:
+            if refusal.code == "session_not_found":
+                raise self._kit.session_not_found_error(str(refusal)) from refusal
+            if refusal.code != "bad_value":
                 raise
         make_storable(event)
         text = wire_text(event)
@@ -322,11 +322,11 @@ class WireSessionService(BaseSessionService):
         )
         session._initial_state = answer["initial"]
         session.events = events
-        held = _Entry(session, answer["key"], answer["head"])
-        self._entries[user, name] = held
+        entry = _Entry(session, answer["key"], answer["head"])
+        self._entries[user, name] = entry
         while len(self._entries) > _KEPT:
             self._entries.popitem(last=False)
-        return held
+        return entry
 
 
 def _undo(session: Session, event: Event, keys: set[str], verdict: Verdict) -> None:
@@ -366,16 +366,16 @@ def _fetch_events(number: int, *, key: int, after: int) -> FetchEvents:
 
 
 def _copy(session: Session) -> Session:
-    copied = type(session)(
+    clone = type(session)(
         id=session.id,
         app_name=session.app_name,
         user_id=session.user_id,
         state=copy.deepcopy(session.state),
         last_update_time=session.last_update_time,
     )
-    copied._initial_state = session._initial_state
-    copied.events = list(session.events)
-    return copied
+    clone._initial_state = session._initial_state
+    clone.events = list(session.events)
+    return clone
 
 
 def _apply(session: Session, event: Event) -> None:

@@ -112,9 +112,9 @@ def _kind(node: Any, kit: Kit) -> NodeKind:
     if node.name == _START:
         return "start"
     names = (base.__name__ for base in type(node).__mro__)
-    known = next((_CONTAINERS[name] for name in names if name in _CONTAINERS), None)
-    if known is not None:
-        return known
+    kind = next((_CONTAINERS[name] for name in names if name in _CONTAINERS), None)
+    if kind is not None:
+        return kind
     is_agent = isinstance(node, kit.llm_agent) or hasattr(node, "sub_agents")
     return "agent" if is_agent else "function"
 

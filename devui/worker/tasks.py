@@ -67,9 +67,9 @@ def awaited(task: asyncio.Task[Any], loop_frame: types.FrameType | None) -> Awai
 
 def run_of(task: asyncio.Task[Any], variable: contextvars.ContextVar[str | None]) -> str | None:
     """The value of a variable in the context of a task; None if it is not set."""
-    for held in gc.get_referents(task):  # Python 3.11 has no Task.get_context
-        if isinstance(held, contextvars.Context):
-            return held.get(variable)
+    for referent in gc.get_referents(task):  # Python 3.11 has no Task.get_context
+        if isinstance(referent, contextvars.Context):
+            return referent.get(variable)
     return None
 
 
@@ -91,8 +91,8 @@ def thread_frames(end: object) -> tuple[types.FrameType, ...]:
 def has_entered(task: asyncio.Task[Any], lock: object, *, waits: bool) -> bool:
     """Whether the task is inside an `async with` of the lock; `waits`: it stands before one."""
     # The way out of an `async with` is kept ready in the frame, from before the lock is had.
-    kept = sum(_leaves(held, lock) for link in _links(task) for held in gc.get_referents(link))
-    return kept > waits
+    exits = sum(_leaves(each, lock) for link in _links(task) for each in gc.get_referents(link))
+    return exits > waits
 
 
 def _links(task: asyncio.Task[Any]) -> Iterator[object]:
@@ -244,7 +244,9 @@ class Lookout:
 
     def _answer(self, message: Look, blocked: float) -> LookAnswer:
         view = _View(self._standing(message.run), self._runtime, self._agents)
-        calls = [told for call in self._calls.of_run(message.run) if (told := view.call(call))]
+        calls = [
+            standing for call in self._calls.of_run(message.run) if (standing := view.call(call))
+        ]
         return LookAnswer(
             look=message.look,
             run=message.run,
@@ -256,15 +258,15 @@ class Lookout:
     def _holder(self, unknown: Blocked) -> Blocked:
         task = asyncio.current_task(self._loop)
         run = run_of(task, current_run) if task else None
-        stood = self._standing(run).get(task) if task and run else None
-        if run is None or stood is None:
+        chain = self._standing(run).get(task) if task and run else None
+        if run is None or chain is None:
             return unknown
         tools = [call.name for call in self._calls.of_run(run) if call.task is task and call.name]
         return replace(
             unknown,
             run=run,
             tool=next(iter(tools), ""),
-            place=innermost(places_of(stood.frames, self._agents)),
+            place=innermost(places_of(chain.frames, self._agents)),
         )
 
     def _standing(self, run: str | None) -> "dict[asyncio.Task[Any], Awaited]":
@@ -292,14 +294,14 @@ class _View:
 
     def call(self, call: Call) -> CallStanding | None:
         """A call, unless its task has ended meanwhile."""
-        stood = self._standing.get(call.task) if call.task else None
-        if call.task is None or stood is None:
+        chain = self._standing.get(call.task) if call.task else None
+        if call.task is None or chain is None:
             return None
         self._who[call.task] = call
-        frames = [*stood.frames, *thread_frames(stood.end)]
+        frames = [*chain.frames, *thread_frames(chain.end)]
         inside = self._runtime.calls[call.kind]
-        begun = max((i for i, each in enumerate(frames) if each.f_code is inside), default=0)
-        own = [place for place in places_of(frames[begun:], self._agents) if place.own]
+        start = max((i for i, each in enumerate(frames) if each.f_code is inside), default=0)
+        own = [place for place in places_of(frames[start:], self._agents) if place.own]
         model = call.payload.model if call.kind == "model" else ""
         return CallStanding(
             id=call.number,
@@ -313,20 +315,20 @@ class _View:
             seconds=call.seconds,
             task=self._ids[call.task],
             place=own[-1] if own else None,
-            thread=self._waits_for_function(stood),
+            thread=self._waits_for_function(chain),
             told=call.instead is not None,
             schema=result_schema_of(call.tool),
         )
 
     def tasks(self) -> list[TaskStanding]:
         """All of them; to be asked for after the calls."""
-        return [self._task(task, stood) for task, stood in self._standing.items()]
+        return [self._task(task, chain) for task, chain in self._standing.items()]
 
-    def _task(self, task: "asyncio.Task[Any]", stood: Awaited) -> TaskStanding:
-        beside = thread_frames(stood.end)
-        waits: Waiting = "thread" if beside else self._waits(stood)
-        agent, branch = self._at_work(task, stood)
-        before = self._before(stood, waits)
+    def _task(self, task: "asyncio.Task[Any]", chain: Awaited) -> TaskStanding:
+        beside = thread_frames(chain.end)
+        waits: Waiting = "thread" if beside else self._waits(chain)
+        agent, branch = self._at_work(task, chain)
+        before = self._before(chain, waits)
         return TaskStanding(
             id=self._ids[task],
             name=task.get_name()[:_CHARACTERS],
@@ -335,67 +337,67 @@ class _View:
             waits=waits,
             on="a free thread" if waits == "thread" and not beside else "",
             awaits=self._ids.get(before) if before else None,
-            places=places_of((*stood.frames, *beside), self._agents),
+            places=places_of((*chain.frames, *beside), self._agents),
         )
 
-    def _at_work(self, task: "asyncio.Task[Any]", stood: Awaited) -> tuple[str, str | None]:
+    def _at_work(self, task: "asyncio.Task[Any]", chain: Awaited) -> tuple[str, str | None]:
         """The agent and the branch of a task."""
-        for frame in reversed(stood.frames):
-            known = self._runtime.agent_of(frame)
-            if known is not None:
-                return known
+        for frame in reversed(chain.frames):
+            owner = self._runtime.agent_of(frame)
+            if owner is not None:
+                return owner
         call = self._who.get(task)
         return (call.context.agent_name, call.context.branch) if call else ("", None)
 
-    def _before(self, stood: Awaited, waits: Waiting) -> "asyncio.Task[Any] | None":
+    def _before(self, chain: Awaited, waits: Waiting) -> "asyncio.Task[Any] | None":
         """The task that has to go on before this one can."""
-        if isinstance(stood.end, asyncio.Task):
-            return stood.end
+        if isinstance(chain.end, asyncio.Task):
+            return chain.end
         if waits != "lock":
             return None
-        lock = _locked(stood)
+        lock = _locked(chain)
         for task, other in self._standing.items():
             if has_entered(task, lock, waits=_locked(other) is lock):
                 return task
         return None
 
-    def _waits(self, stood: Awaited) -> Waiting:
-        if stood.running:
+    def _waits(self, chain: Awaited) -> Waiting:
+        if chain.running:
             return "running"
-        kind: Waiting = "task" if isinstance(stood.end, asyncio.Task) else "other"
-        if type(stood.end).__name__ == "_GatheringFuture":  # of asyncio.gather
+        kind: Waiting = "task" if isinstance(chain.end, asyncio.Task) else "other"
+        if type(chain.end).__name__ == "_GatheringFuture":  # of asyncio.gather
             kind = "tasks"
-        for frame in reversed(stood.frames):
+        for frame in reversed(chain.frames):
             if not _is_asyncio(frame):
-                return self._of_devui(stood, frame) or kind
+                return self._of_devui(chain, frame) or kind
             kind = _ASYNCIO.get(frame.f_code.co_qualname, kind)
         # A task of asyncio's own, which somebody waits for as he would for the thing itself.
         return "tasks" if self._runtime.folder else kind
 
-    def _of_devui(self, stood: Awaited, innermost: FrameType) -> Waiting | None:
+    def _of_devui(self, chain: Awaited, innermost: FrameType) -> Waiting | None:
         """What the runtime or the worker waits for there; None where agent code does."""
-        codes = [frame.f_code for frame in stood.frames]
-        known = self._waiting.get(innermost.f_code)
-        if known == "server":  # for whom: the gate and the commit are further out
+        codes = [frame.f_code for frame in chain.frames]
+        kind = self._waiting.get(innermost.f_code)
+        if kind == "server":  # for whom: the gate and the commit are further out
             whose = [
                 self._waiting[code]
                 for code in codes
                 if code in self._waiting and self._waiting[code] != "server"
             ]
-            return whose[-1] if whose else known
+            return whose[-1] if whose else kind
         file = innermost.f_code.co_filename
         if file == sys.modules[PlainThreads.__module__].__file__:
             return "thread"
         folder = self._runtime.folder
-        return "tasks" if known is None and folder and file.startswith(folder) else known
+        return "tasks" if kind is None and folder and file.startswith(folder) else kind
 
-    def _waits_for_function(self, stood: Awaited) -> bool:
-        return bool(thread_frames(stood.end)) or self._waits(stood) == "thread"
+    def _waits_for_function(self, chain: Awaited) -> bool:
+        return bool(thread_frames(chain.end)) or self._waits(chain) == "thread"
 
 
-def _locked(stood: Awaited) -> object:
+def _locked(chain: Awaited) -> object:
     """The lock that a task waits for."""
-    last = stood.frames[-1] if stood.frames else None
+    last = chain.frames[-1] if chain.frames else None
     if last is None or _ASYNCIO.get(last.f_code.co_qualname) != "lock" or not _is_asyncio(last):
         return None
     return last.f_locals.get("self")
@@ -407,12 +409,12 @@ def _is_asyncio(frame: FrameType) -> bool:
 
 def _about(call: Call) -> str:
     """What a call was given, in one line."""
-    given = call.payload
+    payload = call.payload
     if call.kind == "model":
-        count = len(given.contents)
+        count = len(payload.contents)
         return f"{count} message{'s' if count != 1 else ''}"
     try:
-        text = to_json(with_reprs(given), inf_nan_mode="strings", serialize_unknown=True).decode()
+        text = to_json(with_reprs(payload), inf_nan_mode="strings", serialize_unknown=True).decode()
     except Exception:  # noqa: BLE001  arguments may be any object of anybody's, changing meanwhile
         return ""
     return sendable(text[:_CHARACTERS] + ("…" if len(text) > _CHARACTERS else ""))
@@ -463,16 +465,16 @@ class Watchdog:
         self._last = time.monotonic()
 
     def _watch(self) -> None:
-        told = False
+        is_reported = False
         while not self._stopped.wait(_BEAT):
             self._look_for_debugger()
             silent = time.monotonic() - self._last
-            if silent >= PATIENCE and not told and not self._is_debugged():
+            if silent >= PATIENCE and not is_reported and not self._is_debugged():
                 self._send(replace(self._who(silent), stack=self._stack()))
-                told = True
-            elif told and silent < PATIENCE:
+                is_reported = True
+            elif is_reported and silent < PATIENCE:
                 self._send(Blocked(seconds=0.0, stack=""))
-                told = False
+                is_reported = False
             if not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._beat)
 

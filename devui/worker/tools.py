@@ -58,8 +58,8 @@ class Effects(BasePlugin):
         marks = _marks(llm_request.tools_dict)
         if run is not None and marks:
             agent = callback_context.agent_name
-            known = self._marks.setdefault(run, {})
-            known.update({(agent, tool): mark for tool, mark in marks.items()})
+            run_marks = self._marks.setdefault(run, {})
+            run_marks.update({(agent, tool): mark for tool, mark in marks.items()})
 
     def note(self, event: Event) -> None:
         """Note the marks of the event's calls on it."""

@@ -146,14 +146,14 @@ class Trials:
             result = as_json(await self._result(trial))
         # Agent code may raise anything, sys.exit() included: it ends the trial, never the worker.
         except BaseException as raised:  # noqa: BLE001
-            told = agent_error(raised, self._agents)
+            failure = agent_error(raised, self._agents)
             error = json.dumps(
                 {
-                    "type": told.type,
-                    "message": told.message,
-                    "file": told.file,
-                    "line": told.line,
-                    "traceback": told.traceback,
+                    "type": failure.type,
+                    "message": failure.message,
+                    "file": failure.file,
+                    "line": failure.line,
+                    "traceback": failure.traceback,
                 }
             )
         seconds = time.perf_counter() - began
@@ -184,23 +184,23 @@ class Trials:
         tools, silent = [], []
         for agent in self._llm_agents(self._runner.agent):
             context = self._kit.readonly_context(self._invocation(agent))
-            listed = await agent.canonical_tools(context)
-            tools += [_described(agent.name, tool) for tool in listed]
-            asked = [each for each in agent.tools if isinstance(each, self._kit.base_toolset)]
-            silent += [told for each in asked if (told := await _silence(agent, each, context))]
+            canonical = await agent.canonical_tools(context)
+            tools += [_description(agent.name, tool) for tool in canonical]
+            toolsets = [each for each in agent.tools if isinstance(each, self._kit.base_toolset)]
+            silent += [
+                reason for each in toolsets if (reason := await _silence(agent, each, context))
+            ]
         return {"tools": tools, "silent": silent}
 
     async def _described_agents(self) -> dict[str, Any] | None:
         """The agents by name, those below others first, as ADK's server tells them."""
         if not isinstance(self._runner.agent, self._kit.llm_agent):
             return None
-        described: dict[str, Any] = {}
+        agents: dict[str, Any] = {}
         for agent in reversed(list(self._llm_agents(self._runner.agent))):
-            listed = await agent.canonical_tools(
-                self._kit.readonly_context(self._invocation(agent))
-            )
-            declared = [each for tool in listed if (each := declaration_of(tool))]
-            described[agent.name] = {
+            tools = await agent.canonical_tools(self._kit.readonly_context(self._invocation(agent)))
+            declared = [each for tool in tools if (each := declaration_of(tool))]
+            agents[agent.name] = {
                 "name": agent.name,
                 "description": agent.description,
                 "instruction": _instruction(agent),
@@ -211,7 +211,7 @@ class Trials:
                     each.name for each in agent.sub_agents if isinstance(each, self._kit.llm_agent)
                 ],
             }
-        return described
+        return agents
 
     def _check(self, trial: CheckModel | CheckEdit) -> str | None:
         if isinstance(trial, CheckModel):
@@ -273,10 +273,10 @@ class Trials:
         return [answer async for answer in answers]
 
     def _agent(self, name: str) -> LlmAgent:
-        found = [agent for agent in self._llm_agents(self._runner.agent) if agent.name == name]
-        if not found:
+        matches = [agent for agent in self._llm_agents(self._runner.agent) if agent.name == name]
+        if not matches:
             raise NotThere(f"the app has no agent {name!r} with a model; it may have been renamed")
-        return found[0]
+        return matches[0]
 
     def _invocation(
         self,
@@ -304,14 +304,14 @@ class Trials:
 
 def _instruction(agent: LlmAgent) -> str:
     """Its text; of a function the name, since it may need a session to give one."""
-    given = agent.instruction
-    if isinstance(given, str):
-        return given
-    name = given.__name__ if isinstance(given, FunctionType) else type(given).__name__
+    value = agent.instruction
+    if isinstance(value, str):
+        return value
+    name = value.__name__ if isinstance(value, FunctionType) else type(value).__name__
     return f"<InstructionProvider: {name}>"
 
 
-def _described(agent: str, tool: BaseTool) -> dict[str, Any]:
+def _description(agent: str, tool: BaseTool) -> dict[str, Any]:
     schema = schema_of(tool)
     return {
         "agent": agent,
@@ -330,8 +330,8 @@ async def _silence(agent: LlmAgent, toolset: BaseToolset, context: Any) -> dict[
     try:
         await toolset.get_tools_with_prefix(context)
     except Exception as error:  # noqa: BLE001
-        told = f"{type(error).__name__}: {message_of(error)}"
-        return {"agent": agent.name, "toolset": type(toolset).__name__, "error": told}
+        message = f"{type(error).__name__}: {message_of(error)}"
+        return {"agent": agent.name, "toolset": type(toolset).__name__, "error": message}
     return None
 
 

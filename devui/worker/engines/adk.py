@@ -301,8 +301,8 @@ def _chain(
 def _run_config(*, streaming: bool, **settings: Any) -> Any:
     """Older versions lack some settings; what is not asked for is left out."""
     mode = StreamingMode.SSE if streaming else StreamingMode.NONE
-    asked = {name: value for name, value in settings.items() if value is not None}
-    return RunConfig(streaming_mode=mode, **asked)
+    options = {name: value for name, value in settings.items() if value is not None}
+    return RunConfig(streaming_mode=mode, **options)
 
 
 def _is_resumable(runner: Any) -> bool:

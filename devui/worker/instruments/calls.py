@@ -58,7 +58,7 @@ class Call:
     payload: Any
     """The arguments, or the request."""
     since: float
-    begun: float
+    since_monotonic: float
     """The same, on the clock that nobody sets."""
     cancelled_before: int
     """How often the task had been cancelled when the call began."""
@@ -77,7 +77,7 @@ class Call:
     @property
     def seconds(self) -> float:
         """For how long it goes on."""
-        return time.monotonic() - self.begun
+        return time.monotonic() - self.since_monotonic
 
     is_cancelled: bool = False
     """Its task was cancelled for that."""
@@ -192,7 +192,7 @@ class Calls(BasePlugin):
             tool=tool,
             payload=payload,
             since=time.time(),
-            begun=time.monotonic(),
+            since_monotonic=time.monotonic(),
             cancelled_before=task.cancelling() if task else 0,
         )
         self._calls[call.number] = call
@@ -220,9 +220,9 @@ class Endings:
 
     def end(self, order: EndCall) -> None:
         """Carry the order out, or refuse it."""
-        self._send(self._ended(order))
+        self._send(self._carry_out(order))
 
-    def _ended(self, order: EndCall) -> CallEnded:
+    def _carry_out(self, order: EndCall) -> CallEnded:
         call = self._calls.get(order.call)
         if call is None or call.run != order.run or call.task is None:
             return CallEnded(order=order.order, refused="gone")

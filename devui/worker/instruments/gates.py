@@ -40,11 +40,11 @@ _KEPT = frozenset({"id", "invocation_id", "timestamp", "actions"})
 
 def revise_event(kit: Kit, event: Event, verdict: Verdict) -> None:
     """Make the event what the person wants, in place: its agent holds on to it."""
-    wanted, author = kit.event.model_validate_json(verdict.value), event.author
+    replacement, author = kit.event.model_validate_json(verdict.value), event.author
     for name in kit.event.model_fields.keys() - _KEPT:
-        setattr(event, name, getattr(wanted, name))
-    event.author = wanted.author or author
-    _revise_actions(kit, event.actions, wanted.actions)
+        setattr(event, name, getattr(replacement, name))
+    event.author = replacement.author or author
+    _revise_actions(kit, event.actions, replacement.actions)
     mark(event, [verdict.mark] if verdict.mark else [])
 
 
@@ -60,9 +60,9 @@ def _revise_actions(kit: Kit, actions: EventActions, target: EventActions) -> No
 def mark(event: Event, marks: list[str]) -> None:
     """Say on the event that people had a hand in it; `marks` are JSON texts."""
     if marks:
-        known = dict(event.custom_metadata or {})
-        told = [*known.get(EDITED, []), *(json.loads(each) for each in marks)]
-        event.custom_metadata = {**known, EDITED: told}
+        metadata = dict(event.custom_metadata or {})
+        edits = [*metadata.get(EDITED, []), *(json.loads(each) for each in marks)]
+        event.custom_metadata = {**metadata, EDITED: edits}
 
 
 def revise_request(
@@ -76,27 +76,27 @@ def revise_request(
     if verdict.action != "edit":
         return response(kit, verdict)
     before = json.loads(text)
-    wanted = {**before, **_object(verdict.value)}
-    checked, contents = _checked_request(before, wanted)
-    if wanted["contents"] != before["contents"]:
+    replacement = {**before, **_object(verdict.value)}
+    config, contents = _checked_request(before, replacement)
+    if replacement["contents"] != before["contents"]:
         request.contents = contents
-    if wanted.get("model") != before.get("model"):
-        request.model = wanted["model"]
-    for name in checked.model_fields_set:
-        setattr(request.config, name, getattr(checked, name))
+    if replacement.get("model") != before.get("model"):
+        request.model = replacement["model"]
+    for name in config.model_fields_set:
+        setattr(request.config, name, getattr(config, name))
     return None
 
 
 def _checked_request(
-    before: Mapping[str, Any], wanted: Mapping[str, Any]
+    before: Mapping[str, Any], replacement: Mapping[str, Any]
 ) -> tuple[types.GenerateContentConfig, list[types.Content]]:
     """The settings that differ, and the contents. Raises ValueError and TypeError."""
     for name, kind, noun in (("config", dict, "an object"), ("contents", list, "a list")):
-        if not isinstance(wanted[name], kind):
-            raise TypeError(f"{name} must be {noun}, not {as_json(wanted[name])[:60]}")
-    settings = {**dict.fromkeys(before["config"]), **wanted["config"]}
+        if not isinstance(replacement[name], kind):
+            raise TypeError(f"{name} must be {noun}, not {as_json(replacement[name])[:60]}")
+    settings = {**dict.fromkeys(before["config"]), **replacement["config"]}
     changed = {name: v for name, v in settings.items() if before["config"].get(name) != v}
-    contents = [types.Content.model_validate(each) for each in wanted["contents"]]
+    contents = [types.Content.model_validate(each) for each in replacement["contents"]]
     return types.GenerateContentConfig.model_validate(changed), contents
 
 
@@ -118,11 +118,11 @@ def problem_of(kit: Kit, gate: str, action: str, *, value: str, held: str) -> st
     return ""
 
 
-def _check_event(kit: Kit, value: str, held: Mapping[str, Any]) -> None:
+def _check_event(kit: Kit, value: str, original: Mapping[str, Any]) -> None:
     """Raises ValueError and TypeError, for members too that the class would ignore."""
     fields = kit.event.model_fields
-    known = {*fields, *(field.alias for field in fields.values()), *held}
-    if unknown := [name for name in _object(value) if name not in known]:
+    known_names = {*fields, *(field.alias for field in fields.values()), *original}
+    if unknown := [name for name in _object(value) if name not in known_names]:
         raise ValueError(f"an event has no member {', '.join(map(repr, unknown))}")
     kit.event.model_validate_json(value)
 
@@ -140,9 +140,9 @@ def revise_args(args: dict[str, Any], verdict: Verdict) -> Any:
     """Change the arguments in place, or return the result that the person gives."""
     if verdict.action != "edit":
         return revised_result(verdict)
-    wanted = _object(verdict.value)
+    new_args = _object(verdict.value)
     args.clear()
-    args.update(wanted)
+    args.update(new_args)
     return None
 
 
@@ -160,8 +160,8 @@ def what_is_wrong(error: ValueError | TypeError) -> str:
     """Why a value does not fit, in one line for each field."""
     if not isinstance(error, ValidationError):
         return str(error)
-    told = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()]
-    return "\n".join(f"{place}: {message}" if place else message for place, message in told)
+    problems = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()]
+    return "\n".join(f"{place}: {message}" if place else message for place, message in problems)
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -242,28 +242,28 @@ class Gates:
         is returned. What it raises is shown to the person, and the run waits on.
         """
         run = current_run.get() or ""
-        shown = as_json(payload)
+        text = as_json(payload)
         place = _Place(run, gate, context, agent, tool)
         problem = None
         while True:
-            told = await self._ask(place, shown, problem)
-            if told is None or apply is None:
+            reply = await self._ask(place, text, problem)
+            if reply is None or apply is None:
                 return None
-            verdict = Verdict(**told["verdict"])
+            verdict = Verdict(**reply["verdict"])
             try:
-                done = apply(verdict, shown)
+                result = apply(verdict, text)
             except (ValueError, TypeError) as error:
                 problem = what_is_wrong(error)
             else:
                 self.mark_next(run, place_of_marks(context), verdict.mark)
-                return done
+                return result
 
     async def _ask(self, place: "_Place", original_text: str, problem: str | None) -> Any:
-        asked = 0
+        gate_number = 0
 
         def make(number: int, text: str = original_text) -> Gate:
-            nonlocal asked
-            asked = number
+            nonlocal gate_number
+            gate_number = number
             return place.question(number, text, problem)
 
         self._asking[place.run] += 1
@@ -273,7 +273,7 @@ class Gates:
             note = as_json({"tooLarge": str(error)})
             return await self._request(lambda number: make(number, note))
         except asyncio.CancelledError:
-            self._link.send(GateLeft(run=place.run, gate=asked))
+            self._link.send(GateLeft(run=place.run, gate=gate_number))
             raise
         finally:
             self._asking[place.run] -= 1
@@ -401,10 +401,10 @@ class GatesAfter(BasePlugin):
         if not self._gates.stops("after_tool"):
             return None
         about = {"name": tool.name, "args": tool_args, "result": result}
-        replaced: dict[str, Any] | None = await self._gates.pass_by(
+        replacement: dict[str, Any] | None = await self._gates.pass_by(
             "after_tool", tool_context, about, lambda verdict, _: revised_result(verdict), tool=tool
         )
-        return replaced
+        return replacement
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
         """Gate `leave_agent`."""

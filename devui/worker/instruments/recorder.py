@@ -54,7 +54,7 @@ class Prompts:
         pieces: dict[str, str] = {}
 
         def piece(value: Any) -> str | None:
-            return self._named(session, as_json(value), pieces) if value else None
+            return self._name_piece(session, as_json(value), pieces) if value else None
 
         config = request.config
         settings = config.model_dump(
@@ -67,7 +67,9 @@ class Prompts:
             system=piece(config.system_instruction),
             tools=piece(config.tools),
             config=piece(settings),
-            contents=[self._named(session, as_json(each), pieces) for each in request.contents],
+            contents=[
+                self._name_piece(session, as_json(each), pieces) for each in request.contents
+            ],
             pieces=pieces,
             stream=stream,
         )
@@ -77,15 +79,15 @@ class Prompts:
         for name in prompt.pieces:
             self._sent_pieces.pop((session, name), None)
 
-    def _named(self, session: int, text: str, pieces: dict[str, str]) -> str:
+    def _name_piece(self, session: int, text: str, pieces: dict[str, str]) -> str:
         name = piece_name(text)
-        known = self._sent_pieces
-        if (session, name) in known:
-            known.move_to_end((session, name))
+        recent = self._sent_pieces
+        if (session, name) in recent:
+            recent.move_to_end((session, name))
             return name
-        known[session, name] = None
-        if len(known) > _KNOWN:
-            known.popitem(last=False)
+        recent[session, name] = None
+        if len(recent) > _KNOWN:
+            recent.popitem(last=False)
         pieces[name] = text
         return name
 
@@ -170,12 +172,12 @@ class Recorder(BasePlugin):
 
     def causes(self, run: str | None, event: Event) -> list[int]:
         """The spans that the event came of; each is given once."""
-        known = self._runs.get(run or "")
-        if known is None or not known.causes:
+        record = self._runs.get(run or "")
+        if record is None or not record.causes:
             return []
         calls = [str(each.id) for each in event.get_function_responses()]
         keys = calls or [model_key(event.author, event.branch)]
-        return [span for key in keys for span in known.causes.pop(key, [])]
+        return [span for key in keys for span in record.causes.pop(key, [])]
 
     async def around_agent(
         self,
@@ -214,7 +216,7 @@ class Recorder(BasePlugin):
                 async for answer in answers:
                     _hear(span, answer)
                     if span.complete:
-                        self._caused(span, model_key(agent, branch))
+                        self._add_cause(span, model_key(agent, branch))
                         self._tell(span, _responses)  # its tools run before the stream is closed
                     waits = time.monotonic()
                     yield answer
@@ -239,7 +241,7 @@ class Recorder(BasePlugin):
             args=as_json(tool_args),
         )
         if call:
-            self._caused(span, call)
+            self._add_cause(span, call)
         before = actions_now(tool_context)
         with self._inside(span):
             try:
@@ -250,26 +252,28 @@ class Recorder(BasePlugin):
             return result
 
     def _prompt(self, request: LlmRequest, *, stream: bool) -> Any:
-        known = self._runs.get(current_run.get() or "")
-        return self._prompts.of(known.session, request, stream=stream) if known else None
+        record = self._runs.get(current_run.get() or "")
+        return self._prompts.of(record.session, request, stream=stream) if record else None
 
     def _begin(self, **about: Any) -> _Open:
         run = current_run.get() or ""
-        known = self._runs.setdefault(run, _Run(0))
-        known.spans += 1
-        span = _Open(run, known.spans)
-        told = SpanBegan(run=run, span=span.number, parent=_around.get(), at=time.time(), **about)
+        record = self._runs.setdefault(run, _Run(0))
+        record.spans += 1
+        span = _Open(run, record.spans)
+        message = SpanBegan(
+            run=run, span=span.number, parent=_around.get(), at=time.time(), **about
+        )
         try:
-            self._send(told)
+            self._send(message)
         except FrameTooLarge:
-            if told.prompt is not None:
-                self._prompts.not_sent(known.session, told.prompt)
-            self._send(replace(told, prompt=None, args=None))
+            if message.prompt is not None:
+                self._prompts.not_sent(record.session, message.prompt)
+            self._send(replace(message, prompt=None, args=None))
         return span
 
-    def _caused(self, span: _Open, key: str) -> None:
-        if known := self._runs.get(span.run):
-            known.causes[key] = [span.number]
+    def _add_cause(self, span: _Open, key: str) -> None:
+        if record := self._runs.get(span.run):
+            record.causes[key] = [span.number]
 
     @contextmanager
     def _inside(self, span: _Open) -> Iterator[None]:

@@ -43,16 +43,16 @@ class CallTree:
         self, parent: int | None, branch: str | None, *, name: str, call: str | None
     ) -> RecordedCall | None:
         """The recorded call of a tool, by its recorded id; by its turn if that is unknown."""
-        found = [each for each in self._of("tool", parent, branch) if each.name == name]
-        named = [each for each in found if call is not None and each.call == call]
-        return self._take(iter(named or found))
+        calls = [each for each in self._of("tool", parent, branch) if each.name == name]
+        by_id = [each for each in calls if call is not None and each.call == call]
+        return self._take(iter(by_id or calls))
 
-    def answered(self, call: RecordedCall) -> None:
+    def skip_inside(self, call: RecordedCall) -> None:
         """A tool was answered from the recording: what it called inside is not called again."""
         for inside in self._inside.pop(call.number, ()):
             if self._remaining.pop(inside.number, None):
                 self.turns[inside.agent] += 1
-            self.answered(inside)
+            self.skip_inside(inside)
 
     def is_open(self, number: int | None) -> bool:
         """Whether the call of this number was broken off."""
@@ -66,8 +66,8 @@ class CallTree:
 
     def next_of(self, agent: str) -> RecordedCall | None:
         """The call of a model or tool that was to come next, of this agent if it has one left."""
-        left = list(self.remaining())
-        return next((call for call in left if call.agent == agent), left[0] if left else None)
+        calls = list(self.remaining())
+        return next((call for call in calls if call.agent == agent), calls[0] if calls else None)
 
     def remaining(self) -> Iterator[RecordedCall]:
         """Calls of models and tools that were to come."""
@@ -89,11 +89,11 @@ class CallTree:
         return call
 
 
-def call_told(call: RecordedCall) -> dict[str, Any]:
+def call_summary(call: RecordedCall) -> dict[str, Any]:
     """A call so that a person knows which one it is."""
-    told = asdict(call)
+    fields = asdict(call)
     names = ("type", "name", "agent", "branch", "args", "event")
-    return {name: told[name] for name in names if told[name] is not None}
+    return {name: fields[name] for name in names if fields[name] is not None}
 
 
 STALL = 10.0
@@ -106,36 +106,36 @@ class Turns:
 
     def __init__(self, busy: Callable[[], bool]) -> None:
         """`busy` tells whether something goes on that may take its time, such as a person."""
-        self.passed = 0
+        self.count = 0
         self._busy = busy
         self._moves = 0
-        self._moved = asyncio.Event()
+        self._progress = asyncio.Event()
         self._open = False
 
     async def wait_for(self, place: int) -> None:
         """Wait until `place` events are committed."""
-        while not self._open and self.passed < place:
+        while not self._open and self.count < place:
             moves = self._moves
             try:
                 # `asyncio.wait_for` forgets that it was cancelled if what it waits for comes then.
                 async with asyncio.timeout(STALL):
-                    await self._moved.wait()
+                    await self._progress.wait()
             except TimeoutError:
                 if moves == self._moves and not self._busy():
                     self.open()
 
-    def passed_one(self) -> None:
+    def advance(self) -> None:
         """One more event is committed."""
-        self.passed += 1
-        self.moved()
+        self.count += 1
+        self.progress()
 
-    def moved(self) -> None:
+    def progress(self) -> None:
         """The run came on."""
         self._moves += 1
-        self._moved.set()
-        self._moved = asyncio.Event()
+        self._progress.set()
+        self._progress = asyncio.Event()
 
     def open(self) -> None:
         """Nobody waits any more."""
         self._open = True
-        self.moved()
+        self.progress()

@@ -47,7 +47,7 @@ def _same(expected: Any, actual: Any) -> bool:
     return bool(expected == actual)
 
 
-def named(differences: Sequence[FieldDifference]) -> str:
+def diff_text(differences: Sequence[FieldDifference]) -> str:
     """The first fields in words, as the end of a sentence."""
     first = ", ".join(each.field or "value" for each in differences[:3])
     return f"{first} differ{'s' if len(differences) == 1 else ''}."
@@ -83,33 +83,33 @@ class Ids:
 
     def recorded(self, text: str | None) -> str | None:
         """The text with recorded ids in the place of those of the replay."""
-        return _replaced(text, self._recorded)
+        return _replace_names(text, self._recorded)
 
     def recorded_in(self, value: dict[str, Any]) -> dict[str, Any]:
         """The JSON value with recorded ids in it."""
         if not self._recorded:
             return value
-        told: dict[str, Any] = json.loads(_replaced(json.dumps(value), self._recorded) or "")
-        return told
+        result: dict[str, Any] = json.loads(_replace_names(json.dumps(value), self._recorded) or "")
+        return result
 
     def recorded_surely(self, text: str) -> str:
         """The same; of two ids of the replay that stand for one recorded only the first."""
         sure = {ours: theirs for theirs, ours in self._actual.items()}
-        return _replaced(text, sure) or text
+        return _replace_names(text, sure) or text
 
     def actual(self, text: str) -> str:
         """The text with ids of the replay in the place of recorded ones."""
-        return _replaced(text, self._actual) or text
+        return _replace_names(text, self._actual) or text
 
 
 def comparable(event: dict[str, Any]) -> dict[str, Any]:
     """An event without what differs from run to run: its own id, and times."""
-    told = {name: value for name, value in event.items() if name not in _VOLATILE}
-    compaction = (told.get("actions") or {}).get("compaction")
+    fields = {name: value for name, value in event.items() if name not in _VOLATILE}
+    compaction = (fields.get("actions") or {}).get("compaction")
     if compaction:
-        kept = {name: value for name, value in compaction.items() if name not in _TIMES}
-        told["actions"] = {**told["actions"], "compaction": kept}
-    return told
+        rest = {name: value for name, value in compaction.items() if name not in _TIMES}
+        fields["actions"] = {**fields["actions"], "compaction": rest}
+    return fields
 
 
 def _ids(event: dict[str, Any]) -> Iterator[str | None]:
@@ -120,11 +120,11 @@ def _ids(event: dict[str, Any]) -> Iterator[str | None]:
             yield (part.get(name) or {}).get("id")
 
 
-def _replaced(text: str | None, names: dict[str, str]) -> str | None:
+def _replace_names(text: str | None, names: dict[str, str]) -> str | None:
     if not text or not names:
         return text
     pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.sub(pattern, lambda found: names[found[0]], text)
+    return re.sub(pattern, lambda match: names[match[0]], text)
 
 
 _PARTS = ("system", "tools", "config")
@@ -155,8 +155,8 @@ class SentNow:
     ) -> dict[str, Any]:
         """What differs from a recorded request, as fields of a `Divergence`; empty if nothing."""
         actual = self.in_full(ids)
-        found = request_differences(expected, actual, with_content=with_content)
-        return {"expected": expected, "actual": actual, "differences": found} if found else {}
+        diffs = request_differences(expected, actual, with_content=with_content)
+        return {"expected": expected, "actual": actual, "differences": diffs} if diffs else {}
 
 
 def request_in_full(request: ModelRequest, pieces: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,8 +183,8 @@ def request_differences(
     ways.
     """
     if not with_content:
-        kept = ("model", "stream", "tools", "config")
-        expected, actual = ({name: each[name] for name in kept} for each in (expected, actual))
+        members = ("model", "stream", "tools", "config")
+        expected, actual = ({name: each[name] for name in members} for each in (expected, actual))
     return differences(expected, actual)
 
 
@@ -194,10 +194,10 @@ def without_results(value: Any) -> Any:
         return [without_results(each) for each in value]
     if not isinstance(value, dict):
         return value
-    told = {name: without_results(each) for name, each in value.items()}
-    if isinstance(told.get("functionResponse"), dict):
-        told["functionResponse"] = {**told["functionResponse"], "response": None}
-    return told
+    members = {name: without_results(each) for name, each in value.items()}
+    if isinstance(members.get("functionResponse"), dict):
+        members["functionResponse"] = {**members["functionResponse"], "response": None}
+    return members
 
 
 _Source = tuple[str, str | None]
@@ -262,10 +262,10 @@ class Expected:
     ) -> tuple[dict[str, Any] | None, list[FieldDifference]]:
         """The recorded fragment that this one is to be, None without one; how it differs."""
         author, branch = _source(actual)
-        left = self._fragments[author, self._ids.recorded(branch)]
-        if not left:
+        queue = self._fragments[author, self._ids.recorded(branch)]
+        if not queue:
             return None, []
-        expected = left.popleft()
+        expected = queue.popleft()
         self._ids.learn(actual, expected)
         return expected, self.differences(expected, actual)
 
@@ -276,8 +276,8 @@ class Expected:
 
     def fragments_left(self) -> list[dict[str, Any]]:
         """Fragments that did not come; how far a stream comes that others break off is chance."""
-        left = (left for source, left in self._fragments.items() if source not in self._cut)
-        return [each for fragments in left for each in fragments]
+        queues = (queue for source, queue in self._fragments.items() if source not in self._cut)
+        return [each for queue in queues for each in queue]
 
     def differences(
         self, expected: dict[str, Any], actual: dict[str, Any]
@@ -292,8 +292,8 @@ class Expected:
 
 def by_hand(event: dict[str, Any]) -> str:
     """The end of a sentence about an event that a person has changed; "" of any other."""
-    edited = (event.get("customMetadata") or {}).get(EDITED)
-    return " The recorded event was edited by hand." if edited else ""
+    edits = (event.get("customMetadata") or {}).get(EDITED)
+    return " The recorded event was edited by hand." if edits else ""
 
 
 def _without_marks(event: dict[str, Any]) -> dict[str, Any]:
@@ -301,8 +301,8 @@ def _without_marks(event: dict[str, Any]) -> dict[str, Any]:
     labels = event.get("customMetadata") or {}
     if EDITED not in labels:
         return event
-    kept = {name: value for name, value in labels.items() if name != EDITED}
-    return {**event, "customMetadata": kept or None}
+    rest = {name: value for name, value in labels.items() if name != EDITED}
+    return {**event, "customMetadata": rest or None}
 
 
 def _source(event: dict[str, Any]) -> _Source:
@@ -317,6 +317,6 @@ def _loosely(event: dict[str, Any]) -> dict[str, Any]:
         return event
     actions = {**(event.get("actions") or {}), "stateDelta": None, "artifactDelta": None}
     labels = event.get("customMetadata") or {}
-    kept = {name: value for name, value in labels.items() if name != EDITED} or None
-    told: dict[str, Any] = without_results({**event, "actions": actions, "customMetadata": kept})
-    return told
+    rest = {name: value for name, value in labels.items() if name != EDITED} or None
+    loose: dict[str, Any] = without_results({**event, "actions": actions, "customMetadata": rest})
+    return loose

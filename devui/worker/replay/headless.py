@@ -80,10 +80,10 @@ async def replay_headless(
     session = await headless.session()
     events = session.events[len(recording.history) :]
     verdict = replay.verdict(outcome, error)
-    if isinstance(replay.ended, RecordingEnds):
+    if isinstance(replay.end, RecordingEnds):
         error = None
-    elif replay.ended is not None:
-        error = f"{DIVERGED}: {replay.ended}"
+    elif replay.end is not None:
+        error = f"{DIVERGED}: {replay.end}"
     return Replayed(verdict, events, session.state, error)
 
 
@@ -141,11 +141,11 @@ class Headless:
         try:
             await self._run()
         # Agent code may raise anything, sys.exit() included; the verdict tells it.
-        except BaseException as raised:
-            if not isinstance(raised, Exception | SystemExit | BaseExceptionGroup):
+        except BaseException as error:
+            if not isinstance(error, Exception | SystemExit | BaseExceptionGroup):
                 raise
-            told = agent_error(raised, Path.cwd())
-            return "failed", f"{told.type}: {told.message}"
+            failure = agent_error(error, Path.cwd())
+            return "failed", f"{failure.type}: {failure.message}"
         finally:
             current_run.reset(token)
             await runner.close()
@@ -168,17 +168,17 @@ class Headless:
         recording, sessions = self._recording, self._sessions
         where = _where(recording)
         await sessions.create_session(**where, state=recording.state)
-        stored = sessions.sessions[recording.app][recording.user][recording.session]
+        session = sessions.sessions[recording.app][recording.user][recording.session]
         # Their changes are in the state already.
-        stored.events = [self._kit.read_event(json.dumps(each)) for each in recording.history]
-        saved = {
+        session.events = [self._kit.read_event(json.dumps(each)) for each in recording.history]
+        versions = {
             item
             for event in recording.history
             for item in ((event.get("actions") or {}).get("artifactDelta") or {}).items()
         }
         artifacts = self._runner.artifact_service
         for file in recording.files:
-            if artifacts is not None and (file.name, file.version) in saved:
+            if artifacts is not None and (file.name, file.version) in versions:
                 part = types.Part.model_validate_json(json.dumps(file.part))
                 await artifacts.save_artifact(**where, filename=file.name, artifact=part)
 
@@ -230,10 +230,10 @@ class _Sessions(InMemorySessionService):
 
     def _undo(self, session: Session, keys: set[str]) -> None:
         """Let the live state have what is committed under these keys."""
-        stored = self.sessions[session.app_name][session.user_id][session.id]
+        original = self.sessions[session.app_name][session.user_id][session.id]
         for key in keys:
-            if key in stored.state:
-                session.state[key] = stored.state[key]
+            if key in original.state:
+                session.state[key] = original.state[key]
             else:
                 session.state.pop(key, None)
 
@@ -257,9 +257,9 @@ def _where(recording: Recording) -> dict[str, Any]:
 def _as_committed(event: Event) -> str:
     """The event as the journal keeps it: without `temp:` state."""
     delta = event.actions.state_delta
-    kept = {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
-    if len(kept) < len(delta):
+    rest = {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
+    if len(rest) < len(delta):
         event = event.model_copy(
-            update={"actions": event.actions.model_copy(update={"state_delta": kept})}
+            update={"actions": event.actions.model_copy(update={"state_delta": rest})}
         )
     return event.model_dump_json(by_alias=True, exclude_none=True)

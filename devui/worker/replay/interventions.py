@@ -51,13 +51,13 @@ class Hands:
             )
         )
 
-    def of_event(self, passed: int, event: dict[str, Any]) -> Verdict | None:
+    def of_event(self, count: int, event: dict[str, Any]) -> Verdict | None:
         """What was done to an event before its commit, when `passed` others are committed."""
 
         def is_it(edit: RecordedEdit) -> bool:
             if edit.gate != "before_commit" or edit.place is None:
                 return False
-            is_due = edit.place <= passed if edit.action == "drop" else edit.place == passed
+            is_due = edit.place <= count if edit.action == "drop" else edit.place == count
             if not is_due or edit.held.get("author") != event.get("author"):
                 return False
             self._ids.learn(event, edit.held)
@@ -112,8 +112,8 @@ class HandsBefore(BasePlugin):
     ) -> Any:
         """The arguments are changed as they were, or the call is answered."""
         hands = self._find()
-        held = {"name": tool.name, "args": tool_args}
-        verdict = hands and hands.of_tool("before_tool", tool_context, held)
+        payload = {"name": tool.name, "args": tool_args}
+        verdict = hands and hands.of_tool("before_tool", tool_context, payload)
         if not verdict:
             return None
         answer = revise_args(tool_args, verdict)
@@ -142,6 +142,6 @@ class HandsAfter(BasePlugin):
     ) -> Any:
         """The result is what it was made."""
         hands = self._find()
-        held = {"name": tool.name, "args": tool_args, "result": result}
-        verdict = hands and hands.of_tool("after_tool", tool_context, held)
+        payload = {"name": tool.name, "args": tool_args, "result": result}
+        verdict = hands and hands.of_tool("after_tool", tool_context, payload)
         return revised_result(verdict) if verdict else None

@@ -15,7 +15,7 @@ _EVENTS = frozenset({"socket.connect", "socket.sendto", "socket.getaddrinfo"})
 Refuse = Callable[[str], Any]
 """Given what was tried; raises."""
 
-_guarded: dict[str, Refuse] = {}
+_guards: dict[str, Refuse] = {}
 _installed: list[bool] = []
 
 
@@ -24,23 +24,23 @@ def guard(run: str, refuse: Refuse) -> None:
     if not _installed:
         _installed.append(True)
         sys.addaudithook(_audit)
-    _guarded[run] = refuse
+    _guards[run] = refuse
 
 
 def unguard(run: str) -> None:
     """The run is over."""
-    _guarded.pop(run, None)
+    _guards.pop(run, None)
 
 
-def guarded() -> bool:
+def is_guarded() -> bool:
     """Whether what executes here is a run that is guarded."""
-    return (current_run.get() or "") in _guarded
+    return (current_run.get() or "") in _guards
 
 
 def _audit(event: str, args: tuple[Any, ...]) -> None:
-    if event not in _EVENTS or not _guarded:
+    if event not in _EVENTS or not _guards:
         return
-    refuse = _guarded.get(current_run.get() or "")
+    refuse = _guards.get(current_run.get() or "")
     target = args[0] if event == "socket.getaddrinfo" else args[1]
     if refuse is not None and not isinstance(target, str | bytes):
         refuse(":".join(str(each) for each in target[:2]))

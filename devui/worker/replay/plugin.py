@@ -67,7 +67,7 @@ class Replayer(BasePlugin):
     ) -> AsyncGenerator[Event, None]:
         """Its events in the recorded order."""
         replay = self.of(current_run.get())
-        return proceed() if replay is None else ordered(replay, agent, invocation_context, proceed)
+        return proceed() if replay is None else in_order(replay, agent, invocation_context, proceed)
 
     def around_model_call(
         self,
@@ -112,7 +112,7 @@ class Replayer(BasePlugin):
         return replay.summary(events)
 
 
-async def ordered(
+async def in_order(
     replay: Replay,
     agent: BaseAgent,
     ctx: InvocationContext,

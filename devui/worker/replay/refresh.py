@@ -44,7 +44,7 @@ from devui.worker.replay.comparison import (
     request_in_full,
 )
 from devui.worker.replay.headless import Headless
-from devui.worker.replay.plugin import ordered
+from devui.worker.replay.plugin import in_order
 from devui.worker.replay.replay import Replay
 
 _CANCELLED = "cancelled"
@@ -62,18 +62,18 @@ class Tape:
         """As they are committed, in wire form."""
         self.fragments: list[dict[str, Any]] = []
         self._run = run
-        self._begun: list[SpanBegan] = []
-        self._ended: dict[int, SpanEnded] = {}
+        self._begins: list[SpanBegan] = []
+        self._ends: dict[int, SpanEnded] = {}
         self._places: dict[int, int] = {}
         """By span: the place of the event that came of it."""
 
     def event(self, text: str) -> dict[str, Any]:
         """An event, as JSON text, is to be committed."""
-        told: dict[str, Any] = json.loads(text)
+        event: dict[str, Any] = json.loads(text)
         for span in self.recorder.causes(self._run, self._kit.read_event(text)):
             self._places[span] = len(self.events)
-        self.events.append(told)
-        return told
+        self.events.append(event)
+        return event
 
     def fragment(self, text: str) -> None:
         """A partial event, as JSON text, is shown."""
@@ -81,15 +81,15 @@ class Tape:
 
     def calls(self) -> list[RecordedCall]:
         """All calls, in the order in which they began."""
-        return [self._call(span, self._ended.get(span.span)) for span in self._begun]
+        return [self._call(span, self._ends.get(span.span)) for span in self._begins]
 
     def _hear(self, message: ToServer) -> None:
         if isinstance(message, SpanBegan):
-            self._begun.append(message)
+            self._begins.append(message)
             pieces = message.prompt.pieces if message.prompt else {}
             self.pieces |= {name: json.loads(text) for name, text in pieces.items()}
         elif isinstance(message, SpanEnded):
-            self._ended[message.span] = message  # the second time it has more
+            self._ends[message.span] = message  # the second time it has more
 
     def _call(self, span: SpanBegan, end: SpanEnded | None) -> RecordedCall:
         error = end.error if end else None
@@ -127,32 +127,32 @@ def _request_of(prompt: Prompt) -> ModelRequest:
 
 def steadied(fresh: Recording, old: Recording, ids: Ids) -> Recording:
     """The new recording; `ids` has learned which new id stands for which old one."""
-    named = _with_old_names(_with_old_ids(fresh, ids), old, ids)
+    recording = _with_old_names(_with_old_ids(fresh, ids), old, ids)
     return replace(
-        named,
-        calls=_calls(named, old),
-        fragments=_fragments(named.fragments, old.fragments),
+        recording,
+        calls=_calls(recording, old),
+        fragments=_fragments(recording.fragments, old.fragments),
         events=[
             old.events[place] if _is_event(old, place, event) else event
-            for place, event in enumerate(named.events)
+            for place, event in enumerate(recording.events)
         ],
     )
 
 
 def _with_old_ids(fresh: Recording, ids: Ids) -> Recording:
     text = codecs().RECORDING.dump(replace(fresh, pieces={}, history=[])).decode()
-    told: Recording = codecs().RECORDING.load(ids.recorded_surely(text).encode())
-    return replace(told, pieces=fresh.pieces, history=fresh.history)
+    recording: Recording = codecs().RECORDING.load(ids.recorded_surely(text).encode())
+    return replace(recording, pieces=fresh.pieces, history=fresh.history)
 
 
 def _with_old_names(fresh: Recording, old: Recording, ids: Ids) -> Recording:
     """Pieces of requests that say the same are the same piece."""
-    known = {_text(value): name for name, value in old.pieces.items()}
+    old_names = {_text(value): name for name, value in old.pieces.items()}
     names, pieces = {}, {}
     for name, value in fresh.pieces.items():
         before = _text(value)
         text = ids.recorded_surely(before)
-        names[name] = known.get(text) or (name if text == before else piece_name(text))
+        names[name] = old_names.get(text) or (name if text == before else piece_name(text))
         pieces[names[name]] = json.loads(text)
     calls = [replace(call, request=_renamed(call.request, names)) for call in fresh.calls]
     return replace(fresh, calls=calls, pieces=dict(sorted(pieces.items())))
@@ -172,15 +172,15 @@ def _renamed(request: ModelRequest | None, names: dict[str, str]) -> ModelReques
 
 def _calls(fresh: Recording, old: Recording) -> list[RecordedCall]:
     """Those that asked the same and were answered the same took as long as before."""
-    left = list(old.calls)
+    remaining = list(old.calls)
 
     def steady(call: RecordedCall) -> RecordedCall:
-        known = next((other for other in left if _is_same(call, fresh, other, old)), None)
-        if known is None:
+        match = next((other for other in remaining if _is_same(call, fresh, other, old)), None)
+        if match is None:
             return call
-        left.remove(known)
+        remaining.remove(match)
         # Pieces are named by what was really sent, which may have been a secret.
-        return replace(call, responses=known.responses, request=known.request)
+        return replace(call, responses=match.responses, request=match.request)
 
     return [steady(call) for call in fresh.calls]
 
@@ -200,15 +200,15 @@ def _is_same(new: RecordedCall, fresh: Recording, old_call: RecordedCall, old: R
 
 def _fragments(fresh: list[dict[str, Any]], old: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Those of each event in their order; among events as before, which counts for nothing."""
-    left: dict[Any, deque[dict[str, Any]]] = defaultdict(deque)
+    queues: dict[Any, deque[dict[str, Any]]] = defaultdict(deque)
     for fragment in fresh:
-        left[fragment.get("id")].append(fragment)
-    told = []
-    for known in old:
-        if own := left[known.get("id")]:
+        queues[fragment.get("id")].append(fragment)
+    fragments = []
+    for earlier in old:
+        if own := queues[earlier.get("id")]:
             new = own.popleft()
-            told.append(known if comparable(new) == comparable(known) else new)
-    return [*told, *(fragment for own in left.values() for fragment in own)]
+            fragments.append(earlier if comparable(new) == comparable(earlier) else new)
+    return [*fragments, *(fragment for own in queues.values() for fragment in own)]
 
 
 def _is_event(old: Recording, place: int, event: dict[str, Any]) -> bool:
@@ -240,7 +240,7 @@ class Reuse(BasePlugin):
         proceed: Callable[[], AsyncGenerator[Event, None]],
     ) -> AsyncGenerator[Event, None]:
         """Its events in the recorded order."""
-        return ordered(self.replay, agent, invocation_context, proceed)
+        return in_order(self.replay, agent, invocation_context, proceed)
 
     async def around_model_call(
         self,
@@ -251,7 +251,7 @@ class Reuse(BasePlugin):
         proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
     ) -> AsyncGenerator[LlmResponse, None]:
         """The recorded responses to the same request; else the model's."""
-        self.replay.turns.moved()
+        self.replay.turns.progress()
         agent = callback_context.agent_name
         call = self._model(agent, SentNow(llm_request, stream=stream))
         if call is None:
@@ -259,8 +259,8 @@ class Reuse(BasePlugin):
         answers = (
             self._answers(proceed(llm_request)) if call is None else self.replay.responses(call)
         )
-        async with aclosing(answers) as told:
-            async for answer in told:
+        async with aclosing(answers) as responses:
+            async for answer in responses:
                 yield answer
 
     async def around_tool_call(
@@ -272,7 +272,7 @@ class Reuse(BasePlugin):
         proceed: Callable[[], Awaitable[Any]],
     ) -> Any:
         """The recorded result of the same arguments; else the tool's."""
-        self.replay.turns.moved()
+        self.replay.turns.progress()
         if self._kit.steers(tool):
             return await proceed()
         args = json.loads(as_json(tool_args))
@@ -317,9 +317,9 @@ class Reuse(BasePlugin):
         def is_it(call: RecordedCall) -> bool:
             if call.type != "model" or call.agent != agent or call.request is None:
                 return False
-            known = call.request
-            full = request_in_full(known, pieces)
-            return known == request.request or not request_differences(full, actual)
+            old_request = call.request
+            full = request_in_full(old_request, pieces)
+            return old_request == request.request or not request_differences(full, actual)
 
         return self._take(is_it)
 
@@ -353,7 +353,7 @@ async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Re
     reuse, tape = Reuse(recording, kit), Tape(run, kit)
     headless = Headless(exported, recording, _Taped(reuse, tape), kit)
     outcome, error = await headless.execute(run, [tape.recorder, reuse], reuse.replay.hands)
-    made = replace(
+    fresh = replace(
         recording,
         outcome=outcome,
         error=error,
@@ -364,7 +364,7 @@ async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Re
         fragments=tape.fragments,
         events=tape.events,
     )
-    return Refreshed(steadied(made, recording, reuse.replay.ids), reuse.live)
+    return Refreshed(steadied(fresh, recording, reuse.replay.ids), reuse.live)
 
 
 class _Taped:
@@ -379,13 +379,13 @@ class _Taped:
         self._replay.fragment(text)
 
     def event(self, text: str) -> Verdict | None:
-        passed = self._replay.turns.passed
-        if verdict := self._replay.hands.of_event(passed, json.loads(text)):
+        count = self._replay.turns.count
+        if verdict := self._replay.hands.of_event(count, json.loads(text)):
             return verdict
-        place, told = len(self._tape.events), self._tape.event(text)
+        place, event = len(self._tape.events), self._tape.event(text)
         self._replay.event(text)
         recorded = self._replay.recording.events
-        if place >= len(recorded) or _shape(told) != _shape(recorded[place]):
+        if place >= len(recorded) or _shape(event) != _shape(recorded[place]):
             self._replay.turns.open()  # who comes next is not told by the recording any more
         return None
 
@@ -409,19 +409,19 @@ async def _files(
     headless: Headless, recording: Recording, events: Iterable[dict[str, Any]]
 ) -> list[RecordedFile]:
     """The files from before the run, and those that its events tell of."""
-    known = {(file.name, file.version): file for file in recording.files}
-    before, now = _saved(recording.history), _saved(events)
-    files = {place: known[place] for place in before if place in known}
+    old_files = {(file.name, file.version): file for file in recording.files}
+    before, now = _artifact_versions(recording.history), _artifact_versions(events)
+    files = {place: old_files[place] for place in before if place in old_files}
     for name, version in now - before:
         part = await headless.file(name, version)
         if part is not None:
-            made = RecordedFile(name=name, version=version, part=part)
-            old = known.get((name, version))
-            files[name, version] = old if old is not None and old == made else made
+            new = RecordedFile(name=name, version=version, part=part)
+            old = old_files.get((name, version))
+            files[name, version] = old if old is not None and old == new else new
     return [files[place] for place in sorted(files)]
 
 
-def _saved(events: Iterable[dict[str, Any]]) -> set[tuple[str, int]]:
+def _artifact_versions(events: Iterable[dict[str, Any]]) -> set[tuple[str, int]]:
     return {
         item
         for event in events

@@ -14,14 +14,14 @@ from devui.wire.gates import Verdict
 from devui.wire.recordings import Divergence, RecordedCall, Recording, ReplayVerdict
 from devui.worker.engines.kit import Context, Event, Kit, LlmRequest, LlmResponse
 from devui.worker.json_text import apply_effects, as_json
-from devui.worker.replay.call_tree import CallTree, Turns, call_told
+from devui.worker.replay.call_tree import CallTree, Turns, call_summary
 from devui.worker.replay.comparison import (
     Expected,
     Ids,
     SentNow,
     by_hand,
+    diff_text,
     differences,
-    named,
     other_result,
     request_in_full,
 )
@@ -52,18 +52,18 @@ def recorded_error(text: str) -> Exception:
     name, _, message = text.partition(": ")
     if name == "KeyError":
         return _key_error(message)
-    known = getattr(builtins, name, None)
-    if isinstance(known, type) and issubclass(known, Exception):
+    kind = getattr(builtins, name, None)
+    if isinstance(kind, type) and issubclass(kind, Exception):
         try:
-            error: Exception = known(message)
+            error: Exception = kind(message)
         except TypeError:  # UnicodeError and the like want more than a message
             pass
         else:
             return error
     if not name.isidentifier():
         return RuntimeError(text)
-    made: Exception = type(name, (Exception,), {})(message)
-    return made
+    stand_in: Exception = type(name, (Exception,), {})(message)
+    return stand_in
 
 
 def _key_error(message: str) -> KeyError:
@@ -84,7 +84,7 @@ _Difference = tuple[Literal["end", "fragment"], str, dict[str, Any]]
 
 def other_ends(
     recording: Recording,
-    passed: int,
+    count: int,
     came: tuple[str, str | None],
     *,
     next_call: RecordedCall | None,
@@ -98,20 +98,22 @@ def other_ends(
     outcome, error = came
     if came != (recording.outcome, recording.error):
         expected, actual = recording.error or recording.outcome, error or outcome
-        told = f"The run ended differently than recorded: {actual}."
-        yield "end", told, {"expected": expected, "actual": actual}
-    if passed < len(recording.events):
-        missing = recording.events[passed]
-        author, number = missing.get("author"), recording.first + passed
-        told = f"The run ended before the recorded event #{number} of {author}."
-        yield "end", told, {"agent": author, "expected": missing}
+        message = f"The run ended differently than recorded: {actual}."
+        yield "end", message, {"expected": expected, "actual": actual}
+    if count < len(recording.events):
+        missing = recording.events[count]
+        author, number = missing.get("author"), recording.first + count
+        message = f"The run ended before the recorded event #{number} of {author}."
+        yield "end", message, {"agent": author, "expected": missing}
     if next_call is not None:
-        told = f"The run ended without the recorded call of {next_call.name} by {next_call.agent}."
-        yield "end", told, {"agent": next_call.agent, "expected": call_told(next_call)}
+        message = (
+            f"The run ended without the recorded call of {next_call.name} by {next_call.agent}."
+        )
+        yield "end", message, {"agent": next_call.agent, "expected": call_summary(next_call)}
     if missed:
         author = missed[0].get("author")
-        told = f"{author} streamed fewer chunks than recorded."
-        yield "fragment", told, {"agent": author, "expected": missed[0]}
+        message = f"{author} streamed fewer chunks than recorded."
+        yield "fragment", message, {"agent": author, "expected": missed[0]}
 
 
 class RecordedFiles:
@@ -127,16 +129,16 @@ class RecordedFiles:
             if part is None:
                 context.actions.artifact_delta[name] = version
             else:
-                saved = types.Part.model_validate_json(json.dumps(part))
-                await context.save_artifact(name, saved)
+                artifact = types.Part.model_validate_json(json.dumps(part))
+                await context.save_artifact(name, artifact)
 
 
 def recorded_summary(
     kit: Kit, recorded: dict[str, Any], events: Sequence[Event], ids: Ids
 ) -> Event:
     """The summary as it was recorded, as one of these events, with the ids of the replay."""
-    made = {name: value for name, value in recorded.items() if name not in {"id", "timestamp"}}
-    event = kit.read_event(ids.actual(json.dumps(made)))
+    fields = {name: value for name, value in recorded.items() if name not in {"id", "timestamp"}}
+    event = kit.read_event(ids.actual(json.dumps(fields)))
     if event.actions.compaction is not None:
         event.actions.compaction.start_timestamp = min(each.timestamp for each in events)
         event.actions.compaction.end_timestamp = max(each.timestamp for each in events)
@@ -183,12 +185,12 @@ class Replay:
         self._event_ids: set[str] = set()
         self._strayed = False
         """A live tool gave another result than the recorded one."""
-        self._answered = 0
+        self._answer_count = 0
         self._live = 0
         self._notes: list[str] = []
         self._end: ReplayEnd | None = None
         self._tolerant = tolerant
-        self._noted: Divergence | None = None
+        self._first_divergence: Divergence | None = None
 
     @property
     def cut_off(self) -> bool:
@@ -200,15 +202,15 @@ class Replay:
     def agent(self, parent: int | None, name: str, branch: str | None) -> int:
         """The recorded number of an agent's run; -1 for one that was not recorded."""
         self.check()
-        self.turns.moved()
+        self.turns.progress()
         call = self._tree.agent(parent, name, self.ids.recorded(branch))
         return call.number if call else -1
 
     def first_sight(self, event: str) -> bool:
         """Whether the event of this id has not been asked about before."""
-        known = event in self._event_ids
+        is_known = event in self._event_ids
         self._event_ids.add(event)
-        return not known
+        return not is_known
 
     async def turn(self, agent: int, author: str, branch: str | None) -> None:
         """Let those events be committed that come before the next one of this agent's run."""
@@ -220,8 +222,8 @@ class Replay:
 
     async def failing(self, error: Exception) -> None:
         """An agent raises this: if it is what ended the run, all events were before."""
-        told = f"{type(error).__name__}: {message_of(error)}"
-        if not isinstance(error, ReplayEnd) and told == self.recording.error:
+        text = f"{type(error).__name__}: {message_of(error)}"
+        if not isinstance(error, ReplayEnd) and text == self.recording.error:
             await self.turns.wait_for(len(self.recording.events))
 
     # --- calls -----------------------------------------------------------------------------
@@ -243,7 +245,7 @@ class Replay:
 
     async def responses(self, call: RecordedCall) -> AsyncGenerator[LlmResponse, None]:
         """Those of a model call; raises what the model raised, and ReplayEnd."""
-        self._answered += 1
+        self._answer_count += 1
         for _, response in call.responses:
             if not response.get("partial"):
                 await self._in_turn(call)
@@ -257,31 +259,31 @@ class Replay:
     ) -> RecordedCall:
         """The recorded call; raises ReplayEnd if there is none of these arguments."""
         self.check()
-        self.turns.moved()
+        self.turns.progress()
         branch = self.ids.recorded(context.branch)
-        known = self.ids.recorded(context.function_call_id)
-        call = self._tree.tool(parent, branch, name=name, call=known)
+        call_id = self.ids.recorded(context.function_call_id)
+        call = self._tree.tool(parent, branch, name=name, call=call_id)
         actual = json.loads(as_json(args))
         if call is None:
             await self._broken_off(parent)
             self._unexpected("tool", context, {"tool": name, "args": actual})
-        found = differences(call.args, actual)
-        if found:
-            agent, told = context.agent_name, {"tool": name, "args": actual}
+        diffs = differences(call.args, actual)
+        if diffs:
+            agent, actual_call = context.agent_name, {"tool": name, "args": actual}
             self.differ(
                 "tool",
-                f"{agent} called {name} with different arguments than recorded: {named(found)}",
+                f"{agent} called {name} with different arguments than recorded: {diff_text(diffs)}",
                 context=context,
-                expected={**told, "args": call.args},
-                actual=told,
-                differences=found,
+                expected={**actual_call, "args": call.args},
+                actual=actual_call,
+                differences=diffs,
             )
         return call
 
     async def answer(self, call: RecordedCall, context: Context) -> Any:
         """The recorded result of a tool, with all that it changed; raises what it raised."""
-        self._answered += 1
-        self._tree.answered(call)
+        self._answer_count += 1
+        self._tree.skip_inside(call)
         await self._in_turn(call)
         effects = json.loads(self.ids.actual(json.dumps(call.effects)))
         apply_effects(self._kit, context, effects)
@@ -297,10 +299,10 @@ class Replay:
             result = await proceed()
         finally:
             self._executing -= real
-        found = differences(call.result, json.loads(as_json(result))) if real else []
-        if found:
+        diffs = differences(call.result, json.loads(as_json(result))) if real else []
+        if diffs:
             self._strayed = True
-            self._notes.append(other_result(call, found[0]))
+            self._notes.append(other_result(call, diffs[0]))
         return result
 
     # --- events ----------------------------------------------------------------------------
@@ -311,7 +313,7 @@ class Replay:
         If a person did something to it in the recorded run, that is returned and comes first.
         """
         self.check()
-        place, actual = self.turns.passed, json.loads(text)
+        place, actual = self.turns.count, json.loads(text)
         if verdict := self.hands.of_event(place, actual):
             return verdict
         number, author = self.recording.first + place, actual.get("author")
@@ -324,18 +326,18 @@ class Replay:
                 agent=author,
                 actual=actual,
             )
-        found = self.expected.event(place, actual) if place < len(self.recording.events) else []
-        if found:
+        diffs = self.expected.event(place, actual) if place < len(self.recording.events) else []
+        if diffs:
             expected = self.recording.events[place]
             self.differ(
                 "event",
                 f"Event #{number} of {author} differs from the recorded one of"
-                f" {expected.get('author')}: {named(found)}"
+                f" {expected.get('author')}: {diff_text(diffs)}"
                 f"{by_hand(expected)}",
                 agent=author,
                 expected=expected,
                 actual=actual,
-                differences=found,
+                differences=diffs,
             )
         self._committing = True
         return None
@@ -343,7 +345,7 @@ class Replay:
     def committed(self) -> None:
         """The event that was compared last is committed."""
         self._committing = False
-        self.turns.passed_one()
+        self.turns.advance()
 
     def dropped(self) -> None:
         """The event that was compared last is not to be committed: a person let it fall."""
@@ -354,29 +356,29 @@ class Replay:
     def fragment(self, text: str) -> None:
         """Compare a partial event, as JSON text; raises ReplayEnd."""
         self.check()
-        self.turns.moved()
+        self.turns.progress()
         actual = json.loads(text)
-        expected, found = self.expected.fragment(actual)
+        expected, diffs = self.expected.fragment(actual)
         if self.cut_off and expected is None:
             return  # what was streamed last may not have been kept
-        if expected is None or found:
-            author, place = actual.get("author"), self.recording.first + self.turns.passed
-            told = f"{author} streamed a different chunk for #{place} than recorded."
+        if expected is None or diffs:
+            author, place = actual.get("author"), self.recording.first + self.turns.count
+            message = f"{author} streamed a different chunk for #{place} than recorded."
             about = {"agent": author, "expected": expected, "actual": actual}
-            self.differ("fragment", told, **about, differences=found)
+            self.differ("fragment", message, **about, differences=diffs)
 
     def summary(self, events: Sequence[Event]) -> Event | None:
         """The recorded summary of old events, if one comes next, for these; raises ReplayEnd."""
         self.check()
-        place, recorded = self.turns.passed, self.recording.events
-        told = recorded[place] if place < len(recorded) else {}
-        compacts = (told.get("actions") or {}).get("compaction")
-        return recorded_summary(self._kit, told, events, self.ids) if compacts else None
+        place, recorded = self.turns.count, self.recording.events
+        event = recorded[place] if place < len(recorded) else {}
+        compacts = (event.get("actions") or {}).get("compaction")
+        return recorded_summary(self._kit, event, events, self.ids) if compacts else None
 
     def connection(self, target: str) -> NoReturn:
         """Refuse a connection: nothing live is reached from a replay. Raises Diverged."""
-        told = f"The agent's code tried to connect to {target}; replays make no live calls."
-        self.diverge("network", told, actual=target)
+        message = f"The agent's code tried to connect to {target}; replays make no live calls."
+        self.diverge("network", message, actual=target)
 
     # --- the end ---------------------------------------------------------------------------
 
@@ -389,7 +391,7 @@ class Replay:
         """Note a difference if the replay is tolerant, else end it here: raises Diverged."""
         if not self._tolerant:
             self.diverge(what, message, **more)
-        self._noted = self._noted or self._divergence(what, message, more)
+        self._first_divergence = self._first_divergence or self._divergence(what, message, more)
 
     def diverge(self, what: Any, message: str, **more: Any) -> NoReturn:
         """End the replay here; the first time counts. Raises Diverged."""
@@ -402,10 +404,10 @@ class Replay:
         context: Context | None = more.pop("context", None)
         if context is not None:
             more |= {"agent": context.agent_name, "branch": context.branch}
-        return Divergence(what=what, message=message, place=self.turns.passed, **more)
+        return Divergence(what=what, message=message, place=self.turns.count, **more)
 
     @property
-    def ended(self) -> ReplayEnd | None:
+    def end(self) -> ReplayEnd | None:
         """What ended the replay early."""
         return self._end
 
@@ -413,34 +415,36 @@ class Replay:
         """What came of it; `outcome` and `error` are those of the run, as of a Recording."""
         self._check_end(outcome, error)
         end = self._end
-        found = self._noted or (end.divergence if isinstance(end, Diverged) else None)
+        divergence = self._first_divergence or (
+            end.divergence if isinstance(end, Diverged) else None
+        )
         stopped = outcome == "stopped" and end is None
         if stopped:
             self._notes.append("the replay was stopped early")
         return ReplayVerdict(
-            identical=not (stopped or found or self._strayed),
-            events=min(self.turns.passed, len(self.recording.events)),
+            identical=not (stopped or divergence or self._strayed),
+            events=min(self.turns.count, len(self.recording.events)),
             recorded=len(self.recording.events),
-            calls=self._answered,
+            calls=self._answer_count,
             live=self._live,
             strayed=self._strayed,
             notes=list(dict.fromkeys(self._notes)),
-            divergence=found,
+            divergence=divergence,
         )
 
     def _check_end(self, outcome: str, error: str | None) -> None:
         """Notice an end that is not the recorded one."""
         if self._end is not None or outcome == "stopped" or self.cut_off:
             return
-        found = other_ends(
+        ends = other_ends(
             self.recording,
-            self.turns.passed,
+            self.turns.count,
             (outcome, error),
             next_call=None if self.live_tools else next(self._tree.remaining(), None),
             missed=self.expected.fragments_left(),
         )
         try:
-            for what, message, more in found:
+            for what, message, more in ends:
                 self.differ(what, message, **more)
         except Diverged:
             return
@@ -450,35 +454,35 @@ class Replay:
     def _compare_request(
         self, call: RecordedCall, request: LlmRequest, *, stream: bool, context: Context
     ) -> None:
-        self.turns.moved()
-        sent = SentNow(request, stream=stream)
+        self.turns.progress()
+        actual = SentNow(request, stream=stream)
         if call.request is None:
             self._notes.append(f"a request of {call.agent} was too large to record")
             return
-        if sent.request == call.request:
+        if actual.request == call.request:
             return
         expected = request_in_full(call.request, self.recording.pieces)
-        found = sent.other_than(expected, self.ids, with_content=not self._strayed)
-        if found:
-            fields = named(found["differences"])
+        report = actual.other_than(expected, self.ids, with_content=not self._strayed)
+        if report:
+            fields = diff_text(report["differences"])
             message = f"{call.agent} sent its model a different request than recorded: {fields}"
-            self.differ("model", message, context=context, **found)
+            self.differ("model", message, context=context, **report)
 
     def _unexpected(
         self, what: Literal["model", "tool"], context: Context, actual: Any
     ) -> NoReturn:
-        if self.cut_off and self.turns.passed >= len(self.recording.events):
+        if self.cut_off and self.turns.count >= len(self.recording.events):
             self._recording_ends()
         nearest = self._tree.next_of(context.agent_name)
-        called = f"called {actual['tool']}" if what == "tool" else "called its model once more"
-        coming = self.recording.events[self.turns.passed :][:1]
+        action = f"called {actual['tool']}" if what == "tool" else "called its model once more"
+        coming = self.recording.events[self.turns.count :][:1]
         hand = by_hand(coming[0]) if coming else ""
         self.diverge(
             what,
-            f"{context.agent_name} {called}; no such call was recorded at this point.{hand}",
+            f"{context.agent_name} {action}; no such call was recorded at this point.{hand}",
             context=context,
             actual=actual,
-            nearest=call_told(nearest) if nearest else None,
+            nearest=call_summary(nearest) if nearest else None,
         )
 
     async def _broken_off(self, agent: int | None) -> None:
@@ -511,10 +515,10 @@ class Replay:
         self.check()
         if self.cut_off:
             self._recording_ends()
-        told = (
+        message = (
             f"{call.name} of {call.agent} was cancelled in the recorded run, but not in this one."
         )
-        self.diverge("end", told, agent=call.agent, expected=call_told(call))
+        self.diverge("end", message, agent=call.agent, expected=call_summary(call))
 
     def _recording_ends(self) -> NoReturn:
         self._end = RecordingEnds("the recording ends here")

@@ -164,6 +164,6 @@ def _bind(context: Context, actor: Actor) -> None:
 def _bind_again(context: Context, actor: Actor) -> None:
     """The same where another looks now; who was never bound, as in a workflow, stays unknown."""
     live = context.session.state
-    watched = isinstance(live, LiveState) and live.watcher.on
-    if watched and isinstance(context.state._value, StateView):
+    is_watched = isinstance(live, LiveState) and live.watcher.on
+    if is_watched and isinstance(context.state._value, StateView):
         _bind(context, actor)

@@ -70,9 +70,9 @@ class WatchedState(LiveState):
 
     def pop(self, key: str, default: Any = _MISSING) -> Any:
         """As a dict's."""
-        known = key in self
+        is_known = key in self
         value = super().pop(key) if default is _MISSING else super().pop(key, default)
-        if known:
+        if is_known:
             self.watcher.wrote(key)
         return value
 

@@ -85,10 +85,10 @@ class Departures:
         """The event does not carry these keys any more; returns the writes that no other one
         carries in its place."""
         leaving = self.of(event)
-        gone = [write for write in leaving.writes if write.touch.key in keys]
-        leaving.writes = [write for write in leaving.writes if write not in gone]
-        self.take(gone, but=leaving)
-        return [write for write in gone if not self.has(write)]
+        removed = [write for write in leaving.writes if write.touch.key in keys]
+        leaving.writes = [write for write in leaving.writes if write not in removed]
+        self.take(removed, but=leaving)
+        return [write for write in removed if not self.has(write)]
 
     def end(self, event: Event, *, answered: bool) -> None:
         """It is on its way no more; what it has not been committed with is pending as before.
@@ -96,8 +96,8 @@ class Departures:
         `answered`: whether the server has said what became of it. Otherwise that is as the server
         has noted it, and nothing is told.
         """
-        left = self._leaving.pop(id(event), None)
-        writes = left.writes if left is not None and answered else []
+        entry = self._leaving.pop(id(event), None)
+        writes = entry.writes if entry is not None and answered else []
         self.take(writes)
         for write in writes:
             if not self.has(write):
@@ -310,7 +310,7 @@ class Uncommitted:
             leaving = self._leaving.of(event)
             leaving.writes = []
             leaving.flags += self._changed_in_place(event)
-            leaving.writes = list(self._carried(event))
+            leaving.writes = list(self._writes_in(event))
             of_event = [pair for pair in self._reads if _of(event, pair[1])]
             self._reads = [pair for pair in self._reads if pair not in of_event]
             leaving.reads += [touch.number for touch, _ in of_event]
@@ -351,13 +351,13 @@ class Uncommitted:
 
     def _forget(self, old_writes: list[Write]) -> None:
         for key, writes in list(self._pending.items()):
-            left = [write for write in writes if write not in old_writes]
-            if left:
-                self._pending[key] = left
+            remaining = [write for write in writes if write not in old_writes]
+            if remaining:
+                self._pending[key] = remaining
             else:
                 del self._pending[key]
 
-    def _carried(self, event: Event) -> Iterator[Write]:
+    def _writes_in(self, event: Event) -> Iterator[Write]:
         """The writes whose value is in the event; those of its author count first."""
         for key, value in event.actions.state_delta.items():
             writes = [write for write in self._pending.get(key, ()) if not self._leaving.has(write)]
@@ -384,9 +384,13 @@ class Uncommitted:
             hands.difference_update(mine)
             if not hands:
                 del self._handed[key]
-            written = any(not write.touch.paths for write in self._pending.get(key, ()))
-            if key not in delta and not written and (found := self._in_place(key, mine | hands)):
-                yield found
+            is_written = any(not write.touch.paths for write in self._pending.get(key, ()))
+            if (
+                key not in delta
+                and not is_written
+                and (change := self._in_place(key, mine | hands))
+            ):
+                yield change
         if event is not None:
             yield from self._raw(event)
 
