@@ -52,8 +52,8 @@ def write_address(folder: Path, address: ServerAddress) -> None:
 def read_address(folder: Path) -> ServerAddress | None:
     """What the file says; None without one, or with one that cannot be read."""
     try:
-        told = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        return ServerAddress(pid=int(told["pid"]), url=str(told["url"]))
+        entry = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        return ServerAddress(pid=int(entry["pid"]), url=str(entry["url"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

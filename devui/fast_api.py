@@ -69,8 +69,8 @@ class Hosted:
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        given = os.environ.get("DEVUI_TOKEN")
-        access = Access(given)
+        token = os.environ.get("DEVUI_TOKEN")
+        access = Access(token)
         async with AsyncExitStack() as stack:
             settings = self._settings
             if self._in_memory:
@@ -80,7 +80,7 @@ class Hosted:
             self._inner = application(services, access, hosts=self._hosts)
             if self._own_lifespan is not None:
                 await stack.enter_async_context(self._own_lifespan(app))
-            self._announce(access, given)
+            self._announce(access, token)
             yield
             await leave(services)
 

@@ -22,12 +22,12 @@ from devui.address import PRIVATE_FOLDER, create_private, exists
 
 def keep_key(folder: Path, key: str) -> bool:
     """Keep this process's key to the data folder; False if there is no place for it."""
-    told = {"pid": os.getpid(), "host": platform.node(), "folder": str(folder), "key": key}
+    entry = {"pid": os.getpid(), "host": platform.node(), "folder": str(folder), "key": key}
     for place in _places():
         with suppress(OSError):
             _prepare(place)
             _sweep(place)
-            _write(place / _name(folder, os.getpid()), json.dumps(told) + "\n")
+            _write(place / _name(folder, os.getpid()), json.dumps(entry) + "\n")
             return True
     return False
 
@@ -84,25 +84,25 @@ def _prepare(place: Path) -> None:
 
 def _is_ours(place: Path) -> bool:
     try:
-        told = place.lstat()
+        stats = place.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(told.st_mode) and (sys.platform == "win32" or told.st_uid == os.geteuid())
+    return stat.S_ISDIR(stats.st_mode) and (sys.platform == "win32" or stats.st_uid == os.geteuid())
 
 
 def _sweep(place: Path) -> None:
     """Take away what servers left that were killed; another machine may share the folder."""
     for file in place.glob("*.json"):
-        told = _entry(file)
-        if told.get("host") == platform.node() and not exists(told["pid"]):
+        entry = _entry(file)
+        if entry.get("host") == platform.node() and not exists(entry["pid"]):
             file.unlink(missing_ok=True)
 
 
 def _entry(file: Path) -> dict[str, Any]:
     """What a file of ours says; nothing of one that cannot be read."""
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-        return {"pid": int(told["pid"]), "host": str(told["host"]), "key": str(told["key"])}
+        entry = json.loads(file.read_text(encoding="utf-8"))
+        return {"pid": int(entry["pid"]), "host": str(entry["host"]), "key": str(entry["key"])}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 

@@ -50,13 +50,13 @@ def command(data_dir: Path, output: Path, *, as_json: bool) -> None:
         raise BadRequestError(str(error)) from error
     except (StoreError, OSError) as error:
         raise DevuiError(f"nothing was copied: {error}") from error
-    found = list(look_at_journal(output))
-    faults = [each.what for each in found if each.level == "fault"]
+    findings = list(look_at_journal(output))
+    faults = [each.what for each in findings if each.level == "fault"]
     if faults:
         raise DevuiError(
             f"the copy in {str(output)!r} has faults: {faults[0]}. For all of them, run"
             f" `devui doctor --data-dir {output}`"
         )
-    check = next((each.what for each in found if each.level == "good"), found[0].what)
+    check = next((each.what for each in findings if each.level == "good"), findings[0].what)
     answer = json_text({"folder": str(output), "check": check})
     click.echo(answer if as_json else f"{output}: {check}")

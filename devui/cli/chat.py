@@ -120,8 +120,8 @@ def filled_in(form: Mapping[str, Any], line: Read, secret: Read) -> dict[str, st
                 continue
             break
     if len(form["choices"]) >= _SEVERAL:
-        chosen = _choice(form, line)
-        return None if chosen is None else {**fields, "choice": chosen}
+        choice = _choice(form, line)
+        return None if choice is None else {**fields, "choice": choice}
     return {**fields, "choice": form["choices"][0]["value"]} if form["choices"] else fields
 
 
@@ -131,33 +131,33 @@ def filled_by(form: Mapping[str, Any], text: str) -> dict[str, str]:
     Raises BadRequestError, with what can be said.
     """
     choices = form["choices"]
-    offered = {field["name"]: field["value"] for field in form["fields"]}
+    defaults = {field["name"]: field["value"] for field in form["fields"]}
     if len(choices) >= _SEVERAL:
-        value = _chosen(choices, text)
+        value = _match_choice(choices, text)
         if value is None:
             labels = ", ".join(f"{each['label']!r}" for each in choices)
             raise BadRequestError(
                 f"the agent asks {plain(form['hint'])!r}: answer with one of {labels}"
             )
-        return {**offered, "choice": value}
+        return {**defaults, "choice": value}
     if len(form["fields"]) == 1:
         return _field_values(form["fields"][0], text)
     names = [_short(field) for field in form["fields"]]
     try:
-        given = json.loads(text)
+        answers = json.loads(text)
     except ValueError:
-        given = None
-    if not isinstance(given, dict):
+        answers = None
+    if not isinstance(answers, dict):
         raise BadRequestError(
             f"the agent asks {plain(form['hint'])!r}: answer with a JSON object of"
             f" {', '.join(names)}"
         )
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for field in form["fields"]:
-        if _short(field) in given:
-            value = given[_short(field)]
-            said |= _field_values(field, value if isinstance(value, str) else json.dumps(value))
-    return said
+        if _short(field) in answers:
+            value = answers[_short(field)]
+            fields |= _field_values(field, value if isinstance(value, str) else json.dumps(value))
+    return fields
 
 
 def _choice(form: Mapping[str, Any], line: Read) -> str | None:
@@ -165,26 +165,26 @@ def _choice(form: Mapping[str, Any], line: Read) -> str | None:
     choices = form["choices"]
     labels = ", ".join(plain(each["label"]) for each in choices)
     while text := line(f"  {labels}: "):
-        value = _chosen(choices, text)
+        value = _match_choice(choices, text)
         if value is not None:
             return value
         click.echo(f"  type one of them, or its number from 1 to {len(choices)}", err=True)
     return None
 
 
-def _chosen(choices: Sequence[Mapping[str, str]], text: str) -> str | None:
+def _match_choice(choices: Sequence[Mapping[str, str]], text: str) -> str | None:
     """The choice that is typed: by its words, their beginning, its number, or yes and no."""
     text = text.strip().casefold()
     for choice in choices:
         if text in {choice["value"].casefold(), choice["label"].casefold()}:
             return choice["value"]
     for words in (_YES, _NO):
-        meant = [each["value"] for each in choices if each["value"].casefold() in words]
-        if text in words and meant:
-            return meant[0]
-    begun = [each["value"] for each in choices if each["label"].casefold().startswith(text)]
-    if text and len(begun) == 1:
-        return begun[0]
+        values = [each["value"] for each in choices if each["value"].casefold() in words]
+        if text in words and values:
+            return values[0]
+    matches = [each["value"] for each in choices if each["label"].casefold().startswith(text)]
+    if text and len(matches) == 1:
+        return matches[0]
     number = int(text) if text.isascii() and text.isdigit() else 0
     return choices[number - 1]["value"] if 0 < number <= len(choices) else None
 
@@ -215,8 +215,8 @@ def _prompt(field: Mapping[str, Any], *, leaves: bool) -> str:
     notes = [plain(field["hint"])] if field["hint"] else []
     notes += [" | ".join(map(plain, field["options"]))] if field["options"] else []
     notes += ["yes or no"] if field["kind"] == "boolean" else []
-    offered = " ".join(field["value"].split())
-    notes += [f"such as {plain(offered)}" if leaves else f"Enter: {plain(offered)}"] * bool(offered)
+    default = " ".join(field["value"].split())
+    notes += [f"such as {plain(default)}" if leaves else f"Enter: {plain(default)}"] * bool(default)
     notes += ["Enter skips it"] if leaves else []
     about = f" ({'; '.join(notes)})" if notes else ""
     return f"  {plain(field['label'])}{about}: "
@@ -248,7 +248,7 @@ class Chat:
     as_json: bool
     seconds: float | None
     """After which a turn is stopped; None for no limit."""
-    named: bool
+    shows_authors: bool
     """Whether the author stands before what is said."""
     interrupted: bool = dataclasses.field(init=False, default=False)
     """Whether Ctrl-C has stopped the last run."""
@@ -273,10 +273,10 @@ class Chat:
         """
         questions = self.questions()
         if not questions:
-            return self._started(text)
+            return self._start(text)
         fields = filled_by(questions[0], text)
         _note(f"answers {plain(questions[0]['hint'])!r}")
-        return self._answered(questions[0], fields)
+        return self._answer(questions[0], fields)
 
     def questions(self) -> "list[QuestionFormJson]":
         """What the agent waits for a person to say."""
@@ -292,14 +292,14 @@ class Chat:
             form = open_ones[0]
             for line in question_lines(form):
                 click.echo(line, err=True)
-            ended = self._put(form)
-            if ended is None:
+            status = self._ask_one(form)
+            if status is None:
                 left_open.add(form["call"])
             else:
-                end = ended
+                end = status
         return end
 
-    def _put(self, form: "QuestionFormJson") -> str | None:
+    def _ask_one(self, form: "QuestionFormJson") -> str | None:
         while True:
             try:
                 fields = filled_in(form, read_line, _read_secret)
@@ -310,13 +310,13 @@ class Chat:
                 _note("not answered; answer on the page, or in the next turn")
                 return None
             try:
-                return self._answered(form, fields)
+                return self._answer(form, fields)
             except BadRequestError as wrong:
                 click.echo(f"  {wrong}", err=True)
             except (
                 ConflictError
-            ) as refused:  # such as an answer that was given on the page meanwhile
-                _note(str(refused))
+            ) as conflict:  # such as an answer that was given on the page meanwhile
+                _note(str(conflict))
                 return None
 
     def converse(self) -> None:
@@ -344,28 +344,28 @@ class Chat:
     def _turn(self, text: str) -> None:
         """A message and what comes of it; a refusal, such as during a run of the page, is said."""
         try:
-            self._started(text)
+            self._start(text)
             self.ask()
-        except (BadRequestError, ConflictError) as refused:
-            click.secho(str(refused), fg="red", err=True)
+        except (BadRequestError, ConflictError) as error:
+            click.secho(str(error), fg="red", err=True)
 
-    def _started(self, message: str) -> str:
-        begun = self.client.start_run(self.session["key"], message=message, streaming=False)
-        return self._followed(begun["run"])
+    def _start(self, message: str) -> str:
+        run = self.client.start_run(self.session["key"], message=message, streaming=False)
+        return self._follow(run["run"])
 
-    def _answered(self, form: "QuestionFormJson", fields: dict[str, str]) -> str:
-        begun = self.client.answer_question(
+    def _answer(self, form: "QuestionFormJson", fields: dict[str, str]) -> str:
+        run = self.client.answer_question(
             self.session["key"], form["event"], form["call"], fields=fields
         )
-        return self._followed(begun["run"])
+        return self._follow(run["run"])
 
-    def _followed(self, run: str) -> str:
+    def _follow(self, run: str) -> str:
         """Print what a run does until its end; Ctrl-C stops it, and pressed again leaves."""
         self.interrupted = False
         with self._timer(run) as late:
             while True:
                 try:
-                    end = self._printed(run)
+                    end = self._print_run(run)
                     break
                 except KeyboardInterrupt:
                     if self.interrupted:
@@ -377,7 +377,7 @@ class Chat:
             click.secho(f"stopped after {self.seconds:g} seconds (--timeout)", fg="red", err=True)
         return end
 
-    def _printed(self, run: str) -> str:
+    def _print_run(self, run: str) -> str:
         for news in news_of(self.client, self.session["key"], self._newest, run=run):
             if news["type"] == "event":
                 self._newest = news["number"]
@@ -396,9 +396,9 @@ class Chat:
             click.echo(json_line(event, self.session["id"]))
             return
         author = event.get("author") or ""
-        for said in texts(event):
-            name = f"{click.style(plain(author), fg='green')}: " if self.named else ""
-            click.echo(f"{name}{said}")
+        for text in texts(event):
+            name = f"{click.style(plain(author), fg='green')}: " if self.shows_authors else ""
+            click.echo(f"{name}{text}")
         for line in doings(event):
             click.echo(click.style(f"  {line}", dim=True), err=True)
 
@@ -434,8 +434,8 @@ def read_line(prompt: str) -> str:
 
 def _tell_trouble(position: Mapping[str, Any]) -> None:
     """Say why nothing more comes: the run is held, or did not end as it should."""
-    ended = position["ended"] is not None
-    if position["holds"] or (ended and position["status"] != DONE):
+    is_over = position["ended"] is not None
+    if position["holds"] or (is_over and position["status"] != DONE):
         _lines(position_lines(position))
     _lines(debugger_lines(position.get("debugger")))
     if position["holds"]:

@@ -127,10 +127,10 @@ def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, s
     """
     client = terminal.client
     session, _, place = side.partition("@")
-    known: Sequence[Mapping[str, Any]] = client.runs(int(session))
+    all_runs: Sequence[Mapping[str, Any]] = client.runs(int(session))
     runs = [
         (number, run)
-        for number, run in enumerate(known, 1)
+        for number, run in enumerate(all_runs, 1)
         if run["first"] is not None
         and not run["rewind"]
         and run["status"] not in GOING
@@ -139,15 +139,17 @@ def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, s
     if not runs:
         raise BadRequestError(f"session {side} has no finished run to replay on the other engine")
     for number, run in runs:
-        begun: Mapping[str, Any] = client.start_replay(int(session), run=run["run"], engine="other")
-        for news in news_of(client, begun["session"], run["first"] - 1, run=begun["run"]):
-            is_replay = news["type"] == "position" and news["run"] == begun["run"]
+        replay: Mapping[str, Any] = client.start_replay(
+            int(session), run=run["run"], engine="other"
+        )
+        for news in news_of(client, replay["session"], run["first"] - 1, run=replay["run"]):
+            is_replay = news["type"] == "position" and news["run"] == replay["run"]
             if is_replay and news["ended"] is not None:
                 break
-        divergence = _verdict(client, begun["run"])["divergence"]
+        divergence = _verdict(client, replay["run"])["divergence"]
         if divergence is not None and not terminal.as_json:
             click.echo("\n".join(divergence_lines(divergence)))
-        yield f"{session}@{number}", f"{begun['session']}@{_place(client, begun)}"
+        yield f"{session}@{number}", f"{replay['session']}@{_place(client, replay)}"
 
 
 def _verdict(client: Client, run: str) -> Mapping[str, Any]:
@@ -161,10 +163,10 @@ def _verdict(client: Client, run: str) -> Mapping[str, Any]:
     return verdict
 
 
-def _place(client: Client, begun: Mapping[str, Any]) -> int:
+def _place(client: Client, replay: Mapping[str, Any]) -> int:
     """Which run of its session a replay is, counted from 1."""
-    runs = client.runs(begun["session"])
-    return next(number for number, run in enumerate(runs, 1) if run["run"] == begun["run"])
+    runs = client.runs(replay["session"])
+    return next(number for number, run in enumerate(runs, 1) if run["run"] == replay["run"])
 
 
 DIFFERING: Final = 1
@@ -220,16 +222,16 @@ def command(
     try:
         client = terminal.client
         pairs = [(left, right)] if right else runs_on_other_engine(terminal, _side(client, left))
-        compared = [_compared(terminal, *pair, values=values) for pair in pairs]
+        comparisons = [_compare(terminal, *pair, values=values) for pair in pairs]
     except DevuiError as error:
         if error.exit_code == DIFFERING:
             raise Trouble(error.message) from error
         raise
-    if not all(each["equal"] for each in compared):
+    if not all(each["equal"] for each in comparisons):
         sys.exit(DIFFERING)
 
 
-def _compared(terminal: Terminal, left: str, right: str, *, values: bool) -> "ComparisonJson":
+def _compare(terminal: Terminal, left: str, right: str, *, values: bool) -> "ComparisonJson":
     client = terminal.client
     sides = _side(client, left), _side(client, right)
     comparison = client.compare(*sides)
@@ -237,13 +239,11 @@ def _compared(terminal: Terminal, left: str, right: str, *, values: bool) -> "Co
         terminal.say(comparison, lambda _: [])
         return comparison
     events = [_events(client, side) for side in (comparison["left"], comparison["right"])]
-    wanted = (
+    rows = (
         [row for row in comparison["rows"] if row["differs"]] if values else [comparison["first"]]
     )
     details = {
-        (row["left"], row["right"]): events_lines(_pair(client, sides, row))
-        for row in wanted
-        if row
+        (row["left"], row["right"]): events_lines(_pair(client, sides, row)) for row in rows if row
     }
     terminal.say(comparison, lambda value: comparison_lines(value, *events, details=details))
     return comparison

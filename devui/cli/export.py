@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from devui.cli.follow import followed
+from devui.cli.follow import as_job
 from devui.cli.lookup import app_option, session_of
 from devui.cli.output import plain, times
-from devui.cli.server import Reach, agents_option, reaching, served
+from devui.cli.server import Reach, agents_option, reaching, serving
 from devui.failures import DevuiError
 
 _EXAMPLES = """\b
@@ -71,15 +71,15 @@ def command(
         raise click.UsageError("--html and --format can't be combined")
     if output is None and not preview:
         raise click.UsageError("give the file to write with -o")
-    with served(reach, agents) as terminal:
-        found = session_of(terminal.client, session, app=app)
-        asked: dict[str, Any] = {"keys": [key for key in keys if key] or None}
-        asked |= {"secrets": "keep" if keep_secrets else None}
-        answer: dict[str, Any] = {**terminal.client.preview_export(found["key"], **asked)}
+    with serving(reach, agents) as terminal:
+        row = session_of(terminal.client, session, app=app)
+        options: dict[str, Any] = {"keys": [key for key in keys if key] or None}
+        options |= {"secrets": "keep" if keep_secrets else None}
+        answer: dict[str, Any] = {**terminal.client.preview_export(row["key"], **options)}
         if output is not None and not preview:
-            asked |= {"format": "html" if as_html else form}
-            with followed(terminal.client, "exporting") as client:
-                _write(output, client.export_session(found["key"], **asked))
+            options |= {"format": "html" if as_html else form}
+            with as_job(terminal.client, "exporting") as client:
+                _write(output, client.export_session(row["key"], **options))
             answer |= {"file": str(output), "bytes": output.stat().st_size}
         terminal.say(answer, lambda all_of_it: _lines(all_of_it, keep_secrets=keep_secrets))
 

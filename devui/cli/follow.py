@@ -45,11 +45,11 @@ def news_of(
     as_json: bool = False,
 ) -> Iterator[Mapping[str, Any]]:
     """The same for people: where a run stands is told once, until it stands elsewhere."""
-    stood: tuple[str, list[str]] | None = None
+    place: tuple[str, list[str]] | None = None
     for news in follow(client, session, after, run):
         if news["type"] == "position" and not as_json:
-            before, stood = stood, (news["run"], position_lines(news))
-            if stood == before:
+            before, place = place, (news["run"], position_lines(news))
+            if place == before:
                 continue
         yield news
 
@@ -78,33 +78,33 @@ _CLEAR: Final = "\r\x1b[K"
 
 
 @contextmanager
-def followed(client: Client, action: str, *, imported: int | None = None) -> Iterator[Client]:
+def as_job(client: Client, action: str, *, import_count: int | None = None) -> Iterator[Client]:
     """A client whose next request is a job, with a line about it on a terminal's stderr.
 
-    `action` is what the server does: `exporting`. `imported` is how many sessions the command has
-    imported so far; None if the job imports none. Ctrl-C stops the job, waits for its end and ends
-    the command. Raises DevuiError if somebody else has stopped it.
+    `action` is what the server does: `exporting`. `import_count` is how many sessions the command
+    has imported so far; None if the job imports none. Ctrl-C stops the job, waits for its end and
+    ends the command. Raises DevuiError if somebody else has stopped it.
     """
-    job, ended = uuid.uuid4().hex, Event()
-    line = Thread(target=_show, args=(client, job, action, ended), daemon=True)
+    job, end = uuid.uuid4().hex, Event()
+    line = Thread(target=_show, args=(client, job, action, end), daemon=True)
     if sys.stderr.isatty():
         line.start()
     try:
         yield replace(client, job=job)
     except KeyboardInterrupt:
-        status = _stopped(client, job)
-        _end(line, ended)
-        click.echo(_outcome(status, imported), err=True)
+        status = _stop_job(client, job)
+        _end(line, end)
+        click.echo(_outcome(status, import_count), err=True)
         sys.exit(LEFT)
     except DevuiError as error:
         if _is_stopped(client, job):
             raise DevuiError(f"{action} was stopped from elsewhere; nothing was kept") from error
         raise
     finally:
-        _end(line, ended)
+        _end(line, end)
 
 
-def _stopped(client: Client, job: str) -> str:
+def _stop_job(client: Client, job: str) -> str:
     """Stop a job; its status once it has ended, "" if the server doesn't answer."""
     try:
         status = client.stop_job(job)["status"]
@@ -118,13 +118,13 @@ def _stopped(client: Client, job: str) -> str:
     return status
 
 
-def _outcome(status: str, imported: int | None) -> str:
+def _outcome(status: str, import_count: int | None) -> str:
     """What Ctrl-C left of the work, in words."""
     if not status:
         return "The server didn't confirm the stop. The work may still finish."
-    if imported is None:
+    if import_count is None:
         return "Stopped. Nothing was saved."
-    count = imported + (status == "done")
+    count = import_count + (status == "done")
     verb = "session was" if count == 1 else "sessions were"
     begins = "The import had already finished" if status == "done" else "Stopped"
     return f"{begins}. {f'{count:,}' if count else 'No'} {verb} imported."
@@ -136,21 +136,21 @@ def _is_stopped(client: Client, job: str) -> bool:
     return False
 
 
-def _end(line: Thread, ended: Event) -> None:
-    ended.set()
+def _end(line: Thread, end: Event) -> None:
+    end.set()
     if line.is_alive():
         line.join()
 
 
-def _show(client: Client, job: str, action: str, ended: Event) -> None:
-    shown, wait = False, _UNSHOWN
-    while not ended.wait(wait):
+def _show(client: Client, job: str, action: str, end: Event) -> None:
+    is_shown, wait = False, _UNSHOWN
+    while not end.wait(wait):
         wait = _AGAIN
         with suppress(DevuiError):
             state = client.job_status(job)
             if state["total"] and state["status"] == "running":
                 percent = 100 * state["done"] // state["total"]
                 click.echo(f"{_CLEAR}{action}: {percent} %  (Ctrl-C to stop)", err=True, nl=False)
-                shown = True
-    if shown:
+                is_shown = True
+    if is_shown:
         click.echo(_CLEAR, err=True, nl=False)

@@ -12,9 +12,9 @@ from typing import IO, Any, Final
 
 import click
 
-from devui.cli.follow import followed
+from devui.cli.follow import as_job
 from devui.cli.output import plain
-from devui.cli.server import Reach, Terminal, agents_option, reaching, served
+from devui.cli.server import Reach, Terminal, agents_option, reaching, serving
 from devui.debugger.adk_imports.bundle import bundle_lines
 from devui.debugger.adk_imports.database import Database
 from devui.debugger.adk_imports.discovery import Store, stores_at
@@ -46,9 +46,9 @@ class _Wish:
     goes_on: bool
     as_copy: bool
 
-    def query(self, *, stored: bool) -> dict[str, str | None]:
-        """The same for the server; sessions that are `stored` keep their ids, unless copied."""
-        ids = "new" if self.as_copy else "keep" if stored or self.goes_on else None
+    def query(self, *, is_stored: bool) -> dict[str, str | None]:
+        """The same for the server; those of a store (`is_stored`) keep their ids, unless copied."""
+        ids = "new" if self.as_copy else "keep" if is_stored or self.goes_on else None
         return {"app": self.into, "ids": ids, "continue_": "yes" if self.goes_on else None}
 
 
@@ -60,7 +60,7 @@ class _Wish:
 @click.option("--user", metavar="ID", help="Only sessions of this user.")
 @click.option("--session", metavar="ID", help="Only the session with this id.")
 @click.option("--into", metavar="NAME", help="Import into this app instead of the original one.")
-@click.option("--list", "listed", is_flag=True, help="List the sessions; import none.")
+@click.option("--list", "only_list", is_flag=True, help="List the sessions; import none.")
 @click.option("--continue", "goes_on", is_flag=True, help="Make the imported sessions writable.")
 @click.option("--as-copy", is_flag=True, help="Give the sessions new ids.")
 @agents_option
@@ -73,7 +73,7 @@ def command(
     user: str | None,
     session: str | None,
     into: str | None,
-    listed: bool,
+    only_list: bool,
     goes_on: bool,
     as_copy: bool,
     agents: Path,
@@ -85,7 +85,7 @@ def command(
         stores: list[tuple[Store, list[Head]]] = []
         for source in sources:
             _sort(source, choice, stack, files, stores)
-        if listed:
+        if only_list:
             _list(reach, files, stores)
             return
         if not files and not any(heads for _, heads in stores):
@@ -94,7 +94,7 @@ def command(
                 " and --session"
             )
         alone = reach.alone
-        with served(reach, agents, anew=True) as terminal:
+        with serving(reach, agents, anew=True) as terminal:
             importer = _Importer(terminal, wish, alone=alone)
             for file in files:
                 importer.take_file(file, app)
@@ -114,15 +114,15 @@ def _sort(
     skipped: list[str] = []
     try:
         if "://" in source:
-            taken = [_remote(source, stack)]
+            new_stores = [_remote(source, stack)]
         elif not (path := Path(source)).exists():
             raise BadRequestError(f"there is no file or folder {source!r}")
         elif path.is_file() and not is_sqlite(path):
             files.append(path)
             return
         else:
-            taken = stores_at(path, stack, skipped)
-        stores.extend((store, _chosen(store, choice)) for store in taken)
+            new_stores = stores_at(path, stack, skipped)
+        stores.extend((store, _select(store, choice)) for store in new_stores)
     except Unreadable as error:
         raise DevuiError(str(error)) from error
     except OSError as error:
@@ -131,7 +131,7 @@ def _sort(
         click.echo(f"skipped {plain(line)}", err=True)
 
 
-def _chosen(store: Store, choice: Choice) -> list[Head]:
+def _select(store: Store, choice: Choice) -> list[Head]:
     return [head for head in store.source.heads() if choice.includes(head)]
 
 
@@ -179,7 +179,7 @@ class _Importer:
 
     def take_file(self, path: Path, app: str | None) -> None:
         """A file that the server reads. Raises DevuiError."""
-        query = self._wish.query(stored=False)
+        query = self._wish.query(is_stored=False)
         query["app"] = query["app"] or app
         try:
             with path.open("rb") as file:
@@ -197,7 +197,7 @@ class _Importer:
                     for line in bundle_lines(store.source, head, store.files, notes):
                         file.write(line.encode())
                     file.seek(0)
-                    self._send(file, self._wish.query(stored=True), list(notes.lines))
+                    self._send(file, self._wish.query(is_stored=True), list(notes.lines))
             except ConflictError:
                 self._say_skipped(head, place)
             except (Unreadable, DevuiError) as error:
@@ -210,11 +210,11 @@ class _Importer:
             raise DevuiError(f"{_count(self._failed, 'session')} could not be imported")
 
     def _send(self, file: IO[bytes], query: dict[str, Any], notes: list[str]) -> None:
-        with followed(self._terminal.client, "importing", imported=self._imports) as client:
-            made = client.import_session(file, **query)
+        with as_job(self._terminal.client, "importing", import_count=self._imports) as client:
+            session = client.import_session(file, **query)
         self._imports += 1
-        url = None if self._alone else f"{client.url}/sessions/{made['key']}"
-        result = {**made, "url": url, **({"notes": notes} if notes else {})}
+        url = None if self._alone else f"{client.url}/sessions/{session['key']}"
+        result = {**session, "url": url, **({"notes": notes} if notes else {})}
         self._terminal.say(result, _lines)
 
     def _say_skipped(self, head: Head, place: str) -> None:

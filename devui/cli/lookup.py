@@ -25,7 +25,7 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> "
     """
     if name is None:
         return _evident(client.sessions(app=app)["sessions"])
-    matches = [each for each in _numbered(client, name) if app in {None, each["app"]}]
+    matches = [each for each in _with_number(client, name) if app in {None, each["app"]}]
     matches = matches or client.sessions(app=app, id=name)["sessions"]
     if len(matches) == 1:
         return matches[0]
@@ -43,7 +43,7 @@ def session_with_id(client: Client, app: str, name: str) -> "SessionJson | None"
     return next(iter(client.sessions(app=app, user=USER, id=name)["sessions"]), None)
 
 
-def _numbered(client: Client, name: str) -> "list[SessionJson]":
+def _with_number(client: Client, name: str) -> "list[SessionJson]":
     """The session of this number, if it is one."""
     if not (name.isascii() and name.isdigit()):
         return []

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.follow import followed
+from devui.cli.follow import as_job
 from devui.cli.lookup import app_option, session_of
 from devui.cli.output import plain, times
-from devui.cli.server import Reach, Terminal, agents_option, reaching, served
+from devui.cli.server import Reach, Terminal, agents_option, reaching, serving
 from devui.cli.test import write_files
 from devui.debugger.saved_tests.placing import Misplaced, test_name, way_to
 from devui.failures import BadRequestError
@@ -67,7 +67,7 @@ def command(
     The test checks how the runs ended, which agents spoke, tool calls with their arguments, the
     last text, the state, and that events match the recording.
     """
-    with served(reach, agents) as terminal:
+    with serving(reach, agents) as terminal:
         key = session_of(terminal.client, session, app=app)["key"]
         offer = terminal.client.test_offer(key, run=run)
         if only_list:
@@ -75,8 +75,8 @@ def command(
             return
         _check_names(checks, offer)
         file = output or Path("tests") / f"{offer['name']}.py"
-        with followed(terminal.client, "making the test") as client:
-            made = client.make_test(
+        with as_job(terminal.client, "making the test") as client:
+            test = client.make_test(
                 key,
                 run=run,
                 checks=list(checks) or None,
@@ -84,7 +84,7 @@ def command(
                 agent=way_to(Path(offer["folder"]), file.parent, offer["app"]),
                 keep_secrets=keep_secrets,
             )
-            _write(terminal, file, made, force=force)
+            _write(terminal, file, test, force=force)
 
 
 def _stem(file: Path) -> str:
@@ -96,9 +96,9 @@ def _stem(file: Path) -> str:
 
 def _check_names(checks: tuple[str, ...], offer: Mapping[str, Any]) -> None:
     """Raise BadRequestError for a check that no run has."""
-    known = {each["id"] for run in offer["runs"] for each in run["checks"]} | {*_KINDS}
+    known_checks = {each["id"] for run in offer["runs"] for each in run["checks"]} | {*_KINDS}
     for check in checks:
-        if check not in known:
+        if check not in known_checks:
             raise BadRequestError(f"unknown check {check!r}; run with --list to see the checks")
 
 

@@ -35,4 +35,4 @@ def command(reach: Reach) -> None:
         if error.name is None or error.name.partition(".")[0] not in {_PACKAGE, "mcp_types"}:
             raise
         raise DevuiError("devui mcp needs the package mcp: pip install 'devui[mcp]'") from error
-    protocol.serve_stdio(lambda: reach.terminal().client, named=reach.actor is not None)
+    protocol.serve_stdio(lambda: reach.terminal().client, has_actor=reach.actor is not None)

@@ -140,8 +140,8 @@ def breakpoint_lines(points: Iterable[Mapping[str, Any]]) -> list[str]:
 def _hold(hold: Mapping[str, Any]) -> Iterable[str]:
     where = sentence(hold["gate"], hold["number"])
     yield f"{click.style(where, bold=True)}  ({_reason(hold)})"
-    told = [hold["agent"], hold["kind"] or "", hold["text"] or _call(hold)]
-    yield _SPACE + "  ".join(plain(word) for word in told if word)
+    words = [hold["agent"], hold["kind"] or "", hold["text"] or _call(hold)]
+    yield _SPACE + "  ".join(plain(word) for word in words if word)
     yield from (_SPACE + _change(change) for change in hold["changes"])
     if guard := hold["guard"]:
         yield click.style(f"{_SPACE}{_guard(guard)}", fg="yellow")
@@ -155,8 +155,8 @@ def _hold(hold: Mapping[str, Any]) -> Iterable[str]:
 
 def _call(hold: Mapping[str, Any]) -> str:
     args = hold["held"].get("args") or {}
-    said = ", ".join(f"{name}={json_words(value)}" for name, value in args.items())
-    return f"{hold['tool']}({said})" if hold["tool"] else ""
+    arguments = ", ".join(f"{name}={json_words(value)}" for name, value in args.items())
+    return f"{hold['tool']}({arguments})" if hold["tool"] else ""
 
 
 def _guard(guard: Mapping[str, Any]) -> str:
@@ -164,8 +164,8 @@ def _guard(guard: Mapping[str, Any]) -> str:
     if before is None:
         return f"{guard['effect']}: already ran before"
     args = "the same" if guard["exact"] else "different"
-    returned = json_words(before["result"])
-    return f"{guard['effect']}: #{before['number']} returned {returned} for {args} arguments"
+    result = json_words(before["result"])
+    return f"{guard['effect']}: #{before['number']} returned {result} for {args} arguments"
 
 
 def _reason(hold: Mapping[str, Any]) -> str:

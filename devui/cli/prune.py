@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from devui.cli.output import plain
-from devui.cli.server import Reach, agents_option, reaching, served
+from devui.cli.server import Reach, agents_option, reaching, serving
 from devui.web.text.formats import day
 
 _EXAMPLES = """\b
@@ -33,7 +33,7 @@ or `devui export` first.
 @reaching
 def command(reach: Reach, *, days: float, app: str | None, sure: bool, agents: Path) -> None:
     """List sessions unused for a number of days, or delete them with everything in them."""
-    with served(reach, agents) as terminal:
+    with serving(reach, agents) as terminal:
         answer = terminal.client.prune_sessions(days, app=app, sure=sure)
         terminal.say(answer, _lines)
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.follow import followed, news_of, say_after_interrupt, tell
+from devui.cli.follow import as_job, news_of, say_after_interrupt, tell
 from devui.cli.lookup import GOING, app_option, session_of
 from devui.cli.output import plain
-from devui.cli.server import Reach, Terminal, agents_option, reaching, served
+from devui.cli.server import Reach, Terminal, agents_option, reaching, serving
 from devui.client import Client
 from devui.failures import LEFT, BadRequestError, DevuiError, NotFoundError
 from devui.wire.excerpts import around_difference
@@ -27,15 +27,15 @@ def verdict_lines(verdict: Mapping[str, Any], first: int, last: int) -> list[str
 
 
 def _lines(verdict: Mapping[str, Any]) -> list[str]:
-    found = verdict["divergence"]
+    divergence = verdict["divergence"]
     notes = [f"  note: {plain(note)}" for note in verdict["notes"]]
-    if found is None:
+    if divergence is None:
         aside = " except for tool results" if verdict.get("strayed") else ""
         live = f", {verdict['live']} live tools" if verdict["live"] else ""
         answers = f"{verdict['calls']} recorded answer{'' if verdict['calls'] == 1 else 's'}"
-        said = f"{_count(verdict)}{aside}, {answers}{live}"
-        return [f"{_word(verdict)}: {said}", *notes]
-    message, *fields = divergence_lines(found)
+        counts = f"{_count(verdict)}{aside}, {answers}{live}"
+        return [f"{_word(verdict)}: {counts}", *notes]
+    message, *fields = divergence_lines(divergence)
     return [f"diverged: {message}", f"  {_count(verdict)} before that", *fields, *notes]
 
 
@@ -123,11 +123,11 @@ def command(
     difference from the recording and explains it.
     """
     try:
-        with served(reach, agents) as terminal:
+        with serving(reach, agents) as terminal:
             key = session_of(terminal.client, session, app=app)["key"]
             wish = _Wish(key, live_tools, check)
             verdicts = [
-                _replayed(terminal, wish, each) for each in _chosen(terminal.client, wish, run)
+                _replay(terminal, wish, each) for each in _select_runs(terminal.client, wish, run)
             ]
     except KeyboardInterrupt:
         say_after_interrupt("detached; the recorded session is unchanged")
@@ -136,14 +136,14 @@ def command(
         sys.exit(_DIVERGED)
 
 
-def _chosen(client: Client, wish: _Wish, run: str | None) -> Sequence[Mapping[str, Any]]:
+def _select_runs(client: Client, wish: _Wish, run: str | None) -> Sequence[Mapping[str, Any]]:
     """The runs to execute again. Raises NotFoundError and BadRequestError."""
-    known: Sequence[Mapping[str, Any]] = client.runs(wish.session)
+    all_runs: Sequence[Mapping[str, Any]] = client.runs(wish.session)
     if run is not None:
-        known = [each for each in known if each["run"] == run]
-        if not known:
+        all_runs = [each for each in all_runs if each["run"] == run]
+        if not all_runs:
             raise NotFoundError(f"session {wish.session} has no run {run!r}")
-    runs = [each for each in known if each["first"] is not None and not each["rewind"]]
+    runs = [each for each in all_runs if each["first"] is not None and not each["rewind"]]
     if not runs:
         raise BadRequestError(f"session {wish.session} has no run to replay")
     if runs[-1]["status"] in GOING:
@@ -151,14 +151,14 @@ def _chosen(client: Client, wish: _Wish, run: str | None) -> Sequence[Mapping[st
     return runs if wish.check else runs[-1:]
 
 
-def _replayed(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mapping[str, Any]:
+def _replay(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mapping[str, Any]:
     """Execute one run again, print what came of it, and return the verdict."""
     client = terminal.client
-    with followed(client, "preparing the replay") as preparing:
-        begun: Mapping[str, Any] = preparing.start_replay(
+    with as_job(client, "preparing the replay") as preparing:
+        replay: Mapping[str, Any] = preparing.start_replay(
             wish.session, run=run["run"], live_tools=wish.live_tools
         )
-    fork, again = begun["session"], begun["run"]
+    fork, again = replay["session"], replay["run"]
     for news in news_of(client, fork, run["first"] - 1, run=again, as_json=terminal.as_json):
         if not wish.check:
             tell(terminal, news)
@@ -167,8 +167,8 @@ def _replayed(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mappin
         if news["ended"] is not None:
             break
         if news["status"] == "held":
-            said = f"held in session {fork}; continue with `devui dbg continue --session {fork}`"
-            click.echo(said, err=True)
+            hint = f"held in session {fork}; continue with `devui dbg continue --session {fork}`"
+            click.echo(hint, err=True)
     answer = client.replay(again)
     verdict = answer["verdict"]
     if verdict is None:

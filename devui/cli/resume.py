@@ -10,7 +10,7 @@ import click
 
 from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
 from devui.cli.lookup import GOING, app_option, session_of
-from devui.cli.server import Reach, Terminal, agents_option, reaching, served
+from devui.cli.server import Reach, Terminal, agents_option, reaching, serving
 from devui.cli.unknown_calls import DECISIONS, choices
 from devui.client import Client
 from devui.failures import LEFT, BadRequestError, ConflictError, DevuiError
@@ -57,9 +57,9 @@ def command(
     ends. Events are printed as they are committed.
     """
     try:
-        with served(reach, agents) as terminal:
-            found = session_of(terminal.client, session, app=app)["key"]
-            end = _resumed(terminal, found, invocation, dict(map(_decision, calls)))
+        with serving(reach, agents) as terminal:
+            key = session_of(terminal.client, session, app=app)["key"]
+            end = _resume(terminal, key, invocation, dict(map(_decision, calls)))
     except KeyboardInterrupt:
         say_after_interrupt("detached; `devui resume` continues from the last committed event")
         sys.exit(LEFT)
@@ -67,26 +67,26 @@ def command(
         raise DevuiError(f"the run ended: {_why(end)}")
 
 
-def _resumed(
+def _resume(
     terminal: Terminal, session: int, invocation: str | None, unknown: dict[str, Any]
 ) -> Mapping[str, Any]:
     """Start the run and print what comes of it; where it stands in the end."""
     client = terminal.client
-    chosen = invocation or _cut_off(client, session)
+    invocation_id = invocation or _cut_off(client, session)
     after = newest_number(client, session)
     try:
-        begun = client.start_run(session, invocation_id=chosen, unknown=unknown)
-    except ConflictError as refused:
-        if not refused.unknown:
+        run = client.start_run(session, invocation_id=invocation_id, unknown=unknown)
+    except ConflictError as conflict:
+        if not conflict.unknown:
             raise
-        raise ConflictError("\n".join(choices(refused.unknown))) from refused
-    for news in news_of(client, session, after, run=begun["run"], as_json=terminal.as_json):
-        if news["type"] == "position" and news["run"] != begun["run"]:
+        raise ConflictError("\n".join(choices(conflict.unknown))) from conflict
+    for news in news_of(client, session, after, run=run["run"], as_json=terminal.as_json):
+        if news["type"] == "position" and news["run"] != run["run"]:
             continue
         tell(terminal, news)
         if news["type"] == "position" and news["ended"] is not None:
             return news
-    return begun
+    return run
 
 
 def _decision(text: str) -> tuple[str, dict[str, Any]]:

@@ -19,7 +19,7 @@ from devui.cli.follow import say_after_interrupt
 from devui.cli.lookup import apps_of, session_of, session_with_id
 from devui.cli.options import Effects, adk_options, engine_option, python_option
 from devui.cli.output import plain
-from devui.cli.server import Reach, agents_option, reaching, served
+from devui.cli.server import Reach, agents_option, reaching, serving
 from devui.client import Client
 from devui.debugger.apps.apps import AppFolder
 from devui.failures import LEFT, BadRequestError, DevuiError, NotFoundError
@@ -72,10 +72,10 @@ def take_up(client: Client, file: Path, app: str) -> "SessionJson":
     content = _read(file)
     if content.get("format") != _BUNDLE:
         content["id"] = uuid.uuid4().hex  # the saved session may still be there under its own
-    made = client.import_session(content, app=app)
-    key = made["key"]
-    if made.get("readOnly", True):
-        key = client.fork(key, made["events"])["key"]
+    session = client.import_session(content, app=app)
+    key = session["key"]
+    if session.get("readOnly", True):
+        key = client.fork(key, session["events"])["key"]
     return client.session(key)
 
 
@@ -139,10 +139,12 @@ def _user_messages(events: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def _state_before(session: Mapping[str, Any]) -> dict[str, Any]:
     """The keys that no event of the session wrote."""
-    written: set[str] = set()
+    written_keys: set[str] = set()
     for event in session["events"]:
-        written |= ((event.get("actions") or {}).get("stateDelta") or {}).keys()
-    return {key: value for key, value in (session.get("state") or {}).items() if key not in written}
+        written_keys |= ((event.get("actions") or {}).get("stateDelta") or {}).keys()
+    return {
+        key: value for key, value in (session.get("state") or {}).items() if key not in written_keys
+    }
 
 
 _FAILED: Final = 1
@@ -259,8 +261,8 @@ def command(  # noqa: PLR0913  a parameter for each option
     options = ["--engine", engine, *(["--python", str(python)] if python else [])]
     try:
         with (
-            _storage(reach, in_memory=in_memory) as kept,
-            served(kept, folder, anew=True, options=options) as terminal,
+            _storage(reach, in_memory=in_memory) as storage,
+            serving(storage, folder, anew=True, options=options) as terminal,
         ):
             client = terminal.client
             name = _served_app(client, own_name, folder if alone else None)
@@ -269,7 +271,7 @@ def command(  # noqa: PLR0913  a parameter for each option
                 session=_session(client, name, wish),
                 as_json=reach.as_json,
                 seconds=timeout,
-                named=wish.message is None and replay is None,
+                shows_authors=wish.message is None and replay is None,
             )
             status = _talk(chat, wish, is_kept=not in_memory)
             if save_session:
@@ -386,14 +388,14 @@ def _served_app(client: Client, name: str, folder: Path | None) -> str:
     nested = [each for each in names if each.endswith(f".{name}")]
     if len(nested) == 1:
         return nested[0]
-    shown = ", ".join(map(plain, names)) or "no apps"
+    listing = ", ".join(map(plain, names)) or "no apps"
     if folder is not None:
         raise NotFoundError(
-            f"there is no app {name!r} in {str(folder)!r}, which has {shown}. Give the path of the"
-            " agent's folder, or the folder of your apps with --agents"
+            f"there is no app {name!r} in {str(folder)!r}, which has {listing}. Give the path of"
+            " the agent's folder, or the folder of your apps with --agents"
         )
     raise NotFoundError(
-        f"the server at {client.url} has no app {name!r}; it serves {shown}. Name one of them, or"
+        f"the server at {client.url} has no app {name!r}; it serves {listing}. Name one of them, or"
         " give the path of the agent's folder and another --data-dir to start a separate server"
     )
 
@@ -411,9 +413,9 @@ def _session(client: Client, app: str, wish: Wish) -> "SessionJson":
             return take_up(client, file, app)
         return session_of(client, wish.resume, app=app)
     if wish.session_id is not None and wish.replay is None:
-        known = session_with_id(client, app, wish.session_id)
-        if known is not None:
-            return known
+        session = session_with_id(client, app, wish.session_id)
+        if session is not None:
+            return session
     if wish.replay is not None and wish.state:
         raise BadRequestError("the --replay file sets the state: omit --state and --state-file")
     state = wish.state if wish.replay is None else read_script(wish.replay).state

@@ -87,10 +87,10 @@ def reaching(
         reach = Reach(data_dir=data_dir, url=url, token=token, actor=actor, as_json=as_json)
         function(reach, **options)
 
-    found: Callable[..., None] = command
+    wrapper: Callable[..., None] = command
     for option in reversed((*_OPTIONS, json_option)):
-        found = option(found)
-    return found
+        wrapper = option(wrapper)
+    return wrapper
 
 
 def on_the_server(function: Callable[..., None]) -> Callable[..., None]:
@@ -101,9 +101,9 @@ def on_the_server(function: Callable[..., None]) -> Callable[..., None]:
         terminal = reach.terminal()
         try:
             function(terminal, **options)
-        except ConflictError as moved:
-            if moved.position is not None:
-                terminal.say(moved.position, position_lines)
+        except ConflictError as conflict:
+            if conflict.position is not None:
+                terminal.say(conflict.position, position_lines)
             raise
 
     return reaching(command)
@@ -119,9 +119,9 @@ def _nobody(data_dir: Path) -> str:
     address = read_address(data_dir)
     if address is not None and not address.is_gone:
         return f"the server of {str(data_dir)!r} (process {address.pid}) is starting; try again"
-    left = f": process {address.pid} was the last one and has exited" if address else ""
+    detail = f": process {address.pid} was the last one and has exited" if address else ""
     return (
-        f"no server is running on the data folder {str(data_dir)!r}{left}. Start one there with"
+        f"no server is running on the data folder {str(data_dir)!r}{detail}. Start one there with"
         " `devui AGENTS_DIR`, or name another with --data-dir or --url"
     )
 
@@ -155,7 +155,7 @@ agents_option = click.option(
 
 
 @contextmanager
-def served(
+def serving(
     reach: Reach, agents: Path, *, anew: bool = False, options: Sequence[str] = ()
 ) -> Iterator[Terminal]:
     """The server that is meant, or if none runs one of its own until the block is left.
@@ -194,9 +194,9 @@ def _server(agents: Path, data_dir: Path, options: Sequence[str]) -> Iterator[No
     )
     try:
         if not (process.stdout and process.stdout.readline()) or running(data_dir) is None:
-            _, said = process.communicate(timeout=_SECONDS_TO_END)
+            _, errors = process.communicate(timeout=_SECONDS_TO_END)
             raise UnavailableError(
-                f"no server is running on {str(data_dir)!r}, and starting one failed: {said}"
+                f"no server is running on {str(data_dir)!r}, and starting one failed: {errors}"
             )
         yield
     finally:

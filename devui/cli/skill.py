@@ -46,11 +46,11 @@ def command(page: str | None, folder: Path | None, *, force: bool, as_json: bool
     if page is not None:
         raise BadRequestError("--install writes the skill with all its pages; leave PAGE out")
     place = folder / NAME
-    written = [str(file) for file in install(place, force=force)]
+    files = [str(file) for file in install(place, force=force)]
     if as_json:
-        click.echo(json_text({"written": written}))
+        click.echo(json_text({"written": files}))
         return
-    for file in written:
+    for file in files:
         click.echo(f"wrote {file}")
 
 
@@ -58,10 +58,10 @@ def _text(page: str | None) -> str:
     """A page of the skill. Raises BadRequestError for one that it doesn't have."""
     if page is None:
         return (_FOLDER / _PAGE).read_text(encoding="utf-8")
-    known = {file.stem: file for file in sorted((_FOLDER / _REFERENCES).glob("*.md"))}
-    if page not in known:
-        raise BadRequestError(f"the skill has no page {page!r}; available: {', '.join(known)}")
-    return known[page].read_text(encoding="utf-8")
+    pages = {file.stem: file for file in sorted((_FOLDER / _REFERENCES).glob("*.md"))}
+    if page not in pages:
+        raise BadRequestError(f"the skill has no page {page!r}; available: {', '.join(pages)}")
+    return pages[page].read_text(encoding="utf-8")
 
 
 def install(place: Path, *, force: bool) -> list[Path]:

@@ -59,12 +59,12 @@ def take(folder: Path, *, keep_secrets: bool) -> list[Refreshed]:
 
     Raises DevuiError for a file that cannot be written.
     """
-    told = [json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("*.json")]
-    told.sort(key=lambda each: str(each["recording"]))
-    return [_refreshed(each, keep_secrets=keep_secrets) for each in told]
+    reports = [json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("*.json")]
+    reports.sort(key=lambda each: str(each["recording"]))
+    return [_save_recording(each, keep_secrets=keep_secrets) for each in reports]
 
 
-def _refreshed(report: dict[str, Any], *, keep_secrets: bool) -> Refreshed:
+def _save_recording(report: dict[str, Any], *, keep_secrets: bool) -> Refreshed:
     file = Path(report["recording"])
     because = f"  reason: {plain(report['because'])}"
     if report["problem"] is not None:
@@ -78,13 +78,13 @@ def _refreshed(report: dict[str, Any], *, keep_secrets: bool) -> Refreshed:
         redacted[kind] += 1
 
     old = _recording(file.read_bytes())
-    made = cleaned(_recording(report["made"].encode()), redactor, tally)
-    write_files({file: file_text(made)}, force=True)
+    new = cleaned(_recording(report["made"].encode()), redactor, tally)
+    write_files({file: file_text(new)}, force=True)
     lines = [
         f"{_short(file)}: recorded again",
         because,
         *_live(report["live"]),
-        *_changes(old, made),
+        *_changes(old, new),
     ]
     lines += [f"  left out: {kind}, {times(count)}" for kind, count in sorted(redacted.items())]
     return Refreshed(file, lines, is_made=True)
@@ -101,8 +101,8 @@ def _short(file: Path) -> Path:
 
 
 def _live(calls: list[str]) -> Iterator[str]:
-    told = [plain(f"{c}, {times(n)}" if n > 1 else c) for c, n in Counter(calls).items()]
-    yield f"  live calls: {'; '.join(told) or 'none, all answers were recorded'}"
+    texts = [plain(f"{c}, {times(n)}" if n > 1 else c) for c, n in Counter(calls).items()]
+    yield f"  live calls: {'; '.join(texts) or 'none, all answers were recorded'}"
 
 
 def _changes(old: Recording, new: Recording) -> Iterator[str]:
@@ -232,15 +232,15 @@ def _tests(path: Path) -> Iterator[Path]:
 
 
 def _is_searched(folder: Path) -> bool:
-    hidden = folder.name.startswith((".", "__")) or folder.name == "node_modules"
-    return not hidden and not (folder / "pyvenv.cfg").is_file()
+    is_hidden = folder.name.startswith((".", "__")) or folder.name == "node_modules"
+    return not is_hidden and not (folder / "pyvenv.cfg").is_file()
 
 
 def _uses_us(file: Path) -> bool:
     """Whether it imports us; of a file that cannot be parsed, whether it speaks of us."""
     try:
-        with file.open(encoding="utf-8", errors="replace") as opened:
-            text = opened.read(_MOST)
+        with file.open(encoding="utf-8", errors="replace") as stream:
+            text = stream.read(_MOST)
     except OSError:
         return False
     if _MARK not in text:
@@ -267,23 +267,23 @@ def _refresh(run: "Pytest", *, keep_secrets: bool) -> int:
         if status == LEFT:
             say_after_interrupt("nothing was recorded again")
             return status
-        taken = take(Path(folder), keep_secrets=keep_secrets)
+        results = take(Path(folder), keep_secrets=keep_secrets)
     if run.as_json:
-        for each in taken:
+        for each in results:
             click.echo(json_text({"recording": str(each.file), "refreshed": each.is_made}))
-        return _after(status, taken)
-    for each in taken:
+        return _after(status, results)
+    for each in results:
         click.echo("\n".join(each.lines))
-    if not taken:
+    if not results:
         click.echo("all runs match their recordings; nothing was recorded again")
-    elif status == _FAILED and any(each.is_made for each in taken):
+    elif status == _FAILED and any(each.is_made for each in results):
         click.echo("if a check fails on a new recording, edit it in the test")
-    return _after(status, taken)
+    return _after(status, results)
 
 
-def _after(status: int, taken: list[Refreshed]) -> int:
+def _after(status: int, results: list[Refreshed]) -> int:
     """The status of the command, from that of the tests and what was recorded again."""
-    return status or (_PASSED if all(each.is_made for each in taken) else _FAILED)
+    return status or (_PASSED if all(each.is_made for each in results) else _FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,7 @@ def listen(host: str, port: int | None) -> list[socket.socket]:
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED) if port is None else [port]
     for candidate in ports:
         try:
-            return _bound(host, candidate)
+            return _bind(host, candidate)
         except OSError as error:
             if port is None and error.errno == errno.EADDRINUSE:
                 continue
@@ -84,7 +84,7 @@ def listen(host: str, port: int | None) -> list[socket.socket]:
     raise OSError(f"no free port between {ports[0]} and {ports[-1]} on {host}")
 
 
-def _bound(host: str, port: int) -> list[socket.socket]:
+def _bind(host: str, port: int) -> list[socket.socket]:
     """A socket on the address; loopback also on its IPv6 twin, so that `localhost` is ours alone.
 
     Raises OSError when the port is taken on either.
@@ -331,7 +331,7 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
     log_to_terminal("debug" if adk.verbose else log_level, agents)
     token = os.environ.get("DEVUI_TOKEN")
     try:
-        allowed = Limits.read(limits)
+        bounds = Limits.read(limits)
         _check_origins(allow_origins, open_to_all=no_auth)
         _look_at(interpreter := Interpreter.at(python))
         debug = DebugPorts.read(debug_ports, AppFolder.at(agents).names(), wait=wait_for_client)
@@ -350,7 +350,7 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
         host=host,
         port=listeners[0].getsockname()[1],
         auth=not no_auth,
-        limits=allowed,
+        limits=bounds,
         debug=debug,
         engine=engine,
         python=python,

@@ -82,13 +82,13 @@ class Client(Endpoints):
         Raises NotFoundError if there is no such app.
         """
         initial = None if state is None else dict(state)
-        made = self.adk.create_session(app, USER, session_id=name, state=initial)
-        return self.sessions(app=app, user=USER, id=made["id"])["sessions"][0]
+        session = self.adk.create_session(app, USER, session_id=name, state=initial)
+        return self.sessions(app=app, user=USER, id=session["id"])["sessions"][0]
 
     def wait(self, position: "PositionJson", *, seconds: float = inf) -> "PositionJson":
         """Wait until the run of a position is held or over, at most so long; where it then is."""
         until = time.monotonic() + seconds
-        while position["status"] in UNDER_WAY and (left := until - time.monotonic()) > 0:
-            wait = ceil(min(left, _LONGEST_ANSWER))
+        while position["status"] in UNDER_WAY and (remaining := until - time.monotonic()) > 0:
+            wait = ceil(min(remaining, _LONGEST_ANSWER))
             position = self.run(position["run"], after=position["position"], seconds=wait)
         return position

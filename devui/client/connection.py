@@ -124,7 +124,7 @@ class Connection:
 
     def _download(self, *path: object, **query: object) -> "Stream[bytes]":
         """A file in pieces, as it comes. Raises UnavailableError if it ends too early."""
-        return self._opened(self._pieces, "GET", path, query)
+        return self._stream(self._pieces, "GET", path, query)
 
     def _follow(self, *path: object, **query: object) -> "Stream[Any]":
         """The messages of a session's stream, as they come.
@@ -132,16 +132,16 @@ class Connection:
         Raises UnavailableError when the server ends, DevuiError after too long a pause between two
         messages.
         """
-        return self._opened(self._news, "GET", path, query)
+        return self._stream(self._news, "GET", path, query)
 
     def _post_stream(self, *path: object, **body: Any) -> "Stream[Any]":
         """Do something, and yield the messages that answer it, until its end.
 
         Raises DevuiError if a message says why it failed.
         """
-        return self._opened(self._messages, "POST", path, {}, _without_none(body))
+        return self._stream(self._messages, "POST", path, {}, _without_none(body))
 
-    def _opened(
+    def _stream(
         self,
         read: Callable[[HTTPResponse], Iterator[_T]],
         method: str,
@@ -275,9 +275,9 @@ class Connection:
 
     def _kind_of_failure(self, status: int, text: str) -> DevuiError:
         kind = _KINDS.get(status, DevuiError)
-        answer = _parsed(text)
-        said = answer.get("detail") or answer.get("message")  # the latter in OTLP's form
-        detail = _sentence(said or text.strip() or f"status {status}")
+        answer = _parse(text)
+        message = answer.get("detail") or answer.get("message")  # the latter in OTLP's form
+        detail = _sentence(message or text.strip() or f"status {status}")
         if kind is AuthenticationError:
             return AuthenticationError(
                 f"the server at {self.url} rejected the token ({detail}). It printed its token at"
@@ -308,7 +308,7 @@ def _segment(part: object) -> str:
     return quote(str(part), safe="")
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parse(text: str) -> dict[str, Any]:
     try:
         answer = json.loads(text)
     except ValueError:
@@ -325,7 +325,7 @@ def _sentence(detail: Any) -> str:
 
 def _problem(each: Any) -> str:
     """What is wrong, and where in the body if that is not said."""
-    said = str(each.get("msg", each))
+    message = str(each.get("msg", each))
     _, *place = each.get("loc") or ("body",)
     name = ".".join(map(str, place))
-    return said if not name or said.startswith(str(place[0])) else f"{name}: {said}"
+    return message if not name or message.startswith(str(place[0])) else f"{name}: {message}"

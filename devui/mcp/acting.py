@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from devui.client import Client
 from devui.failures import BadRequestError, ConflictError, NotFoundError
-from devui.mcp.answers import as_json, counted, joined, outcome, short_json
+from devui.mcp.answers import as_json, join_lines, outcome, quantity, short_json
 from devui.mcp.tool import OfSession, Tool, known_app
 from devui.wire.merge_patch import merge, merge_edit
 
@@ -17,8 +17,8 @@ _SECONDS: Final = 45.0
 _GOING: Final = frozenset({"running", "held", "stopping"})
 
 
-def begun(client: Client, position: Any, before: int) -> str:
-    """What came of a run that was just begun or moved on, until it is held or over."""
+def follow(client: Client, position: Any, before: int) -> str:
+    """What came of a run that was just started or moved on, until it is held or over."""
     return outcome(client, client.wait(position, seconds=_SECONDS), before)
 
 
@@ -37,23 +37,25 @@ class SendMessage(OfSession):
     def answer(self, client: Client) -> str:
         """The events of the run, and where it stands."""
         if self.answers is not None:
-            return self._answered(client)
+            return self._answer_question(client)
         if not self.message:
             raise BadRequestError("give message, or answers to a question")
         session = client.new_session(self.app) if self.app else self.of(client)
         before = _newest(client, session["key"])
         position = client.start_run(session["key"], message=self.message, pause=self.pause)
-        return begun(client, position, before)
+        return follow(client, position, before)
 
-    def _answered(self, client: Client) -> str:
+    def _answer_question(self, client: Client) -> str:
         key = self.key_of(client)
         questions = client.questions(key)
         if not questions:
             raise BadRequestError(f"session {key} asks nothing; use message")
         before = _newest(client, key)
-        asked = questions[0]
-        position = client.answer_question(key, asked["event"], asked["call"], fields=self.answers)
-        return begun(client, position, before)
+        question = questions[0]
+        position = client.answer_question(
+            key, question["event"], question["call"], fields=self.answers
+        )
+        return follow(client, position, before)
 
 
 _ORDERS: "Final[Mapping[str, CommandName]]" = {
@@ -121,7 +123,7 @@ class ControlRun(OfSession):
         at = client.newest_run(session)
         before = _newest(client, session)
         if self.command == "resume":
-            return begun(client, self._resumed(client, session, at), before)
+            return follow(client, self._resume(client, session, at), before)
         if at["status"] not in _GOING:
             use = "send_message or fork" if at["status"] == "done" else "resume or send_message"
             raise ConflictError(f"the run is already {at['status']}; use {use}", at)
@@ -131,9 +133,9 @@ class ControlRun(OfSession):
                     f"{self.command} needs call: the id or name of a call in why_stuck"
                 )
             order, call = _CALLS[self.command], _call(self.call)
-            moved = client.end_call(at["run"], order, call, value=self.value)
-            return begun(client, moved, before)
-        moved = client.command(
+            position = client.end_call(at["run"], order, call, value=self.value)
+            return follow(client, position, before)
+        position = client.command(
             at["run"],
             _ORDERS[self.command],
             position=at["position"] if self.position is None else self.position,
@@ -141,35 +143,35 @@ class ControlRun(OfSession):
             value=self._value(at),
         )
         if self.command in _CHANGES:
-            return outcome(client, moved, before)
-        return begun(client, moved, before)
+            return outcome(client, position, before)
+        return follow(client, position, before)
 
     def _value(self, position: Mapping[str, Any]) -> Any:
         if self.command != "edit":
             return self.value
         return merge_edit(position["holds"], self.hold, self.value)
 
-    def _resumed(self, client: Client, session: int, at: Mapping[str, Any]) -> Any:
+    def _resume(self, client: Client, session: int, at: Mapping[str, Any]) -> Any:
         """Resume the newest invocation. Raises BadRequestError with the calls to decide."""
         if at["invocationId"] is None:
             raise BadRequestError("the run ended before its message was committed: send it again")
         try:
             return client.start_run(
-                session, invocation_id=at["invocationId"], unknown=_decided(self.value)
+                session, invocation_id=at["invocationId"], unknown=_decisions(self.value)
             )
-        except ConflictError as refused:
-            if not refused.unknown:
+        except ConflictError as conflict:
+            if not conflict.unknown:
                 raise
-            lines = [f"  {_unknown(call)}" for call in refused.unknown]
+            lines = [f"  {_unknown(call)}" for call in conflict.unknown]
             head = "these calls have no committed result; decide about each in value:"
-            raise BadRequestError("\n".join([head, *lines])) from refused
+            raise BadRequestError("\n".join([head, *lines])) from conflict
 
 
 def _call(name: str) -> int | str:
     return int(name) if name.isdecimal() else name
 
 
-def _decided(value: Any) -> dict[str, Any] | None:
+def _decisions(value: Any) -> dict[str, Any] | None:
     """What is to become of calls without a result. Raises BadRequestError."""
     if value is None:
         return None
@@ -251,7 +253,7 @@ class Breakpoints(Tool):
             if not client.delete_breakpoint(app, self.number)["deleted"]:
                 raise NotFoundError(f"{app} has no breakpoint {self.number}: use action list")
         points = client.breakpoints(app)
-        return joined(map(_point, points) if points else ["no breakpoints"])
+        return join_lines(map(_point, points) if points else ["no breakpoints"])
 
     def _app(self, client: Client) -> str:
         apps = client.adk.list_apps()
@@ -269,7 +271,7 @@ def _point(point: Mapping[str, Any]) -> str:
     about = f"{point['when']} {point['on']}:{point['name']}"
     details = f" {as_json(members)}" if members else ""
     actor = f", set by {point['actor']}" if point.get("actor") else ""
-    return f"{point['id']}: {about}{details}, {counted(point['hits'], 'hit')}{actor}{state}"
+    return f"{point['id']}: {about}{details}, {quantity(point['hits'], 'hit')}{actor}{state}"
 
 
 class Fork(OfSession):
@@ -294,7 +296,7 @@ class Fork(OfSession):
         event = None
         if self.change is not None:
             event = merge(client.event(source, self.event), self.change)
-        made = client.fork(
+        fork = client.fork(
             source,
             self.event,
             message=self.message is not None,
@@ -303,17 +305,17 @@ class Fork(OfSession):
             run=self.run and self.message is None,
             guard=self.guard,
         )
-        head, key = f"made session {made['key']}", made["key"]
+        head, key = f"made session {fork['key']}", fork["key"]
         before = _newest(client, key)
         if self.message is not None and self.run:
             position = client.start_run(key, message=self.message, guard=self.guard)
-            return f"{head}\n{begun(client, position, before)}"
-        if made["run"] and made["fork"]:
-            position = client.run(made["run"])
-            return f"{head}\n{begun(client, position, made['fork']['number'])}"
-        detail = made.get("detail")
+            return f"{head}\n{follow(client, position, before)}"
+        if fork["run"] and fork["fork"]:
+            position = client.run(fork["run"])
+            return f"{head}\n{follow(client, position, fork['fork']['number'])}"
+        detail = fork.get("detail")
         lines = [head, *([detail] if detail else [])]
-        if made["unknown"]:
+        if fork["unknown"]:
             lines += ["not running; decide about these calls with control_run resume:"]
-            lines += [f"  {_unknown(call)}" for call in made["unknown"]]
-        return joined(lines)
+            lines += [f"  {_unknown(call)}" for call in fork["unknown"]]
+        return join_lines(lines)

@@ -31,21 +31,23 @@ def cut(text: str, advice: str = "", *, most: int = MOST, start: int = 0) -> str
     end = start + most
     if len(text) <= end:
         return text[start:]
-    more = f"… {counted(len(text) - end, 'more character')}"
+    more = f"… {quantity(len(text) - end, 'more character')}"
     return f"{text[start:end]}\n{more}{f'; {advice}' if advice else ''}"
 
 
 def short(value: Any, *, text: int = _TEXT, levels: int = _LEVELS) -> Any:
     """The value with long texts and lists shortened and its empty members left out."""
     if isinstance(value, str):
-        left = len(value) - text
-        return value if left <= _LEAST else f"{value[:text]}… {left:,} more characters"
+        rest = len(value) - text
+        return value if rest <= _LEAST else f"{value[:text]}… {rest:,} more characters"
     if isinstance(value, Mapping | list) and not levels:
         return f"… {len(value)} more"
     if isinstance(value, Mapping):
         members = [(name, each) for name, each in value.items() if each not in (None, "", [], {})]
-        kept = {k: short(v, text=text, levels=levels - 1) for k, v in members[:_MEMBERS]}
-        return kept | ({"…": f"{len(members) - _MEMBERS} more"} if len(members) > _MEMBERS else {})
+        short_members = {k: short(v, text=text, levels=levels - 1) for k, v in members[:_MEMBERS]}
+        return short_members | (
+            {"…": f"{len(members) - _MEMBERS} more"} if len(members) > _MEMBERS else {}
+        )
     if isinstance(value, list):
         items = [short(each, text=text, levels=levels - 1) for each in value[:_MEMBERS]]
         return items + ([f"… {len(value) - _MEMBERS} more"] if len(value) > _MEMBERS else [])
@@ -97,7 +99,7 @@ def _hold_lines(hold: Mapping[str, Any]) -> Iterator[str]:
         yield f"    {verb} {change_line(change)}"
     yield f"    held: {short_json(short(hold['held']), _TRACEBACK)}"
     if edit := hold["edit"]:
-        yield f"    {edit['action']} by {edit['actor']}: {_edited(hold, edit)}"
+        yield f"    {edit['action']} by {edit['actor']}: {_edit_text(hold, edit)}"
     if hold["problem"]:
         yield f"    problem: {hold['problem']}"
     if hold["guard"]:
@@ -116,7 +118,7 @@ def change_line(change: Mapping[str, Any]) -> str:
     return f"{line}, edited: the code wrote {short_json(change['written'])}"
 
 
-def _edited(hold: Mapping[str, Any], edit: Mapping[str, Any]) -> str:
+def _edit_text(hold: Mapping[str, Any], edit: Mapping[str, Any]) -> str:
     """What an edit changes in what is held; else its value."""
     value = edit["value"]
     if edit["action"] == "edit":
@@ -184,16 +186,16 @@ def with_newest(
     first = len(rows)
     while first and (room := room - len(rows[first - 1]) - 1) > 0:
         first -= 1
-    note = [f"… {counted(first, noun)}: {advice}"] if first else []
-    return joined([*filter(None, [head]), *note, *rows[first:], *lines])
+    note = [f"… {quantity(first, noun)}: {advice}"] if first else []
+    return join_lines([*filter(None, [head]), *note, *rows[first:], *lines])
 
 
-def joined(lines: Iterable[str], advice: str = "") -> str:
+def join_lines(lines: Iterable[str], advice: str = "") -> str:
     """The lines as one answer."""
     return cut("\n".join(lines), advice)
 
 
-def counted(number: int, noun: str) -> str:
+def quantity(number: int, noun: str) -> str:
     """`1 event`, `12 events`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 

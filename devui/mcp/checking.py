@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from devui.client import Client
 from devui.failures import DevuiError
-from devui.mcp.answers import counted, joined, outcome, short, short_json
+from devui.mcp.answers import join_lines, outcome, quantity, short, short_json
 from devui.mcp.tool import OfSession, Tool
 
 _SECONDS: Final = 50.0
@@ -34,14 +34,14 @@ class Replay(OfSession):
 
     def answer(self, client: Client) -> str:
         """The verdict, with the first difference."""
-        begun = client.start_replay(self.key_of(client), run=self.run)
-        position = client.wait(client.run(begun["run"]), seconds=_SECONDS)
-        verdict = client.replay(begun["run"])["verdict"]
+        replay = client.start_replay(self.key_of(client), run=self.run)
+        position = client.wait(client.run(replay["run"]), seconds=_SECONDS)
+        verdict = client.replay(replay["run"])["verdict"]
         if verdict is None:
             return outcome(client, position, 0)
         word = "identical" if verdict["identical"] else "not identical"
         counts = f"{verdict['events']} of {verdict['recorded']} events as recorded"
-        lines = [f"{word}: {counts}; replayed in session {begun['session']}"]
+        lines = [f"{word}: {counts}; replayed in session {replay['session']}"]
         lines += [f"note: {note}" for note in verdict["notes"]]
         if divergence := verdict["divergence"]:
             lines.append(f"first divergence: {divergence['message']}")
@@ -50,7 +50,7 @@ class Replay(OfSession):
                 value = divergence[name]
                 if value is not None and not divergence["differences"]:
                     lines.append(f"  {name}: {short_json(short(value))}")
-        return joined(lines)
+        return join_lines(lines)
 
 
 def _field(difference: Mapping[str, Any]) -> str:
@@ -71,11 +71,11 @@ class Compare(Tool):
         answer = client.compare(self.left, self.right)
         if answer["equal"]:
             return "no difference"
-        lines = [counted(answer["differences"], "difference")]
+        lines = [quantity(answer["differences"], "difference")]
         lines += [_prompt(each) for each in answer["prompts"]]
         rows = [row for row in answer["rows"] if row["differs"]]
         lines += [_row(row) for row in rows[:_ROWS]]
-        lines += [f"… {counted(len(rows) - _ROWS, 'more row')}"] if len(rows) > _ROWS else []
+        lines += [f"… {quantity(len(rows) - _ROWS, 'more row')}"] if len(rows) > _ROWS else []
         if first := answer["first"]:
             pair = client.compare_events(
                 self.left,
@@ -87,7 +87,7 @@ class Compare(Tool):
                 lines.append(f"first difference, {section['aspect']} {section['name']}".rstrip())
                 lines += [f"  {short_json(short(each))}" for each in section["changes"]]
             lines += [f"  state {short_json(short(each))}" for each in pair["state"] or ()]
-        return joined(lines)
+        return join_lines(lines)
 
 
 def _prompt(piece: Mapping[str, Any]) -> str:
@@ -122,9 +122,9 @@ class MakeTest(OfSession):
                     f"  [{'x' if each['on'] else ' '}] {each['id']}: {each['label']}"
                     for each in run["checks"]
                 ]
-            return joined(lines)
-        made = client.make_test(key, file=self.file, checks=self.checks, overwrite=self.overwrite)
-        return joined([*made["written"], f"run it with: devui test {made['written'][0]}"])
+            return join_lines(lines)
+        test = client.make_test(key, file=self.file, checks=self.checks, overwrite=self.overwrite)
+        return join_lines([*test["written"], f"run it with: devui test {test['written'][0]}"])
 
 
 class RunTests(Tool):
@@ -154,15 +154,15 @@ class RunTests(Tool):
                 ) from error
             finally:
                 _under_way.discard(tests)
-        said = output.strip()
-        if (left := len(said) - _TAIL) > 0:
-            said = f"… {counted(left, 'earlier character')}\n{said[-_TAIL:]}"
+        text = output.strip()
+        if (rest := len(text) - _TAIL) > 0:
+            text = f"… {quantity(rest, 'earlier character')}\n{text[-_TAIL:]}"
         if tests.returncode not in _VERDICTS:
             end = (
                 "no tests were run" if tests.returncode == _NO_TESTS else "the tests didn't finish"
             )
-            raise DevuiError(f"{end} (exit status {tests.returncode})\n{said}")
-        return f"{_VERDICTS[tests.returncode]}\n{said}"
+            raise DevuiError(f"{end} (exit status {tests.returncode})\n{text}")
+        return f"{_VERDICTS[tests.returncode]}\n{text}"
 
 
 _under_way: Final[set[subprocess.Popen[str]]] = set()

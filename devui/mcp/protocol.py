@@ -126,7 +126,7 @@ class _Handlers:
         return tool
 
     async def list_resources(self, context: Context, page: Page) -> ListResourcesResult:
-        rows = await self._asked(context, lambda client: client.sessions()["sessions"])
+        rows = await self._ask(context, lambda client: client.sessions()["sessions"])
         resources = [
             Resource(
                 uri=SESSION.format(session=row["key"]),
@@ -150,7 +150,7 @@ class _Handlers:
         self, context: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
         address = str(params.uri)
-        text = await self._asked(context, partial(resource, address=address))
+        text = await self._ask(context, partial(resource, address=address))
         kind = _JSON if "/events/" in address else _PLAIN
         contents = TextResourceContents(uri=address, mime_type=kind, text=text)
         return ReadResourceResult(contents=[contents])
@@ -172,7 +172,7 @@ class _Handlers:
         message = PromptMessage(role="user", content=TextContent(text=text))
         return GetPromptResult(description=CAUSE_ABOUT, messages=[message])
 
-    async def _asked(self, context: Context, action: Callable[[Client], Any]) -> Any:
+    async def _ask(self, context: Context, action: Callable[[Client], Any]) -> Any:
         """The same for what answers with an error of the protocol. Raises MCPError."""
         try:
             return await self._run(context, action)
@@ -205,11 +205,11 @@ def server(client_of: ClientOf, tools: Sequence[type[Tool]]) -> Server[Any]:
     )
 
 
-def serve_stdio(connect: Callable[[], Client], *, named: bool) -> None:
+def serve_stdio(connect: Callable[[], Client], *, has_actor: bool) -> None:
     """Speak over standard input and output until the input ends.
 
-    `connect` finds the server anew for each call, so it may start later or again. With `named` its
-    actor stands before the coding agent's name.
+    `connect` finds the server anew for each call, so it may start later or again. With `has_actor`
+    its actor stands before the coding agent's name.
 
     It doesn't return: the process ends at once, and what waits in its threads with it. One of them
     reads the input, and others may wait for runs, which go on.
@@ -217,7 +217,7 @@ def serve_stdio(connect: Callable[[], Client], *, named: bool) -> None:
 
     def client_of(context: Context) -> Client:
         client = connect()
-        return client if named else replace(client, actor=actor(context))
+        return client if has_actor else replace(client, actor=actor(context))
 
     async def run() -> None:
         mcp = server(client_of, LOCAL_TOOLS)

@@ -11,11 +11,11 @@ from devui.failures import BadRequestError, NotFoundError
 from devui.mcp.answers import (
     as_json,
     change_line,
-    counted,
     cut,
-    joined,
+    join_lines,
     one_line,
     position_lines,
+    quantity,
     question_line,
     row_line,
     run_line,
@@ -61,11 +61,11 @@ class ListSessions(Tool):
         lines = [f"apps: {', '.join(apps)}", *map(_session_line, rows[:_SESSIONS])]
         if len(rows) > _SESSIONS:
             lines.append(f"… {len(rows) - _SESSIONS} more; narrow it down with app, status or find")
-        return joined(lines if rows else [*lines, "no sessions"])
+        return join_lines(lines if rows else [*lines, "no sessions"])
 
 
 def _session_line(row: Mapping[str, Any]) -> str:
-    about = f"{row['app']}, {counted(row['events'], 'event')}"
+    about = f"{row['app']}, {quantity(row['events'], 'event')}"
     going = ", run active" if row["run"] else ""
     note = f", note: {short(one_line(row['note']))}" if row.get("note") else ""
     return f"session {row['key']} ({about}{going}{note}) {one_line(row['title'])}".rstrip()
@@ -78,7 +78,7 @@ def _matches(answer: Mapping[str, Any]) -> str:
         lines += [f"  {_hit_line(hit)}" for hit in each["hits"]]
         lines += ["  … more in this session"] if each["hasMore"] else []
     lines += ["… more in older sessions; make the filter narrower"] if answer["before"] else []
-    return joined(lines or ["no event matches"])
+    return join_lines(lines or ["no event matches"])
 
 
 def _hit_line(hit: Mapping[str, Any]) -> str:
@@ -100,7 +100,7 @@ class WhatHappened(OfSession):
         session = self.of(client)
         runs = client.runs(session["key"])
         lines = [_session_line(session)]
-        lines += [f"… {counted(len(runs) - _RUNS, 'earlier run')}"] if len(runs) > _RUNS else []
+        lines += [f"… {quantity(len(runs) - _RUNS, 'earlier run')}"] if len(runs) > _RUNS else []
         lines += map(run_line, runs[-_RUNS:])
         lines += [line for run in runs[-1:] for line in traceback_lines(run)]
         rows, tail = list(self._rows(client, session)), list[str]()
@@ -109,7 +109,7 @@ class WhatHappened(OfSession):
             tail += position_lines(position)
         tail += map(question_line, client.questions(session["key"]))
         if self.after is not None:
-            return joined([*lines, *tail, *rows], "use filter, after or limit")
+            return join_lines([*lines, *tail, *rows], "use filter, after or limit")
         advice, head = "use after or filter", "\n".join(lines)
         return with_newest(rows, tail, noun="earlier line", advice=advice, head=head)
 
@@ -120,15 +120,15 @@ class WhatHappened(OfSession):
             rows = client.events(key, filter=expression, last=_ROWS)
             newest = rows[-self.limit :]
             first = rows[0]["number"] - 1 if rows and not self.filter else 0
-            if left := first + len(rows) - len(newest):
-                yield f"… {counted(left, 'earlier event')}: use after=0, or filter"
+            if rest := first + len(rows) - len(newest):
+                yield f"… {quantity(rest, 'earlier event')}: use after=0, or filter"
             yield from map(row_line, newest)
         else:
             rows = client.events(key, filter=expression, after=self.after, limit=self.limit + 1)
             yield from map(row_line, rows[: self.limit])
             if len(rows) > self.limit:
-                left = session["events"] - rows[self.limit - 1]["number"]
-                many = "more events" if self.filter else counted(left, "more event")
+                rest = session["events"] - rows[self.limit - 1]["number"]
+                many = "more events" if self.filter else quantity(rest, "more event")
                 yield f"… {many}: use after={rows[self.limit - 1]['number']}"
         if not rows:
             yield f"no event matches {self.filter}" if self.filter else "no events"
@@ -193,19 +193,19 @@ class StateAt(OfSession):
         if self.key is None:
             if self.path or self.start:
                 raise BadRequestError("path and start are of a key's value: name the key")
-            return joined(_state_lines(answer, self.since), "name a key")
+            return join_lines(_state_lines(answer, self.since), "name a key")
         lines = [self._value(each) for each in answer["values"] if each["key"] == self.key]
         if lines and self.start:
-            return joined(lines)
+            return join_lines(lines)
         history = client.key_history(session, self.key, path=self.path or None, at=self.event)
         writes = history["writes"]
         lines += [_pending(each) for each in answer["pending"] if each["key"] == self.key]
-        left = len(writes) - _WRITES
-        lines += [f"… {counted(left, 'earlier write')}: use event"] if left > 0 else []
+        rest = len(writes) - _WRITES
+        lines += [f"… {quantity(rest, 'earlier write')}: use event"] if rest > 0 else []
         lines += [line for write in writes[-_WRITES:] for line in _write_lines(write)]
         if not lines:
             raise NotFoundError(f"no state key {self.key}: call state_at without key")
-        return joined(lines, "use event for fewer writes")
+        return join_lines(lines, "use event for fewer writes")
 
     def _value(self, value: Mapping[str, Any]) -> str:
         """The key's value, or the part of it at the path. Raises NotFoundError."""
@@ -288,7 +288,7 @@ class PromptAt(OfSession):
             for place, each in zip(places, calls, strict=True)
             for line in _sent_lines(each, place)
         ]
-        return joined(lines, "use path, such as contents[2]")
+        return join_lines(lines, "use path, such as contents[2]")
 
     def _part(self, calls: Sequence[Any]) -> str:
         """What is at the path: in the call or, of several tool calls, in the list of them."""
@@ -337,29 +337,29 @@ def _block(text: str, path: str) -> str:
 
 def _sent_lines(span: Mapping[str, Any], place: str) -> Iterator[str]:
     """What was sent in one call; `place` comes before the paths in it."""
-    sent = span["sent"]
+    request = span["sent"]
     if span["type"] != "model":
         yield f"tool {span['name']} called by {span['agent']}"
-        yield f"arguments: {_block(as_json(sent), f'{place}arguments')}"
+        yield f"arguments: {_block(as_json(request), f'{place}arguments')}"
         result = f"result: {_block(as_json(span['result']), f'{place}result')}"
         yield f"error: {span['error']}" if span["error"] else result
         return
-    if sent is None:
+    if request is None:
         yield "the request was not recorded"
         return
-    yield f"model {sent['model'] or span['name']} asked by {span['agent']}"
-    if sent["system"]:
-        yield f"system: {_block(_words(sent['system']), 'system')}"
+    yield f"model {request['model'] or span['name']} asked by {span['agent']}"
+    if request["system"]:
+        yield f"system: {_block(_words(request['system']), 'system')}"
     names = [
         each["name"]
-        for tool in sent["tools"] or ()
+        for tool in request["tools"] or ()
         for each in tool.get("functionDeclarations", ())
     ]
     if names:
         yield f"tools: {', '.join(names)}"
-    if sent["config"]:
-        yield f"config: {cut(as_json(sent['config']), 'use path=config', most=_CONFIG)}"
-    for index, content in enumerate(sent["contents"]):
+    if request["config"]:
+        yield f"config: {cut(as_json(request['config']), 'use path=config', most=_CONFIG)}"
+    for index, content in enumerate(request["contents"]):
         role = content.get("role") or "message"
         yield f"{role}: {_block(_words(content), f'contents[{index}]')}"
 
@@ -388,7 +388,7 @@ def _difference(answer: Mapping[str, Any]) -> str:
             lines.append(f"{_SIGNS[block['kind']]} {block['label']}")
             lines += [_piece(each) for each in block["pieces"] if each["kind"] != "same"]
     verb = "is" if same == 1 else "are"
-    return joined([*lines, f"{counted(same, 'block')} {verb} the same"])
+    return join_lines([*lines, f"{quantity(same, 'block')} {verb} the same"])
 
 
 def _piece(piece: Mapping[str, Any]) -> str:
@@ -411,7 +411,7 @@ class WhyStuck(OfSession):
         parts = ("blocked", "calls", "tasks", "deadlocks", "questions")
         standing["tasks"] = [_task(each) for each in standing["tasks"]]
         lines += [f"{part}: {as_json(short(standing[part]))}" for part in parts if standing[part]]
-        return joined(lines)
+        return join_lines(lines)
 
 
 def _task(task: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,9 +56,9 @@ class Tool(BaseModel):
                 f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}"
                 for each in error.errors(include_url=False)
             ]
-            known = ", ".join(cls.model_fields)
+            names = ", ".join(cls.model_fields)
             raise BadRequestError(
-                f"{'; '.join(wrong)}. Arguments of {cls.tool_name()}: {known}"
+                f"{'; '.join(wrong)}. Arguments of {cls.tool_name()}: {names}"
             ) from error
 
 
@@ -80,12 +80,12 @@ class OfSession(Tool):
     def of(self, client: Client) -> Mapping[str, Any]:
         """The session. Raises NotFoundError."""
         if self.session is None:
-            known = client.sessions()["sessions"]
-            if not known:
+            rows = client.sessions()["sessions"]
+            if not rows:
                 raise NotFoundError(
                     "there are no sessions yet: start one with send_message and app"
                 )
-            return known[0]
+            return rows[0]
         sessions = client.sessions(key=self.session)["sessions"]
         if not sessions:
             raise NotFoundError(f"there is no session {self.session}: call list_sessions")

@@ -60,21 +60,21 @@ def play(agent: App | BaseNode | str | Path, recording: str | Path) -> Result:
     code raises while it is imported.
     """
     path = Path(recording).resolve()
-    kept = read_recording(path)
+    original = read_recording(path)
     if isinstance(agent, str | Path):
         folder = Path(agent).resolve()
-        exported = _loaded(folder)
+        exported = _load(folder)
     else:
         folder, exported = None, agent
-    result = _played(path, exported, kept)
+    result = _play(path, exported, original)
     if result.difference is None:
         return result
-    anew = refreshed(path, exported, kept, because=result.difference, agent=folder)
-    return result if anew is None else _played(path, exported, anew)
+    anew = refreshed(path, exported, original, because=result.difference, agent=folder)
+    return result if anew is None else _play(path, exported, anew)
 
 
 @cache
-def _loaded(folder: Path) -> App | BaseNode:
+def _load(folder: Path) -> App | BaseNode:
     if not folder.is_dir():
         raise FileNotFoundError(
             f"{folder} is not an app's folder; update the path to its agent.py in the test"
@@ -83,14 +83,14 @@ def _loaded(folder: Path) -> App | BaseNode:
     return load(folder.parent, folder.name)
 
 
-def _played(path: Path, exported: App | BaseNode, recording: Recording) -> Result:
+def _play(path: Path, exported: App | BaseNode, recording: Recording) -> Result:
     return _result(path, asyncio.run(replay_headless(exported, recording, tolerant=True)))
 
 
 def _result(recording: Path, replayed: Replayed) -> Result:
     wire = {"mode": "json", "by_alias": True, "exclude_none": True}
     events = [event.model_dump(**wire) for event in replayed.events]  # type: ignore[arg-type]  # a mapping of several kinds
-    found = replayed.verdict.divergence
+    divergence = replayed.verdict.divergence
     return Result(
         recording=recording,
         text=last_text(events),
@@ -103,5 +103,5 @@ def _result(recording: Path, replayed: Replayed) -> Result:
         },
         events=replayed.events,
         error=replayed.error,
-        difference=explanation(found) if found is not None else None,
+        difference=explanation(divergence) if divergence is not None else None,
     )

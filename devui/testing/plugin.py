@@ -72,8 +72,8 @@ def _write(report: Report, outcome: str, seconds: float) -> None:
     if file := os.environ.get(_REPORT):
         message = report.longreprtext if outcome in {"failed", "error"} else ""
         line = {"test": report.nodeid, "outcome": outcome, "seconds": round(seconds, 3)}
-        with Path(file).open("a", encoding="utf-8") as opened:
-            opened.write(json.dumps({**line, "message": message}, ensure_ascii=False) + "\n")
+        with Path(file).open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({**line, "message": message}, ensure_ascii=False) + "\n")
 
 
 def _refuse(event: str, args: tuple[Any, ...]) -> None:

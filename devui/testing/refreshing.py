@@ -21,7 +21,7 @@ from devui.worker.replay.replay import CUT_OFF
 REFRESH: Final = "DEVUI_REFRESH"
 """The variable with the folder for what is made; nothing is recorded anew without it."""
 
-_made: dict[Path, Recording | None] = {}
+_recordings: dict[Path, Recording | None] = {}
 """By recording, so that tests that play the same one see the same."""
 _recording: list[Path] = []
 
@@ -46,10 +46,10 @@ def refreshed(
     folder = os.environ.get(REFRESH)
     if not folder:
         return None
-    if recording not in _made:
+    if recording not in _recordings:
         problem, anew = _anew(recording, exported, old)
-        _made[recording] = anew.recording if anew is not None and problem is None else None
-        told = {
+        _recordings[recording] = anew.recording if anew is not None and problem is None else None
+        report = {
             "recording": str(recording),
             "agent": str(agent) if agent else None,
             "because": because.splitlines()[0],
@@ -57,9 +57,9 @@ def refreshed(
             "live": anew.live if anew else [],
             "made": codecs().RECORDING.dump(anew.recording).decode() if anew else None,
         }
-        text = json.dumps(told)
+        text = json.dumps(report)
         Path(folder, f"{uuid.uuid4().hex}.json").write_text(text, encoding="utf-8")
-    return _made[recording]
+    return _recordings[recording]
 
 
 def _anew(

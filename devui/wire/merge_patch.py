@@ -24,13 +24,13 @@ def difference(before: Any, after: Any) -> Any:
     other value."""
     if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
         return after
-    gone = dict.fromkeys(before.keys() - after.keys())
+    removed = dict.fromkeys(before.keys() - after.keys())
     changed = {
         name: difference(before[name], each) if name in before else each
         for name, each in after.items()
         if name not in before or before[name] != each
     }
-    return gone | changed
+    return removed | changed
 
 
 def merge_edit(holds: Iterable[Mapping[str, Any]], number: int | None, change: Any) -> Any:

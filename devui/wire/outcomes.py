@@ -16,11 +16,11 @@ TEMPORARY = "temp:"
 
 def last_text(events: Iterable[Mapping[str, Any]]) -> str | None:
     """What agents said last, thoughts aside; None if nothing was said."""
-    said = None
+    text = None
     for event in _of_agents(events):
         texts = [part.text for part in event.parts if part.text and not part.is_thought]
-        said = "".join(texts) if texts else said
-    return said
+        text = "".join(texts) if texts else text
+    return text
 
 
 def tool_calls(events: Iterable[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:

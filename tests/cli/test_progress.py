@@ -64,7 +64,7 @@ def test_ctrl_c_waits_for_the_end_of_the_job_and_says_what_it_left(
     with (
         answering(*statuses) as url,
         pytest.raises(SystemExit) as left,
-        follow.followed(Client(url, "", "ada"), "importing", imported=imported),
+        follow.as_job(Client(url, "", "ada"), "importing", import_count=imported),
     ):
         raise KeyboardInterrupt
     assert left.value.code == LEFT
@@ -76,7 +76,7 @@ def test_ctrl_c_without_an_answer_promises_nothing(capsys: pytest.CaptureFixture
         pass
     with (
         pytest.raises(SystemExit),
-        follow.followed(Client(url, "", "ada"), "importing", imported=0),
+        follow.as_job(Client(url, "", "ada"), "importing", import_count=0),
     ):
         raise KeyboardInterrupt
     assert "didn't confirm" in capsys.readouterr().err

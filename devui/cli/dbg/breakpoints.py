@@ -66,7 +66,7 @@ def add(
     ON is what to break on; NAME narrows it down, and * matches anything.
     """
     on, _, name = place.partition(":")
-    made = terminal.client.add_breakpoint(
+    point = terminal.client.add_breakpoint(
         app_of(terminal.client, app, session),
         on,
         name=name or "*",
@@ -74,7 +74,7 @@ def add(
         enabled=not off,
         **draft,
     )
-    _say(terminal, [made])
+    _say(terminal, [point])
 
 
 @break_group.command()
@@ -119,7 +119,7 @@ def list_(terminal: Terminal, app: str | None) -> None:
 @on_the_server
 def rm(terminal: Terminal, number: int) -> None:
     """Delete breakpoint NUMBER."""
-    point = _named(terminal.client, number)
+    point = _find(terminal.client, number)
     terminal.client.delete_breakpoint(point["app"], number)
     terminal.say({"deleted": number}, lambda _: [f"deleted breakpoint {number}"])
 
@@ -143,12 +143,12 @@ def disable(terminal: Terminal, number: int, user: str | None) -> None:
 
 
 def _patch(terminal: Terminal, number: int, **change: Any) -> None:
-    point = _named(terminal.client, number)
+    point = _find(terminal.client, number)
     version = point["version"]
     _say(terminal, [terminal.client.change_breakpoint(point["app"], number, version, **change)])
 
 
-def _named(client: Client, number: int) -> "BreakpointJson":
+def _find(client: Client, number: int) -> "BreakpointJson":
     """The breakpoint with a number, which is no other app's; raises NotFoundError."""
     for app in apps_of(client):
         for point in _of(client, app):

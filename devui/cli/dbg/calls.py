@@ -53,14 +53,16 @@ def end(
     if value is not None and why is not None:
         raise BadRequestError("--why and VALUE can't be combined; give one of them")
     position = running(terminal.client, session, or_over=key is not None)
-    meant = int(call) if call.isdecimal() else call
+    target = int(call) if call.isdecimal() else call
     before = newest_number(terminal.client, position["session"])
     if value is None:
-        moved = terminal.client.end_call(position["run"], "end", meant, key=key, value=why)
+        new_position = terminal.client.end_call(position["run"], "end", target, key=key, value=why)
     else:
         answer = _value(sys.stdin.read() if value == "-" else value)
-        moved = terminal.client.end_call(position["run"], "answer", meant, key=key, value=answer)
-    (say_where if no_wait else say_end)(terminal, moved, before)
+        new_position = terminal.client.end_call(
+            position["run"], "answer", target, key=key, value=answer
+        )
+    (say_where if no_wait else say_end)(terminal, new_position, before)
 
 
 def _value(text: str) -> Any:
@@ -119,15 +121,15 @@ def _model_call(spans: "list[SpanJson]", number: int) -> "SpanJson":
 
 
 def _model_lines(answer: Mapping[str, Any]) -> list[str]:
-    sent = answer["sent"]
-    if sent is None:
+    request = answer["sent"]
+    if request is None:
         return [f"the request of {plain(answer['agent'])} was not recorded"]
-    head = f"{plain(sent['model'] or answer['name'])}  asked by {plain(answer['agent'])}"
-    lines = [click.style(head + ("  streaming" if sent["stream"] else ""), bold=True)]
-    lines += _block("system", _texts(sent["system"])) if sent["system"] else []
-    lines += _block("tools", map(_tool, _declared(sent["tools"]))) if sent["tools"] else []
-    lines += _block("settings", [_json(sent["config"])]) if sent["config"] else []
-    for content in sent["contents"]:
+    head = f"{plain(request['model'] or answer['name'])}  asked by {plain(answer['agent'])}"
+    lines = [click.style(head + ("  streaming" if request["stream"] else ""), bold=True)]
+    lines += _block("system", _texts(request["system"])) if request["system"] else []
+    lines += _block("tools", map(_tool, _declared(request["tools"]))) if request["tools"] else []
+    lines += _block("settings", [_json(request["config"])]) if request["config"] else []
+    for content in request["contents"]:
         lines += _block(str(content.get("role") or "message"), _texts(content.get("parts")))
     return lines
 
@@ -258,16 +260,16 @@ def try_(
     Exit status: 1 if the tool raised.
     """
     row = session_of(terminal.client, session)
-    given = json_object("the arguments", args)
+    arguments = json_object("the arguments", args)
     try:
-        tried = terminal.client.try_tool(
-            row["app"], tool, args=given, session=row["key"], event=at, sure=sure
+        trial = terminal.client.try_tool(
+            row["app"], tool, args=arguments, session=row["key"], event=at, sure=sure
         )
-    except ConflictError as refused:
-        message = refused.message.replace("set `sure` to run it", "add --sure to run it")
-        raise ConflictError(message) from refused
-    terminal.say(tried, _trial)
-    if tried["error"] is not None:
+    except ConflictError as conflict:
+        message = conflict.message.replace("set `sure` to run it", "add --sure to run it")
+        raise ConflictError(message) from conflict
+    terminal.say(trial, _trial)
+    if trial["error"] is not None:
         sys.exit(_RAISED)
 
 

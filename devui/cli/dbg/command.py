@@ -77,8 +77,8 @@ def _who(write: Mapping[str, Any]) -> str:
     tools = f" via {', '.join(plain(tool) for tool in write['tools'])}" if write["tools"] else ""
     author = f" {plain(write['author'])}" if write["author"] else ""
     if write["writer"] == "elsewhere":
-        known = write["session"]
-        there = f"session {known}" if known else "a deleted session"
+        session = write["session"]
+        there = f"session {session}" if session else "a deleted session"
         return f"elsewhere, {there}{author}{tools}"
     return f"#{write['number']}{author}{tools}"
 
@@ -104,7 +104,7 @@ def standing_lines(standing: Mapping[str, Any]) -> list[str]:
     lines += [line for call in standing["calls"] for line in _call(call)]
     lines += [_hold_line(each) for each in standing["branches"] if each["status"] == "held"]
     lines += [line for task in standing["tasks"] for line in _task(task)]
-    lines += [_question(asked) for asked in standing["questions"]]
+    lines += [_question(question) for question in standing["questions"]]
     if len(lines) == 1:
         is_over = standing["answered"] or standing["status"] not in GOING
         lines.append("not waiting for anything" if is_over else UNRESPONSIVE)
@@ -120,8 +120,8 @@ def _blocked(blocked: Mapping[str, Any]) -> list[str]:
 def _call(call: Mapping[str, Any]) -> list[str]:
     name = f"{call['kind']} {plain(call['name'])}"
     what = f"call {call['id']}  {name}  {plain(call['about'])}".rstrip()
-    told = ", cancellation requested" if call["told"] else ""
-    about = f"{what}  by {plain(call['agent'])}, {call['seconds']:.1f} s{told}"
+    suffix = ", cancellation requested" if call["told"] else ""
+    about = f"{what}  by {plain(call['agent'])}, {call['seconds']:.1f} s{suffix}"
     return [about, *_place(call["place"])]
 
 
@@ -230,18 +230,18 @@ command.add_command(usage)
 @click.option(
     "--last", default=20, show_default=True, help="Number of recent events to print first."
 )
-@click.option("-s", "--session", "named", metavar="KEY", help="The same as SESSION.")
+@click.option("-s", "--session", "alias", metavar="KEY", help="The same as SESSION.")
 @on_the_server
-def attach(terminal: Terminal, session: str | None, last: int, named: str | None) -> None:
+def attach(terminal: Terminal, session: str | None, last: int, alias: str | None) -> None:
     """Follow SESSION live, until Ctrl-C.
 
     Prints events, output, where the run is held, and pending changes.
     """
-    if session is not None and named is not None:
+    if session is not None and alias is not None:
         raise BadRequestError("SESSION and --session can't be combined; give one of them")
     going = False
     try:
-        row = session_of(terminal.client, session or named)
+        row = session_of(terminal.client, session or alias)
         if not terminal.as_json:
             terminal.say(row, session_lines)
         after = _recent(terminal, row["key"], last)
@@ -378,8 +378,8 @@ def _command(
     if options.get("position") is None:
         options["position"] = at["position"]
     before = newest_number(terminal.client, at["session"])
-    moved = terminal.client.command(at["run"], order, **options)
-    (say_end if wait else say_where)(terminal, moved, before)
+    position = terminal.client.command(at["run"], order, **options)
+    (say_end if wait else say_where)(terminal, position, before)
 
 
 def _value(name: str, text: str) -> Any:
@@ -391,7 +391,7 @@ def _value(name: str, text: str) -> Any:
         raise BadRequestError(f"VALUE is not valid JSON: {error}") from error
 
 
-for _name, (_told, _about) in _ORDERS.items():
-    command.add_command(_order(_name, _told, _about))
+for _name, (_verb, _about) in _ORDERS.items():
+    command.add_command(_order(_name, _verb, _about))
 for _name, _about in _CHANGES.items():
     command.add_command(_change(_name, _about))

@@ -40,13 +40,13 @@ def say_end(terminal: Terminal, position: "PositionJson", before: int) -> None:
     """Wait until the run is held or over, print it as `say_where` does, and exit with status 1 if
     the run failed or was interrupted.
     """
-    end = settled(terminal, position)
+    end = wait_for_stop(terminal, position)
     say_where(terminal, end, before)
     if end["status"] in _FAILURES:
         sys.exit(_FAILED)
 
 
-def settled(terminal: Terminal, position: "PositionJson") -> "PositionJson":
+def wait_for_stop(terminal: Terminal, position: "PositionJson") -> "PositionJson":
     """Wait until the run is held or over; Ctrl-C ends the waiting alone."""
     try:
         return terminal.client.wait(position)

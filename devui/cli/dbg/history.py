@@ -49,18 +49,20 @@ def log(
 
 
 @click.command("events")
-@click.option("--filter", "wanted", metavar="FILTER", help="Only events that match this filter.")
+@click.option(
+    "--filter", "expression", metavar="FILTER", help="Only events that match this filter."
+)
 @click.option("--after", type=int, metavar="NUMBER", help="Only events after this one.")
 @click.option("--last", type=click.IntRange(1), default=200, show_default=True, help="At most.")
 @session_option
 @on_the_server
 def events(
-    terminal: Terminal, wanted: str | None, after: int | None, last: int, session: str | None
+    terminal: Terminal, expression: str | None, after: int | None, last: int, session: str | None
 ) -> None:
     """List the events of the session: the last ones, or with --after the first after one."""
     row = session_of(terminal.client, session)
     most = {"last": last} if after is None else {"after": after, "limit": last}
-    rows = terminal.client.events(row["key"], filter=wanted, **most)
+    rows = terminal.client.events(row["key"], filter=expression, **most)
     _say_each(terminal, rows, event_lines, "no events")
 
 

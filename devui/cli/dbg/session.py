@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from devui.cli.dbg.arguments import json_object
-from devui.cli.dbg.control import say_end, session_option, settled
+from devui.cli.dbg.control import say_end, session_option, wait_for_stop
 from devui.cli.follow import newest_number
 from devui.cli.lookup import session_of
 from devui.cli.output import plain
@@ -44,12 +44,12 @@ def note(
         raise BadRequestError("nothing to change: give TEXT, --star or --no-star")
     row = session_of(terminal.client, session)
     answer = terminal.client.set_note(row["key"], number, text=text, starred=star)
-    terminal.say(answer, lambda kept: [_line(kept)])
+    terminal.say(answer, lambda entry: [_line(entry)])
 
 
 def _lines(answer: Sequence[Mapping[str, Any]]) -> list[str]:
-    kept = sorted(answer, key=lambda each: each["number"])
-    return [_line(each) for each in kept] or ["no notes"]
+    notes = sorted(answer, key=lambda each: each["number"])
+    return [_line(each) for each in notes] or ["no notes"]
 
 
 def _line(answer: Mapping[str, Any]) -> str:
@@ -97,7 +97,7 @@ def fork(
     Exit status: with --run, 1 if the run failed, 6 if it can't run from there.
     """
     client, row = terminal.client, session_of(terminal.client, session)
-    made = client.fork(
+    result = client.fork(
         row["key"],
         number,
         state=None if state is None else json_object("the state", state),
@@ -107,11 +107,11 @@ def fork(
         run=run,
         guard=guard,
     )
-    terminal.say(made, lambda answer: _fork_lines(answer, client.url))
-    if made["run"] and made["fork"]:
-        say_end(terminal, client.run(made["run"]), made["fork"]["number"])
+    terminal.say(result, lambda answer: _fork_lines(answer, client.url))
+    if result["run"] and result["fork"]:
+        say_end(terminal, client.run(result["run"]), result["fork"]["number"])
     elif run:
-        raise _not_running(made)
+        raise _not_running(result)
 
 
 @click.command()
@@ -127,7 +127,7 @@ def rewind(
     client, row = terminal.client, session_of(terminal.client, session)
     before = newest_number(client, row["key"])
     rewind = client.rewind(row["key"], number=number, message=message, guard=guard)
-    position = settled(terminal, rewind)
+    position = wait_for_stop(terminal, rewind)
     if message is not None and position["status"] == "done":
         position = client.newest_run(row["key"])
     say_end(terminal, position, before)
@@ -194,8 +194,8 @@ def _sums(answer: Mapping[str, Any]) -> Iterator[str]:
             )
         )
     without = answer["unpriced"]
-    named = f"{without} answer{'' if without == 1 else 's'}"
-    unpriced = f", excluding {named} with unknown prices" if without else ""
+    answers = f"{without} answer{'' if without == 1 else 's'}"
+    unpriced = f", excluding {answers} with unknown prices" if without else ""
     yield f"total {_dollars(answer['cost'])}{unpriced}; prices of {answer['prices']}"
 
 

@@ -23,7 +23,7 @@ class Ground(NamedTuple):
     """What decides which engine an app gets, beside the app itself."""
 
     default: EngineChoice
-    chosen: Mapping[str, EngineChoice]
+    choices: Mapping[str, EngineChoice]
     """By app: what was chosen on its page."""
     adk: str | None
     """The version of google-adk where agents run; None without."""
@@ -31,21 +31,21 @@ class Ground(NamedTuple):
 
     def engine(self, app: str, *, imports_adk: bool) -> Finding:
         """Which engine the app would run on."""
-        choice = self.chosen.get(app, self.default)
-        said = f" ({'chosen on its page' if app in self.chosen else '--engine'}: {choice})"
-        said = "" if choice == "auto" else said
+        choice = self.choices.get(app, self.default)
+        source = f" ({'chosen on its page' if app in self.choices else '--engine'}: {choice})"
+        source = "" if choice == "auto" else source
         if choice == "google-adk" and self.adk is None:
-            return fault(f"{app} cannot run: google-adk is not installed{said}", self._advice())
+            return fault(f"{app} cannot run: google-adk is not installed{source}", self._advice())
         if choice == "google-adk" and not imports_adk:
             return note(
-                f"{app} may not run on google-adk{said}: it does not import it",
+                f"{app} may not run on google-adk{source}: it does not import it",
                 "choose the engine auto or devui if it imports devui.runtime",
             )
         text = f"{app} looks loadable; engine"
         if imports_adk and choice != "devui" and self.adk is not None:
-            return good(f"{text} google-adk {self.adk}{said}")
+            return good(f"{text} google-adk {self.adk}{source}")
         why = ": its imports of google.adk resolve to devui.runtime" if imports_adk else ""
-        return good(f"{text} devui{said}{why}")
+        return good(f"{text} devui{source}{why}")
 
     def _advice(self) -> str:
         return f"{self.install_adk}, {_ADVICE}, or choose the engine devui"
@@ -78,10 +78,10 @@ def ground(interpreter: Interpreter, default: EngineChoice, data: Path) -> Groun
         adk = interpreter.installed().packages.get(ADK)
     except WrongPython:
         adk = None
-    return Ground(default, _chosen(data), adk, interpreter.command_for(ADK))
+    return Ground(default, _choices(data), adk, interpreter.command_for(ADK))
 
 
-def _chosen(data: Path) -> Mapping[str, EngineChoice]:
+def _choices(data: Path) -> Mapping[str, EngineChoice]:
     """What the journal keeps; empty where there is none, or none of this version."""
     path = data / DATABASE
     # SQLite deletes the log of an empty file, which may be all that is left of a journal.
@@ -124,7 +124,7 @@ def _app(name: str, folder: Path, ground: Ground) -> Finding:
     files = [folder / "__init__.py", folder / "agent.py", folder / "agent" / "__init__.py"]
     if not any(file.is_file() for file in files):
         return good(f"{name} is described in root_agent.yaml")
-    found: set[str] = set()
+    names: set[str] = set()
     for file in files:
         if not file.is_file():
             continue
@@ -133,8 +133,8 @@ def _app(name: str, folder: Path, ground: Ground) -> Finding:
         except (SyntaxError, ValueError, OSError) as error:
             line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
             return fault(f"cannot read {file}{line}: {error}", "fix it and check again")
-        found |= _names(tree)
-    if not found & _EXPORTS and "*" not in found:
+        names |= _names(tree)
+    if not names & _EXPORTS and "*" not in names:
         return note(
             f"{name} has no `root_agent` or `app` that can be found without running it",
             f"define `root_agent = LlmAgent(...)` in {folder / 'agent.py'}",
@@ -145,9 +145,9 @@ def _app(name: str, folder: Path, ground: Ground) -> Finding:
 def _names(tree: ast.Module) -> set[str]:
     """Names that the module binds anywhere outside of functions and classes."""
     names: set[str] = set()
-    left: list[ast.AST] = [tree]
-    while left:
-        node = left.pop()
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
             continue
@@ -155,7 +155,7 @@ def _names(tree: ast.Module) -> set[str]:
             names.add(node.id)
         elif isinstance(node, ast.alias):
             names.add(node.asname or node.name)
-        left.extend(ast.iter_child_nodes(node))
+        pending.extend(ast.iter_child_nodes(node))
     return names
 
 

@@ -34,7 +34,6 @@ Areas = Mapping[str, list[Finding]]
 @click.command("doctor", short_help="Check the installation, the journal and the apps.")
 @click.option(
     "--data-dir",
-    "named",
     type=click.Path(path_type=Path),
     help="Data folder to check; by default .devui.",
 )
@@ -51,7 +50,7 @@ Areas = Mapping[str, list[Finding]]
 @click.pass_context
 def command(
     ctx: click.Context,
-    named: Path | None,
+    data_dir: Path | None,
     agents: Path,
     engine: EngineChoice,
     python: Path | None,
@@ -69,25 +68,27 @@ def command(
         interpreter = Interpreter.at(python)
     except WrongPython as error:
         raise BadRequestError(str(error)) from error
-    found = {
-        **_data(named),
+    areas = {
+        **_data(data_dir),
         "environment": list(look_at_environment(agents)),
         "workers": list(look_at_workers(interpreter)),
-        "apps": list(look_at_apps(agents, ground(interpreter, engine, named or DEFAULT_DATA_DIR))),
+        "apps": list(
+            look_at_apps(agents, ground(interpreter, engine, data_dir or DEFAULT_DATA_DIR))
+        ),
     }
-    faults = sum(each.level == "fault" for findings in found.values() for each in findings)
-    for line in [_as_json(found)] if as_json else _lines(found, faults):
+    faults = sum(each.level == "fault" for findings in areas.values() for each in findings)
+    for line in [_as_json(areas)] if as_json else _lines(areas, faults):
         click.echo(line)
     ctx.exit(_FAULTY if faults else 0)
 
 
-def _data(named: Path | None) -> Areas:
+def _data(data_dir: Path | None) -> Areas:
     """What is found in the data folder; raises BadRequestError for one that was named and is not
     there.
     """
-    folder = DEFAULT_DATA_DIR if named is None else named
+    folder = DEFAULT_DATA_DIR if data_dir is None else data_dir
     if not folder.is_dir():
-        if named is not None:
+        if data_dir is not None:
             raise BadRequestError(
                 f"there is no data folder {str(folder)!r}; name another with --data-dir"
             )
@@ -99,8 +100,8 @@ def _data(named: Path | None) -> Areas:
 
 
 def _as_json(areas: Areas) -> str:
-    told = {area: [each._asdict() for each in findings] for area, findings in areas.items()}
-    return json_text(told)
+    value = {area: [each._asdict() for each in findings] for area, findings in areas.items()}
+    return json_text(value)
 
 
 def _lines(areas: Areas, faults: int) -> Iterable[str]:

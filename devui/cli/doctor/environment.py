@@ -46,29 +46,29 @@ def look_at_environment(agents: Path) -> Iterator[Finding]:
 
 
 def _sqlite() -> Finding:
-    told = f"SQLite {sqlite3.sqlite_version}"
+    name = f"SQLite {sqlite3.sqlite_version}"
     if sqlite3.sqlite_version_info >= _WAL_RESET:
-        return good(told)
+        return good(name)
     return note(
-        f"{told} can damage a file that two programs write at the same time",
+        f"{name} can damage a file that two programs write at the same time",
         "devui is safe because only one connection writes; elsewhere, open the journal read-only",
     )
 
 
 def _packages() -> Iterator[Finding]:
     try:
-        wanted = requires("devui") or []
+        requirements = requires("devui") or []
     except PackageNotFoundError:
         yield note("devui is not installed as a package", "its requirements can't be checked")
         return
     extras: dict[str, list[str]] = {}
-    for requirement in wanted:
-        found = _REQUIREMENT.match(requirement)
-        if found is None or found["extra"] in _NOT_FOR_USE:
+    for requirement in requirements:
+        match = _REQUIREMENT.match(requirement)
+        if match is None or match["extra"] in _NOT_FOR_USE:
             continue
-        problem = _problem(found["name"], found["least"])
-        if found["extra"] is not None:
-            extras.setdefault(found["extra"], []).extend([problem] if problem else [])
+        problem = _problem(match["name"], match["least"])
+        if match["extra"] is not None:
+            extras.setdefault(match["extra"], []).extend([problem] if problem else [])
         elif problem:
             yield fault(problem, "reinstall devui in its own virtual environment")
     for extra, problems in sorted(extras.items()):
@@ -84,11 +84,11 @@ def _packages() -> Iterator[Finding]:
 def _problem(name: str, least: str | None) -> str:
     """What is wrong with a package; "" if nothing is."""
     try:
-        found = version(name)
+        current = version(name)
     except PackageNotFoundError:
         return f"{name} is missing"
-    old = least is not None and _numbers(found) < _numbers(least)
-    return f"{name} {found} is older than {least}" if old else ""
+    old = least is not None and _numbers(current) < _numbers(least)
+    return f"{name} {current} is older than {least}" if old else ""
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -114,11 +114,11 @@ def _keys(agents: Path) -> Iterator[Finding]:
     files = [*(parent / ".env" for parent in (folder, *folder.parents)), *folder.glob("*/.env")]
     for file in files:
         if file.is_file():
-            told = dotenv_values(file, interpolate=False)
-            places[str(file)] = {name for name in _KEYS if told.get(name)}
-    found = [f"{', '.join(sorted(names))} in {place}" for place, names in places.items() if names]
-    if found:
-        yield good(f"model keys: {'; '.join(found)}")
+            values = dotenv_values(file, interpolate=False)
+            places[str(file)] = {name for name in _KEYS if values.get(name)}
+    lines = [f"{', '.join(sorted(names))} in {place}" for place, names in places.items() if names]
+    if lines:
+        yield good(f"model keys: {'; '.join(lines)}")
     else:
         yield note(
             "no model keys are set", "scripted models need none; for others, put keys into .env"

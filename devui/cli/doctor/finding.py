@@ -29,6 +29,6 @@ def fault(what: str, advice: str) -> Finding:
     return Finding("fault", what, advice)
 
 
-def counted(number: int, noun: str) -> str:
+def quantity(number: int, noun: str) -> str:
     """`1 event`, `12 events`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from devui.address import FILE, PRIVATE_FILE, PRIVATE_FOLDER, read_address
-from devui.cli.doctor.finding import Finding, counted, fault, good, note
+from devui.cli.doctor.finding import Finding, fault, good, note, quantity
 from devui.keys import key_file
 from devui.store.errors import StoreError
 from devui.store.sqlite.checkup import Checkup, check_journal
@@ -69,18 +69,18 @@ def _owner(path: Path) -> Iterator[Finding]:
 
 
 def _modes(path: Path) -> Iterator[Finding]:
-    wanted = {path: PRIVATE_FOLDER}
+    modes = {path: PRIVATE_FOLDER}
     plain = (file for mask in _OURS for file in path.glob(mask) if not file.is_symlink())
-    wanted |= {file: PRIVATE_FILE for file in plain if file.is_file()}
+    modes |= {file: PRIVATE_FILE for file in plain if file.is_file()}
     address = read_address(path)
     if address and (key := key_file(path, address.pid)):
-        wanted |= {key.parent: PRIVATE_FOLDER, key: PRIVATE_FILE}
-    found = {file: stat.S_IMODE(file.stat().st_mode) for file in wanted}
-    wide = [file for file in wanted if found[file] & ~wanted[file]]
+        modes |= {key.parent: PRIVATE_FOLDER, key: PRIVATE_FILE}
+    actual = {file: stat.S_IMODE(file.stat().st_mode) for file in modes}
+    wide = [file for file in modes if actual[file] & ~modes[file]]
     for file in wide:
         yield fault(
-            f"other users can access {file} (mode {found[file]:o})",
-            f"chmod {wanted[file]:o} {file}",
+            f"other users can access {file} (mode {actual[file]:o})",
+            f"chmod {modes[file]:o} {file}",
         )
     if not wide:
         yield good("other users can't read the data folder")
@@ -119,15 +119,15 @@ def look_at_journal(folder: Path) -> Iterator[Finding]:
         return
     writer = _writer(path)
     try:
-        found = check_journal(path, _delta_of)
+        checkup = check_journal(path, _delta_of)
     except StoreError as error:
         yield fault(str(error), "")
         return
-    yield from (fault(sentence, _advice(path, found)) for sentence in found.faults)
-    if not found.faults:
-        yield from _sound(found)
+    yield from (fault(sentence, _advice(path, checkup)) for sentence in checkup.faults)
+    if not checkup.faults:
+        yield from _sound(checkup)
     yield from _locked(folder, writer)
-    yield from _cut_off(folder, found)
+    yield from _cut_off(folder, checkup)
 
 
 def _advice(path: Path, checkup: Checkup) -> str:
@@ -146,12 +146,12 @@ def _writer(path: Path) -> int | None:
     Asks for the lock of SQLite's write-ahead log (https://sqlite.org/walformat.html, 2.3.3) without
     taking it, and therefore before the file is opened here. Only Linux tells.
     """
-    shared = path.with_name(f"{path.name}-shm")
-    if sys.platform != "linux" or not shared.is_file():
+    memory = path.with_name(f"{path.name}-shm")
+    if sys.platform != "linux" or not memory.is_file():
         return None
-    asked = struct.pack(_LOCK, fcntl.F_RDLCK, os.SEEK_SET, _WRITE_LOCK, 1, 0)
-    with shared.open("rb") as file:
-        text = fcntl.fcntl(file, fcntl.F_GETLK, asked)
+    request = struct.pack(_LOCK, fcntl.F_RDLCK, os.SEEK_SET, _WRITE_LOCK, 1, 0)
+    with memory.open("rb") as file:
+        text = fcntl.fcntl(file, fcntl.F_GETLK, request)
     kind, *_, process = struct.unpack(_LOCK, text)
     return None if kind == fcntl.F_UNLCK else int(process)
 
@@ -178,7 +178,7 @@ def _sound(checkup: Checkup) -> Iterator[Finding]:
             "the next server keeps a copy and migrates it; check again then",
         )
         return
-    sessions, events = counted(checkup.sessions, "session"), counted(checkup.events, "event")
+    sessions, events = quantity(checkup.sessions, "session"), quantity(checkup.events, "event")
     yield good(f"{sessions} with {events}, version {checkup.version}")
     yield good("the file is intact, and all references in it are valid")
     yield good("event numbers have no gaps, and every session head matches")
@@ -189,6 +189,6 @@ def _cut_off(folder: Path, checkup: Checkup) -> Iterator[Finding]:
     address = read_address(folder)
     if checkup.active and (address is None or address.is_gone):
         yield note(
-            f"interrupted: {counted(len(checkup.active), 'run')}, {', '.join(checkup.active[:5])}",
+            f"interrupted: {quantity(len(checkup.active), 'run')}, {', '.join(checkup.active[:5])}",
             "the next server marks them as interrupted; continue with `devui resume`",
         )
