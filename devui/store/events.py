@@ -30,7 +30,7 @@ from devui.store.values import (
     event_body,
     event_row,
     intact,
-    measured,
+    measure,
     optional_text,
 )
 from devui.wire.events import USER, Event
@@ -481,7 +481,7 @@ def _insert(
             event.kind,
             event.final,
             event.summary_json,
-            *measured(event.data),
+            *measure(event.data),
             event.data,
             event.paused,
         ),

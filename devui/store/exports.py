@@ -17,7 +17,7 @@ from devui.store.errors import JournalDamaged, SessionNotFound
 from devui.store.runs.spans import Record, optional, spans
 from devui.store.sqlite.database import Snapshot
 from devui.store.state import prefixed
-from devui.store.values import event_body, parsed, responses_in, unreadable
+from devui.store.values import event_body, parse_json, responses_in, unreadable
 
 _BATCH = 200
 _LINES = 200
@@ -190,7 +190,7 @@ async def size_of(snapshot: Snapshot, key: int) -> int:
 async def values_of(snapshot: Snapshot, key: int, names: Collection[str]) -> list[Any]:
     """Every value that state keys of these names ever had for the session; with their prefixes."""
     rows = await snapshot.fetch(_EVER, key)
-    return [parsed(value) for kind, name, value in rows if prefixed(kind, name) in names]
+    return [parse_json(value) for kind, name, value in rows if prefixed(kind, name) in names]
 
 
 async def keys_of(snapshot: Snapshot, key: int) -> list[str]:
@@ -246,8 +246,8 @@ async def _edits(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]
                 "type": "edit",
                 "edit": number,
                 **dict(zip(names, columns, strict=True)),
-                "before": parsed(before),
-                "after": parsed(changed),
+                "before": parse_json(before),
+                "after": parse_json(changed),
             }
         after = rows[-1][0]
 
@@ -256,7 +256,7 @@ async def _chunks(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record
     after = 0
     while rows := await snapshot.fetch(_CHUNKS, session.key, after, _BATCH):
         for _, event, run, data in rows:
-            yield {"type": "chunk", "event": event, "run": run, "data": parsed(data)}
+            yield {"type": "chunk", "event": event, "run": run, "data": parse_json(data)}
         after = rows[-1][0]
 
 
@@ -328,7 +328,7 @@ async def _whole(snapshot: Snapshot, entry: _Entry) -> AsyncIterator[Record]:
             "number": number,
             "event": event,
             "flagged": flagged,
-            "data": parsed(data),
+            "data": parse_json(data),
         }
 
 
@@ -343,16 +343,16 @@ def _size(row: Sequence[Any]) -> int:
 
 
 def _state(rows: Iterable[Sequence[Any]]) -> Record:
-    return {prefixed(kind, name): parsed(value) for kind, name, value in rows}
+    return {prefixed(kind, name): parse_json(value) for kind, name, value in rows}
 
 
 def _event(row: Sequence[Any]) -> Record:
     """What was damaged on the disk is told in its place."""
     event_row, body = event_body(row)
     try:
-        event = parsed(body.text)
+        event = parse_json(body.text)
     except JournalDamaged:
-        event = parsed(unreadable(event_row).text)
+        event = parse_json(unreadable(event_row).text)
     fields = {
         "number": event_row.number,
         "run": event_row.run,
@@ -366,7 +366,7 @@ def _write(row: Sequence[Any]) -> _Entry:
     seq, kind, name, value = row
 
     def make() -> Record:
-        return {"type": "write", "scope": kind, "key": name, "value": parsed(value)}
+        return {"type": "write", "scope": kind, "key": name, "value": parse_json(value)}
 
     return _Entry(seq, make, size=len(value))
 

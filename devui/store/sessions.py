@@ -10,7 +10,7 @@ from devui.store.rows import Json, SessionRow
 from devui.store.search import forget
 from devui.store.sqlite.database import Database, advance
 from devui.store.state import Routed, Scopes, prefixed, route_initial, write_state
-from devui.store.values import bounded, clean_text, name_text, optional_text, parsed
+from devui.store.values import bounded, clean_text, name_text, optional_text, parse_json
 
 _GET = "SELECT * FROM session_rows WHERE key = ?"
 _FIND = "SELECT * FROM session_rows WHERE app = ? AND user = ? AND id = ?"
@@ -219,7 +219,7 @@ class Sessions:
     async def initial_state(self, key: int) -> dict[str, Json]:
         """Return what the session was created with, keys with their prefixes."""
         rows = await self._database.find(_INITIAL, key)
-        return {prefixed(kind, name): parsed(value) for kind, name, value in rows}
+        return {prefixed(kind, name): parse_json(value) for kind, name, value in rows}
 
     async def initial_keys(self, key: int) -> int:
         """Return how many state keys the session was created with."""

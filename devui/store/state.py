@@ -16,7 +16,7 @@ from devui.store.errors import BadValue, JournalDamaged, Overtaken
 from devui.store.rows import Change, Json, Scope, Value
 from devui.store.sqlite.database import Database
 from devui.store.summaries import Damaged
-from devui.store.values import clean_text, json_text, parsed
+from devui.store.values import clean_text, json_text, parse_json
 
 _LATEST = 2**63 - 1
 _WHOLE_TEXT = 2**31 - 1
@@ -272,12 +272,12 @@ def _members(values: Iterable[Value], *, lenient: bool) -> Iterator[str]:
     comma = "{"
     for entry in values:
         try:
-            value = parsed(entry.value)
+            value = parse_json(entry.value)
             text = json.dumps(value) if isinstance(entry.value, Damaged) else entry.value
         except JournalDamaged:
             if not lenient:
                 raise
-            text = json.dumps(parsed(Damaged(entry.value)))
+            text = json.dumps(parse_json(Damaged(entry.value)))
         yield f"{comma}{json.dumps(prefixed(entry.scope, entry.key))}:{text}"
         comma = ","
     if comma == "{":
@@ -293,7 +293,7 @@ def _value(scope: Scope, key: str, value: str, seq: int, number: int | None, ini
 
 
 def _merge(values: list[Value]) -> dict[str, Json]:
-    return {prefixed(entry.scope, entry.key): parsed(entry.value) for entry in values}
+    return {prefixed(entry.scope, entry.key): parse_json(entry.value) for entry in values}
 
 
 def _order(entry: Value | Change) -> tuple[int, str]:

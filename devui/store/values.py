@@ -91,7 +91,7 @@ def json_text(value: Json, what: str) -> str:
     return clean_text(text, what)
 
 
-def parsed(text: str) -> Json:
+def parse_json(text: str) -> Json:
     """Read a stored JSON text; JournalDamaged for what `json_text` cannot have written.
 
     Of one that is no UTF-8 any more the text itself is the value, which says so.
@@ -169,7 +169,7 @@ def intact(data: str, checksum: int | None) -> bool:
     return checksum is None or checksum == crc32(data.encode())
 
 
-def measured(data: str) -> tuple[int, int]:
+def measure(data: str) -> tuple[int, int]:
     """The size of an event's text in bytes of UTF-8, and its checksum."""
     text = data.encode()
     return len(text), crc32(text)

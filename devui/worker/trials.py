@@ -145,8 +145,8 @@ class Trials:
         try:
             result = as_json(await self._result(trial))
         # Agent code may raise anything, sys.exit() included: it ends the trial, never the worker.
-        except BaseException as raised:  # noqa: BLE001
-            failure = agent_error(raised, self._agents)
+        except BaseException as exception:  # noqa: BLE001
+            failure = agent_error(exception, self._agents)
             error = json.dumps(
                 {
                     "type": failure.type,

@@ -5,7 +5,7 @@ import pytest
 
 from devui.store.errors import JournalDamaged, StoreError
 from devui.store.journal import Journal
-from devui.store.values import parsed
+from devui.store.values import parse_json
 from tests.kit.thorough import rounds
 from tests.store.kit import append_many, new_event
 
@@ -94,4 +94,4 @@ async def test_random_damage_is_found_or_harmless_and_never_destroys_the_file(
 
 def test_a_stored_value_that_is_no_json_is_damage() -> None:
     with pytest.raises(JournalDamaged, match="no JSON"):
-        parsed("{1")
+        parse_json("{1")

@@ -20,7 +20,7 @@ from devui.debugger.stepping.arrivals import Arrival
 from devui.store.journal import Journal
 from devui.store.rows import BreakpointRow, EventRow, Json, SessionRow
 from devui.store.summaries import Summary
-from devui.store.values import parsed
+from devui.store.values import parse_json
 
 SCAN = 20_000
 """Events that one request scans, from the session's first."""
@@ -82,14 +82,14 @@ class _State:
 
     def all(self) -> Mapping[str, Json]:
         """All of it, until the next write."""
-        self._values |= {key: parsed(text) for key, text in self._texts.items()}
+        self._values |= {key: parse_json(text) for key, text in self._texts.items()}
         self._texts.clear()
         return self._values
 
     def old(self, key: str) -> dict[str, Json]:
         """The value of a key as `old` of a change; empty if there is none."""
         if key in self._texts:
-            self._values[key] = parsed(self._texts.pop(key))
+            self._values[key] = parse_json(self._texts.pop(key))
         return {"old": self._values[key]} if key in self._values else {}
 
 
@@ -197,7 +197,7 @@ class _Scan:
         )
         changed = [key for key in arrival.delta or delta if key in delta]
         changes = [
-            {"key": key, "new": parsed(delta[key]), **self._state.old(key)} for key in changed
+            {"key": key, "new": parse_json(delta[key]), **self._state.old(key)} for key in changed
         ]
         return replace(arrival, changes=tuple(changes))
 

@@ -19,7 +19,7 @@ from devui.store.rows import EventRow, Json, Scope, Write
 from devui.store.state import prefixed
 from devui.store.state_history import Histories
 from devui.store.summaries import StateNote, Summary
-from devui.store.values import parsed
+from devui.store.values import parse_json
 
 MOST: Final = 200
 """Writes of a key that are read at the most: the newest."""
@@ -128,7 +128,7 @@ def _history(
     earlier: bool,
     count: int,
 ) -> KeyHistory:
-    values = [parsed(write.value) for write in rows]
+    values = [parse_json(write.value) for write in rows]
     before: list[Found] = [ABSENT, *values]
     oldest = rows[int(earlier)].seq if rows else None
     writes = [

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from devui.debugger.history.blame import ABSENT, Difference, differences
 from devui.debugger.history.key_history import Writer
 from devui.store.rows import Scope, Value
-from devui.store.values import parsed
+from devui.store.values import parse_json
 
 
 class Moment(NamedTuple):
@@ -45,8 +45,8 @@ def _changes(before: Sequence[Value], after: Sequence[Value]) -> Iterator[StateC
     for place in [*new, *(place for place in old if place not in new)]:
         was, now = old.get(place), new.get(place)
         found = differences(
-            ABSENT if was is None else parsed(was.value),
-            ABSENT if now is None else parsed(now.value),
+            ABSENT if was is None else parse_json(was.value),
+            ABSENT if now is None else parse_json(now.value),
         )
         if found:
             yield StateChange(*place, was, now, tuple(found))

@@ -13,7 +13,7 @@ from typing import Any
 from devui.store.rows import NewSpan, SpanEnd, SpanRow
 from devui.store.sessions import require_session
 from devui.store.sqlite.database import Database, Snapshot
-from devui.store.values import bounded, parsed, printable
+from devui.store.values import bounded, parse_json, printable
 
 _PIECE = "INSERT INTO pieces (session, name, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _BEGIN = """
@@ -249,7 +249,7 @@ async def spans(snapshot: Snapshot, session: int) -> AsyncIterator[Record]:
             seen.update(new_names)
             pieces = dict(await snapshot.fetch(_EXPORTED_PIECES, session, json.dumps(new_names)))
             for name in dict.fromkeys(name for name in new_names if name in pieces):
-                yield {"type": "piece", "name": name, "data": parsed(pieces[name])}
+                yield {"type": "piece", "name": name, "data": parse_json(pieces[name])}
             yield span
         after = rows[-1][0]
 
@@ -269,10 +269,10 @@ def _span(row: Sequence[Any]) -> Record:
     _, *columns, sent, result, effects = row
     span = dict(zip((*names, *times), columns, strict=True))
     bodies = {"sent": optional(sent), "result": optional(result)}
-    bodies |= {"effects": parsed(effects)} if effects is not None else {}
+    bodies |= {"effects": parse_json(effects)} if effects is not None else {}
     return {"type": "span", **span, **bodies}
 
 
 def optional(text: str | None) -> Any:
     """The value of a stored JSON text, if there is one."""
-    return None if text is None else parsed(text)
+    return None if text is None else parse_json(text)

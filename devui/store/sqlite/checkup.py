@@ -15,7 +15,7 @@ from devui.store.errors import BadValue, JournalDamaged, StoreError, from_sqlite
 from devui.store.sqlite.schema import examine, load_migrations, read_only
 from devui.store.state import Scopes, route_delta
 from devui.store.summaries import Damaged
-from devui.store.values import legible, measured, parsed
+from devui.store.values import legible, measure, parse_json
 
 Deltas = Callable[[str], Mapping[str, Any]]
 """Reads the state delta out of an event's JSON; raises ValueError and its like for what is none."""
@@ -230,13 +230,13 @@ def _unlike(connection: sqlite3.Connection, delta_of: Deltas) -> Iterator[str]:
     """
     for seq, session, number, data, checksum, *scopes in connection.execute(_DELTAS):
         place = f"event #{number} of session {session}"
-        if checksum is not None and checksum != measured(data)[1]:
+        if checksum is not None and checksum != measure(data)[1]:
             yield f"{place} is not what was written: its checksum differs"
             continue
         try:
             delta = _by_scope(delta_of(data), Scopes(*scopes))
             rows = connection.execute(_WRITTEN, (seq,))
-            writes = {(scope, key): parsed(value) for scope, key, value in rows}
+            writes = {(scope, key): parse_json(value) for scope, key, value in rows}
         except (ValueError, TypeError, KeyError, AttributeError, StoreError) as error:
             yield f"{place} cannot be read: {error}"
             continue
@@ -249,6 +249,6 @@ def _unlike(connection: sqlite3.Connection, delta_of: Deltas) -> Iterator[str]:
 def _by_scope(delta: Mapping[str, Any], scopes: Scopes) -> dict[tuple[int, str], Any]:
     ids = {"session": scopes.session, "user": scopes.user, "app": scopes.app}
     try:
-        return {(ids[scope], key): parsed(value) for scope, key, value in route_delta(delta)}
+        return {(ids[scope], key): parse_json(value) for scope, key, value in route_delta(delta)}
     except BadValue as error:
         raise ValueError(str(error)) from error

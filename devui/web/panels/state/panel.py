@@ -8,7 +8,7 @@ from typing import Final
 
 from devui.debugger.history.paths import Pin
 from devui.store.rows import Change, Scope, Value
-from devui.store.values import parsed
+from devui.store.values import parse_json
 from devui.web.basic_parts import JsonNode, JsonTree
 from devui.web.links import edit_state_url, session_url, state_value_url
 from devui.web.panels.inspector.parts import MoreLink, PendingGroup, StatePanel, StateScope
@@ -136,7 +136,7 @@ class _Trees:
     def _tree(self, text: str, link: Link | None, rest: Rest | None) -> JsonTree:
         if rest is None or len(text) <= min(LONGEST, self.text):
             self.text -= len(text)
-            return json_tree(parsed(text), open_levels=0, link=link, rest=rest, room=self.room)
+            return json_tree(parse_json(text), open_levels=0, link=link, rest=rest, room=self.room)
         beginning = visible(text[:PREVIEW]) + "…"
         return JsonTree(
             JsonNode("object", beginning, note="open", rest=rest((), 0)), has_links=True
