@@ -248,7 +248,7 @@ DYNAMIC_CODE = {
     "devui/runtime/telemetry/switch.py:instruments": "one module of ours, by its name",
     "devui/web/later.py:Later.load": "module names from tables of ours, never from data",
     "devui/runtime/agents/yaml_agents.py:_File._code": "the author's own code, as in agent.py",
-    "devui/worker/loading.py:_described": "modules of the engine, by their names",
+    "devui/worker/loading.py:_description": "modules of the engine, by their names",
     "devui/worker/project.py:_plugin": "plugins that the user names on the command line",
     "devui/worker/project.py:_analytics": "one module of the engine, by its name",
     "devui/worker/project.py:memory_service": "one module of the engine, by its name",
@@ -294,7 +294,7 @@ SLEEPS = {
     "devui/web/panels/session/live.py:_app_messages": (
         "paces pushes that news has already called for"
     ),
-    "devui/cli/follow.py:_stopped": "jobs have no stream that tells when one ends",
+    "devui/cli/follow.py:_stop_job": "jobs have no stream that tells when one ends",
 }
 
 SAFE_MARKUP = {
