@@ -72,14 +72,14 @@ class ArtifactFolder:
 
     def heads(self) -> list[Head]:
         """Sessions that have files, for a folder without a database; they have no events."""
-        made = [
+        heads = [
             Head(app, user.name, session.name, min(times), max(times), events=0)
             for app, users in self._apps()
             for user in _folders(users)
             for session in _folders(user / "sessions")
             if (times := [each.created for each in self._below(session / "artifacts", "")])
         ]
-        return sorted(made, key=lambda head: head.updated)
+        return sorted(heads, key=lambda head: head.updated)
 
     def states(self, _: Head, __: Notes) -> States:
         """None: only files are stored here."""
@@ -91,15 +91,15 @@ class ArtifactFolder:
 
     def versions(self, head: Head) -> list[Version]:
         """All versions of the files of a session and of its user, the oldest first."""
-        made = {}
+        versions = {}
         for base in (
             self._root / "users" / head.user,
             self._root / "apps" / head.app / "users" / head.user,
         ):
             own = self._below(base / "sessions" / head.id / "artifacts", "")
             for each in (*own, *self._below(base / "artifacts", _USER)):
-                made[each.name, each.number] = each
-        return sorted(made.values(), key=lambda each: (each.created, each.number))
+                versions[each.name, each.number] = each
+        return sorted(versions.values(), key=lambda each: (each.created, each.number))
 
     def _apps(self) -> Iterator[tuple[str, Path]]:
         if (self._root / "users").is_dir() and self._app:
@@ -145,8 +145,8 @@ def _version(file: Path, folder: Path, name: str, prefix: str) -> Version:
 
 def _metadata(file: Path) -> dict[str, Any]:
     try:
-        with file.open("rb") as opened:
-            metadata = json.loads(opened.read(_METADATA))
+        with file.open("rb") as stream:
+            metadata = json.loads(stream.read(_METADATA))
     except (OSError, ValueError, RecursionError):
         return {}
     return metadata if isinstance(metadata, dict) else {}

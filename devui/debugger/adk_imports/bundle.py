@@ -51,27 +51,27 @@ def _records(
     files: ArtifactFolder | None,
     notes: Notes,
 ) -> Iterator[dict[str, Any]]:
-    written = _final_state(source.events(head, Notes()))
-    shared = {"app": states.app, "user": states.user}
+    final_state = _final_state(source.events(head, Notes()))
+    shared_states = {"app": states.app, "user": states.user}
     for scope in _SCOPES:
-        for key, value in shared[scope].items():
-            if f"{scope}:{key}" not in written:
+        for key, value in shared_states[scope].items():
+            if f"{scope}:{key}" not in final_state:
                 yield _write(scope, key, value)
-    start = {key: value for key, value in states.session.items() if key not in written}
+    start = {key: value for key, value in states.session.items() if key not in final_state}
     yield {"type": "start", "state": start}
     waiting = files.versions(head) if files else []
     for number, event in enumerate(source.events(head, notes), 1):
-        saved, waiting = _saved_before(event, waiting)
-        yield from _artifacts(saved, notes)
+        versions, waiting = _saved_before(event, waiting)
+        yield from _artifacts(versions, notes)
         record = {"type": "event", "number": number, "run": None, "final": Event.of(event).is_final}
         yield {**record, "event": event}
     yield from _artifacts(waiting, notes)
     for scope in _SCOPES:
-        for key, value in shared[scope].items():
-            if written.get(f"{scope}:{key}", value) != value:
+        for key, value in shared_states[scope].items():
+            if final_state.get(f"{scope}:{key}", value) != value:
                 yield _write(scope, key, value)
     for key, value in states.session.items():
-        if written.get(key, value) != value:
+        if final_state.get(key, value) != value:
             notes.add(
                 f"{source.place}, session {head.id}: the state's value for {key!r} differs from"
                 " what its events wrote; devui uses the events' value"
@@ -93,13 +93,13 @@ def _saved_before(
     """The files that were there when the event was committed, and those that come later."""
     delta = event["actions"].get("artifactDelta")
     entries = delta.items() if isinstance(delta, dict) else ()
-    named = {(name, number) for name, number in entries if isinstance(number, int)}
-    saved: list[Version] = []
+    delta_versions = {(name, number) for name, number in entries if isinstance(number, int)}
+    earlier: list[Version] = []
     later: list[Version] = []
     for each in versions:
-        before = each.created <= event["timestamp"] or (each.name, each.number) in named
-        (saved if before else later).append(each)
-    return saved, later
+        before = each.created <= event["timestamp"] or (each.name, each.number) in delta_versions
+        (earlier if before else later).append(each)
+    return earlier, later
 
 
 def _artifacts(versions: list[Version], notes: Notes) -> Iterator[dict[str, Any]]:

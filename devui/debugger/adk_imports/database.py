@@ -51,9 +51,9 @@ class Database:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        for table, needed in _COLUMNS.items():
+        for table, required in _COLUMNS.items():
             columns = tables.columns(table)
-            if missing := sorted(needed - columns):
+            if missing := sorted(required - columns):
                 what = f"has no column {', '.join(missing)}" if columns else "does not exist"
                 raise Unreadable(
                     f"{tables.place}: the table {table} {what}, so this isn't a database of"

@@ -94,7 +94,7 @@ def _holds_files(folder: Path) -> bool:
 
 
 def _is_looked_into(folder: Path) -> bool:
-    hidden = folder.name.startswith(".") and folder.name != ADK_FOLDER
-    if hidden or folder.name in _SKIPPED or folder.is_symlink():
+    is_hidden = folder.name.startswith(".") and folder.name != ADK_FOLDER
+    if is_hidden or folder.name in _SKIPPED or folder.is_symlink():
         return False
     return not (folder / "pyvenv.cfg").is_file()

@@ -31,8 +31,8 @@ _EPOCH: Final = dt.datetime(1970, 1, 1)  # UTC, as what it is subtracted from
 
 def wire_event(row: Mapping[str, Any], place: str, notes: Notes) -> dict[str, Any]:
     """The event in a row of the table `events`. Raises Unreadable, with the place of the row."""
-    stored = _of_columns(row, place, notes) if "actions" in row else _whole(row, place, notes)
-    event = {name: value for name, value in camel(stored).items() if value is not None}
+    fields = _of_columns(row, place, notes) if "actions" in row else _whole(row, place, notes)
+    event = {name: value for name, value in camel(fields).items() if value is not None}
     event["id"], event["invocationId"] = str(row["id"]), str(row["invocation_id"] or "")
     if not isinstance(event.get("timestamp"), int | float):
         event["timestamp"] = seconds(row["timestamp"], f"{place}, column timestamp")
@@ -52,16 +52,16 @@ def camel(value: Any) -> Any:
         return [camel(each) for each in value]
     if not isinstance(value, dict):
         return value
-    made = {}
+    members = {}
     for name, each in value.items():
         snake = _SNAKE.get(name, name)
         if snake in _OPAQUE:
-            made[to_camel(snake)] = each
+            members[to_camel(snake)] = each
         elif snake in _NAMED and isinstance(each, dict):
-            made[to_camel(snake)] = {key: camel(inner) for key, inner in each.items()}
+            members[to_camel(snake)] = {key: camel(inner) for key, inner in each.items()}
         else:
-            made[to_camel(name) if "_" in name else name] = camel(each)
-    return made
+            members[to_camel(name) if "_" in name else name] = camel(each)
+    return members
 
 
 _SNAKE: Final = {to_camel(name): name for name in (*_OPAQUE, *_NAMED)}

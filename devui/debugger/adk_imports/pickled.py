@@ -85,9 +85,9 @@ class _Machine:
     def _take(self, count: int) -> list[Any]:
         if len(self._stack) < count:
             raise NotPlain("it is damaged")
-        taken = self._stack[len(self._stack) - count :]
+        items = self._stack[len(self._stack) - count :]
         del self._stack[len(self._stack) - count :]
-        return taken
+        return items
 
     def _parts(self) -> list[Any]:
         """All since the last mark."""
@@ -108,40 +108,40 @@ class _Machine:
     def recall(self, place: int) -> None:
         self._stack.append(self._memo[place])
 
-    def named(self, text: str) -> None:
+    def push_name(self, text: str) -> None:
         self._stack.append(_Name(text.replace(" ", ".", 1)))
 
-    def named_by_stack(self) -> None:
+    def push_name_from_stack(self) -> None:
         module, name = self._take(2)
         self._stack.append(_Name(f"{module}.{name}"))
 
-    def called(self, count: int) -> None:
+    def push_call(self, count: int) -> None:
         """A class or function with its arguments; nothing is called."""
         what, *args = self._take(count)
         name = what.text if isinstance(what, _Name) else type(what).__name__
         self._stack.append(_Object(name, args[0] if args else ()))
 
-    def called_since_mark(self, text: str | None) -> None:
+    def push_call_since_mark(self, text: str | None) -> None:
         parts = self._parts()
         if text is None:
             what, *parts = parts
             text = what.text if isinstance(what, _Name) else type(what).__name__
         self._stack.append(_Object(text.replace(" ", ".", 1), tuple(parts)))
 
-    def filled(self) -> None:
+    def set_state(self) -> None:
         target, state = self._take(2)
         if isinstance(target, _Object):
             target.state = state
         self._stack.append(target)
 
-    def with_items(self, parts: list[Any]) -> None:
+    def put_items(self, parts: list[Any]) -> None:
         """Put keys and values into the mapping below them."""
         target = self._stack[-1]
         items = target.items if isinstance(target, _Object) else target
         for key, value in zip(parts[::2], parts[1::2], strict=True):
             items[key if isinstance(key, str | int | float | bool) else _Text(key)] = value
 
-    def with_values(self, parts: list[Any]) -> None:
+    def put_values(self, parts: list[Any]) -> None:
         """Put values into the list or set below them."""
         target = self._stack[-1]
         (target.values if isinstance(target, _Object) else target).extend(parts)
@@ -182,11 +182,11 @@ _STEPS: Final[dict[str, Callable[[_Machine, Any], None]]] = {
     "LIST": lambda machine, _: machine.push(machine._parts()),
     "FROZENSET": lambda machine, _: machine.push(machine._parts()),
     "DICT": lambda machine, _: _push_dict(machine, machine._parts()),
-    "SETITEM": lambda machine, _: machine.with_items(machine._take(2)),
-    "SETITEMS": lambda machine, _: machine.with_items(machine._parts()),
-    "APPEND": lambda machine, _: machine.with_values(machine._take(1)),
-    "APPENDS": lambda machine, _: machine.with_values(machine._parts()),
-    "ADDITEMS": lambda machine, _: machine.with_values(machine._parts()),
+    "SETITEM": lambda machine, _: machine.put_items(machine._take(2)),
+    "SETITEMS": lambda machine, _: machine.put_items(machine._parts()),
+    "APPEND": lambda machine, _: machine.put_values(machine._take(1)),
+    "APPENDS": lambda machine, _: machine.put_values(machine._parts()),
+    "ADDITEMS": lambda machine, _: machine.put_values(machine._parts()),
     "MEMOIZE": lambda machine, _: machine.keep(None),
     "PUT": lambda machine, place: machine.keep(int(place)),
     "BINPUT": lambda machine, place: machine.keep(place),
@@ -194,14 +194,14 @@ _STEPS: Final[dict[str, Callable[[_Machine, Any], None]]] = {
     "GET": lambda machine, place: machine.recall(int(place)),
     "BINGET": lambda machine, place: machine.recall(place),
     "LONG_BINGET": lambda machine, place: machine.recall(place),
-    "GLOBAL": lambda machine, text: machine.named(text),
-    "STACK_GLOBAL": lambda machine, _: machine.named_by_stack(),
-    "REDUCE": lambda machine, _: machine.called(2),
-    "NEWOBJ": lambda machine, _: machine.called(2),
-    "NEWOBJ_EX": lambda machine, _: machine.called(3),
-    "INST": lambda machine, text: machine.called_since_mark(text),
-    "OBJ": lambda machine, _: machine.called_since_mark(None),
-    "BUILD": lambda machine, _: machine.filled(),
+    "GLOBAL": lambda machine, text: machine.push_name(text),
+    "STACK_GLOBAL": lambda machine, _: machine.push_name_from_stack(),
+    "REDUCE": lambda machine, _: machine.push_call(2),
+    "NEWOBJ": lambda machine, _: machine.push_call(2),
+    "NEWOBJ_EX": lambda machine, _: machine.push_call(3),
+    "INST": lambda machine, text: machine.push_call_since_mark(text),
+    "OBJ": lambda machine, _: machine.push_call_since_mark(None),
+    "BUILD": lambda machine, _: machine.set_state(),
 }
 
 
@@ -211,7 +211,7 @@ def _drop(_: list[Any]) -> None:
 
 def _push_dict(machine: _Machine, parts: list[Any]) -> None:
     machine.push({})
-    machine.with_items(parts)
+    machine.put_items(parts)
 
 
 class _Plain:
@@ -248,13 +248,13 @@ class _Plain:
         return self._without(place, name)
 
     def _mapping(self, value: dict[Any, Any], place: str, depth: int) -> dict[str, Any]:
-        made = {}
+        members = {}
         for key, each in value.items():
             if isinstance(key, _Text):
                 self._without(place, "an entry whose key isn't text")
                 continue
-            made[str(key)] = self.of(each, f"{place}.{key}" if place else str(key), depth + 1)
-        return made
+            members[str(key)] = self.of(each, f"{place}.{key}" if place else str(key), depth + 1)
+        return members
 
     def _object(self, value: _Object, place: str, depth: int) -> Any:
         state = value.state

@@ -32,8 +32,8 @@ class Choice:
 
     def includes(self, head: Head) -> bool:
         """Whether the session is wanted."""
-        wanted = ((self.app, head.app), (self.user, head.user), (self.session, head.id))
-        return all(name is None or name == value for name, value in wanted)
+        criteria = ((self.app, head.app), (self.user, head.user), (self.session, head.id))
+        return all(name is None or name == value for name, value in criteria)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ def initial_state(folder: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     try:
-        with file.open("rb") as opened:
-            text = opened.read(_LIMIT + 1)
+        with file.open("rb") as stream:
+            text = stream.read(_LIMIT + 1)
         state = json.loads(text, parse_constant=_refuse) if len(text) <= _LIMIT else None
     except (OSError, ValueError, RecursionError) as error:
         raise WrongState(f"{INITIAL_STATE} can't be read: {error}") from error
@@ -69,16 +69,16 @@ def begun_with(folder: Path, state: dict[str, Any] | None) -> dict[str, Any]:
 
 def unread_files(folder: Path) -> list[LeftOut]:
     """Files of an app's folder that do less here than with google-adk, each with the reason."""
-    unread = unread_services(folder)
+    files = unread_services(folder)
     if (folder / "plugins.yaml").is_file():
-        unread.append(LeftOut("plugins.yaml", _PLUGINS))
+        files.append(LeftOut("plugins.yaml", _PLUGINS))
     if (folder / "agent.py").is_file() and (folder / "root_agent.yaml").is_file():
-        unread.append(LeftOut("root_agent.yaml", "agent.py takes precedence."))
+        files.append(LeftOut("root_agent.yaml", "agent.py takes precedence."))
     try:
         initial_state(folder)
     except WrongState as error:
-        unread.append(LeftOut(INITIAL_STATE, f"New sessions start without it: {error}."))
-    return unread
+        files.append(LeftOut(INITIAL_STATE, f"New sessions start without it: {error}."))
+    return files
 
 
 def unread_services(folder: Path) -> list[LeftOut]:

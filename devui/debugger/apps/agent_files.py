@@ -63,7 +63,7 @@ class AgentFiles(DefaultFilter):
         return frozenset(files)
 
 
-def touched(batch: set[tuple[Change, str]], root: Path, names: Iterable[str]) -> set[str]:
+def touched_apps(batch: set[tuple[Change, str]], root: Path, names: Iterable[str]) -> set[str]:
     """The apps whose folder a change is in, or else all that share its topmost folder.
 
     `names` are the apps that are known. A change of no app is told of by its topmost folder.

@@ -67,7 +67,7 @@ class AppFolder:
         the apps, unless it has an `agent.py` of its own.
         """
         path = path.resolve()
-        if not _misnamed(path.name) and _is_one_app(path):
+        if not _name_problem(path.name) and _is_one_app(path):
             return cls(path.parent, only=path.name)
         return cls(path)
 
@@ -94,8 +94,8 @@ class AppFolder:
         if name in self.objects:
             return self.place(name)
         parts = name.split(".")
-        known = not self.objects and self.only in {None, name} and len(parts) <= _DEPTH
-        if not known or any(map(_misnamed, parts)) or not self._reaches(parts):
+        is_allowed = not self.objects and self.only in {None, name} and len(parts) <= _DEPTH
+        if not is_allowed or any(map(_name_problem, parts)) or not self._reaches(parts):
             where = "this server" if self.objects else "the agents folder"
             raise UnknownApp(f"there is no app {name!r} in {where}")
         return self.place(name)
@@ -128,16 +128,16 @@ class AppFolder:
         folder = self.path
         for part in parts[:-1]:
             folder = folder / part
-            if _barred(folder) or _is_app(folder):
+            if _skip_reason(folder) or _is_app(folder):
                 return False
-        return not _barred(folder / parts[-1]) and _is_app(folder / parts[-1])
+        return not _skip_reason(folder / parts[-1]) and _is_app(folder / parts[-1])
 
     def left_out(self) -> list[LeftOut]:
         """What looks like an agent and is no app, sorted by path."""
         if self.only is not None or self.objects:
             return []
         if any(_is_file(self.path / mark) for mark in _MARKS):
-            return [LeftOut(self.path.name, _misnamed(self.path.name))]
+            return [LeftOut(self.path.name, _name_problem(self.path.name))]
         odd = (LeftOut(str(path.relative_to(self.path)), why) for path, why in _odd(self.path))
         return sorted(odd, key=lambda each: each.path)
 
@@ -145,8 +145,8 @@ class AppFolder:
         """The app's README, or an empty text; read anew when the file has changed."""
         file = self.require(name) / "README.md"
         try:
-            known = file.stat()
-            return _readme(file, known.st_mtime_ns, known.st_size)
+            stat = file.stat()
+            return _readme(file, stat.st_mtime_ns, stat.st_size)
         except OSError:  # there is none, or it is not ours to read: a page can do without
             return ""
 
@@ -157,7 +157,7 @@ class AppFolder:
 
 def _apps_below(folder: Path, parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     for entry in _entries(folder):
-        if _misnamed(entry.name) or _barred(entry):
+        if _name_problem(entry.name) or _skip_reason(entry):
             continue
         here = (*parts, entry.name)
         if _is_app(entry):
@@ -172,7 +172,7 @@ def _odd(folder: Path, depth: int = 1) -> Iterator[tuple[Path, str]]:
         if entry.suffix == ".py" and _is_file(entry):
             if entry.name != "agent.py" and entry.name != "__init__.py" and _defines_agent(entry):
                 yield entry, f"Apps are folders. Move this file to {entry.stem}/agent.py."
-        elif _is_dir(entry) and (reason := _barred(entry) or _misnamed(entry.name)):
+        elif _is_dir(entry) and (reason := _skip_reason(entry) or _name_problem(entry.name)):
             if any(_is_file(entry / mark) for mark in (*_MARKS, "agent/__init__.py")):
                 yield entry, reason
         elif _is_dir(entry) and not _is_app(entry):
@@ -228,7 +228,7 @@ def _is_dir(path: Path) -> bool:
         return False
 
 
-def _misnamed(name: str) -> str:
+def _name_problem(name: str) -> str:
     """Why a folder of this name cannot be an app; "" if it can."""
     if name in _SKIPPED:
         return f"Folders named {name} are skipped. Give it another name."
@@ -249,7 +249,7 @@ def _fit(name: str) -> str:
     return fit if fit.isidentifier() else f"agent_{fit}"
 
 
-def _barred(folder: Path) -> str:
+def _skip_reason(folder: Path) -> str:
     """Why nothing below this folder is looked at, whatever its name is; "" if it is."""
     # A link out of the folder leads to code the user did not point at; it is not followed.
     if _is_link(folder) and Path(os.path.realpath(folder)).parent != folder.parent:
@@ -270,8 +270,8 @@ def _defines_agent(module: Path) -> bool:
 
 def _source(file: Path) -> bytes:
     try:
-        with file.open("rb") as opened:
-            return opened.read(_MAX_SOURCE)
+        with file.open("rb") as stream:
+            return stream.read(_MAX_SOURCE)
     except OSError:
         return b""
 
@@ -279,15 +279,15 @@ def _source(file: Path) -> bytes:
 @lru_cache(maxsize=_REMEMBERED)
 def _readme(file: Path, changed: int, size: int) -> str:
     """The text of the file as it was when it had this time and size."""
-    with file.open(encoding="utf-8", errors="replace") as opened:
-        return opened.read(_MAX_README)
+    with file.open(encoding="utf-8", errors="replace") as stream:
+        return stream.read(_MAX_README)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _first_paragraph(text: str) -> str:
     paragraphs = re.split(r"\n\s*\n", text)
-    told = [p for p in paragraphs if p.strip() and not p.lstrip().startswith(("#", "```", "!"))]
-    return " ".join(told[0].translate(_PLAIN).split()) if told else ""
+    prose = [p for p in paragraphs if p.strip() and not p.lstrip().startswith(("#", "```", "!"))]
+    return " ".join(prose[0].translate(_PLAIN).split()) if prose else ""
 
 
 def _is_one_app(folder: Path) -> bool:

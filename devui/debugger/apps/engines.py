@@ -20,7 +20,7 @@ class Engines:
     def __init__(self, journal: Journal, settings: Settings, interpreter: Interpreter) -> None:
         self._journal = journal
         self._host = None if settings.hosted is None else Host(settings.hosted)
-        self._chosen: dict[str, EngineChoice] = {}
+        self._choices: dict[str, EngineChoice] = {}
         self._debug = settings.debug
         self.default = settings.engine
         """For apps of which nobody has chosen one."""
@@ -32,16 +32,16 @@ class Engines:
     async def load(cls, journal: Journal, settings: Settings, interpreter: Interpreter) -> Self:
         """With the choices that the journal keeps."""
         engines = cls(journal, settings, interpreter)
-        engines._chosen = {row.app: row.engine for row in await journal.engines.all()}
+        engines._choices = {row.app: row.engine for row in await journal.engines.all()}
         return engines
 
-    def chosen(self, app: str) -> EngineChoice | None:
+    def choice(self, app: str) -> EngineChoice | None:
         """What was chosen for the app; None for nothing."""
-        return self._chosen.get(app)
+        return self._choices.get(app)
 
     def of(self, app: str) -> EngineChoice:
         """What the app is started with."""
-        return self._chosen.get(app, self.default)
+        return self._choices.get(app, self.default)
 
     def debug_port(self, app: str) -> int | None:
         """Where the app's worker listens for an editor's debugger; None for nowhere."""
@@ -95,6 +95,6 @@ class Engines:
         """Keep a choice for the app; None goes back to the default. Raises BadValue."""
         await self._journal.engines.set(app, engine, actor)
         if engine is None:
-            self._chosen.pop(app, None)
+            self._choices.pop(app, None)
         else:
-            self._chosen[app] = engine
+            self._choices[app] = engine
