@@ -109,7 +109,7 @@ class Checks:
         """A span comes after its run, and after the span that it lies in."""
         self._once(place, "span", record.run, record.number)
         self._refers(place, record.event)
-        if not self._inherited(record.event):
+        if not self._is_inherited(record.event):
             self._of_run(place, record.run)
         parent, whole = record.parent, ("run", record.run) in self.names
         if parent == record.number or (
@@ -140,7 +140,7 @@ class Checks:
             raise BadBundle(f"{place}: an event before the start record")
         self.events += 1
         self._in_order(place, "event", record.number, self.events)
-        self._from_run(place, record.run, inherited=self._inherited(record.number))
+        self._from_run(place, record.run, inherited=self._is_inherited(record.number))
         event = valid(EVENT, place, record.event)
         if event.id is None or "timestamp" not in record.event:
             raise BadBundle(f"{place}: an event needs an id and a timestamp")
@@ -181,7 +181,7 @@ class Checks:
         if run is not None and not inherited and ("run", run) not in self.names:
             self.runless.setdefault(run, place)
 
-    def _inherited(self, event: int | None) -> bool:
+    def _is_inherited(self, event: int | None) -> bool:
         """Whether a fork has the event of its parent."""
         return event is not None and event <= (self.forked or 0)
 
@@ -191,8 +191,8 @@ class Checks:
 
     def _once(self, place: str, *name: object) -> None:
         if name in self.names:
-            told = " ".join(str(each) for each in name)
-            raise BadBundle(f"{place}: duplicate {told}")
+            label = " ".join(str(each) for each in name)
+            raise BadBundle(f"{place}: duplicate {label}")
         self.names.add(name)
 
     def _in_order(self, place: str, what: str, number: int, expected: int) -> None:

@@ -13,7 +13,7 @@ from devui.debugger.bundles.reading import check, outline, records
 from devui.debugger.bundles.writing import Cleaning, lines
 from devui.debugger.questions.questions import CREDENTIAL
 from devui.debugger.secrets.redaction import NOTHING, Redactor, Secret, in_base64
-from devui.debugger.secrets.values import credentials_in, named, secrets_about
+from devui.debugger.secrets.values import credentials_in, secrets_about, secrets_in
 from devui.settings import Settings
 from devui.store.exports import answers_to, app_of, keys_of, size_of, values_of
 from devui.store.journal import Journal
@@ -84,11 +84,11 @@ class Exchange:
 
     async def preview(self, session: int, wish: Wish) -> Preview:
         """What would be taken out. Raises SessionNotFound, JournalDamaged."""
-        found: dict[tuple[str, str], Finding] = {}
+        findings: dict[tuple[str, str], Finding] = {}
 
         def report(place: str, kind: str, text: str) -> None:
             hint = masked(text)
-            finding = found.setdefault((kind, text), Finding(kind, hint, places=[]))
+            finding = findings.setdefault((kind, text), Finding(kind, hint, places=[]))
             finding.count += 1
             if finding.places is not None and place not in finding.places[-1:]:
                 finding.places = [*finding.places, place][:_PLACES]
@@ -98,8 +98,8 @@ class Exchange:
             async for _ in lines(snapshot, session, cleaning):
                 pass
             keys = await keys_of(snapshot, session)
-        shown = sorted(found.values(), key=lambda each: (-each.count, each.kind))
-        return Preview(tuple(shown), tuple(keys))
+        by_count = sorted(findings.values(), key=lambda each: (-each.count, each.kind))
+        return Preview(tuple(by_count), tuple(keys))
 
     async def redactor_of(self, session: int, wish: Wish) -> Redactor:
         """What takes out of a session what is wished. Raises JournalDamaged."""
@@ -108,14 +108,14 @@ class Exchange:
 
     async def _for(self, snapshot: Snapshot, session: int, wish: Wish) -> Redactor:
         values = await values_of(snapshot, session, wish.keys) if wish.keys else []
-        texts = named(values, "the value of a chosen state key")
+        texts = secrets_in(values, "the value of a chosen state key")
         if wish.keep_secrets:
             return Redactor(texts, shapes=False) if texts else NOTHING
         folder, app = AppFolder.at(self._settings.agents), await app_of(snapshot, session)
-        known = await asyncio.to_thread(secrets_about, folder, app)
-        known += credentials_in(await answers_to(snapshot, session, CREDENTIAL))
-        coded = [Secret(part, each.kind) for each in known for part in in_base64(each.text)]
-        return Redactor([*texts, *known, *coded])
+        secrets = await asyncio.to_thread(secrets_about, folder, app)
+        secrets += credentials_in(await answers_to(snapshot, session, CREDENTIAL))
+        encodings = [Secret(part, each.kind) for each in secrets for part in in_base64(each.text)]
+        return Redactor([*texts, *secrets, *encodings])
 
     async def take(
         self,

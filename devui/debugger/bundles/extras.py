@@ -45,16 +45,16 @@ class SetAside:
         """The first line, with where the session was forked."""
         self._keep("header", _unknown(value, header, twice=_TRAILER))
         for name in ("forked", "forks"):
-            for n, (told, known) in enumerate(zip(value[name], getattr(header, name), strict=True)):
-                self._keep(f"{name} {n}", _unknown(told, known))
+            for n, (raw, model) in enumerate(zip(value[name], getattr(header, name), strict=True)):
+                self._keep(f"{name} {n}", _unknown(raw, model))
 
     def record(self, value: Members, record: Any) -> None:
         """The next record."""
         number = record.number if record.type == "note" else None
         place = self._numbers.next(record.type, number)
         if members := _unknown(value, record):
-            said = {name: getattr(record, name) for name in record.model_fields_set}
-            self._keep(place, members, _print(said))
+            fields = {name: getattr(record, name) for name in record.model_fields_set}
+            self._keep(place, members, _print(fields))
 
     def trailer(self, value: Members, trailer: schema.Trailer) -> None:
         """The last line; it and the first are one object."""

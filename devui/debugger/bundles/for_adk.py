@@ -44,23 +44,23 @@ async def adk_session(lines: AsyncIterator[str], adk_format: AdkFormat) -> Async
         elif record["type"] == "event":
             event = record["event"]
             state |= (event.get("actions") or {}).get("stateDelta") or {}
-            shown = event if adk_format == "adk" else _acceptable(event)
-            if shown is not None:
-                yield f"{',' if count else ''}{dumped(shown)}"
+            result = event if adk_format == "adk" else _acceptable(event)
+            if result is not None:
+                yield f"{',' if count else ''}{dumped(result)}"
                 count += 1
     yield f"],{dumped({'state': state, 'lastUpdateTime': header['updated']})[1:]}\n"
 
 
 def _acceptable(event: dict[str, Any]) -> dict[str, Any] | None:
     """The event as `adk web` takes it in; None for one that has nothing else to say."""
-    kept = {name: value for name, value in event.items() if name != "longRunningToolIds"}
-    kept["actions"] = no_actions()
+    fields = {name: value for name, value in event.items() if name != "longRunningToolIds"}
+    fields["actions"] = no_actions()
     content = event.get("content")
     if not isinstance(content, dict) or not (parts := content.get("parts")):
-        return kept
-    allowed = [part for part in parts if not _is_own(part)]
-    kept["content"] = {**content, "parts": allowed}
-    return kept if allowed else None
+        return fields
+    other_parts = [part for part in parts if not _is_own(part)]
+    fields["content"] = {**content, "parts": other_parts}
+    return fields if other_parts else None
 
 
 def _is_own(part: dict[str, Any]) -> bool:

@@ -82,7 +82,7 @@ class Lander:
         self._lines: dict[str, int] = {}
         self._pieces: dict[str, str] = {}
         """Names of pieces here, by those in the bundle."""
-        self._named: set[str] = set()
+        self._piece_names: set[str] = set()
 
     def land(self, records: Iterable[tuple[str, Any]]) -> None:
         """Hand all records over, in order. Raises BadBundle with the place of one that the journal
@@ -95,12 +95,12 @@ class Lander:
 
     def edit(self, record: schema.Edit) -> None:
         """A change by hand; events that follow refer to it."""
-        told = record.model_dump(exclude={"type", "edit"})
-        told |= {"run": self._run(record.run)}
+        fields = record.model_dump(exclude={"type", "edit"})
+        fields |= {"run": self._run(record.run)}
         relabel(record.before, self._edits.get)
         relabel(record.after, self._edits.get)
-        told |= {"before": dumped(record.before), "after": dumped(record.after)}
-        self._edits[record.edit] = self._landing.edit(NewEdit(**told))
+        fields |= {"before": dumped(record.before), "after": dumped(record.after)}
+        self._edits[record.edit] = self._landing.edit(NewEdit(**fields))
 
     def dropped(self, record: schema.Dropped) -> None:
         """Where an event was let fall."""
@@ -125,8 +125,8 @@ class Lander:
         event = event_of(
             Event.of(record.event, dumped(record.event)), final=record.final, lineage=lineage
         )
-        timed = replace(event, paused=record.paused)
-        self._landing.event(timed, self._optional(record.run))
+        with_pause = replace(event, paused=record.paused)
+        self._landing.event(with_pause, self._optional(record.run))
 
     def artifact(self, record: schema.Artifact) -> None:
         """A file."""
@@ -175,8 +175,8 @@ class Lander:
         text = dumped(record.data)
         name = piece_name(text)
         # Two may say the same once their secrets are left out: they stay two, for the next export.
-        if name not in self._named:
-            self._named.add(name)
+        if name not in self._piece_names:
+            self._piece_names.add(name)
             self._pieces[record.name] = name
         self._landing.piece(self._pieces.get(record.name, record.name), text)
 
@@ -195,13 +195,13 @@ class Lander:
             began=record.began,
             sent=_json(renamed(record.sent, lambda name: self._pieces.get(name, name))),
         )
-        told = (record.seconds, record.first, record.error, _json(record.result))
-        self._landing.span(span, record.event, (*told, _json(record.effects)))
+        outcome = (record.seconds, record.first, record.error, _json(record.result))
+        self._landing.span(span, record.event, (*outcome, _json(record.effects)))
 
     def note(self, record: schema.Note) -> None:
         """What somebody said."""
-        told = record.model_dump(exclude={"type"})
-        self._landing.note(NoteRow(session=self._landing.key, **told))
+        fields = record.model_dump(exclude={"type"})
+        self._landing.note(NoteRow(session=self._landing.key, **fields))
 
     def _run(self, label: str) -> str:
         """The run's id here: ids are never taken from a file."""

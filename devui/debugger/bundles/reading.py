@@ -44,7 +44,7 @@ def check(file: IO[bytes], progress: Progress) -> Bundle:
     header: schema.Header | None = None
     trailer: schema.Trailer | None = None
     checks, aside = Checks(), SetAside()
-    for place, value in _values(file, progress, _parsed):
+    for place, value in _values(file, progress, _parse):
         if header is None:
             header = _header(place, value)
             checks.header(place, header)
@@ -87,7 +87,9 @@ def records(file: IO[bytes], progress: Progress, *, own: bool = False) -> Iterat
     `own` is for a file that this process has written. Raises JobStopped.
     """
     file.seek(0)
-    for n, (place, value) in enumerate(_values(file, progress, _unchecked if own else _parsed)):
+    for n, (place, value) in enumerate(
+        _values(file, progress, _parse_unchecked if own else _parse)
+    ):
         if n and not isinstance(value, _End):
             yield place, valid(RECORD, place, value)
 
@@ -100,7 +102,7 @@ class _End:
 
 
 def _values(
-    file: IO[bytes], progress: Progress, parsed: Callable[[str, str], Any]
+    file: IO[bytes], progress: Progress, parse: Callable[[str, str], Any]
 ) -> Iterator[tuple[str, Any]]:
     """Header, records and end, each with its place."""
     file.seek(0)
@@ -108,22 +110,22 @@ def _values(
     if not first.strip():
         raise BadBundle("the file is empty")
     if not first.rstrip().endswith(OPENING.encode()):
-        yield from _formatted(file)
+        yield from _values_of_whole(file)
         return
     opening = _text("line 1", first).rstrip()
-    yield "line 1", parsed("line 1", opening[: -len(OPENING)].rstrip().removesuffix(",") + "}")
+    yield "line 1", parse("line 1", opening[: -len(OPENING)].rstrip().removesuffix(",") + "}")
     number = 1
     while line := _line(file, number := number + 1):
         progress.advance(len(line))
         place = f"line {number}"
         text = _text(place, line).strip()
         if text.startswith("]"):
-            yield place, _End(parsed(place, "{" + text[1:].lstrip(", ")))
+            yield place, _End(parse(place, "{" + text[1:].lstrip(", ")))
         elif text:
-            yield place, parsed(place, text.strip(","))
+            yield place, parse(place, text.strip(","))
 
 
-def _formatted(file: IO[bytes]) -> Iterator[tuple[str, Any]]:
+def _values_of_whole(file: IO[bytes]) -> Iterator[tuple[str, Any]]:
     """The same of a file with other line ends than ours."""
     file.seek(0)
     data = file.read(_WHOLE + 1)
@@ -132,16 +134,16 @@ def _formatted(file: IO[bytes]) -> Iterator[tuple[str, Any]]:
             "line 1: this isn't a devui bundle with one record per line, and it is"
             " too large to read in another form"
         )
-    value = _parsed("the file", _text("the file", data))
+    value = _parse("the file", _text("the file", data))
     if not isinstance(value, dict) or not isinstance(value.get("records"), list):
         raise BadBundle(f'the file is not a bundle: it has no "format": "{FORMAT}" and no records')
     names = list(value)
     behind = set(names[names.index("records") :]) - schema.Header.model_fields.keys()
-    found = value.pop("records")
+    records = value.pop("records")
     last = behind | schema.Trailer.model_fields.keys()
     end = {name: value.pop(name) for name in names if name in last and name in value}
     yield "the beginning", value
-    for number, record in enumerate(found, 1):
+    for number, record in enumerate(records, 1):
         yield f"record {number}", record
     yield "the end", _End(end)
 
@@ -160,11 +162,11 @@ def _text(place: str, data: bytes) -> str:
         raise BadBundle(f"{place}: invalid UTF-8 at byte {error.start}") from None
 
 
-def _unchecked(place: str, text: str) -> Any:
+def _parse_unchecked(place: str, text: str) -> Any:
     return json.loads(text)
 
 
-def _parsed(place: str, text: str) -> Any:
+def _parse(place: str, text: str) -> Any:
     try:
         value = _DECODER.decode(text)
     except RecursionError:
@@ -206,10 +208,10 @@ def _depth(value: Any) -> int:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("an object has a duplicate key")
-    return made
+    return members
 
 
 def _float(digits: str) -> float:
@@ -225,10 +227,10 @@ _DECODER: Final = json.JSONDecoder(
 
 
 def _header(place: str, value: Any) -> schema.Header:
-    told = value if isinstance(value, dict) else {}
-    if told.get("format") != FORMAT:
+    fields = value if isinstance(value, dict) else {}
+    if fields.get("format") != FORMAT:
         raise BadBundle(f'{place}: not a devui session: it has no "format": "{FORMAT}"')
-    version = told.get("version")
+    version = fields.get("version")
     if isinstance(version, int) and version > VERSION:
         raise BadBundle(
             f"{place}: the bundle has version {version}, but this devui reads up to {VERSION}:"

@@ -40,7 +40,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True, allow_inf_nan=False)
 
 
-def _checked(shape: TypeAdapter[Any], value: Any) -> Any:
+def _validate(shape: TypeAdapter[Any], value: Any) -> Any:
     """The value as it is. Raises ValueError if pages could not read it."""
     try:
         shape.validate_python(value)
@@ -50,9 +50,9 @@ def _checked(shape: TypeAdapter[Any], value: Any) -> Any:
     return value
 
 
-def _shaped(kind: Any) -> AfterValidator:
+def _of_shape(kind: Any) -> AfterValidator:
     """What is kept as it is, and has the types that pages read of it."""
-    return AfterValidator(partial(_checked, TypeAdapter(kind)))
+    return AfterValidator(partial(_validate, TypeAdapter(kind)))
 
 
 class UnfinishedAnswer(Strict):
@@ -203,7 +203,7 @@ class Run(Strict):
     started: Time
     ended: Time
     message: Any
-    unfinished: Annotated[Any, _shaped(list[UnfinishedAnswer] | None)]
+    unfinished: Annotated[Any, _of_shape(list[UnfinishedAnswer] | None)]
     closed: bool
     held: Any
     """Where the debugger held it in the end."""
@@ -224,7 +224,7 @@ class Touch(Strict):
     number: Count
     event: str | None
     flagged: str | None
-    data: Annotated[dict[str, Any], _shaped(TouchData)]
+    data: Annotated[dict[str, Any], _of_shape(TouchData)]
 
 
 class Dropped(Strict):
@@ -260,7 +260,7 @@ class Span(Strict):
     @model_validator(mode="after")
     def _asks_in_pieces(self) -> Self:
         if self.kind == "model" and isinstance(self.sent, dict):
-            _checked(_SENT, self.sent)
+            _validate(_SENT, self.sent)
         return self
 
 

@@ -38,25 +38,29 @@ class Cleaning:
     def record(self, record: Record) -> Record:
         """A record without secrets."""
         place = place_of(record)
-        kept = record
+        keyless = record
         if self.keys:
-            kept = without_keys(record, self.keys, lambda key: self._key(place, key))
+            keyless = without_keys(record, self.keys, lambda key: self._key(place, key))
             name = record.get("key")
-            if record["type"] == "write" and self._named(record) and record["value"] != MARK:
+            if (
+                record["type"] == "write"
+                and self._has_chosen_key(record)
+                and record["value"] != MARK
+            ):
                 self._key(place, str(name))
-                kept = {**kept, "value": MARK}
+                keyless = {**keyless, "value": MARK}
 
         def hear(kind: str, text: str) -> None:
             self._hear(place, kind, text)
 
         if record["type"] == "span":
-            clean_answers(kept.get("result"), self.redactor, hear)
-        clean: Record = self.redactor.value(kept, hear)
+            clean_answers(keyless.get("result"), self.redactor, hear)
+        clean: Record = self.redactor.value(keyless, hear)
         if record["type"] == "event":
-            _clean_bytes(kept["event"], clean["event"], self.redactor)
+            _clean_bytes(keyless["event"], clean["event"], self.redactor)
         if record["type"] == "run" and record["unfinished"]:
-            for said in clean["unfinished"]:
-                said["text"] = self.redactor.growing(said["text"])
+            for answer in clean["unfinished"]:
+                answer["text"] = self.redactor.growing(answer["text"])
         if record["type"] == "artifact" and "data" in record:
             clean["data"] = self.redactor.base64(record["data"], hear)
         return clean
@@ -77,7 +81,7 @@ class Cleaning:
         clean_fragments(events, self.redactor, hear, cut=True)
         return [self.record(chunk) for chunk in chunks]
 
-    def _named(self, record: Record) -> bool:
+    def _has_chosen_key(self, record: Record) -> bool:
         scope, key = record["scope"], record["key"]
         return (key if scope == "session" else f"{scope}:{key}") in self.keys
 
@@ -126,10 +130,10 @@ async def lines(
 
     Those of an imported session with what was set aside of its own bundle, if `extra`.
     """
-    told = await head(snapshot, key)
-    before, aside = told.pop("redacted"), told.pop("extra")
+    fields = await head(snapshot, key)
+    before, aside = fields.pop("redacted"), fields.pop("extra")
     back = PutBack(aside if extra else {})
-    header = cleaning.header(back.header({"format": FORMAT, "version": VERSION, **told}))
+    header = cleaning.header(back.header({"format": FORMAT, "version": VERSION, **fields}))
     yield f"{dumped(header)[:-1]},{OPENING}\n"
     count, turns = 0, Turns()
     async for record in _clean(snapshot, key, cleaning, back):
@@ -149,8 +153,8 @@ async def _clean(
     """The records without secrets; chunks of one answer are cleaned together."""
     labels = _Labels()
     waiting: list[Record] = []
-    async for found in records(snapshot, key):
-        record = back.record(labels.record(found))
+    async for original in records(snapshot, key):
+        record = back.record(labels.record(original))
         if waiting and (record["type"] != "chunk" or record["event"] != waiting[0]["event"]):
             for chunk in await beside(waiting, partial(cleaning.chunks, waiting)):
                 yield chunk
@@ -208,14 +212,14 @@ def renamed(content: Any, name_of: Callable[[str], str]) -> Any:
     """What a model call was sent, with other names for the pieces."""
     if not isinstance(content, dict) or not any(True for _ in names_in(content)):
         return content
-    told = dict(content)
+    copy = dict(content)
     for member in ("system", "tools", "config", "contents"):
-        value = told.get(member)
+        value = copy.get(member)
         if isinstance(value, str):
-            told[member] = name_of(value)
+            copy[member] = name_of(value)
         elif isinstance(value, list):
-            told[member] = [name_of(each) if isinstance(each, str) else each for each in value]
-    return told
+            copy[member] = [name_of(each) if isinstance(each, str) else each for each in value]
+    return copy
 
 
 def place_of(record: Record) -> str:

@@ -174,15 +174,15 @@ class Redactor:
         ]
         self._shapes = _SHAPES if shapes else ()
         self._heads: dict[str, list[str]] = {}
-        for known in self._secrets:
-            self._heads.setdefault(known.text[: _GLIMPSE + 1], []).append(known.text)
+        for secret in self._secrets:
+            self._heads.setdefault(secret.text[: _GLIMPSE + 1], []).append(secret.text)
 
     def text(self, text: str, report: Report | None = None) -> str:
         """The text without secrets."""
-        for known in self._secrets:
+        for secret in self._secrets:
             # Looking for a text takes a fraction of the time that looking for a pattern does.
-            if known.core in text:
-                text = _without(text, known.matches(text), known.kind, report)
+            if secret.core in text:
+                text = _without(text, secret.matches(text), secret.kind, report)
         is_cut = any(ellipsis in text for ellipsis in _ELLIPSES)
         if is_cut:
             for head, secrets in self._heads.items():
@@ -192,26 +192,26 @@ class Redactor:
                 if anchor not in text:
                     continue
                 if is_cut:
-                    cut = _anchored(text, anchor, _CUT, min(shape.offset, 0))
+                    cut = _matches_at(text, anchor, _CUT, min(shape.offset, 0))
                     text = _without(text, cut, shape.kind, None)
-                matches = _anchored(text, anchor, shape.pattern, shape.offset)
+                matches = _matches_at(text, anchor, shape.pattern, shape.offset)
                 text = _without(text, matches, shape.kind, report)
         return text
 
-    def settled(self, text: str) -> str:
+    def stable_part(self, text: str) -> str:
         """The beginning of a text that grows, without what at its end may become a secret."""
-        kept = len(text)
-        for known in self._secrets:
-            kept = min(kept, len(text) - _overlap(text, known.text))
+        end = len(text)
+        for secret in self._secrets:
+            end = min(end, len(text) - _overlap(text, secret.text))
         tail = text[-_LONGEST:]
         if self._shapes and any(anchor in tail for anchor in _ANCHORS):
-            begun = _BEGUN.search(tail)
-            kept = min(kept, len(text) - len(tail) + begun.start()) if begun else kept
-        return text[:kept]
+            match = _BEGUN.search(tail)
+            end = min(end, len(text) - len(tail) + match.start()) if match else end
+        return text[:end]
 
     def growing(self, text: str) -> str:
         """A text that grows, or that was cut off in the middle, as far as it can be told."""
-        return self.text(self.settled(text))
+        return self.text(self.stable_part(text))
 
     def pieces(
         self, texts: Sequence[str], report: Report | None = None, *, cut: bool = False
@@ -220,12 +220,12 @@ class Redactor:
 
         If the text was `cut` off, without what at its end may have become a secret, too.
         """
-        whole, kept = "".join(texts), list(texts)
+        whole, cleaned = "".join(texts), list(texts)
         ends = list(accumulate(map(len, texts)))
         places = self._places(whole)
-        begun = len(self.settled(whole)) if cut else len(whole)
-        if begun < len(whole) and not (places and places[-1][1] > begun):
-            places.append((begun, len(whole), "the beginning of a secret"))
+        stable = len(self.stable_part(whole)) if cut else len(whole)
+        if stable < len(whole) and not (places and places[-1][1] > stable):
+            places.append((stable, len(whole), "the beginning of a secret"))
         for start, end, kind in reversed(places):
             if report is not None:
                 report(kind, whole[start:end])
@@ -234,22 +234,22 @@ class Redactor:
                 low, high = max(start, begin), min(end, stop)
                 if low < high:
                     here = MARK if low == start else ""
-                    kept[n] = kept[n][: low - begin] + here + kept[n][high - begin :]
-        return kept
+                    cleaned[n] = cleaned[n][: low - begin] + here + cleaned[n][high - begin :]
+        return cleaned
 
     def _places(self, text: str) -> list[tuple[int, int, str]]:
         """Where secrets are, from the left; none of them overlaps another."""
         places = [
-            (match.start(), match.end(), known.kind)
-            for known in self._secrets
-            if known.core in text
-            for match in known.matches(text)
+            (match.start(), match.end(), secret.kind)
+            for secret in self._secrets
+            if secret.core in text
+            for match in secret.matches(text)
         ]
         places += [
             (match.start(), match.end(), shape.kind)
             for shape in self._shapes
             for anchor in shape.anchors
-            for match in _anchored(text, anchor, shape.pattern, shape.offset)
+            for match in _matches_at(text, anchor, shape.pattern, shape.offset)
         ]
         apart: list[tuple[int, int, str]] = []
         for place in sorted(places, key=lambda each: (each[0], -each[1])):
@@ -292,7 +292,7 @@ class Redactor:
 
     def _suspects(self, text: str) -> bool:
         """Whether a value with this JSON may have a secret."""
-        if any(known.core in text for known in self._secrets):
+        if any(secret.core in text for secret in self._secrets):
             return True
         is_cut = any(ellipsis in text for ellipsis in _ELLIPSES)
         if is_cut and any(_JSON.encode(head)[1:-1] in text for head in self._heads):
@@ -309,10 +309,10 @@ class Redactor:
         try:
             return self.text(data.decode(), report).encode()
         except UnicodeDecodeError:
-            for known in self._secrets:
-                if report is not None and known.text.encode() in data:
-                    report(known.kind, known.text)
-                data = data.replace(known.text.encode(), MARK.encode())
+            for secret in self._secrets:
+                if report is not None and secret.text.encode() in data:
+                    report(secret.kind, secret.text)
+                data = data.replace(secret.text.encode(), MARK.encode())
             return data
 
     def base64(self, text: str, report: Report | None = None) -> str:
@@ -339,8 +339,8 @@ def _without_cut(text: str, head: str, secrets: Iterable[str]) -> str:
     """The text without the beginnings of secrets at which a preview was cut: `tok-01…`."""
     place = text.find(head)
     while place >= 0:
-        for known in secrets:
-            end = place + alike(text[place : place + len(known)], known)
+        for secret in secrets:
+            end = place + alike(text[place : place + len(secret)], secret)
             if text.startswith(_ELLIPSES, end):
                 text = text[:place] + MARK + text[end:]
                 break
@@ -358,7 +358,7 @@ def _overlap(text: str, secret: str) -> int:
     return 0
 
 
-def _anchored(
+def _matches_at(
     text: str, anchor: str, pattern: re.Pattern[str], offset: int
 ) -> Iterator[re.Match[str]]:
     """The matches of a pattern, each at an offset from an anchor."""
@@ -372,14 +372,14 @@ def _anchored(
 
 def _without(text: str, matches: Iterable[re.Match[str]], kind: str, report: Report | None) -> str:
     """The text with MARK in the place of the matches in it, which come in order."""
-    kept: list[str] = []
+    parts: list[str] = []
     end = 0
     for match in matches:
         if report is not None:
             report(kind, match[0])
-        kept += (text[end : match.start()], MARK)
+        parts += (text[end : match.start()], MARK)
         end = match.end()
-    return "".join((*kept, text[end:])) if kept else text
+    return "".join((*parts, text[end:])) if parts else text
 
 
 NOTHING: Final = Redactor(shapes=False)
@@ -394,10 +394,10 @@ def in_base64(text: str) -> Iterator[str]:
     """
     data = text.encode("utf-8", "surrogatepass")
     for before in range(3):
-        coded = base64.b64encode(bytes(before) + data).decode().rstrip("=")
-        coded = coded[before and before + 1 : len(coded) - bool((before + len(data)) % 3)]
-        if len(coded) >= SHORTEST:
-            yield from {coded, coded.translate(_URL_SAFE)}
+        encoding = base64.b64encode(bytes(before) + data).decode().rstrip("=")
+        encoding = encoding[before and before + 1 : len(encoding) - bool((before + len(data)) % 3)]
+        if len(encoding) >= SHORTEST:
+            yield from {encoding, encoding.translate(_URL_SAFE)}
 
 
 def restored(value: Any, original: Any, redactor: Redactor) -> Any:
@@ -409,8 +409,8 @@ def restored(value: Any, original: Any, redactor: Redactor) -> Any:
         return original if MARK in value and value == redactor.text(original) else value
     if isinstance(value, dict) and isinstance(original, dict):
         names = {redactor.text(name): name for name in original}
-        kept = {key if key in original else names.get(key, key): v for key, v in value.items()}
-        return {name: restored(v, original.get(name), redactor) for name, v in kept.items()}
+        members = {key if key in original else names.get(key, key): v for key, v in value.items()}
+        return {name: restored(v, original.get(name), redactor) for name, v in members.items()}
     if isinstance(value, list) and isinstance(original, list):
         others = [*original, *([None] * len(value))]
         return [restored(v, others[n], redactor) for n, v in enumerate(value)]
@@ -423,11 +423,11 @@ def without_keys(value: Any, keys: Collection[str], report: Callable[[str], None
         return [without_keys(each, keys, report) for each in value]
     if not isinstance(value, dict):
         return value
-    kept: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for key, each in value.items():
         if key in keys and each not in (None, MARK):
             report(key)
-            kept[key] = MARK
+            members[key] = MARK
         else:
-            kept[key] = without_keys(each, keys, report)
-    return kept
+            members[key] = without_keys(each, keys, report)
+    return members

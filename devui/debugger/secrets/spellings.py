@@ -39,8 +39,8 @@ def spelled(text: str) -> "re.Pattern[str]":
 def core_of(text: str) -> str:
     """The longest part of the text that is the same in every spelling; "" if there is none."""
     eaten = _eaten(text)
-    shown = "".join("*" if n in eaten else each for n, each in enumerate(text))
-    return max(_CORE.findall(shown), key=len, default="")
+    skeleton = "".join("*" if n in eaten else each for n, each in enumerate(text))
+    return max(_CORE.findall(skeleton), key=len, default="")
 
 
 def _eaten(text: str) -> set[int]:

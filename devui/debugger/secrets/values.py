@@ -114,7 +114,7 @@ def _counts(name: str, value: str, marks: Iterable[str]) -> bool:
     return _is_random(value)
 
 
-def named(values: Iterable[Any], kind: str, *, shortest: int = 4) -> list[Secret]:
+def secrets_in(values: Iterable[Any], kind: str, *, shortest: int = 4) -> list[Secret]:
     """The texts in JSON values, as secrets of a kind; short ones would be found everywhere."""
     texts: set[str] = set()
     waiting: list[Any] = [*values]
@@ -141,7 +141,7 @@ def credentials_in(values: Iterable[Any]) -> list[Secret]:
             for name, member in value.items():
                 is_secret = name.replace("_", "").lower() in _GIVEN
                 (secret if is_secret else waiting).append(member)
-    return named(secret, "a credential that somebody gave")
+    return secrets_in(secret, "a credential that somebody gave")
 
 
 def _is_secret(name: str, value: str) -> bool:
@@ -198,8 +198,8 @@ def _tells_nothing(piece: str) -> bool:
 
 def _env_values(file: Path) -> Mapping[str, str]:
     try:
-        known = file.stat()
-        return _values(file, known.st_mtime_ns, known.st_size)
+        stat = file.stat()
+        return _values(file, stat.st_mtime_ns, stat.st_size)
     except (OSError, ValueError):  # there is none, it is not ours to read, or it is no text
         return {}
 
