@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from devui.debugger.compare import alignment
 from devui.debugger.compare.alignment import aligned
 from devui.debugger.compare.comparison import Comparison, Row, compare
-from devui.debugger.compare.steps import Step, compared, likeness, step_of
+from devui.debugger.compare.steps import Step, comparable, likeness, step_of
 from devui.debugger.events.summary import summarise
 from devui.store.rows import EventRow
 from devui.wire.events import Event
@@ -99,13 +99,13 @@ def test_ids_times_and_tokens_are_no_difference() -> None:
     assert compare(steps(ASK, first), steps(ASK, second)).equal
     asked = {"actions": {"requestedToolConfirmations": {"adk-1": {"hint": "sure?"}}}}
     again = {"actions": {"requestedToolConfirmations": {"adk-2": {"hint": "sure?"}}}}
-    assert compared(Event.of({**first, **asked})) == compared(Event.of({**second, **again}))
+    assert comparable(Event.of({**first, **asked})) == comparable(Event.of({**second, **again}))
 
 
 def test_an_answer_that_ended_as_it_should_is_no_error() -> None:
     said = say("agent", "yes")
-    assert compared(Event.of({**said, "finishReason": "STOP"})) == compared(Event.of(said))
-    assert "error" in compared(Event.of({**said, "finishReason": "MAX_TOKENS"}))
+    assert comparable(Event.of({**said, "finishReason": "STOP"})) == comparable(Event.of(said))
+    assert "error" in comparable(Event.of({**said, "finishReason": "MAX_TOKENS"}))
 
 
 def test_the_same_call_with_other_arguments_is_a_change_of_its_arguments() -> None:

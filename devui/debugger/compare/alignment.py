@@ -41,10 +41,10 @@ def aligned(left: Sequence[T], right: Sequence[T], weigh: Callable[[T, T], int])
     less than SAME, and the same whichever comes first. With the sides exchanged the pairs are the
     same.
     """
-    swapped = _order(right) < _order(left)
-    first, second = (right, left) if swapped else (left, right)
-    found = _Aligner(first, second, weigh).pairs()
-    pairs = [(j, i) for i, j in found] if swapped else list(found)
+    is_swapped = _order(right) < _order(left)
+    first, second = (right, left) if is_swapped else (left, right)
+    matches = _Aligner(first, second, weigh).pairs()
+    pairs = [(j, i) for i, j in matches] if is_swapped else list(matches)
     at_left = at_right = 0
     for i, j in [*pairs, (len(left), len(right))]:
         yield from ((place, None) for place in range(at_left, i))
@@ -83,7 +83,7 @@ class _Aligner(Generic[T]):
         waiting = [_Stretch(0, len(self._first), 0, len(self._second))]
         while waiting:
             whole = waiting.pop()
-            head, inner = self._trimmed(whole)
+            head, inner = self._trim(whole)
             yield from ((whole.a + i, whole.c + i) for i in range(head))
             tail = [(inner.b + i, inner.d + i) for i in range(whole.b - inner.b)]
             anchors = self._anchors(inner) if inner.cells > CELLS else []
@@ -99,7 +99,7 @@ class _Aligner(Generic[T]):
     def _same(self, i: int, j: int) -> bool:
         return self._first[i].sign == self._second[j].sign
 
-    def _trimmed(self, whole: _Stretch) -> tuple[int, _Stretch]:
+    def _trim(self, whole: _Stretch) -> tuple[int, _Stretch]:
         """How many items are the same at the beginning, and what is left without the end."""
         a, b, c, d = whole.a, whole.b, whole.c, whole.d
         while a < b and c < d and self._same(a, c):
@@ -110,13 +110,13 @@ class _Aligner(Generic[T]):
 
     def _anchors(self, inner: _Stretch) -> list[tuple[int, int]]:
         """Items that occur once on each side, as many as stand in the same order on both."""
-        counted = Counter(self._first[i].sign for i in range(inner.a, inner.b))
+        counts = Counter(self._first[i].sign for i in range(inner.a, inner.b))
         others = Counter(self._second[j].sign for j in range(inner.c, inner.d))
         places = {self._second[j].sign: j for j in range(inner.c, inner.d)}
         once = [
             (i, places[sign])
             for i in range(inner.a, inner.b)
-            if counted[sign := self._first[i].sign] == 1 and others[sign] == 1
+            if counts[sign := self._first[i].sign] == 1 and others[sign] == 1
         ]
         return _rising(once)
 
@@ -136,7 +136,7 @@ class _Aligner(Generic[T]):
             # The next row's band reaches farther; nothing there is worse than what is in this one.
             for j in range(stop + 1, min(stop + columns // rows + 2, columns + 1)):
                 scores[j] = max(scores[j], scores[stop])
-        yield from _walked(inner, steps)
+        yield from _trace_back(inner, steps)
 
     def _row(self, i: int, offset: int, scores: list[int], columns: range) -> bytearray:
         """Weigh one item against those of the columns; how each cell's best score came about."""
@@ -161,14 +161,14 @@ _UP: Final = 1
 _TOGETHER: Final = 2
 
 
-def _walked(inner: _Stretch, steps: list[tuple[int, bytearray]]) -> list[tuple[int, int]]:
+def _trace_back(inner: _Stretch, steps: list[tuple[int, bytearray]]) -> list[tuple[int, int]]:
     """The pairs, found from the last cell back."""
     pairs = []
     row, column = len(steps) - 1, inner.d - inner.c - 1
     while row >= 0 and column >= 0:
-        start, known = steps[row]
+        start, directions = steps[row]
         place = column - start
-        step = _UP if place < 0 else _LEFT if place >= len(known) else known[place]
+        step = _UP if place < 0 else _LEFT if place >= len(directions) else directions[place]
         if step == _TOGETHER:
             pairs.append((inner.a + row, inner.c + column))
         row -= step != _LEFT

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from devui.debugger.compare.steps import ASPECTS, Aspect, compared
+from devui.debugger.compare.steps import ASPECTS, Aspect, comparable
 from devui.debugger.events.summary import unwrapped
 from devui.debugger.history.blame import ABSENT, Difference, differences
 from devui.store.rows import Json
@@ -28,7 +28,7 @@ class Section:
 
 def sections(first: Event | None, second: Event | None) -> list[Section]:
     """What differs between two events; None for one that is not there."""
-    old, new = (compared(event) if event else {} for event in (first, second))
+    old, new = (comparable(event) if event else {} for event in (first, second))
     return [
         section
         for aspect in ASPECTS
@@ -43,7 +43,7 @@ def _sections(aspect: Aspect, old: Any, new: Any) -> Iterator[Section]:
         yield Section(aspect, "", tuple(differences(*texts)))
     elif aspect in {"calls", "results"}:
         inside = "args" if aspect == "calls" else "response"
-        for name, was, now in _paired(old or [], new or []):
+        for name, was, now in _pairs(old or [], new or []):
             values = (_value(was, inside), _value(now, inside))
             yield Section(aspect, name, tuple(differences(*values)))
     else:
@@ -52,15 +52,15 @@ def _sections(aspect: Aspect, old: Any, new: Any) -> Iterator[Section]:
 
 def _spoken_text(parts: Iterable[Json]) -> str:
     """What is said as one text; files and code are told by what they are."""
-    return "\n".join(_spoken(part) for part in parts if isinstance(part, dict))
+    return "\n".join(_part_text(part) for part in parts if isinstance(part, dict))
 
 
-def _spoken(part: Mapping[str, Any]) -> str:
+def _part_text(part: Mapping[str, Any]) -> str:
     if part.get("text"):
         return str(part["text"])
     code = part.get("executableCode") or part.get("codeExecutionResult") or {}
-    if isinstance(code, Mapping) and (told := code.get("code") or code.get("output")):
-        return str(told)
+    if isinstance(code, Mapping) and (text := code.get("code") or code.get("output")):
+        return str(text)
     data = part.get("inlineData") or part.get("fileData") or {}
     if isinstance(data, Mapping) and data:
         name = data.get("displayName") or data.get("fileUri") or "file"
@@ -68,7 +68,7 @@ def _spoken(part: Mapping[str, Any]) -> str:
     return str(part)
 
 
-def _paired(old: list[Any], new: list[Any]) -> Iterator[tuple[str, Any, Any]]:
+def _pairs(old: list[Any], new: list[Any]) -> Iterator[tuple[str, Any, Any]]:
     """The calls of one tool in their order, each with that of the other side; None for no such."""
     waiting: defaultdict[str, list[Any]] = defaultdict(list)
     for each in new:

@@ -63,8 +63,8 @@ class Comparison:
 def compare(left: Sequence[Step], right: Sequence[Step]) -> Comparison:
     """Align two sequences of steps; the other way round it gives the same, mirrored."""
     pairs = list(aligned(left, right, likeness))
-    found = moves(left, right, pairs)
-    ours, theirs = {move.left: move for move in found}, {move.right: move for move in found}
+    all_moves = moves(left, right, pairs)
+    ours, theirs = {move.left: move for move in all_moves}, {move.right: move for move in all_moves}
     rows = []
     for i, j in pairs:
         if i is not None and j is not None:
@@ -72,11 +72,11 @@ def compare(left: Sequence[Step], right: Sequence[Step]) -> Comparison:
         elif i is not None:
             move = ours.get(i)
             row = Row("left", left[i].number, None, differs=True)
-            rows.append(_moved(row, move, left, right) if move else row)
+            rows.append(_with_move(row, move, left, right) if move else row)
         elif j is not None:
             move = theirs.get(j)
             row = Row("right", None, right[j].number, differs=True)
-            rows.append(_moved(row, move, left, right) if move else row)
+            rows.append(_with_move(row, move, left, right) if move else row)
     return Comparison(tuple(rows))
 
 
@@ -93,7 +93,7 @@ def _beside(first: Step, second: Step) -> Row:
     )
 
 
-def _moved(row: Row, move: Move, left: Sequence[Step], right: Sequence[Step]) -> Row:
+def _with_move(row: Row, move: Move, left: Sequence[Step], right: Sequence[Step]) -> Row:
     first, second = left[move.left], right[move.right]
     aspects = differing(first, second)
     differs = bool(aspects) or not move.by_clock

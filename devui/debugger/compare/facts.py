@@ -30,7 +30,7 @@ def facts_of(side: Side, prices: Prices) -> SideFacts:
     summaries = [row.summary for row in side.events]
     tokens = [each.tokens for each in summaries if each.tokens is not None]
     costs = [prices.cost(each.usage) for each in summaries if each.usage is not None]
-    known = [cost for cost in costs if cost is not None]
+    priced = [cost for cost in costs if cost is not None]
     pairs = zip(side.events, side.events[1:], strict=False)
     spans = [
         max(b.timestamp - a.timestamp - b.paused, 0.0) for a, b in pairs if a.run and a.run == b.run
@@ -39,7 +39,7 @@ def facts_of(side: Side, prices: Prices) -> SideFacts:
         events=len(side.events) + side.left_out,
         calls=sum(len(each.calls) for each in summaries),
         tokens=sum(tokens) if tokens else None,
-        cost=math.fsum(known) if known else None,
-        unpriced=len(costs) - len(known),
+        cost=math.fsum(priced) if priced else None,
+        unpriced=len(costs) - len(priced),
         seconds=math.fsum(spans) if spans else None,
     )

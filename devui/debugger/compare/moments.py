@@ -32,7 +32,7 @@ class Prompts:
     @property
     def differing(self) -> tuple[str, ...]:
         """Which pieces of the requests differ."""
-        old, new = _named(self.before), _named(self.after)
+        old, new = _pieces(self.before), _pieces(self.after)
         return tuple(name for name, piece in old.items() if piece != new[name])
 
 
@@ -57,15 +57,15 @@ async def moment(journal: Journal, session: SessionRow, number: int) -> Moment |
 
 async def moment_diff(journal: Journal, left: Moment | None, right: Moment | None) -> MomentDiff:
     """Compare two events, of which one may be missing."""
-    told = await asyncio.to_thread(
+    changes = await asyncio.to_thread(
         sections, left.event if left else None, right.event if right else None
     )
     if left is None or right is None:
-        return MomentDiff(left, right, told, None, None)
+        return MomentDiff(left, right, changes, None, None)
     before = await journal.state.at(left.row.session, left.row.seq)
     after = await journal.state.at(right.row.session, right.row.seq)
     state = await asyncio.to_thread(state_changes, before, after)
-    return MomentDiff(left, right, told, state, await _prompts(journal, left.row, right.row))
+    return MomentDiff(left, right, changes, state, await _prompts(journal, left.row, right.row))
 
 
 async def _prompts(journal: Journal, left: EventRow, right: EventRow) -> Prompts | None:
@@ -82,7 +82,7 @@ async def _model_call(journal: Journal, row: EventRow) -> SpanRow | None:
     return next((span for span in reversed(spans) if span.type == "model"), None)
 
 
-def _named(request: SentRequest) -> dict[str, object]:
+def _pieces(request: SentRequest) -> dict[str, object]:
     """The pieces by what they are; those of one name say the same."""
     return {
         "model": request.model,

@@ -32,20 +32,20 @@ class Move:
 
 def moves(left: Sequence[Step], right: Sequence[Step], pairs: Sequence[Pair]) -> list[Move]:
     """Partners among the steps that stand alone."""
-    found: list[Move] = []
+    partners: list[Move] = []
     ours, theirs = _lone(left, right, pairs)
     for stretch in ours.keys() & theirs.keys():
         if stretch[1]:
-            found += _in_branch(left, right, ours[stretch], theirs[stretch])
-    taken = {move.left for move in found}, {move.right for move in found}
+            partners += _in_branch(left, right, ours[stretch], theirs[stretch])
+    lefts, rights = {move.left for move in partners}, {move.right for move in partners}
     waiting: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for place, turn in sorted(_turns(theirs), reverse=True):
-        if place not in taken[1]:
+        if place not in rights:
             waiting[turn, right[place].sign].append(place)
     for place, turn in sorted(_turns(ours)):
-        if place not in taken[0] and (known := waiting.get((turn, left[place].sign))):
-            found.append(Move(place, known.pop(), by_clock=False))
-    return found
+        if place not in lefts and (candidates := waiting.get((turn, left[place].sign))):
+            partners.append(Move(place, candidates.pop(), by_clock=False))
+    return partners
 
 
 def _lone(
@@ -54,16 +54,16 @@ def _lone(
     """What stands alone on each side, by stretch."""
     ours: defaultdict[Stretch, list[int]] = defaultdict(list)
     theirs: defaultdict[Stretch, list[int]] = defaultdict(list)
-    passed: defaultdict[str, int] = defaultdict(int)
+    counts: defaultdict[str, int] = defaultdict(int)
     turn = 0
     for i, j in pairs:
         if i is not None and j is not None:
             turn += left[i].kind == "user"
-            passed[left[i].branch] += 1
+            counts[left[i].branch] += 1
         elif i is not None:
-            ours[turn, left[i].branch, passed[left[i].branch]].append(i)
+            ours[turn, left[i].branch, counts[left[i].branch]].append(i)
         elif j is not None:
-            theirs[turn, right[j].branch, passed[right[j].branch]].append(j)
+            theirs[turn, right[j].branch, counts[right[j].branch]].append(j)
     return ours, theirs
 
 
@@ -83,5 +83,5 @@ def _in_branch(
 
 
 def _of_one_shape(first: Step, second: Step) -> int:
-    found = likeness(first, second)
-    return found if found >= _ONE_SHAPE else 0
+    score = likeness(first, second)
+    return score if score >= _ONE_SHAPE else 0

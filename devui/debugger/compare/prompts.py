@@ -30,13 +30,13 @@ async def other_prompts(
     """The pieces that differ somewhere, each with the first two events of which it does."""
     ours = await journal.spans.settings(left.session.key)
     theirs = await journal.spans.settings(right.session.key)
-    found: dict[str, OtherPrompt] = {}
+    prompts: dict[str, OtherPrompt] = {}
     for first, second in _pairs(comparison):
         if first in ours and second in theirs:
             pieces = zip(_PIECES, ours[first], theirs[second], strict=True)
             differing = [piece for piece, old, new in pieces if old != new]
-            found = {piece: OtherPrompt(piece, first, second) for piece in differing} | found
-    return [found[piece] for piece in _PIECES if piece in found]
+            prompts = {piece: OtherPrompt(piece, first, second) for piece in differing} | prompts
+    return [prompts[piece] for piece in _PIECES if piece in prompts]
 
 
 def _pairs(comparison: Comparison) -> Iterator[tuple[int, int]]:

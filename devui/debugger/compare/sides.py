@@ -51,8 +51,8 @@ async def read_side(journal: Journal, session: SessionRow, place: int | None) ->
     rows = await journal.events.page(session.key, after=0, limit=session.events)
     if place is not None and run is not None:
         rows = [row for row in rows if row.run == run.id]
-    kept = tuple(rows[:MOST])
-    return Side(session, place, run, tuple(runs), kept, len(rows) - len(kept))
+    first_rows = tuple(rows[:MOST])
+    return Side(session, place, run, tuple(runs), first_rows, len(rows) - len(first_rows))
 
 
 def place_of(run: RunRow, runs: Sequence[RunRow]) -> int:
@@ -75,8 +75,8 @@ async def _steps(journal: Journal, side: Side) -> list[Step]:
     steps: list[Step] = []
     numbers = [row.number for row in side.events]
     for start in range(0, len(numbers), _BATCH):
-        asked = numbers[start : start + _BATCH]
-        bodies = await journal.events.bodies(side.session.key, asked)
+        batch = numbers[start : start + _BATCH]
+        bodies = await journal.events.bodies(side.session.key, batch)
         steps += await asyncio.to_thread(_steps_of, bodies)
     return steps
 

@@ -84,11 +84,11 @@ def step_of(row: EventRow, event: Event) -> Step:
     """The step that an event is."""
     summary = row.summary
     place = (row.author, _OF_CALL.sub("@", row.branch or ""), _OF_CALL.sub("@", summary.node))
-    texts = {aspect: _text(value) for aspect, value in compared(event).items()}
+    texts = {aspect: _text(value) for aspect, value in comparable(event).items()}
     calls = [*(call.name for call in summary.calls), ">", *(r.name for r in summary.responses)]
     shape = _digest(json.dumps([*place, summary.kind, *calls, summary.transfer_to]))
     digests = tuple((aspect, _digest(text)) for aspect, text in texts.items())
-    words = (found.group() for text in texts.values() for found in _WORD.finditer(text))
+    words = (match.group() for text in texts.values() for match in _WORD.finditer(text))
     return Step(
         number=row.number,
         place=place,
@@ -110,8 +110,8 @@ def likeness(first: Step, second: Step) -> int:
         return 0
     if first.shape == second.shape:
         every = len(first.words | second.words)
-        shared = _LIKENESS * len(first.words & second.words) // every if every else _LIKENESS
-        return min(_SHAPE + shared, SAME - 1)
+        similarity = _LIKENESS * len(first.words & second.words) // every if every else _LIKENESS
+        return min(_SHAPE + similarity, SAME - 1)
     return _KIND if first.kind == second.kind else _PLACE
 
 
@@ -121,15 +121,15 @@ def differing(first: Step, second: Step) -> tuple[Aspect, ...]:
     return tuple(aspect for aspect in ASPECTS if old.get(aspect) != new.get(aspect))
 
 
-def compared(event: Event) -> Compared:
+def comparable(event: Event) -> Compared:
     """What an event says and does, without what no two runs share."""
-    said: defaultdict[Aspect, list[Json]] = defaultdict(list)
-    done: defaultdict[Aspect, dict[str, Json]] = defaultdict(dict)
+    lists: defaultdict[Aspect, list[Json]] = defaultdict(list)
+    objects: defaultdict[Aspect, dict[str, Json]] = defaultdict(dict)
     for aspect, value in _content(event):
-        said[aspect].append(value)
+        lists[aspect].append(value)
     for aspect, members in (*_actions(event), *_rest(event)):
-        done[aspect] |= members
-    return {**said, **{aspect: members for aspect, members in done.items() if members}}
+        objects[aspect] |= members
+    return {**lists, **{aspect: members for aspect, members in objects.items() if members}}
 
 
 def _content(event: Event) -> Iterator[tuple[Aspect, Json]]:
@@ -145,15 +145,15 @@ def _content(event: Event) -> Iterator[tuple[Aspect, Json]]:
 
 def _call(call: Fields) -> Json:
     """A call or a response without its ids; also those that a question of the runtime repeats."""
-    told = {key: value for key, value in call.items() if key not in _VOLATILE}
-    args = told.get("args")
+    stable = {key: value for key, value in call.items() if key not in _VOLATILE}
+    args = stable.get("args")
     if str(call.get("name", "")).startswith("adk_request_") and isinstance(args, dict):
-        kept = {key: value for key, value in args.items() if key not in _CALL_IDS}
-        original = kept.get("originalFunctionCall")
+        stable_args = {key: value for key, value in args.items() if key not in _CALL_IDS}
+        original = stable_args.get("originalFunctionCall")
         if isinstance(original, dict):
-            kept["originalFunctionCall"] = _call(original)
-        told["args"] = kept
-    return told
+            stable_args["originalFunctionCall"] = _call(original)
+        stable["args"] = stable_args
+    return stable
 
 
 def _actions(event: Event) -> Iterator[tuple[Aspect, dict[str, Json]]]:
@@ -165,8 +165,8 @@ def _actions(event: Event) -> Iterator[tuple[Aspect, dict[str, Json]]]:
         elif key in _BY_CALL:
             yield "actions", {key: list(fields_in(value).values())}
         elif key == "compaction":
-            kept = {k: v for k, v in fields_in(value).items() if k not in _TIMES}
-            yield "actions", {key: kept}
+            stable = {k: v for k, v in fields_in(value).items() if k not in _TIMES}
+            yield "actions", {key: stable}
         else:
             yield "actions", {key: "…" if key == "rewindBeforeInvocationId" else value}
 
@@ -176,8 +176,8 @@ def _rest(event: Event) -> Iterator[tuple[Aspect, dict[str, Json]]]:
         if key in _LEFT_OUT or value is None or (key, value) == _USUAL:
             continue
         if key == "customMetadata":
-            kept = {k: v for k, v in fields_in(value).items() if not k.startswith(_OWN)}
-            yield "other", {key: kept} if kept else {}
+            others = {k: v for k, v in fields_in(value).items() if not k.startswith(_OWN)}
+            yield "other", {key: others} if others else {}
         else:
             yield "error" if key in _ERROR else "other", {key: value}
 

@@ -61,7 +61,7 @@ class ClockWatch:
         while True:
             await asyncio.sleep(_SECONDS)
             ahead = self._wall() - steady()
-            moved, self._ahead = ahead - self._ahead, ahead
-            if abs(moved) > _DRIFT:
-                self.moves.append(moved)
+            drift, self._ahead = ahead - self._ahead, ahead
+            if abs(drift) > _DRIFT:
+                self.moves.append(drift)
                 self._bus.publish(APPS, NoticesChanged())

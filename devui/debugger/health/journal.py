@@ -36,9 +36,9 @@ class Health:
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
-        self._journal.on_trouble(self._turned)
+        self._journal.on_trouble(self._on_trouble)
         if self._journal.trouble is not None:  # from its opening on
-            self._turned(self._journal.trouble)
+            self._on_trouble(self._journal.trouble)
         if cut_off := await self._journal.runs.under_way():
             try:
                 await self._mark(self._journal, cut_off)
@@ -58,7 +58,7 @@ class Health:
             self._trying.cancel()
         await self._tasks.__aexit__(kind, error, trace)
 
-    def _turned(self, trouble: JournalError | None) -> None:
+    def _on_trouble(self, trouble: JournalError | None) -> None:
         self._bus.publish(APPS, JournalChanged())
         if trouble is None:
             # A commit may have been reported as failed and be there: tried again it is nothing new,

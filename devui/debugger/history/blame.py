@@ -57,17 +57,17 @@ def blamed(values: Sequence[Json]) -> Piece:
     """Which of the writes, oldest first, each piece of the last value is from; there is one."""
     piece = _fresh(values[0], 0)
     for number, (before, after) in enumerate(pairwise(values), 1):
-        piece = _rewritten(piece, before, after, number)
+        piece = _rewrite(piece, before, after, number)
     return piece
 
 
 def blamed_at(piece: Piece, path: Path) -> int | None:
     """The write that last changed what is at the path; None if nothing is there."""
     for step in path:
-        found = piece.inside.get(step)
-        if found is None:
+        inner = piece.inside.get(step)
+        if inner is None:
             return None
-        piece = found
+        piece = inner
     return piece.by
 
 
@@ -97,14 +97,14 @@ def _differences(path: Path, old: Found, new: Found) -> Iterator[Difference]:
         yield Difference(path, old, new)
 
 
-def _rewritten(piece: Piece, old: Json, new: Json, by: int) -> Piece:
+def _rewrite(piece: Piece, old: Json, new: Json, by: int) -> Piece:
     if _same(old, new):
         return piece
     if isinstance(old, dict) and isinstance(new, dict):
         return Piece(
             by,
             {
-                key: _rewritten(piece.inside[key], old[key], value, by)
+                key: _rewrite(piece.inside[key], old[key], value, by)
                 if key in old
                 else _fresh(value, by)
                 for key, value in new.items()
@@ -116,7 +116,7 @@ def _rewritten(piece: Piece, old: Json, new: Json, by: int) -> Piece:
             {
                 b: _fresh(new[b], by)
                 if a is None
-                else _rewritten(piece.inside[a], old[a], new[b], by)
+                else _rewrite(piece.inside[a], old[a], new[b], by)
                 for a, b in _pairs(old, new)
                 if b is not None
             },

@@ -84,12 +84,12 @@ async def key_history(
 
     Blame is told of the value as of the seq `as_of`, or of the last one.
     """
-    found = await histories.writes(session, scope, key, until=until, limit=MOST + 1)
-    earlier = len(found) > MOST
+    rows = await histories.writes(session, scope, key, until=until, limit=MOST + 1)
+    earlier = len(rows) > MOST
     name = prefixed(scope, key)
-    known = sum(as_of is None or write.seq <= as_of for write in found)
+    count = sum(as_of is None or write.seq <= as_of for write in rows)
     return await asyncio.to_thread(
-        _history, found, (scope, key, name), session, path=path, earlier=earlier, count=known
+        _history, rows, (scope, key, name), session, path=path, earlier=earlier, count=count
     )
 
 
@@ -113,8 +113,8 @@ async def nearest_write(
         own = [write.event for write in history.writes if write.event and write.writer == "event"]
         there = [event.number for event in own if back or event.seq > seq]
         nearest = nearest if not there else there[-1] if back else there[0]
-        known = nearest is not None if back else (history.oldest or 0) <= seq
-        if known or not history.earlier or history.oldest is None:
+        is_certain = nearest is not None if back else (history.oldest or 0) <= seq
+        if is_certain or not history.earlier or history.oldest is None:
             return nearest
         until = history.oldest - 1
 
@@ -138,7 +138,7 @@ def _history(
     if earlier:  # the oldest was read for what it left
         writes, values, count = writes[1:], values[1:], max(count - 1, 0)
     blame = blamed(values[:count]) if count else None
-    asked = blamed_at(blame, path) if blame else None
+    source = blamed_at(blame, path) if blame else None
     return KeyHistory(
         scope=names[0],
         key=names[1],
@@ -147,7 +147,7 @@ def _history(
         blame=tuple((at, writes[by]) for at, by in lines(blame) if at[: len(path)] == path)
         if blame
         else (),
-        source=None if asked is None else writes[asked],
+        source=None if source is None else writes[source],
         oldest=oldest,
     )
 

@@ -39,12 +39,12 @@ def path_of(text: str) -> Path:
     steps: list[Step] = []
     place = 0
     while place < len(text):
-        found = _STEP.match(text, place)
-        if found is None:
+        match = _STEP.match(text, place)
+        if match is None:
             raise ValueError(
                 f"{text!r} isn't a valid path at {text[place:]!r}; write it like a.b[2]"
             )
-        name, bracket = found.groups()
+        name, bracket = match.groups()
         steps.append(name if name is not None else json.loads(bracket))
-        place = found.end()
+        place = match.end()
     return tuple(steps)

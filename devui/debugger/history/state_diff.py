@@ -44,9 +44,9 @@ def _changes(before: Sequence[Value], after: Sequence[Value]) -> Iterator[StateC
     new = {(value.scope, value.key): value for value in after}
     for place in [*new, *(place for place in old if place not in new)]:
         was, now = old.get(place), new.get(place)
-        found = differences(
+        changes = differences(
             ABSENT if was is None else parse_json(was.value),
             ABSENT if now is None else parse_json(now.value),
         )
-        if found:
-            yield StateChange(*place, was, now, tuple(found))
+        if changes:
+            yield StateChange(*place, was, now, tuple(changes))
