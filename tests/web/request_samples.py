@@ -152,6 +152,6 @@ ALL = (
     TabAsk("trace", links.trace_url(KEY)),
     PANEL,
     PANEL.messages[0].body,
-    RawRequest(json_text(BEFORE.parsed())),
+    RawRequest(json_text(BEFORE.as_json())),
     TOOLS,
 )

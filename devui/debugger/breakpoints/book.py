@@ -23,7 +23,7 @@ class BreakpointBook:
     def __init__(self, journal: Journal, bus: Bus[News]) -> None:
         self._journal = journal
         self._bus = bus
-        self._stored: dict[int, StoredBreakpoint] = {}
+        self._by_number: dict[int, StoredBreakpoint] = {}
         self._of_app: dict[str, tuple[int, ...]] = {}
         self._flags: dict[int, dict[str, bool]] = {}
         """By breakpoint: the switches of single users."""
@@ -35,12 +35,12 @@ class BreakpointBook:
         book = cls(journal, bus)
         for row in await journal.breakpoints.all():
             try:
-                book._stored[row.id] = _read(row)
+                book._by_number[row.id] = _read(row)
             except (BreakpointError, TypeError, ValueError):
                 continue
         for number, user, enabled in await journal.breakpoints.flags():
             book._flags.setdefault(number, {})[user] = enabled
-        for app in {known.row.app for known in book._stored.values()}:
+        for app in {point.row.app for point in book._by_number.values()}:
             book._sort(app)
         return book
 
@@ -50,11 +50,11 @@ class BreakpointBook:
 
     def enabled(self, app: str, user: str) -> tuple[StoredBreakpoint, ...]:
         """The app's breakpoints that are on for this user."""
-        return tuple(known for known in self.of(app) if self.is_on(known, user))
+        return tuple(point for point in self.of(app) if self.is_on(point, user))
 
-    def is_on(self, stored: StoredBreakpoint, user: str) -> bool:
+    def is_on(self, point: StoredBreakpoint, user: str) -> bool:
         """Whether it is on for this user: by their own switch, or else by the common one."""
-        return self.flags(stored.row.id).get(user, stored.row.enabled)
+        return self.flags(point.row.id).get(user, point.row.enabled)
 
     def flags(self, number: int) -> dict[str, bool]:
         """The switches of single users, by user."""
@@ -62,12 +62,12 @@ class BreakpointBook:
 
     def of(self, app: str) -> list[StoredBreakpoint]:
         """All breakpoints of the app, the oldest first."""
-        return [self._stored[number] for number in self._of_app.get(app, ())]
+        return [self._by_number[number] for number in self._of_app.get(app, ())]
 
     def get(self, app: str, number: int) -> StoredBreakpoint | None:
         """One of the app."""
-        known = self._stored.get(number)
-        return known if known is not None and known.row.app == app else None
+        point = self._by_number.get(number)
+        return point if point is not None and point.row.app == app else None
 
     async def add(
         self, app: str, draft: Draft, *, enabled: bool = True, actor: str | None = None
@@ -106,22 +106,22 @@ class BreakpointBook:
         """Delete one and return whether it was there."""
         if self.get(app, number) is None or not await self._journal.breakpoints.delete(number):
             return False
-        self._stored.pop(number, None)
+        self._by_number.pop(number, None)
         self._flags.pop(number, None)
         self._tell(app)
         return True
 
-    async def hit(self, stored: StoredBreakpoint, journal: Journal) -> None:
+    async def hit(self, point: StoredBreakpoint, journal: Journal) -> None:
         """Count a hit, through the journal of the run that hit it."""
-        row = await journal.breakpoints.hit(stored.row.id)
-        now = self._stored.get(stored.row.id)
+        row = await journal.breakpoints.hit(point.row.id)
+        now = self._by_number.get(point.row.id)
         if row is not None and now is not None and now.row.version == row.version:
-            self._stored[row.id] = StoredBreakpoint(row, now.breakpoint)
+            self._by_number[row.id] = StoredBreakpoint(row, now.breakpoint)
 
     def _take(self, row: BreakpointRow) -> StoredBreakpoint:
-        known = self._stored[row.id] = _read(row)
+        point = self._by_number[row.id] = _read(row)
         self._tell(row.app)
-        return known
+        return point
 
     def _tell(self, app: str) -> None:
         self._sort(app)
@@ -129,7 +129,7 @@ class BreakpointBook:
         self._changed(app)
 
     def _sort(self, app: str) -> None:
-        self._of_app[app] = tuple(n for n, known in self._stored.items() if known.row.app == app)
+        self._of_app[app] = tuple(n for n, point in self._by_number.items() if point.row.app == app)
 
 
 def _read(row: BreakpointRow) -> StoredBreakpoint:

@@ -68,15 +68,15 @@ class Breakpoint:
             raise BreakpointError(f"unknown event kind {draft.name!r}; use one of {kinds}", "name")
         if self.kind.needs_condition and not draft.condition:
             raise BreakpointError(self.kind.needs_condition, "condition")
-        self._condition = _compiled(draft.condition, "condition") if draft.condition else None
+        self._condition = _compile(draft.condition, "condition") if draft.condition else None
         self._hit = _hit(draft.hit)
         self._log = list(_pieces(draft.log))
 
     @property
     def names(self) -> frozenset[str]:
         """The facts that its condition and its log line use."""
-        logged = [each.names for each in self._log if isinstance(each, Condition)]
-        return frozenset().union(*logged, self._condition.names if self._condition else ())
+        log_names = [each.names for each in self._log if isinstance(each, Condition)]
+        return frozenset().union(*log_names, self._condition.names if self._condition else ())
 
     @property
     def reads_body(self) -> bool:
@@ -127,7 +127,7 @@ class Breakpoint:
 
     def _message(self, facts: Facts) -> str:
         pieces = (
-            each if isinstance(each, str) else _printed(each.value(facts)) for each in self._log
+            each if isinstance(each, str) else _as_text(each.value(facts)) for each in self._log
         )
         return "".join(pieces)
 
@@ -151,17 +151,17 @@ def _names_match(draft: Draft, facts: Facts) -> bool | None:
     rest: bool | None = False
     try:
         names = KINDS[draft.on].names(facts, draft.when)
-    except Unread as unread:
-        names, rest = [*unread.part], None
+    except Unread as error:
+        names, rest = [*error.part], None
     return any(like(name, draft.name) for name in names) or rest
 
 
-def _compiled(text: str, field: str, offset: int = 0) -> Condition:
+def _compile(text: str, field: str, offset: int = 0) -> Condition:
     try:
         return compiled(text)
     except ConditionError as error:
-        placed = error.moved(offset)
-        raise BreakpointError(str(placed), field, placed.at) from error
+        problem = error.offset_by(offset)
+        raise BreakpointError(str(problem), field, problem.at) from error
 
 
 def _hit(text: str) -> tuple[str, int] | None:
@@ -177,7 +177,7 @@ def _pieces(template: str) -> Iterator[str | Condition]:
     at = 0
     for match in _PIECE.finditer(template):
         yield _plain(template, at, match.start())
-        yield _compiled(match[1], "log", match.start(1))
+        yield _compile(match[1], "log", match.start(1))
         at = match.end()
     yield _plain(template, at, len(template))
 
@@ -190,7 +190,7 @@ def _plain(template: str, start: int, end: int) -> str:
     return template[start:end]
 
 
-def _printed(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
 
 
@@ -202,14 +202,14 @@ LINES = 1000
 class Hit:
     """A breakpoint that was hit."""
 
-    stored: StoredBreakpoint
+    point: StoredBreakpoint
     line: str | None
     """What a logpoint writes; None for one that stops, or that has written `LINES` lines."""
 
     @property
     def stops(self) -> bool:
         """Whether it holds the run."""
-        return self.stored.breakpoint.stops
+        return self.point.breakpoint.stops
 
 
 class Watch:
@@ -241,9 +241,9 @@ class Watch:
                 hits.append(Hit(each, self._line(each, matching)))
         return hits
 
-    def _line(self, stored: StoredBreakpoint, matching: list[Facts]) -> str | None:
-        times = self._hits[stored.row.id]
-        if stored.breakpoint.stops or times > LINES:
+    def _line(self, point: StoredBreakpoint, matching: list[Facts]) -> str | None:
+        times = self._hits[point.row.id]
+        if point.breakpoint.stops or times > LINES:
             return None
         last = "  (last line: this logpoint has reached its limit)" if times == LINES else ""
-        return stored.breakpoint.message(matching) + last
+        return point.breakpoint.message(matching) + last

@@ -121,8 +121,8 @@ class _Scan:
         first = row.author not in run.agents
         run.agents.add(row.author)
         facts = Facts.of(row, summary)
-        points = [known for known in self._points if known.breakpoint.may_match(facts, first=first)]
-        reads = any(known.breakpoint.reads_body for known in points)
+        points = [point for point in self._points if point.breakpoint.may_match(facts, first=first)]
+        reads = any(point.breakpoint.reads_body for point in points)
         return _Candidate(row, summary, points, reads or (self._meters and row.kind == "call"))
 
     def hits(
@@ -135,12 +135,12 @@ class _Scan:
         texts by the events' numbers."""
         for each in candidates:
             number = each.row.number
-            held = json.loads(bodies.get(number, "{}"), parse_constant=str)
+            body = json.loads(bodies.get(number, "{}"), parse_constant=str)
             if self._meters:
-                self._count(each, held)
-            hits = [*self._hits_of(each, held, deltas.get(number, {}))]
+                self._count(each, body)
+            hits = [*self._hits_of(each, body, deltas.get(number, {}))]
             if hits:
-                hit = min(hits, key=lambda hit: hit.stored.row.id)
+                hit = min(hits, key=lambda hit: hit.point.row.id)
                 yield PastHit(number, each.row.seq, hit.line or each.summary.text)
 
     def _count(self, candidate: _Candidate, event: Mapping[str, Any]) -> None:
@@ -168,11 +168,11 @@ class _Scan:
         self, points: Iterable[StoredBreakpoint], row: EventRow, arrival: Arrival
     ) -> Iterator[Hit]:
         run = self._run(row)
-        used = run.meter.facts(row.timestamp - run.began) if self._meters else {}
+        usage = run.meter.facts(row.timestamp - run.began) if self._meters else {}
         for point in points:
             state = self._state.all() if "state" in point.breakpoint.names else {}
             for each in _arrivals(arrival, point.breakpoint.gate):
-                yield from run.watch.check([point], each, each.facts(state, used, self._prices))
+                yield from run.watch.check([point], each, each.facts(state, usage, self._prices))
 
     def _run(self, row: EventRow) -> _Run:
         name = row.run or row.invocation_id
@@ -217,8 +217,10 @@ def _arrivals(arrival: Arrival, gate: str) -> Iterator[Arrival]:
                 yield replace(arrival, gate="before_tool", tool=str(call["name"]), payload=call)
         case "after_tool":
             for response in responses_of(arrival.payload):
-                held = {"name": response.get("name"), "result": response.get("response")}
-                yield replace(arrival, gate="after_tool", tool=str(held["name"]), payload=held)
+                payload = {"name": response.get("name"), "result": response.get("response")}
+                yield replace(
+                    arrival, gate="after_tool", tool=str(payload["name"]), payload=payload
+                )
         case "before_model" | "after_model" if by_model:
             yield replace(arrival, gate=gate)
 
@@ -247,8 +249,8 @@ async def past_hits(
         enough = len(hits) >= limit if before is None else scanned >= before
         if enough:
             break
-    kept = hits[:limit] if before is None else hits[-limit:]
-    return Past(kept, scanned, scanned < session.events)
+    nearest = hits[:limit] if before is None else hits[-limit:]
+    return Past(nearest, scanned, scanned < session.events)
 
 
 async def _hits_in(
@@ -256,13 +258,13 @@ async def _hits_in(
 ) -> list[PastHit]:
     """The hits among consecutive rows; reads only the bodies that these leave open."""
     candidates = await asyncio.to_thread(scan.look, rows)
-    wanted = [each.row.number for each in candidates if each.reads_body]
-    bodies = await journal.events.bodies(session.key, wanted) if wanted else []
+    numbers = [each.row.number for each in candidates if each.reads_body]
+    bodies = await journal.events.bodies(session.key, numbers) if numbers else []
     first, last = rows[0].number, rows[-1].number
-    written = (
+    deltas = (
         await journal.histories.deltas(session.key, first=first, last=last, keys=scan.keys)
         if scan.keys is None or scan.keys
         else {}
     )
     texts = {row.number: event.text for row, event in bodies}
-    return await asyncio.to_thread(lambda: list(scan.hits(candidates, texts, written)))
+    return await asyncio.to_thread(lambda: list(scan.hits(candidates, texts, deltas)))

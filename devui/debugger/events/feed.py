@@ -77,7 +77,7 @@ async def follow(
             now = await journal.head()
             if after > now:  # a cursor of another journal: nothing here is known to the reader
                 raise TooFarBehind
-            yield Batch(now, await _missed(journal, session, after, now), begins=True)
+            yield Batch(now, await _missed_news(journal, session, after, now), begins=True)
             after = max(after, now)
             async for batch in _live(reader, after, patience):
                 yield batch
@@ -90,7 +90,7 @@ async def _live(
     reader: Subscription[News], since: int, patience: float
 ) -> AsyncGenerator[Batch, None]:
     """News as they come; those up to `since` were read from the journal already."""
-    seen = since
+    latest = since
     while items := await reader.batch():
         until = time.monotonic() + patience
         while (
@@ -100,8 +100,8 @@ async def _live(
         ):
             items += await reader.batch_within(seconds)
         fresh = [item for item in items if (seq_of(item) or since + 1) > since]
-        seen = max([seen, *(seq_of(item) or 0 for item in fresh)])
-        yield Batch(seen, fresh)
+        latest = max([latest, *(seq_of(item) or 0 for item in fresh)])
+        yield Batch(latest, fresh)
 
 
 _WITH_A_BEGINNING: Final = (RunChanged, SessionChanged, SpansChanged, QueueChanged)
@@ -114,7 +114,7 @@ def _is_only_a_beginning(news: list[News]) -> bool:
     return has_begun and all(isinstance(item, _WITH_A_BEGINNING) for item in news)
 
 
-async def _missed(journal: Journal, session: int, after: int, now: int) -> list[News]:
+async def _missed_news(journal: Journal, session: int, after: int, now: int) -> list[News]:
     row = await journal.sessions.get(session)
     if row is None:
         return [SessionChanged(None)]
@@ -126,11 +126,11 @@ async def _missed(journal: Journal, session: int, after: int, now: int) -> list[
     news: list[News] = [EventCommitted(row, event) for row, event in bodies]
     news += [EventDropped(edit) for edit in await journal.edits.dropped(session, after)]
     news += [RunChanged(run) for run in await journal.runs.since(session, after)]
-    known = [item for item in news if (seq_of(item) or 0) <= now]
+    backlog = [item for item in news if (seq_of(item) or 0) <= now]
     if row.seq > after:
         # Its seq is also that of the last event, and tells not since when it has its title.
-        known.append(SessionChanged(row))
-    known.sort(key=lambda item: seq_of(item) or 0)
+        backlog.append(SessionChanged(row))
+    backlog.sort(key=lambda item: seq_of(item) or 0)
     if after and row.seq > after and await journal.received.has(session):
-        known.insert(0, SessionRemade(session))
-    return known
+        backlog.insert(0, SessionRemade(session))
+    return backlog

@@ -79,24 +79,25 @@ async def matches(
     journal: Journal, session: int, condition: Filter, prices: Prices, *, until: int | None = None
 ) -> Matches:
     """Look through the session's events, below the journal's `until` if that is given."""
-    known = _search(journal, session, condition, prices)
-    async with known.lock:
-        await _look_on(journal, session, condition, prices, known)
-    count = len(known.seqs) if until is None else bisect_left(known.seqs, until)
-    numbers = known.numbers[: bisect_right(known.numbers, count)]
+    search = _search(journal, session, condition, prices)
+    async with search.lock:
+        await _look_on(journal, session, condition, prices, search)
+    count = len(search.seqs) if until is None else bisect_left(search.seqs, until)
+    numbers = search.numbers[: bisect_right(search.numbers, count)]
     return Matches(
-        count, await _noted(journal, session, condition, prices, Matches(count, numbers))
+        count,
+        await _numbers_with_notes(journal, session, condition, prices, Matches(count, numbers)),
     )
 
 
 def _search(journal: Journal, session: int, condition: Filter, prices: Prices) -> _Search:
     searches = _SEARCHES.setdefault(journal, OrderedDict())
     name = session, condition.text, prices
-    known = searches.setdefault(name, _Search())
+    search = searches.setdefault(name, _Search())
     searches.move_to_end(name)
     if len(searches) > _KEPT:
         searches.popitem(last=False)
-    return known
+    return search
 
 
 async def _look_on(
@@ -127,7 +128,7 @@ async def _decide(journal: Journal, session: int, condition: Filter, answers: _A
     await _by_bodies(journal, session, answers, undecided, condition)
 
 
-async def _noted(
+async def _numbers_with_notes(
     journal: Journal, session: int, condition: Filter, prices: Prices, matches: Matches
 ) -> Sequence[int]:
     """What was found, with what people say of events now."""
@@ -226,11 +227,11 @@ async def _by_keys(
     some = [number for number in numbers if _has_more_keys(answers[number][0].summary)]
     if some:
         writers, first, last = journal.histories.writers, min(some), max(some)
-        written = await writers(session, condition.means_key, first=first, last=last)
+        keys_by_number = await writers(session, condition.means_key, first=first, last=last)
         for number in some:
             facts = answers[number][0]
             names = facts.summary.state_keys if facts.summary else ()
-            facts.values["keys"] = [*dict.fromkeys((*names, *written.get(number, ())))]
+            facts.values["keys"] = [*dict.fromkeys((*names, *keys_by_number.get(number, ())))]
             answers[number] = facts, condition.holds(facts)
     return [number for number in numbers if answers[number][1] is None]
 
@@ -256,15 +257,15 @@ async def _holding(
     journal: Journal, session: int, condition: Filter, numbers: Sequence[int]
 ) -> set[int]:
     """The events from the first to the last of these with a phrase somewhere in their JSON."""
-    found: set[int] = set()
+    hits: set[int] = set()
     for phrase in condition.phrases:
-        written = json.dumps(max(_BEYOND_ASCII.split(phrase), key=len))[1:-1]
-        found |= await journal.events.holding(session, written, first=numbers[0], last=numbers[-1])
-    return found
+        needle = json.dumps(max(_BEYOND_ASCII.split(phrase), key=len))[1:-1]
+        hits |= await journal.events.holding(session, needle, first=numbers[0], last=numbers[-1])
+    return hits
 
 
 def _words(rows: Sequence[EventRow], notes: Mapping[int, NoteRow]) -> Counter[str]:
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for row in rows:
         summary = row.summary
         facts = Facts.of(row, summary, note=notes.get(row.number))
@@ -275,9 +276,9 @@ def _words(rows: Sequence[EventRow], notes: Mapping[int, NoteRow]) -> Counter[st
             "tool": facts.get("tools"),
             "key": summary.state_keys,
         }
-        named = {(field, name) for field, names in values.items() for name in names if name}
-        counted.update(f"{field}:{quoted(name)}" for field, name in named)
-    return counted
+        terms = {(field, name) for field, names in values.items() for name in names if name}
+        counts.update(f"{field}:{quoted(name)}" for field, name in terms)
+    return counts
 
 
 def _has_more_keys(summary: Summary | None) -> bool:

@@ -51,7 +51,7 @@ def span(
 ) -> dict[str, Any]:
     """One span; of a model call with its request, and its responses as JSON text."""
     operation = _OPERATIONS[row.type]
-    told = {
+    record = {
         "traceId": _id(row.run, 16),
         "spanId": _span_id(row, row.number),
         "name": f"{operation} {row.name}".strip(),
@@ -61,7 +61,7 @@ def span(
         "attributes": list(_attributes(_about(session, row, request, answers))),
         "status": {"code": _ERROR, "message": row.error} if row.error else {},
     }
-    return told if row.parent is None else {**told, "parentSpanId": _span_id(row, row.parent)}
+    return record if row.parent is None else {**record, "parentSpanId": _span_id(row, row.parent)}
 
 
 def _about(
@@ -86,20 +86,22 @@ def _about(
 
 
 def _settings(request: SentRequest | None) -> dict[str, Any]:
-    told = json.loads(request.config.text) if request and request.config else {}
-    config = told if isinstance(told, Mapping) else {}  # a bundle may tell anything
+    settings = json.loads(request.config.text) if request and request.config else {}
+    config = settings if isinstance(settings, Mapping) else {}  # a bundle may tell anything
     return {f"gen_ai.request.{name}": config.get(key) for key, name in _SETTINGS.items()}
 
 
 def _answer(answers: str | None) -> dict[str, Any]:
-    told = [each for _, each in json.loads(answers or "[]") if isinstance(each, Mapping)]
-    last = told[-1] if told else {}
+    responses = [each for _, each in json.loads(answers or "[]") if isinstance(each, Mapping)]
+    last = responses[-1] if responses else {}
     finish = last.get("finishReason")
     about = {
         "gen_ai.response.model": last.get("modelVersion"),
         "gen_ai.response.finish_reasons": [str(finish).lower()] if finish else None,
     }
-    usage = next((found for each in reversed(told) if (found := usage_of(Event.of(each)))), None)
+    usage = next(
+        (tokens for each in reversed(responses) if (tokens := usage_of(Event.of(each)))), None
+    )
     if usage is None:
         return about
     return about | {

@@ -23,10 +23,10 @@ def shortened(text: str, limit: int) -> str:
 
 def one_line(text: str, limit: int) -> str:
     """The text on one line, every run of white space made one space, at most `limit` characters."""
-    shown = " ".join(text[: limit * 4].split())
-    if len(shown) <= limit and len(text) <= limit * 4:
-        return shown
-    return shown[: limit - 1].rstrip() + ELLIPSIS
+    line = " ".join(text[: limit * 4].split())
+    if len(line) <= limit and len(text) <= limit * 4:
+        return line
+    return line[: limit - 1].rstrip() + ELLIPSIS
 
 
 def json_in(text: str) -> dict[str, object] | list[object] | None:

@@ -104,7 +104,7 @@ class Prices:
         if model not in self._by_model:
             plain = model.rpartition("/")[2]
             names = (each for each in (model, plain) if each)
-            self._by_model[model] = next((p for name in names if (p := self._named(name))), None)
+            self._by_model[model] = next((p for name in names if (p := self._price_of(name))), None)
         return self._by_model[model]
 
     def cost(self, usage: Usage) -> float | None:
@@ -114,7 +114,7 @@ class Prices:
 
     def spent(self, sums: Iterable[UsageSum]) -> Spent:
         """Dollars for sums that are apart by model and by which of `limits` prompts exceed."""
-        known, unpriced = [], 0
+        costs, unpriced = [], 0
         for each in sums:
             price = self.find(each.usage.model)
             prompt = self.limits[each.over - 1] + 1 if each.over else 0
@@ -122,8 +122,8 @@ class Prices:
             if cost is None:
                 unpriced += each.answers
             else:
-                known.append(cost)
-        return Spent(math.fsum(known) if known else None, unpriced)
+                costs.append(cost)
+        return Spent(math.fsum(costs) if costs else None, unpriced)
 
     def rates(self, models: Iterable[str]) -> list[Rate]:
         """The prices of the models for short prompts and, where they differ, for long ones."""
@@ -140,11 +140,11 @@ class Prices:
                 rates.append(Rate(model, low, high, paid.input, paid.cached, paid.output))
         return rates
 
-    def _named(self, name: str) -> Price | None:
+    def _price_of(self, name: str) -> Price | None:
         fits = [
             price
-            for known, price in self._prices.items()
-            if name.startswith(known) and _SUFFIX.fullmatch(name, len(known))
+            for prefix, price in self._prices.items()
+            if name.startswith(prefix) and _SUFFIX.fullmatch(name, len(prefix))
         ]
         return max(fits, key=lambda price: len(price.name), default=None)
 
@@ -155,9 +155,9 @@ def _own(path: Path) -> dict[str, Price]:
     except OSError as error:
         raise WrongPrices(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise WrongPrices(
-            f"{path} isn't a valid price table: {said}. It has to look like "
+            f"{path} isn't a valid price table: {reason}. It has to look like "
             '{"models": [{"name": "my-model", "input": 1.5, "cached": 0.15, "output": 6}]}, '
             "in dollars for a million tokens"
         ) from error

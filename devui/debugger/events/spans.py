@@ -34,7 +34,7 @@ class SentRequest:
         yield from (each for each in (self.system, self.tools, self.config) if each)
         yield from self.contents
 
-    def parsed(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The request as the API tells it."""
         return {
             "model": self.model,
@@ -56,36 +56,36 @@ async def sent_and_result(journal: Journal, span: SpanRow) -> tuple[Any, Any]:
     Of a tool its arguments and its result. Of a model call the request, as `model`, `stream`,
     `system`, `tools`, `config` and `contents`, and the responses as `[seconds, response]` each.
     """
-    sent, result, _ = await journal.spans.bodies(span.id)
-    if span.type != "model" or sent is None:
-        return _parsed(sent), _parsed(result)
-    request = await _request(journal, span.session, json.loads(sent))
-    return request.parsed(), _parsed(result)
+    payload, result, _ = await journal.spans.bodies(span.id)
+    if span.type != "model" or payload is None:
+        return _parse(payload), _parse(result)
+    request = await _request(journal, span.session, json.loads(payload))
+    return request.as_json(), _parse(result)
 
 
 async def request_and_answers(
     journal: Journal, span: SpanRow
 ) -> tuple[SentRequest | None, str | None]:
     """The request of a model call, None if it was not kept, and its responses as JSON text."""
-    sent, result, _ = await journal.spans.bodies(span.id)
-    request = await _request(journal, span.session, json.loads(sent)) if sent else None
+    payload, result, _ = await journal.spans.bodies(span.id)
+    request = await _request(journal, span.session, json.loads(payload)) if payload else None
     return request, result
 
 
-async def _request(journal: Journal, session: int, named: dict[str, Any]) -> SentRequest:
-    single = [named[name] for name in ("system", "tools", "config") if named[name] is not None]
-    found = await journal.spans.pieces(session, [*single, *named["contents"]])
+async def _request(journal: Journal, session: int, names: dict[str, Any]) -> SentRequest:
+    single = [names[name] for name in ("system", "tools", "config") if names[name] is not None]
+    pieces = await journal.spans.pieces(session, [*single, *names["contents"]])
 
     def piece(name: str | None) -> Piece | None:
-        return Piece(name, found[name]) if name in found else None
+        return Piece(name, pieces[name]) if name in pieces else None
 
     return SentRequest(
-        model=named["model"] or "",
-        stream=named["stream"],
-        system=piece(named["system"]),
-        tools=piece(named["tools"]),
-        config=piece(named["config"]),
-        contents=tuple(Piece(name, found.get(name, "null")) for name in named["contents"]),
+        model=names["model"] or "",
+        stream=names["stream"],
+        system=piece(names["system"]),
+        tools=piece(names["tools"]),
+        config=piece(names["config"]),
+        contents=tuple(Piece(name, pieces.get(name, "null")) for name in names["contents"]),
     )
 
 
@@ -93,5 +93,5 @@ def _value(piece: Piece | None) -> Any:
     return None if piece is None else json.loads(piece.text)
 
 
-def _parsed(text: str | None) -> Any:
+def _parse(text: str | None) -> Any:
     return None if text is None else json.loads(text)

@@ -81,7 +81,7 @@ def transcriptions(event: Event) -> dict[str, str]:
 
 def _edits(marks: object) -> tuple[Intervention, ...]:
     """The marks of an event; agents may write what they like under their key."""
-    told = [fields_in(mark) for mark in marks] if isinstance(marks, list) else []
+    mark_fields = [fields_in(mark) for mark in marks] if isinstance(marks, list) else []
     return tuple(
         Intervention(
             *(
@@ -89,7 +89,7 @@ def _edits(marks: object) -> tuple[Intervention, ...]:
                 for name in ("action", "gate", "by", "call", "ran")
             )
         )
-        for mark in told[:KEYS_KEPT]
+        for mark in mark_fields[:KEYS_KEPT]
         if mark
     )
 
@@ -132,8 +132,10 @@ def _content_kind(event: Event) -> Kind:
         return "state"
     if event.artifact_delta:
         return "artifact"
-    saved = actions.get("endOfAgent") or actions.get("agentState") is not None or says_end(event)
-    return "checkpoint" if saved else "other"
+    is_checkpoint = (
+        actions.get("endOfAgent") or actions.get("agentState") is not None or says_end(event)
+    )
+    return "checkpoint" if is_checkpoint else "other"
 
 
 def _is_file(part: Part) -> bool:
@@ -148,7 +150,7 @@ def _text(
     responses: tuple[ResponseSummary, ...],
     edits: tuple[Intervention, ...],
 ) -> str:
-    said = _words_of(event)
+    words = _words_of(event)
     match kind:
         case "error":
             text = ": ".join(str(each) for each in (event.error_code, event.error_message) if each)
@@ -157,14 +159,14 @@ def _text(
         case "transfer":
             text = f"→ {event.transfer_to}"
         case "escalate":
-            text = said or "leaves the loop"
+            text = words or "leaves the loop"
         case "call":
             text = ", ".join(f"{call.name}({call.args})" for call in calls)
         case "result":
-            sent = _response_files(event)
+            response_files = _response_files(event)
             ran = {edit.call: f"({edit.ran})" for edit in edits if edit.ran}
             results = [
-                " ".join([_returned(each, args), *sent[place]])
+                " ".join([_response_text(each, args), *response_files[place]])
                 for place, each in enumerate(responses)
                 for args in [ran.get(each.id or "", "")]
             ]
@@ -172,14 +174,14 @@ def _text(
         case "state":
             text = _assignments(event.state_delta)
         case "artifact":
-            text = _saved(event.artifact_delta)
+            text = _file_versions(event.artifact_delta)
         case _:
             files = ", ".join(filter(None, map(_file, event.parts)))
-            text = f"{said} {files}".strip() or _unspoken(event)
+            text = f"{words} {files}".strip() or _wordless_text(event)
     return one_line(text, TEXT_LIMIT)
 
 
-def _returned(response: ResponseSummary, args: str) -> str:
+def _response_text(response: ResponseSummary, args: str) -> str:
     """An answer of a person isn't told under the framework's name of the question."""
     if response.name == CONFIRMATION:
         return response.preview
@@ -189,16 +191,16 @@ def _returned(response: ResponseSummary, args: str) -> str:
 
 
 def _assignments(delta: Fields) -> str:
-    shown = list(delta.items())[:KEYS_KEPT]
-    return ", ".join(f"{key} = {preview(value, PREVIEW_LIMIT)}" for key, value in shown)
+    entries = list(delta.items())[:KEYS_KEPT]
+    return ", ".join(f"{key} = {preview(value, PREVIEW_LIMIT)}" for key, value in entries)
 
 
-def _saved(delta: Fields) -> str:
-    shown = list(delta.items())[:KEYS_KEPT]
-    return "saved " + ", ".join(f"{name} v{version}" for name, version in shown)
+def _file_versions(delta: Fields) -> str:
+    entries = list(delta.items())[:KEYS_KEPT]
+    return "saved " + ", ".join(f"{name} v{version}" for name, version in entries)
 
 
-def _unspoken(event: Event) -> str:
+def _wordless_text(event: Event) -> str:
     """What an event without words and files says."""
     actions = event.actions
     notes = (
@@ -226,10 +228,10 @@ def _response_files(event: Event) -> list[list[str]]:
 
 
 def _words_of(event: Event) -> str:
-    spoken = [part.text for part in event.parts if part.text and not part.is_thought]
-    words: Iterable[str] = spoken or [part.text for part in event.parts if part.text]
-    if said := " ".join(text[: TEXT_LIMIT * 4] for text in words):
-        return said
+    texts = [part.text for part in event.parts if part.text and not part.is_thought]
+    words: Iterable[str] = texts or [part.text for part in event.parts if part.text]
+    if line := " ".join(text[: TEXT_LIMIT * 4] for text in words):
+        return line
     if aloud := transcriptions(event):
         return "; ".join(f"{word}: {text[: TEXT_LIMIT * 4]}" for word, text in aloud.items())
     codes = (part.code.get("code") or part.code_result.get("output") for part in event.parts)
@@ -274,7 +276,7 @@ def _outcome(response: Response, event: Event) -> str:
         word = "confirmed" if answer["confirmed"] else "rejected"
         payload = answer.get("payload")
         return word if payload is None else f"{word} with {preview(payload, PREVIEW_LIMIT)}"
-    return preview(decoded(unwrapped(response.value)), PREVIEW_LIMIT)
+    return preview(decode_text(unwrapped(response.value)), PREVIEW_LIMIT)
 
 
 def unwrapped(response: object) -> object:
@@ -284,7 +286,7 @@ def unwrapped(response: object) -> object:
     return response
 
 
-def decoded(value: object) -> object:
+def decode_text(value: object) -> object:
     """What a text of JSON holds, such as the answer of an MCP tool; other values as they are."""
     inner = json_in(value) if isinstance(value, str) else None
     return value if inner is None else inner

@@ -94,7 +94,7 @@ class ConditionError(ValueError):
         self.message = message
         self.at = at
 
-    def moved(self, by: int) -> "ConditionError":
+    def offset_by(self, by: int) -> "ConditionError":
         """The same of a text in which this one begins so many characters later."""
         return ConditionError(self.message, self.at + by)
 
@@ -111,16 +111,16 @@ class Word:
 
 def words(source: str) -> list[Word]:
     """The words of a text, the last of kind `end`; raises ConditionError at the first odd one."""
-    found: list[Word] = []
+    words: list[Word] = []
     at = 0
-    while not found or found[-1].kind != "end":
+    while not words or words[-1].kind != "end":
         match = _WORD.match(source, at)
         if match is None:
             at += len(source[at:]) - len(source[at:].lstrip())
             raise ConditionError(_odd(source[at]), at)
-        found.append(_word(match))
+        words.append(_word(match))
         at = match.end()
-    return found
+    return words
 
 
 def end_of_brackets(source: str, start: int) -> int:
@@ -195,8 +195,8 @@ class _Parser:
             raise self._wrong(f"expected {text!r}")
 
     def _wrong(self, what: str) -> ConditionError:
-        found = f"found {self._word.text!r}" if self._word.kind != "end" else "found the end"
-        return ConditionError(f"{what}, {found}", self._word.at)
+        actual = f"found {self._word.text!r}" if self._word.kind != "end" else "found the end"
+        return ConditionError(f"{what}, {actual}", self._word.at)
 
     def whole(self) -> Value:
         value = self._or()
@@ -238,7 +238,7 @@ class _Parser:
                 raise self._wrong("expected 'in' or 'like' after 'not'")
             return left
         self.operators.add(operator.text)
-        holds = compared(operator.text, left, self._value())
+        holds = comparison(operator.text, left, self._value())
         return negated(holds) if is_not else holds
 
     def _value(self) -> Value:
@@ -246,9 +246,9 @@ class _Parser:
             value = self._or()
             self._need(")")
         elif self._take("["):
-            value = _listed(self._items("]"))
+            value = _list(self._items("]"))
         elif self._word.kind == "name":
-            value = self._named()
+            value = self._name()
         else:
             return self._literal()
         return self._steps(value)
@@ -269,22 +269,24 @@ class _Parser:
         self._next += 1
         return _constant(-word.value if sign else word.value)
 
-    def _named(self) -> Value:
+    def _name(self) -> Value:
         word = self._word
         self._next += 1
         if self._take("("):
             function = FUNCTIONS.get(word.text)
             if function is None:
-                known = ", ".join(sorted(FUNCTIONS))
-                raise ConditionError(f"unknown function {word.text!r}; use one of {known}", word.at)
+                options = ", ".join(sorted(FUNCTIONS))
+                raise ConditionError(
+                    f"unknown function {word.text!r}; use one of {options}", word.at
+                )
             arguments = self._items(")")
             if len(arguments) != 1:
                 raise ConditionError(f"{word.text}() takes one value", word.at)
             self.operators.add(word.text)
-            return _called(function, arguments[0])
+            return _call(function, arguments[0])
         if word.text not in self._names:
-            known = ", ".join(self._names)
-            raise ConditionError(f"unknown name {word.text!r}; use one of {known}", word.at)
+            options = ", ".join(self._names)
+            raise ConditionError(f"unknown name {word.text!r}; use one of {options}", word.at)
         self.names.add(word.text)
         if word.text == "run":
             self._check_run()
@@ -300,8 +302,8 @@ class _Parser:
 
     def _steps(self, value: Value) -> Value:
         """The path behind a value: `.name` and `[…]`, any number of them."""
-        while taken := self._take(".", "["):
-            if taken.text == "[":
+        while mark := self._take(".", "["):
+            if mark.text == "[":
                 value = _member(value, self._or())
                 self._need("]")
             elif self._word.kind in {"name", "mark", "constant"} and self._word.text.isidentifier():
@@ -325,29 +327,29 @@ def _fact(name: str) -> Value:
 
 def any_of(parts: Sequence[Value]) -> Value:
     """Whether one of them holds."""
-    return _decided(parts, by=True)
+    return _decision(parts, by=True)
 
 
 def all_of(parts: Sequence[Value]) -> Value:
     """Whether all of them hold."""
-    return _decided(parts, by=False)
+    return _decision(parts, by=False)
 
 
-def _decided(parts: Sequence[Value], *, by: bool) -> Value:
+def _decision(parts: Sequence[Value], *, by: bool) -> Value:
     """One part may decide, whatever others would say that can't be told yet."""
     if len(parts) == 1:
         return parts[0]
 
     def decide(facts: Facts) -> bool:
-        unread: Unread | None = None
+        undecided: Unread | None = None
         for part in parts:
             try:
                 if bool(part(facts)) is by:
                     return by
             except Unread as error:
-                unread = error
-        if unread is not None:
-            raise unread
+                undecided = error
+        if undecided is not None:
+            raise undecided
         return not by
 
     return decide
@@ -358,17 +360,17 @@ def negated(value: Value) -> Value:
     return lambda facts: not value(facts)
 
 
-def compared(operator: str, left: Value, right: Value) -> Value:
+def comparison(operator: str, left: Value, right: Value) -> Value:
     """A comparison with one of the operators."""
     holds = OPERATORS[operator]
     return lambda facts: holds(left(facts), right(facts))
 
 
-def _listed(items: list[Value]) -> Value:
+def _list(items: list[Value]) -> Value:
     return lambda facts: [item(facts) for item in items]
 
 
-def _called(function: Callable[[Any], Any], argument: Value) -> Value:
+def _call(function: Callable[[Any], Any], argument: Value) -> Value:
     return lambda facts: function(argument(facts))
 
 
@@ -393,7 +395,7 @@ def _equal(left: Any, right: Any) -> bool:
         return False
 
 
-def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+def _in_order(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def both(left: Any, right: Any) -> bool:
         if isinstance(left, str) and isinstance(right, str):
             return compare(left, right)
@@ -425,20 +427,20 @@ def like(text: Any, pattern: Any) -> bool:
         return False
     at = len(first)
     for piece in rest:
-        found = text.find(piece, at, end)
-        if found < 0:
+        place = text.find(piece, at, end)
+        if place < 0:
             return False
-        at = found + len(piece)
+        at = place + len(piece)
     return True
 
 
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "==": _equal,
     "!=": lambda left, right: not _equal(left, right),
-    "<": _ordered(lambda left, right: left < right),
-    "<=": _ordered(lambda left, right: left <= right),
-    ">": _ordered(lambda left, right: left > right),
-    ">=": _ordered(lambda left, right: left >= right),
+    "<": _in_order(lambda left, right: left < right),
+    "<=": _in_order(lambda left, right: left <= right),
+    ">": _in_order(lambda left, right: left > right),
+    ">=": _in_order(lambda left, right: left >= right),
     "in": _within,
     "like": like,
 }

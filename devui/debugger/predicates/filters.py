@@ -22,7 +22,7 @@ from devui.debugger.predicates.expressions import (
     ConditionError,
     Value,
     all_of,
-    compared,
+    comparison,
     compiled,
     end_of_brackets,
     like,
@@ -270,13 +270,13 @@ def _term(name: str, compare: str, value: str, *, at: int) -> _Term:
         raise FilterError(f"write {name}:NAME", at)
     patterns = tuple(_unquoted(each).lower() for each in _values(value))
     patterns = tuple(_SYNONYMS.get((name, each), each) for each in patterns)
-    known = FIELDS[name].words
-    for each in patterns if known else ():
-        if not any(like(one, each) for one in known):
+    words = FIELDS[name].words
+    for each in patterns if words else ():
+        if not any(like(one, each) for one in words):
             noun = "flag" if name == "is" else name
-            raise FilterError(f"unknown {noun} {each!r}. Use {', '.join(known)}", at)
+            raise FilterError(f"unknown {noun} {each!r}. Use {', '.join(words)}", at)
     keys = patterns if name == "key" else ()
-    return _Term(_named(FIELDS[name], patterns), keys=keys, words=WordTerm(name, patterns))
+    return _Term(_names_match(FIELDS[name], patterns), keys=keys, words=WordTerm(name, patterns))
 
 
 def _values(value: str) -> list[str]:
@@ -301,10 +301,10 @@ def _figure(name: str, compare: str, value: str, at: int) -> _Term:
     except ValueError:
         raise FilterError(f"write {name}>NUMBER, or <, >=, <=", at) from None
     operator = compare if compare in {"<", "<=", ">", ">="} else "=="
-    return _Term(compared(operator, lambda facts: facts.get(name), lambda _: number))
+    return _Term(comparison(operator, lambda facts: facts.get(name), lambda _: number))
 
 
-def _named(field: Field, patterns: tuple[str, ...]) -> Value:
+def _names_match(field: Field, patterns: tuple[str, ...]) -> Value:
     def match(names: Iterable[str | None]) -> bool:
         lower = [name.lower() for name in names if name is not None]
         return any(like(name, pattern) for pattern in patterns for name in lower)
@@ -312,8 +312,8 @@ def _named(field: Field, patterns: tuple[str, ...]) -> Value:
     def holds(facts: Facts) -> bool:
         try:
             return match(field.names(facts))
-        except Unread as unread:
-            if match(unread.part):
+        except Unread as error:
+            if match(error.part):
                 return True
             raise
 

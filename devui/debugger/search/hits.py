@@ -64,15 +64,15 @@ async def find(
     """Look for events below a seq, in all sessions or in one; at most `most` of each session."""
     query, noted = index_query(event_filter, session), asks_for_notes(event_filter)
     rows: dict[int, list[EventRow]] = {}
-    last, looked, page_end = before, 0, None
-    while looked < _MOST and page_end is None:
-        full = [key for key, known in rows.items() if len(known) > most]
+    last, scanned, page_end = before, 0, None
+    while scanned < _MOST and page_end is None:
+        full = [key for key, session_rows in rows.items() if len(session_rows) > most]
         batch = await _candidates(journal, query, before=last, noted=noted, but=full)
-        needed = {each.session: most + 1 - len(rows.get(each.session, ())) for each in batch}
-        first, others = _split(batch, needed)
+        quotas = {each.session: most + 1 - len(rows.get(each.session, ())) for each in batch}
+        first, others = _split(batch, quotas)
         matching = await _matching(journal, event_filter, prices, first)
         enough = Counter(row.session for row in matching.values())
-        others = [each for each in others if enough[each.session] < needed[each.session]]
+        others = [each for each in others if enough[each.session] < quotas[each.session]]
         if others:
             matching |= await _matching(journal, event_filter, prices, others)
         for candidate in batch:
@@ -86,36 +86,38 @@ async def find(
             if candidate.seq in matching:
                 rows.setdefault(candidate.session, []).append(matching[candidate.seq])
             last = candidate.seq
-        looked += len(first) + len(others)
+        scanned += len(first) + len(others)
         if len(batch) < _BATCH:
             break
     else:
         page_end = page_end or last
-    more = {key for key, known in rows.items() if len(known) > most}
+    more = {key for key, session_rows in rows.items() if len(session_rows) > most}
     sessions = await journal.search.sessions(rows)
-    events = await journal.search.bodies(row.seq for known in rows.values() for row in known[:most])
+    events = await journal.search.bodies(
+        row.seq for session_rows in rows.values() for row in session_rows[:most]
+    )
     results = [
         SessionHits(
             sessions[key],
-            [Hit(row, events[row.seq]) for row in known[:most] if row.seq in events],
+            [Hit(row, events[row.seq]) for row in session_rows[:most] if row.seq in events],
             has_more=key in more,
         )
-        for key, known in rows.items()
+        for key, session_rows in rows.items()
         if key in sessions
     ]
     return SearchResults(results, page_end)
 
 
 def _split(
-    batch: Sequence[Candidate], needed: Mapping[int, int]
+    batch: Sequence[Candidate], quotas: Mapping[int, int]
 ) -> tuple[list[Candidate], list[Candidate]]:
     """As many of each session as are needed if all of them match, and the others."""
     first: list[Candidate] = []
     others: list[Candidate] = []
-    seen = Counter[int]()
+    counts = Counter[int]()
     for each in batch:
-        seen[each.session] += 1
-        (first if seen[each.session] <= needed[each.session] else others).append(each)
+        counts[each.session] += 1
+        (first if counts[each.session] <= quotas[each.session] else others).append(each)
     return first, others
 
 
@@ -140,8 +142,8 @@ async def _matching(
     answers = await asyncio.to_thread(_by_rows, rows, previous, notes, event_filter, prices)
     undecided = [seq for seq, (_, answer) in answers.items() if answer is None]
     bodies = await search.bodies(undecided) if undecided else {}
-    decided = await asyncio.to_thread(_by_bodies, answers, bodies, event_filter)
-    return {seq: rows[seq] for seq in decided}
+    matches = await asyncio.to_thread(_by_bodies, answers, bodies, event_filter)
+    return {seq: rows[seq] for seq in matches}
 
 
 _Answers = dict[int, tuple[Facts, bool | None]]

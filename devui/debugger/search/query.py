@@ -33,8 +33,8 @@ def search_text(row: EventRow, event: Event) -> SearchText:
     try:
         return _search_text(row, event)
     except (ValueError, RecursionError):
-        said = _lines((row.summary.text,))
-        return SearchText(row.seq, place(row.session), said, row.author, "", "", row.kind, "")
+        words = _lines((row.summary.text,))
+        return SearchText(row.seq, place(row.session), words, row.author, "", "", row.kind, "")
 
 
 def _search_text(row: EventRow, event: Event) -> SearchText:

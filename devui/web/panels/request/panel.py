@@ -172,7 +172,7 @@ async def raw_request(services: Services, span: SpanRow) -> RawRequest:
     request, _ = await request_and_answers(services.journal, span)
     if request is None:
         return RawRequest(json_text(None))
-    return RawRequest(await asyncio.to_thread(lambda: json_text(request.parsed())))
+    return RawRequest(await asyncio.to_thread(lambda: json_text(request.as_json())))
 
 
 async def block_body(services: Services, span: SpanRow, position: int) -> BlockBody | None:

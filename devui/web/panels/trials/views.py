@@ -218,7 +218,7 @@ async def again(request: Request) -> Response:
     body, answers = await request_and_answers(services.journal, span)
     if body is None:
         raise NotFound("the request was too large to record")
-    original = body.parsed()
+    original = body.as_json()
     current: Mapping[str, Any] = original
     note = ""
     if request.method == "POST":
