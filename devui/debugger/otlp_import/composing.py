@@ -52,8 +52,10 @@ def compose(texts: Sequence[str]) -> tuple[NewImport, Callable[[Landing], None]]
     spans = sorted(map(ReceivedSpan.from_json, texts), key=lambda span: (span.start, -span.end))
     users = (user for span in spans if (user := meaning.user_of(span)))
     app, user = spans[0].service, next(users, ANYBODY)
-    named = next((name for span in spans if (name := meaning.session_of(span))), spans[0].trace)
-    whence = {"app": app, "user": user, "id": named}
+    session_id = next(
+        (name for span in spans if (name := meaning.session_of(span))), spans[0].trace
+    )
+    whence = {"app": app, "user": user, "id": session_id}
     nothing: dict[str, Any] = {"forked": [], "forks": [], "redacted": 0, "extra": {}}
     new = NewImport(
         app=app,
@@ -91,9 +93,9 @@ def _land(landing: Landing, spans: Sequence[ReceivedSpan]) -> None:
 
 def _run(session: int, trace: str, spans: Sequence[ReceivedSpan]) -> RunRow:
     """The run of a trace. One whose root has not come is `interrupted`, as far as is known."""
-    known = {span.id for span in spans}
+    span_ids = {span.id for span in spans}
     root = next((span for span in spans if span.parent is None), None)
-    tops = [span for span in spans if span.parent not in known]
+    tops = [span for span in spans if span.parent not in span_ids]
     failed = root.error if root else None
     kind, _, message = (failed or "").partition(": ")
     error = {"type": kind, "message": message, "traceback": ""} if failed else None
@@ -160,9 +162,9 @@ def _around(span: ReceivedSpan, by_id: dict[str, ReceivedSpan]) -> Iterator[Rece
 
 def _events(run: RunRow, steps: Sequence[_Step]) -> Iterable[_Event]:
     models = [step for step in steps if step.kind == "model"]
-    if models and (said := _last_words(models[0])) is not None:
+    if models and (content := _last_words(models[0])) is not None:
         body = _body(run, f"{models[0].span.id}-user", "user", run.started)
-        yield _Event(run.started, {**body, "content": said})
+        yield _Event(run.started, {**body, "content": content})
     tools = [step for step in steps if step.kind == "tool"]
     for step in models:
         answer = meaning.answer_of(step.span)
@@ -183,10 +185,10 @@ def _give_ids(answer: dict[str, Any], model: _Step, tools: list[_Step]) -> None:
 
     A model may give its calls none; google-adk makes them up when the model's span has ended.
     """
-    known = {meaning.call_of(tool.span) for tool in tools}
+    call_ids = {meaning.call_of(tool.span) for tool in tools}
     for part in (answer.get("content") or {}).get("parts") or ():
         call = part.get("functionCall")
-        if call is None or call.get("id") in known - {None}:
+        if call is None or call.get("id") in call_ids - {None}:
             continue
         for tool in tools:
             same = meaning.name_of(tool.span, "tool") == call.get("name")
@@ -247,13 +249,13 @@ def _name(event: _Event, ids: set[str]) -> None:
 
 
 def _land_span(landing: Landing, run: str, step: _Step, pieces: set[str]) -> None:
-    span, sent, result = step.span, None, None
+    span, payload, result = step.span, None, None
     if step.kind == "model":
         answer = meaning.answer_of(span)
-        sent = _request(landing, span, pieces)
+        payload = _request(landing, span, pieces)
         result = json.dumps([[span.seconds, answer]]) if answer else None
     elif step.kind == "tool":
-        sent, result = (
+        payload, result = (
             None if value is None else json.dumps(value, ensure_ascii=False)
             for value in (meaning.arguments_of(span), meaning.result_of(span))
         )
@@ -267,7 +269,7 @@ def _land_span(landing: Landing, run: str, step: _Step, pieces: set[str]) -> Non
         branch=None,
         call=meaning.call_of(span) if step.kind == "tool" else None,
         began=span.start,
-        sent=sent,
+        sent=payload,
     )
     landing.span(new, step.event, (span.seconds, None, span.error, result, None))
 

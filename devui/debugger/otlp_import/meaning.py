@@ -126,25 +126,25 @@ def call_of(span: ReceivedSpan) -> str | None:
 def arguments_of(span: ReceivedSpan) -> Any:
     """What a tool was called with."""
     names = ("gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args")
-    return _parsed(first(span, *names, "tool.parameters", "input.value", "traceloop.entity.input"))
+    return _parse(first(span, *names, "tool.parameters", "input.value", "traceloop.entity.input"))
 
 
 def result_of(span: ReceivedSpan) -> Any:
     """What a tool gave."""
     names = ("gen_ai.tool.call.result", "gcp.vertex.agent.tool_response")
-    return _parsed(first(span, *names, "output.value", "traceloop.entity.output"))
+    return _parse(first(span, *names, "output.value", "traceloop.entity.output"))
 
 
 def request_of(span: ReceivedSpan) -> Json | None:
     """What a model was asked: `system`, `tools`, `config`, `contents`; None if nothing is told."""
-    own = _parsed(first(span, "gcp.vertex.agent.llm_request"))
+    own = _parse(first(span, "gcp.vertex.agent.llm_request"))
     if isinstance(own, dict) and own:
         return _adk_request(own)
-    system = _parsed(first(span, "gen_ai.system_instructions"))
+    system = _parse(first(span, "gen_ai.system_instructions"))
     contents = [_content(each) for each in _messages(span, "input")]
     if not contents and not system:
         return None
-    tools = _parsed(first(span, "gen_ai.tool.definitions"))
+    tools = _parse(first(span, "gen_ai.tool.definitions"))
     parts = [part for each in _dicts(system) for part in _parts({"parts": [each]})]
     return {
         "system": {"parts": parts} if parts else None,
@@ -157,11 +157,11 @@ def request_of(span: ReceivedSpan) -> Json | None:
 def answer_of(span: ReceivedSpan) -> Json:
     """What a model answered, in the form of ADK's responses, as far as it is told."""
     answer: Json = {}
-    own = _parsed(first(span, "gcp.vertex.agent.llm_response"))
+    own = _parse(first(span, "gcp.vertex.agent.llm_response"))
     if isinstance(own, dict) and isinstance(own.get("content"), dict):
         answer["content"] = _adk_content(own["content"])
-    elif said := [_content(each) for each in _messages(span, "output")]:
-        parts = [part for each in said for part in each["parts"]]
+    elif messages := [_content(each) for each in _messages(span, "output")]:
+        parts = [part for each in messages for part in each["parts"]]
         answer["content"] = {"role": "model", "parts": parts}
     usage = {name: _count(first(span, *names)) for name, names in _COUNTS.items()}
     if counts := {name: count for name, count in usage.items() if count is not None}:
@@ -190,17 +190,17 @@ def _settings(span: ReceivedSpan) -> Json:
 
 def _messages(span: ReceivedSpan, side: Literal["input", "output"]) -> list[Json]:
     """Messages as OpenTelemetry's conventions have them, from whichever attributes hold them."""
-    messages = _parsed(first(span, f"gen_ai.{side}.messages"))
+    messages = _parse(first(span, f"gen_ai.{side}.messages"))
     if messages is not None:
         return _dicts(messages)
     older = "gen_ai.prompt." if side == "input" else "gen_ai.completion."
     for prefix in (f"llm.{side}_messages.", older):
-        if members := _numbered(span, prefix):
+        if members := _by_index(span, prefix):
             return [_message(members[index]) for index in sorted(members)]
     return []
 
 
-def _numbered(span: ReceivedSpan, prefix: str) -> dict[int, Json]:
+def _by_index(span: ReceivedSpan, prefix: str) -> dict[int, Json]:
     members: dict[int, Json] = {}
     for name, value in span.attributes.items():
         match = _INDEXED.fullmatch(name[len(prefix) :]) if name.startswith(prefix) else None
@@ -215,7 +215,7 @@ def _message(members: Json) -> Json:
     content, call = members.get("content"), members.get("tool_call_id")
     if call is not None:
         answer = {"type": "tool_call_response", "id": call, "name": members.get("name")}
-        parts.append({**answer, "response": _parsed(content)})
+        parts.append({**answer, "response": _parse(content)})
     elif content is not None:
         parts.append({"type": "text", "content": content})
     for index in range(len(members)):
@@ -225,9 +225,9 @@ def _message(members: Json) -> Json:
         ):
             name = members.get(f"{prefix}{inner}name")
             if name is not None:
-                arguments = _parsed(members.get(f"{prefix}{inner}arguments"))
-                made = {"type": "tool_call", "id": members.get(f"{prefix}id"), "name": name}
-                parts.append({**made, "arguments": arguments})
+                arguments = _parse(members.get(f"{prefix}{inner}arguments"))
+                tool_call = {"type": "tool_call", "id": members.get(f"{prefix}id"), "name": name}
+                parts.append({**tool_call, "arguments": arguments})
                 break
     return {"role": members.get("role"), "parts": parts}
 
@@ -247,13 +247,15 @@ def _parts(message: Json) -> list[Json]:
 
 def _part(part: Json) -> Iterator[Json]:
     name = _text(part.get("name"))
-    named = {key: value for key, value in (("id", _text(part.get("id"))), ("name", name)) if value}
+    identity = {
+        key: value for key, value in (("id", _text(part.get("id"))), ("name", name)) if value
+    }
     match part.get("type"):
         case "tool_call":
-            yield {"functionCall": {**named, "args": _mapping(part.get("arguments"))}}
+            yield {"functionCall": {**identity, "args": _mapping(part.get("arguments"))}}
         case "tool_call_response":
             response = part.get("response", part.get("result"))
-            yield {"functionResponse": {**named, "response": _mapping(response)}}
+            yield {"functionResponse": {**identity, "response": _mapping(response)}}
         case "reasoning":
             yield {"text": _plain(part.get("content")), "thought": True}
         case "text":
@@ -293,23 +295,23 @@ def _adk_request(request: Json) -> Json:
     system, tools = settings.pop("system_instruction", None), settings.pop("tools", None)
     return {
         "system": system or None,
-        "tools": [_renamed(each) for each in _dicts(tools)] or None,
-        "config": _renamed(settings) or None,
+        "tools": [_with_adk_names(each) for each in _dicts(tools)] or None,
+        "config": _with_adk_names(settings) or None,
         "contents": [_adk_content(each) for each in _dicts(request.get("contents"))],
     }
 
 
 def _adk_content(content: Json) -> Json:
-    parts = [_renamed(part) for part in _dicts(content.get("parts"))]
+    parts = [_with_adk_names(part) for part in _dicts(content.get("parts"))]
     return {"role": _text(content.get("role")) or "user", "parts": parts}
 
 
-def _renamed(members: Json) -> Json:
+def _with_adk_names(members: Json) -> Json:
     """Members as ADK's wire form calls them; what authors have named is inside of them."""
     return {_ADK_MEMBERS.get(key, key): value for key, value in members.items()}
 
 
-def _parsed(value: Any) -> Any:
+def _parse(value: Any) -> Any:
     """The value of a JSON text; other texts as they are, and what was withheld as None."""
     if not isinstance(value, str):
         return value
@@ -327,8 +329,8 @@ def _dicts(value: Any) -> list[Json]:
 
 
 def _mapping(value: Any) -> Json | None:
-    parsed = _parsed(value)
-    return parsed if parsed is None or isinstance(parsed, dict) else {"result": parsed}
+    result = _parse(value)
+    return result if result is None or isinstance(result, dict) else {"result": result}
 
 
 def _plain(value: Any) -> str:

@@ -76,7 +76,7 @@ def _message(shape: dict[int, _Field]) -> Callable[[Any, _Room], dict[str, Any]]
             raise BadProtobuf(f"values are nested deeper than {_DEEPEST} levels")
         if not isinstance(data, memoryview):
             raise BadProtobuf("found a number, expected a message")
-        made: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         room.depth += 1
         for number, _, value in _fields(data):
             room.fields -= 1
@@ -85,13 +85,13 @@ def _message(shape: dict[int, _Field]) -> Callable[[Any, _Room], dict[str, Any]]
             field = shape.get(number)
             if field is None:
                 continue
-            told = field.read(value, room)
+            member = field.read(value, room)
             if field.many:
-                made.setdefault(field.name, []).append(told)
+                members.setdefault(field.name, []).append(member)
             else:
-                made[field.name] = told
+                members[field.name] = member
         room.depth -= 1
-        return made
+        return members
 
     return read
 
@@ -127,7 +127,7 @@ def _bool(value: Any, room: _Room) -> bool:
     return bool(_whole(value, room))
 
 
-def _fixed(code: str) -> Callable[[Any, _Room], Any]:
+def _fixed_width(code: str) -> Callable[[Any, _Room], Any]:
     def read(value: Any, _: _Room) -> Any:
         try:
             return struct.unpack(f"<{code}", _raw(value))[0]
@@ -145,13 +145,13 @@ _VALUE |= {
     1: _Field("stringValue", _text),
     2: _Field("boolValue", _bool),
     3: _Field("intValue", _whole),
-    4: _Field("doubleValue", _fixed("d")),
+    4: _Field("doubleValue", _fixed_width("d")),
     5: _Field("arrayValue", _message({1: _Field("values", _read_value, many=True)})),
     6: _Field("kvlistValue", _message({1: _Field("values", _ATTRIBUTE, many=True)})),
     7: _Field("bytesValue", _base64),
 }
 _EVENT = {
-    1: _Field("timeUnixNano", _fixed("Q")),
+    1: _Field("timeUnixNano", _fixed_width("Q")),
     2: _Field("name", _text),
     3: _Field("attributes", _ATTRIBUTE, many=True),
 }
@@ -160,8 +160,8 @@ _SPAN = {
     2: _Field("spanId", _hex),
     4: _Field("parentSpanId", _hex),
     5: _Field("name", _text),
-    7: _Field("startTimeUnixNano", _fixed("Q")),
-    8: _Field("endTimeUnixNano", _fixed("Q")),
+    7: _Field("startTimeUnixNano", _fixed_width("Q")),
+    8: _Field("endTimeUnixNano", _fixed_width("Q")),
     9: _Field("attributes", _ATTRIBUTE, many=True),
     11: _Field("events", _message(_EVENT), many=True),
     15: _Field("status", _message({2: _Field("message", _text), 3: _Field("code", _whole)})),
@@ -177,7 +177,7 @@ _RESOURCE = {
 _read_request = _message({1: _Field("resourceSpans", _message(_RESOURCE), many=True)})
 
 
-def decoded(data: bytes) -> dict[str, Any]:
+def decode_request(data: bytes) -> dict[str, Any]:
     """An export request as OTLP's JSON has it. Raises BadProtobuf."""
     return _read_request(memoryview(data), _Room())
 
@@ -201,8 +201,8 @@ def _written_text(number: int, text: str) -> bytes:
 
 
 def _varint_bytes(number: int) -> bytes:
-    written = b""
+    output = b""
     while number >= 0x80:
-        written += bytes([number & 0x7F | 0x80])
+        output += bytes([number & 0x7F | 0x80])
         number >>= 7
-    return written + bytes([number])
+    return output + bytes([number])

@@ -48,16 +48,16 @@ class ReceivedSpan:
         return cls(**json.loads(text))
 
 
-def received(document: Any) -> tuple[list[ReceivedSpan], list[str]]:
+def spans_in(document: Any) -> tuple[list[ReceivedSpan], list[str]]:
     """The spans of a request in OTLP's JSON, and why others are not taken. Raises BadTrace."""
-    taken, refused = [], []
+    spans, reasons = [], []
     for service, raw in _spans(document):
         try:
-            taken.append(_span(service, raw))
+            spans.append(_span(service, raw))
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
             name = raw.get("name") if isinstance(raw, Mapping) else None
-            refused.append(f"span {name!r}: {error}")
-    return taken, refused
+            reasons.append(f"span {name!r}: {error}")
+    return spans, reasons
 
 
 def _spans(document: Any) -> Iterator[tuple[str, Any]]:
@@ -73,10 +73,10 @@ def _spans(document: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _list(value: Any, name: str) -> list[Any]:
-    found = _member(value, name, [])
-    if not isinstance(found, list):
+    items = _member(value, name, [])
+    if not isinstance(items, list):
         raise BadTrace(f"{name} is not a list")
-    return found
+    return items
 
 
 def _member(value: Any, name: str, default: Any) -> Any:
@@ -134,8 +134,8 @@ def _attributes(holder: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _value(encoded: Mapping[str, Any]) -> Any:
-    for kind, value in encoded.items():
+def _value(any_value: Mapping[str, Any]) -> Any:
+    for kind, value in any_value.items():
         match kind:
             case "intValue":
                 return int(value)

@@ -15,8 +15,13 @@ from devui.debugger.events.otlp import resource_spans, span
 from devui.debugger.events.spans import request_and_answers, sent_and_result
 from devui.debugger.otlp_import import meaning
 from devui.debugger.otlp_import.composing import compose
-from devui.debugger.otlp_import.protobuf import BadProtobuf, decoded, encoded_answer, encoded_status
-from devui.debugger.otlp_import.spans import BadTrace, ReceivedSpan, received
+from devui.debugger.otlp_import.protobuf import (
+    BadProtobuf,
+    decode_request,
+    encoded_answer,
+    encoded_status,
+)
+from devui.debugger.otlp_import.spans import BadTrace, ReceivedSpan, spans_in
 from devui.debugger.secrets.fragments import clean_answers
 from devui.store.errors import BadValue
 from devui.store.imports import NewTrace, TakenName
@@ -128,8 +133,8 @@ async def _keep(services: Services, spans: list[ReceivedSpan]) -> list[str]:
 
 def _spans(body: bytes, media: str) -> tuple[list[ReceivedSpan], list[str]]:
     try:
-        document = decoded(body) if media == PROTOBUF else parse_json(body, of_runtime=True)
-        return received(document)
+        document = decode_request(body) if media == PROTOBUF else parse_json(body, of_runtime=True)
+        return spans_in(document)
     except (BadProtobuf, BadTrace) as error:
         raise BadRequest(f"the body isn't an export request: {error}") from error
 
