@@ -73,9 +73,9 @@ async def tool_effects(
     `marks` are those of the code. Where two agents' tools of one name say different things, the
     name counts as unknown.
     """
-    found: dict[str, ToolEffect] = {}
+    effects: dict[str, ToolEffect] = {}
     for tool, mark in marks:
         says = from_code(mark)
-        found[tool] = says if found.get(tool, says) == says else UNKNOWN
-    said = await journal.tool_effects.of(app)
-    return found | {row.tool: ToolEffect(row.effect, "person", row.actor) for row in said}
+        effects[tool] = says if effects.get(tool, says) == says else UNKNOWN
+    rows = await journal.tool_effects.of(app)
+    return effects | {row.tool: ToolEffect(row.effect, "person", row.actor) for row in rows}

@@ -28,8 +28,8 @@ async def guard_over(
     """
     recorded = await recorded_calls(journal, session.key, after=after, until=until)
     marks = list(marks_of(agents))
-    named = {tool for tool, _ in marks}
-    marks += [(call.tool, call.mark) for call in recorded if call.tool not in named]
+    known_tools = {tool for tool, _ in marks}
+    marks += [(call.tool, call.mark) for call in recorded if call.tool not in known_tools]
     effects = await tool_effects(journal, session.app, marks)
     guard = Guard(policy, effects, recorded)
     return guard if policy != "run" and guard.watches else None

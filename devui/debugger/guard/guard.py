@@ -42,7 +42,7 @@ class Guard:
         self._effects = effects
         self._remaining = list(recorded)
         self._ran = {call.tool for call in recorded}
-        self._allowed: list[tuple[str, Mapping[str, Any]]] = []
+        self._allowed_calls: list[tuple[str, Mapping[str, Any]]] = []
 
     @property
     def watches(self) -> bool:
@@ -51,27 +51,27 @@ class Guard:
 
     def allow(self, tool: str, args: Mapping[str, Any]) -> None:
         """Let one call with these arguments run: somebody has decided about it already."""
-        self._allowed.append((tool, args))
+        self._allowed_calls.append((tool, args))
 
     def rule(self, tool: str, args: Mapping[str, Any]) -> Ruling:
         """What is to become of a call that is about to be made; its record is used up by it."""
         effect = self._effects.get(tool, UNKNOWN)
-        if (tool, args) in self._allowed:
-            self._allowed.remove((tool, args))
+        if (tool, args) in self._allowed_calls:
+            self._allowed_calls.remove((tool, args))
             self._take(tool, args)
             return Ruling("run", effect)
         if self.policy == "run" or effect.is_safe or tool not in self._ran:
             return Ruling("run", effect)
         offer = self._take(tool, args)
         exact = offer is not None and offer.args == args
-        answered = self.policy == "recorded" and exact
-        return Ruling("answer" if answered else "ask", effect, offer, exact)
+        is_answered = self.policy == "recorded" and exact
+        return Ruling("answer" if is_answered else "ask", effect, offer, exact)
 
     def _take(self, tool: str, args: Mapping[str, Any]) -> RecordedCall | None:
         """The first record of the tool that is left, one with the same arguments before others."""
         of_tool = [call for call in self._remaining if call.tool == tool]
-        found = next((call for call in of_tool if call.args == args), None)
-        found = found or next(iter(of_tool), None)
-        if found is not None:
-            self._remaining.remove(found)
-        return found
+        record = next((call for call in of_tool if call.args == args), None)
+        record = record or next(iter(of_tool), None)
+        if record is not None:
+            self._remaining.remove(record)
+        return record

@@ -39,11 +39,11 @@ async def recorded_calls(
 ) -> tuple[RecordedCall, ...]:
     """The answered calls of a session whose results are in events `after` < number <= `until`, in
     the order of their results; of very many events those behind the first."""
-    known = await journal.sessions.get(session)
-    events = known.events if known else 0
+    session_row = await journal.sessions.get(session)
+    events = session_row.events if session_row else 0
     last = events if until is None else min(until, events)
     calls: dict[str, tuple[str, Mapping[str, Any], Effect | None]] = {}
-    found: list[tuple[str, RecordedCall]] = []
+    results: list[tuple[str, RecordedCall]] = []
     numbers = range(max(1, after - _BEFORE), min(last, after + MOST) + 1)
     bodies = await journal.events.bodies(session, numbers)
     for row, event in bodies:
@@ -55,17 +55,17 @@ async def recorded_calls(
                 continue
             if answer.id in event.confirmations:
                 continue  # it hasn't run: it only says that it waits for a consent
-            if (called := str(answer.id)) in calls and row.number > after:
-                tool, args, mark = calls[called]
-                recorded = RecordedCall(tool, args, answer.result, session, row.number, mark)
-                found.append((called, recorded))
-    effects = await journal.spans.effects(session, [called for called, _ in found])
+            if (call_id := str(answer.id)) in calls and row.number > after:
+                tool, args, mark = calls[call_id]
+                record = RecordedCall(tool, args, answer.result, session, row.number, mark)
+                results.append((call_id, record))
+    effects = await journal.spans.effects(session, [call_id for call_id, _ in results])
     return tuple(
-        replace(each, effects=kept_actions(effects[called])) if called in effects else each
-        for called, each in found
+        replace(each, effects=kept_actions(effects[call_id])) if call_id in effects else each
+        for call_id, each in results
     )
 
 
 def kept_actions(effects: str) -> dict[str, Any]:
     """Of the actions of a call, as JSON text, those that go along with its result elsewhere."""
-    return {name: told for name, told in json.loads(effects).items() if name not in _OWN}
+    return {name: value for name, value in json.loads(effects).items() if name not in _OWN}

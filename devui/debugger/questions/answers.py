@@ -41,25 +41,25 @@ async def check_answers(
     Raises ForeignQuestion, NoSuchCall and AnsweredAlready. A call of an app's own long-running tool
     may get several results, one after the other. A result without an id answers no call.
     """
-    seen, invocations = None, set()
+    seq, invocations = None, set()
     for response in Content(message or {}).responses:
         call = str(response.id or "")
         if response.name in HUMAN_CALLS:
-            seen = await open_until(journal, session, call, await _asked_at(journal, session, call))
+            seq = await open_until(journal, session, call, await _asked_at(journal, session, call))
         if call:
             invocations.add(await _invocation_of(journal, session, call))
     if len(invocations) > 1:
         raise NoSuchCall(
             "the message answers function calls of several invocations: send one message for each"
         )
-    return seen
+    return seq
 
 
 async def _invocation_of(journal: Journal, session: int, call: str) -> str:
     """The invocation that made the call, as far as it counts. Raises NoSuchCall."""
     rows = [row for row, _ in await _calling(journal, session, call)]
-    taken = await taken_back(journal, session) if rows else NOTHING_TAKEN
-    counting = [row for row in rows if taken.by(row.number) is None]
+    rewinds = await taken_back(journal, session) if rows else NOTHING_TAKEN
+    counting = [row for row in rows if rewinds.by(row.number) is None]
     if counting:
         return counting[-1].invocation_id
     why = "a rewind has taken back" if rows else "this session does not have"

@@ -45,7 +45,7 @@ async def _asker(journal: Journal, session: int, call: Call) -> Asker | None:
     if about.startswith(_OF_NODE):
         return Asker("node", name_of(about.removeprefix(_OF_NODE)))
     for row, _ in await journal.events.asking(session, about):
-        for made in row.summary.calls:
-            if made.id == about:
-                return Asker("tool", made.name)
+        for each in row.summary.calls:
+            if each.id == about:
+                return Asker("tool", each.name)
     return None

@@ -20,23 +20,25 @@ async def open_questions(journal: Journal, run: RunRow) -> list[dict[str, Any]]:
     rows = await journal.events.page(run.session, limit=_LOOKED_AT)
     if not any(Summary.may_ask(row.summary_json) for row in rows):
         return []
-    asked: dict[str, dict[str, Any]] = {}
+    questions: dict[str, dict[str, Any]] = {}
     for row in rows:
         summary = row.summary
         if row.invocation_id == run.invocation_id:
-            asked |= {
+            questions |= {
                 call.id: _as_json(row, call)
                 for call in summary.calls
                 if call.id and call.long_running
             }
         if row.author == USER:
             for answer in summary.responses:
-                asked.pop(answer.id or "", None)
-    bodies = await journal.events.bodies(run.session, {each["event"] for each in asked.values()})
+                questions.pop(answer.id or "", None)
+    bodies = await journal.events.bodies(
+        run.session, {each["event"] for each in questions.values()}
+    )
     askers = await askers_in(journal, run.session, [event for _, event in bodies])
     return [
         {**each, "for": asdict(askers[call]) if call in askers else None}
-        for call, each in asked.items()
+        for call, each in questions.items()
     ]
 
 

@@ -42,22 +42,22 @@ def questions_in(
 
 def _question(calls: tuple[str, list[str]]) -> str:
     what, about = calls
-    shown = "; ".join(filter(None, about))
-    return f"{what}: {shown}" if shown else what
+    subject = "; ".join(filter(None, about))
+    return f"{what}: {subject}" if subject else what
 
 
 def _requests(event: Event, responses: tuple[ResponseSummary, ...]) -> dict[str, list[str]]:
     """What the tools of the event want to know before they are run, in the framework's words."""
     tools = {response.id: response.name for response in responses}
     hints = [
-        str(fields_in(asked).get("hint") or tools.get(call, ""))
-        for call, asked in event.confirmations.items()
+        str(fields_in(request).get("hint") or tools.get(call, ""))
+        for call, request in event.confirmations.items()
     ]
-    wanted = {
+    topics = {
         CONFIRMATION: list(dict.fromkeys(hints)),
         CREDENTIAL: [tools.get(call, "") for call in event.credentials],
     }
-    return {HUMAN_CALLS[name]: about for name, about in wanted.items() if about}
+    return {HUMAN_CALLS[name]: about for name, about in topics.items() if about}
 
 
 def question_of(call: Call, hints: Fields = NOTHING) -> str:

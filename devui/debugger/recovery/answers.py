@@ -83,20 +83,22 @@ def settle(
 
     Raises Undecided, and Misjudged.
     """
-    unasked = answers.keys() - {call.id for call in calls}
-    if unasked:
-        raise Misjudged(f"these calls don't need a decision: {', '.join(sorted(unasked))}")
+    needless = answers.keys() - {call.id for call in calls}
+    if needless:
+        raise Misjudged(f"these calls don't need a decision: {', '.join(sorted(needless))}")
     if any(call.asks and call.id not in answers for call in calls):
         raise Undecided(calls)
-    decided = [_settled(call, answers.get(call.id, _unsaid(call)), actor) for call in calls]
-    return tuple(each for each in decided if each is not None)
+    decisions = [
+        _decide(call, answers.get(call.id, _default_answer(call)), actor) for call in calls
+    ]
+    return tuple(each for each in decisions if each is not None)
 
 
-def _unsaid(call: UnknownCall) -> CallAnswer:
+def _default_answer(call: UnknownCall) -> CallAnswer:
     return CallAnswer("recorded" if call.answered_by else "run")
 
 
-def _settled(call: UnknownCall, answer: CallAnswer, actor: str) -> Settled | None:
+def _decide(call: UnknownCall, answer: CallAnswer, actor: str) -> Settled | None:
     if answer.do == "run":
         return Settled(call, "again", {}, actor) if call.later else None
     if answer.do == "wait":
@@ -114,47 +116,47 @@ def _settled(call: UnknownCall, answer: CallAnswer, actor: str) -> Settled | Non
     return Settled(call, "mock", value, actor, by_user=call.later)
 
 
-def opening(settled: Sequence[Settled]) -> Opening | None:
+def opening(decisions: Sequence[Settled]) -> Opening | None:
     """What a run that goes on begins with; None if nothing was decided."""
-    return partial(_responses, settled) if settled else None
+    return partial(_responses, decisions) if decisions else None
 
 
 async def _responses(
-    settled: Sequence[Settled], journal: Journal, session: int, run: str
+    decisions: Sequence[Settled], journal: Journal, session: int, run: str
 ) -> list[NewEvent]:
     """An event for each event with such calls; who decided is kept in the journal first."""
     by_event: dict[int, list[Settled]] = {}
-    for each in settled:
+    for each in decisions:
         by_event.setdefault(each.call.event, []).append(each)
     bodies = await journal.events.bodies(session, by_event)
     events = []
-    for row, asked in bodies:
-        given = [each for each in by_event[row.number] if each.action != "again"]
+    for row, request in bodies:
+        answers = [each for each in by_event[row.number] if each.action != "again"]
         for by_user in (False, True):
-            if answered := [each for each in given if each.by_user is by_user]:
-                marks = [await _recorded(journal, session, each, run) for each in answered]
-                event = _event(asked, answered, marks)
+            if group := [each for each in answers if each.by_user is by_user]:
+                marks = [await _record(journal, session, each, run) for each in group]
+                event = _event(request, group, marks)
                 events.append(_committable(event | {"author": USER} if by_user else event))
-        events += [_again(asked, each) for each in by_event[row.number] if each.action == "again"]
+        events += [_again(request, each) for each in by_event[row.number] if each.action == "again"]
     return events
 
 
-def _again(request: Event, settled: Settled) -> NewEvent:
+def _again(request: Event, decision: Settled) -> NewEvent:
     """The record of a call that is answered later and has failed: so it is made once more."""
-    call = settled.call
-    lost = "was in progress; it runs again" if call.is_made else "was held; it runs now"
+    call = decision.call
+    fate = "was in progress; it runs again" if call.is_made else "was held; it runs now"
     event = _beside(request) | {
         "errorCode": CALL_LOST,
-        "errorMessage": f"The run was cut off while {call.tool} {lost} ({settled.actor}).",
+        "errorMessage": f"The run was cut off while {call.tool} {fate} ({decision.actor}).",
         "customMetadata": {FAILED_CALL: call.id},
     }
     return _committable(event)
 
 
-async def _recorded(journal: Journal, session: int, settled: Settled, run: str) -> dict[str, Any]:
+async def _record(journal: Journal, session: int, decision: Settled, run: str) -> dict[str, Any]:
     """The mark of the edit."""
-    call = settled.call
-    kept = await journal.edits.add(
+    call = decision.call
+    row = await journal.edits.add(
         session,
         NewEdit(
             run=run,
@@ -163,18 +165,18 @@ async def _recorded(journal: Journal, session: int, settled: Settled, run: str) 
             tool=call.tool,
             call=call.id,
             event=None,
-            action=settled.action,
-            actor=settled.actor,
+            action=decision.action,
+            actor=decision.actor,
             at=time.time(),
             before="null",
-            after=json.dumps(settled.response),
+            after=json.dumps(decision.response),
         ),
     )
-    return {"edit": kept.id, "gate": "resume", "action": settled.action, "by": settled.actor}
+    return {"edit": row.id, "gate": "resume", "action": decision.action, "by": decision.actor}
 
 
 def _event(
-    request: Event, settled: Sequence[Settled], marks: Sequence[Mapping[str, Any]]
+    request: Event, decisions: Sequence[Settled], marks: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """What the agent would have said with the results, at the place it asked from."""
     parts = [
@@ -185,21 +187,21 @@ def _event(
                 "response": dict(each.response),
             }
         }
-        for each in settled
+        for each in decisions
     ]
     return _beside(request) | {
         "content": {"role": "user", "parts": parts},
-        "actions": _together(settled),
+        "actions": _together(decisions),
         "customMetadata": {EDITED: list(marks)},
     }
 
 
-def _together(settled: Sequence[Settled]) -> dict[str, Any]:
+def _together(decisions: Sequence[Settled]) -> dict[str, Any]:
     """The actions of all; what several wrote is as the last one has it, as in the runtime."""
     actions = no_actions()
-    for each in settled:
-        written = {**actions["stateDelta"], **each.actions.get("stateDelta", {})}
-        actions |= {**each.actions, "stateDelta": written}
+    for each in decisions:
+        delta = {**actions["stateDelta"], **each.actions.get("stateDelta", {})}
+        actions |= {**each.actions, "stateDelta": delta}
     return actions
 
 

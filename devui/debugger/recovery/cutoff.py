@@ -46,7 +46,7 @@ async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff
         return Cutoff(standing, live.row, live.row.invocation_id)
     run = await journal.runs.newest(session)
     if run is None:
-        return await _forked(journal, session)
+        return await _cutoff_of_fork(journal, session)
     if run.invocation_id is None or run.closed:
         return Cutoff("idle", run, run.invocation_id)
     last = await _last(journal, session, run.invocation_id)
@@ -55,17 +55,17 @@ async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff
         standing = "idle" if question is None else "waiting"
         return Cutoff(standing, run, run.invocation_id, last, question)
     return Cutoff(
-        _ended(run),
+        _standing_at_end(run),
         run,
         run.invocation_id,
         last,
-        lost=await _lost(journal, run),
-        streamed=_streamed(run),
+        lost=await _lost_holds(journal, run),
+        streamed=_streamed_texts(run),
         unknown=await unknown_calls(journal, session, run.invocation_id),
     )
 
 
-def _ended(run: RunRow) -> Standing:
+def _standing_at_end(run: RunRow) -> Standing:
     match run.status:
         case "stopped" | "interrupted" | "failed":
             return run.status
@@ -73,7 +73,7 @@ def _ended(run: RunRow) -> Standing:
             return "running"
 
 
-async def _forked(journal: Journal, session: int) -> Cutoff:
+async def _cutoff_of_fork(journal: Journal, session: int) -> Cutoff:
     fork = await journal.forks.get(session)
     if fork is None or fork.invocation is None:
         return Cutoff("idle")
@@ -97,19 +97,19 @@ async def _question(journal: Journal, session: int, invocation: str) -> int | No
     """The last event with a call that a person has yet to answer."""
     for row in reversed(await long_running_calls(journal, session, invocation)):
         calls = row.summary.calls
-        asked = [call.id for call in calls if call.long_running and call.id]
-        if not all([await has_answer(journal, row, each, by_user=True) for each in asked]):
+        call_ids = [call.id for call in calls if call.long_running and call.id]
+        if not all([await has_answer(journal, row, each, by_user=True) for each in call_ids]):
             return row.number
     return None
 
 
-async def _lost(journal: Journal, run: RunRow) -> tuple[Mapping[str, Any], ...]:
+async def _lost_holds(journal: Journal, run: RunRow) -> tuple[Mapping[str, Any], ...]:
     """What is held after its commit is not lost."""
     position = await journal.runs.position(run.id)
     holds = json.loads(position) if position else []
     return tuple(hold for hold in holds if hold["gate"] != "after_commit")
 
 
-def _streamed(run: RunRow) -> tuple[tuple[str, str], ...]:
+def _streamed_texts(run: RunRow) -> tuple[tuple[str, str], ...]:
     answers = json.loads(run.unfinished) if run.unfinished else []
     return tuple((str(each["author"]), str(each["text"])) for each in answers)

@@ -65,15 +65,15 @@ class Forking:
 
     async def fork(self, parent: SessionRow, request: ForkRequest) -> SessionRow:
         """The new session. Raises NotForkable, EventNotFound, SessionExists, BadValue."""
-        given = (request.message, request.state is not None, request.event is not None)
-        if sum(given) > 1:
+        changes = (request.message, request.state is not None, request.event is not None)
+        if sum(changes) > 1:
             raise NotForkable("a fork can change only one of message, state, and event")
-        kept = request.number - (request.message or request.event is not None)
+        number = request.number - (request.message or request.event is not None)
         first = await self._first(parent, request)
         row = await self._journal.forks.make(
             parent.key,
             NewFork(
-                number=kept,
+                number=number,
                 id=(request.id or "").strip() or str(uuid.uuid4()),
                 reason=request.reason,
                 note=(request.note or "").strip() or None,
@@ -98,7 +98,7 @@ class Forking:
             if request.message and message_text(body[1]) is None:
                 raise NotForkable(f"#{request.number} isn't a user message")
             if request.event is not None:
-                return _edited(body[1], request, final=body[0].final)
+                return _edited_event(body[1], request, final=body[0].final)
             invocation = body[0].invocation_id
         return None if request.state is None else _state_event(request, invocation)
 
@@ -110,14 +110,14 @@ def message_text(event: Event) -> str | None:
     return event.content.text
 
 
-def _edited(before: Event, request: ForkRequest, *, final: bool) -> NewEvent:
+def _edited_event(before: Event, request: ForkRequest, *, final: bool) -> NewEvent:
     """As with an event that is edited while it is held: id, invocation and time stay."""
-    wanted = dict(request.event or {})
+    event = dict(request.event or {})
     for name in ("id", "invocationId", "timestamp", "author", "nodeInfo", "branch"):
         if name in before.fields:
-            wanted[name] = before.fields[name]
-    _mark(wanted, {**before.metadata}, "edit", request.actor)
-    return event_of(Event.of(wanted), final=final)
+            event[name] = before.fields[name]
+    _mark(event, {**before.metadata}, "edit", request.actor)
+    return event_of(Event.of(event), final=final)
 
 
 def _state_event(request: ForkRequest, invocation: str) -> NewEvent:
@@ -135,5 +135,5 @@ def _state_event(request: ForkRequest, invocation: str) -> NewEvent:
 
 
 def _mark(event: dict[str, Any], metadata: dict[str, Any], action: str, actor: str) -> None:
-    told = {"edit": None, "gate": "fork", "action": action, "by": actor}
-    event["customMetadata"] = {**metadata, EDITED: [*metadata.get(EDITED, []), told]}
+    mark = {"edit": None, "gate": "fork", "action": action, "by": actor}
+    event["customMetadata"] = {**metadata, EDITED: [*metadata.get(EDITED, []), mark]}

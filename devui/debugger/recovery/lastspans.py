@@ -42,24 +42,24 @@ async def lasting(
     `events` are those of their invocation from the first of them on. What is recorded of a call
     before it was said to have failed does not count any more.
     """
-    inherited = dict.fromkeys(row.run for row, _ in events if row.run and row.run not in runs)
-    failed = [(row.run, _failed(event)) for row, event in events if _failed(event)]
-    found: dict[str, LastSpan] = {}
-    for run in (*inherited, *runs):
-        for call in [call for of, call in failed if of == run]:
-            found.pop(call, None)
+    parent_runs = dict.fromkeys(row.run for row, _ in events if row.run and row.run not in runs)
+    failed_calls = [(row.run, _failed_call(event)) for row, event in events if _failed_call(event)]
+    spans: dict[str, LastSpan] = {}
+    for run in (*parent_runs, *runs):
+        for call in [call for of, call in failed_calls if of == run]:
+            spans.pop(call, None)
         for span in await journal.spans.of_run(session, run, calls=calls):
             if not span.call:
                 continue
             over = span.seconds is not None and span.error != CANCELLED
-            found[span.call] = LastSpan(run, over)
+            spans[span.call] = LastSpan(run, over)
             if over and span.event is None and span.error is None:
                 _, result, did = await journal.spans.bodies(span.id)
-                found[span.call] = LastSpan(run, over, _result(result), _did(did or "{}"))
-    return found
+                spans[span.call] = LastSpan(run, over, _result(result), _did(did or "{}"))
+    return spans
 
 
-def _failed(event: Event) -> str:
+def _failed_call(event: Event) -> str:
     return str(event.metadata.get(FAILED_CALL) or "")
 
 

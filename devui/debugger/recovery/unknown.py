@@ -95,29 +95,31 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     if through is None and (newest is None or newest.status in {"running", "done"}):
         return ()
     events = await _events(journal, session, invocation)
-    found = [
+    candidates = [
         call
         for call in _open_calls(events)
         if not await has_event_by(journal, session, invocation, call.tool)  # an agent of that name
     ]
-    if not found:
+    if not candidates:
         return ()
-    open_calls = await _as_said(journal, session, found)
+    open_calls = await _with_effects(journal, session, candidates)
     if newest is not None and not was_cut_off(newest):
         return tuple(replace(call, is_failed=True) for call in open_calls if not call.later)
     own = [run.id for run in reversed(runs) if run.invocation_id == invocation]
-    left = await lasting(journal, session, events, own, calls=[call.id for call in open_calls])
+    last_spans = await lasting(
+        journal, session, events, own, calls=[call.id for call in open_calls]
+    )
     if newest is not None:
-        held = await _withheld(journal, newest)
-        given = await _stand_ins(journal, newest)
-        told = [replace(call, **given.get(call.id, {})) for call in open_calls]
-        asked = [_as_left(call, left.get(call.id), newest, held) for call in told]
-        return tuple(call for call in asked if call is not None)
+        withheld = await _withheld(journal, newest)
+        stand_ins = await _stand_ins(journal, newest)
+        calls = [replace(call, **stand_ins.get(call.id, {})) for call in open_calls]
+        undecided = [_as_left(call, last_spans.get(call.id), newest, withheld) for call in calls]
+        return tuple(call for call in undecided if call is not None)
     parent = await _in_parent(journal, through, invocation) if through else {}
     return tuple(
         replace(call, **_since_fork(call, parent.get(call.id)))
         for call in open_calls
-        if not call.later or ((span := left.get(call.id)) and not span.over)
+        if not call.later or ((span := last_spans.get(call.id)) and not span.over)
     )
 
 
@@ -143,15 +145,15 @@ def _as_left(
     return replace(call, recorded=span.result, actions=span.actions, is_made=True, answered_by="")
 
 
-async def _as_said(
+async def _with_effects(
     journal: Journal, session: int, calls: Sequence[UnknownCall]
 ) -> list[UnknownCall]:
     """With what people say of the tools, which comes before what their code says."""
     row = await journal.sessions.get(session)
-    said = {
+    effects = {
         each.tool: each.effect for each in await journal.tool_effects.of(row.app if row else "")
     }
-    return [replace(call, mark=said.get(call.tool, call.mark)) for call in calls]
+    return [replace(call, mark=effects.get(call.tool, call.mark)) for call in calls]
 
 
 def was_cut_off(run: RunRow | None) -> bool:
@@ -162,8 +164,8 @@ def was_cut_off(run: RunRow | None) -> bool:
 
 
 def _type_of(error: str | None) -> str:
-    told = json.loads(error) if error else None
-    return str(told.get("type")) if isinstance(told, dict) else ""
+    fields = json.loads(error) if error else None
+    return str(fields.get("type")) if isinstance(fields, dict) else ""
 
 
 async def _events(journal: Journal, session: int, invocation: str) -> list[_Stored]:
@@ -182,7 +184,7 @@ async def _events(journal: Journal, session: int, invocation: str) -> list[_Stor
 
 def _open_calls(events: Sequence[_Stored]) -> list[UnknownCall]:
     """Calls without a response in the last event with calls of each agent on each branch."""
-    done = {each.id for _, event in events for each in event.responses}
+    answered_ids = {each.id for _, event in events for each in event.responses}
     latest: dict[tuple[str, str | None], list[UnknownCall]] = {}
     for row, event in events:
         place = (row.author, row.branch)
@@ -190,8 +192,10 @@ def _open_calls(events: Sequence[_Stored]) -> list[UnknownCall]:
             latest[place] = [*_calls(row, event)]
         elif _speaks(event):
             latest.pop(place, None)  # its model has gone on, and takes the calls for done with
-    found = [call for calls in latest.values() for call in calls if call.id not in done]
-    return sorted(found, key=lambda call: call.event)
+    open_calls = [
+        call for calls in latest.values() for call in calls if call.id not in answered_ids
+    ]
+    return sorted(open_calls, key=lambda call: call.event)
 
 
 def _calls(row: EventRow, event: Event) -> Iterable[UnknownCall]:
@@ -218,13 +222,13 @@ def _speaks(event: Event) -> bool:
 async def _withheld(journal: Journal, run: RunRow) -> set[str | int]:
     """Calls, and numbers of events with calls, that were held when the run ended."""
     position = await journal.runs.position(run.id)
-    held: set[str | int] = set()
+    withheld: set[str | int] = set()
     for hold in json.loads(position) if position else []:
         if hold["gate"] == "before_tool":
-            held.add(str(hold["call"]))
+            withheld.add(str(hold["call"]))
         elif hold["gate"] == "after_commit":
-            held.add(int(hold["number"]))
-    return held
+            withheld.add(int(hold["number"]))
+    return withheld
 
 
 async def _stand_ins(journal: Journal, run: RunRow) -> dict[str, dict[str, Any]]:
@@ -233,16 +237,16 @@ async def _stand_ins(journal: Journal, run: RunRow) -> dict[str, dict[str, Any]]
     It is in the journal before it acts; the effects that come with a recorded result are where it
     was taken from.
     """
-    given: dict[str, dict[str, Any]] = {}
+    stand_ins: dict[str, dict[str, Any]] = {}
     for row in await journal.edits.list(run.session):
         edit = row.edit
         if edit.run != run.id or edit.gate != "before_tool" or edit.call is None:
             continue
         if edit.action in _ANSWERS:
-            told = {"is_made": False, "recorded": _answer(edit), "answered_by": edit.actor}
+            fields = {"is_made": False, "recorded": _answer(edit), "answered_by": edit.actor}
             did = await effects_taken(journal, run.session, edit) if edit.actor == GUARD else {}
-            given[edit.call] = {**told, "actions": did}
-    return given
+            stand_ins[edit.call] = {**fields, "actions": did}
+    return stand_ins
 
 
 def _answer(edit: NewEdit) -> dict[str, Any]:
