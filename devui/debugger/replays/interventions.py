@@ -33,15 +33,15 @@ class RunHistory:
 
 async def edits_by_hand(journal: Journal, run: RunRow, history: RunHistory) -> list[RecordedEdit]:
     """The edits that made a run what it is, in their order."""
-    found = await _own(journal, run, history)
+    own = await _own(journal, run, history)
     replay = await journal.replays.get(run.id)
     source = await journal.runs.get(replay.source) if replay else None
     if source is None:
-        return found
+        return own
     before = await journal.replays.events(source.session, source.id)
     await asyncio.to_thread(lambda: [event.read() for _, event in before])
     earlier = await edits_by_hand(journal, source, replace(history, events=before))
-    return [*(_moved(edit, before, history.events) for edit in earlier), *found]
+    return [*(_with_own_ids(edit, before, history.events) for edit in earlier), *own]
 
 
 async def _own(journal: Journal, run: RunRow, history: RunHistory) -> list[RecordedEdit]:
@@ -49,11 +49,11 @@ async def _own(journal: Journal, run: RunRow, history: RunHistory) -> list[Recor
     rows = [row for row in rows if row.edit.gate in HANDS]
     if not rows:
         return []
-    dropped = await _dropped(journal, rows, history.events)
-    return [_edit(row, dropped, history) for row in rows]
+    drop_places = await _drop_places(journal, rows, history.events)
+    return [_edit(row, drop_places, history) for row in rows]
 
 
-async def _dropped(
+async def _drop_places(
     journal: Journal, rows: Sequence[EditRow], events: _Numbered
 ) -> Mapping[int, int]:
     """By edit: how many events of the run were committed before the one that it let fall."""
@@ -66,12 +66,12 @@ async def _dropped(
     return places
 
 
-def _edit(row: EditRow, dropped: Mapping[int, int], history: RunHistory) -> RecordedEdit:
+def _edit(row: EditRow, drop_places: Mapping[int, int], history: RunHistory) -> RecordedEdit:
     edit, events = row.edit, [event for _, event in history.events]
-    place = dropped.get(row.id)
+    place = drop_places.get(row.id)
     if place is None:
         place = next((n for n, event in enumerate(events) if _came_of(event, row)), None)
-    answered = edit.gate == "before_tool" and edit.action == "mock" and place is not None
+    is_answer = edit.gate == "before_tool" and edit.action == "mock" and place is not None
     others = [call for call in history.calls if call.event == place]
     return RecordedEdit(
         gate=edit.gate,  # type: ignore[arg-type]  # of `HANDS`
@@ -83,30 +83,30 @@ def _edit(row: EditRow, dropped: Mapping[int, int], history: RunHistory) -> Reco
         turn=edit.turn if _has_equals(edit, history) else None,
         held=without_marks(json.loads(edit.before)),
         value=without_marks(json.loads(edit.after)),
-        effects=_effects(events[place or 0], others) if answered else {},
+        effects=_effects(events[place or 0], others) if is_answer else {},
     )
 
 
 def _has_equals(edit: NewEdit, history: RunHistory) -> bool:
     """Whether other calls of the agent stood at this gate with what was held: one that was answered
     in its place is none of these calls."""
-    held, own = _identity(edit), _own_call(edit, history.calls)
+    identity, own = _identity(edit), _own_call(edit, history.calls)
     kind = "tool" if edit.tool else "model"
     return any(
         (call.type, call.agent) == (kind, edit.agent)
         and call.name == (edit.tool or call.name)
         and call is not own
-        and _stood_with(edit.gate, call, history.pieces) == held
+        and _stood_with(edit.gate, call, history.pieces) == identity
         for call in history.calls
     )
 
 
 def _identity(edit: NewEdit) -> Any:
     """What tells one call that is held from another; of a request that is what was said so far."""
-    held = json.loads(edit.before)
+    payload = json.loads(edit.before)
     if edit.tool:
-        return held.get("args")
-    return held.get("contents") if edit.gate == "before_model" else held
+        return payload.get("args")
+    return payload.get("contents") if edit.gate == "before_model" else payload
 
 
 def _stood_with(gate: str, call: RecordedCall, pieces: Mapping[str, Any]) -> Any:
@@ -122,8 +122,8 @@ def _own_call(edit: NewEdit, calls: Sequence[RecordedCall]) -> RecordedCall | No
     """The call that was held, if it was made: the edit of a request makes another one of it."""
     if edit.tool:
         return next((call for call in calls if edit.call and call.call == edit.call), None)
-    begun = [call for call in calls if call.agent == edit.agent][: edit.turn or 0]
-    return begun[-1] if edit.gate == "after_model" and begun else None
+    calls_so_far = [call for call in calls if call.agent == edit.agent][: edit.turn or 0]
+    return calls_so_far[-1] if edit.gate == "after_model" and calls_so_far else None
 
 
 def _came_of(event: Event, row: EditRow) -> bool:
@@ -131,19 +131,19 @@ def _came_of(event: Event, row: EditRow) -> bool:
     return any(mark.get("edit") == row.id for mark in marks)
 
 
-def _moved(edit: RecordedEdit, before: _Numbered, events: _Numbered) -> RecordedEdit:
+def _with_own_ids(edit: RecordedEdit, before: _Numbered, events: _Numbered) -> RecordedEdit:
     """The edit with the ids of a run whose events are at the same places."""
     names: dict[str, str] = {}
-    for (_, known), (_, own) in zip(before, events, strict=False):
+    for (_, other), (_, own) in zip(before, events, strict=False):
         names |= {
             theirs: ours
-            for theirs, ours in zip(_ids(known), _ids(own), strict=False)
+            for theirs, ours in zip(_ids(other), _ids(own), strict=False)
             if theirs and ours and theirs != ours
         }
     if not names:
         return edit
     pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    text = re.sub(pattern, lambda found: names[found[0]], json.dumps(asdict(edit)))
+    text = re.sub(pattern, lambda match: names[match[0]], json.dumps(asdict(edit)))
     return RecordedEdit(**json.loads(text))
 
 
@@ -152,8 +152,8 @@ def without_marks(value: Any) -> Any:
     labels = value.get("customMetadata") if isinstance(value, dict) else None
     if not isinstance(labels, dict) or EDITED not in labels:
         return value
-    kept = {name: each for name, each in labels.items() if name != EDITED}
-    return {**value, "customMetadata": kept or None}
+    rest = {name: each for name, each in labels.items() if name != EDITED}
+    return {**value, "customMetadata": rest or None}
 
 
 def _ids(event: Event) -> list[str | None]:
@@ -166,8 +166,8 @@ def _ids(event: Event) -> list[str | None]:
 
 def _effects(event: Event, others: Sequence[RecordedCall]) -> dict[str, Any]:
     """What the event wrote to the state and the other calls in it did not."""
-    written = dict(event.state_delta)
+    delta = dict(event.state_delta)
     for other in others:
         for key in other.effects.get("stateDelta") or {}:
-            written.pop(key, None)
-    return {"stateDelta": written} if written else {}
+            delta.pop(key, None)
+    return {"stateDelta": delta} if delta else {}

@@ -43,19 +43,21 @@ async def recording_of(
     """
     if run.ended is None:
         raise NotRecorded("the run is in progress: stop it or wait for it to end")
-    asked = json.loads(await journal.replays.request_of(run.id) or "{}")
-    stored = await journal.replays.events(session.key, run.id)
+    request = json.loads(await journal.replays.request_of(run.id) or "{}")
+    stored_events = await journal.replays.events(session.key, run.id)
     calls = await journal.replays.calls(session.key, run.id)
-    progress.begin(len(stored) + len(calls) + 1)  # the last is the text of it all
+    progress.begin(len(stored_events) + len(calls) + 1)  # the last is the text of it all
     # A run may have made megabytes: they are parsed beside the event loop, text by text.
-    await asyncio.to_thread(lambda: [event.read() for _, event in _counted(stored, progress)])
-    events = _without_answers(stored)
+    await asyncio.to_thread(
+        lambda: [event.read() for _, event in _with_progress(stored_events, progress)]
+    )
+    events = _without_answers(stored_events)
     if not events:
         raise NotRecorded("the run committed no events: there is nothing to replay")
     first = events[0][0]
     places = {number: place for place, (number, _) in enumerate(events)}
     recorded = await asyncio.to_thread(
-        lambda: [_call(call, places) for call in _counted(calls, progress)]
+        lambda: [_call(call, places) for call in _with_progress(calls, progress)]
     )
     before = await _before(journal, session, first) if whole else {}
     files = [*_files(recorded), *_files_of(before.get("history", []))]
@@ -65,7 +67,7 @@ async def recording_of(
         app=session.app,
         user=session.user,
         session=session.id,
-        **_request(asked, events, run, recorded),
+        **_request(request, events, run, recorded),
         first=first,
         **_end(run),
         **before,
@@ -78,7 +80,7 @@ async def recording_of(
     )
 
 
-def _counted(items: Iterable[T], progress: Progress) -> Iterator[T]:
+def _with_progress(items: Iterable[T], progress: Progress) -> Iterator[T]:
     for item in items:
         yield item
         progress.advance()
@@ -104,15 +106,15 @@ def _request(
     if request.get("rewind"):
         raise NotRecorded("the run only rewound the session: there is nothing to replay")
     first = events[0][1]
-    spoken = first.author == "user" and first.content.fields
-    message = request.get("message") or (first.content.fields if spoken else None)
-    delta = first.state_delta if spoken else None
+    is_message = first.author == "user" and first.content.fields
+    message = request.get("message") or (first.content.fields if is_message else None)
+    delta = first.state_delta if is_message else None
     streams = any(call.request.stream for call in calls if call.request is not None)
     return {
         "message": {**message, "role": "user"} if message else None,
         "invocation": request.get("invocation")
         if request
-        else (None if spoken else run.invocation_id),
+        else (None if is_message else run.invocation_id),
         "state_delta": request.get("stateDelta") if request else (dict(delta) if delta else None),
         "streaming": request.get("streaming", streams),
         "custom_metadata": request.get("customMetadata"),
@@ -132,7 +134,7 @@ def _end(run: RunRow) -> dict[str, Any]:
 
 def _call(record: CallRecord, places: dict[int, int]) -> RecordedCall:
     span = record.span
-    sent = json.loads(record.sent) if record.sent else None
+    payload = json.loads(record.sent) if record.sent else None
     result = json.loads(record.result) if record.result else None
     is_model, is_tool = span.type == "model", span.type == "tool"
     return RecordedCall(
@@ -144,8 +146,8 @@ def _call(record: CallRecord, places: dict[int, int]) -> RecordedCall:
         branch=span.branch,
         call=span.call,
         event=places.get(span.event) if span.event is not None else None,
-        request=ModelRequest(**sent) if is_model and sent else None,
-        args=sent if is_tool else None,
+        request=ModelRequest(**payload) if is_model and payload else None,
+        args=payload if is_tool else None,
         responses=[(seconds, answer) for seconds, answer in result or []] if is_model else [],
         result=result if is_tool else None,
         effects=json.loads(record.effects) if record.effects else {},
@@ -159,13 +161,13 @@ async def _before(journal: Journal, session: SessionRow, first: int) -> dict[str
     values = await journal.state.at(session.key, moment)
     bodies = await journal.events.bodies(session.key, range(1, first))
 
-    def parsed() -> dict[str, Any]:
+    def parse() -> dict[str, Any]:
         return {
             "state": {prefixed(each.scope, each.key): json.loads(each.value) for each in values},
             "history": [dict(event.fields) for _, event in bodies],
         }
 
-    return await asyncio.to_thread(parsed)
+    return await asyncio.to_thread(parse)
 
 
 def _files(calls: Iterable[RecordedCall]) -> Iterator[tuple[str, int]]:
@@ -181,14 +183,14 @@ def _files_of(events: Iterable[dict[str, Any]]) -> Iterator[tuple[str, int]]:
 async def _load(
     journal: Journal, session: SessionRow, files: Iterable[tuple[str, int]]
 ) -> list[RecordedFile]:
-    loaded = []
+    recorded_files = []
     for name, version in sorted(set(files)):
-        found = await journal.artifacts.load(
+        artifact = await journal.artifacts.load(
             session.app, session.user, session.id, name, version=version
         )
-        if found is not None:
-            loaded.append(RecordedFile(name=name, version=version, part=part_of(found)))
-    return loaded
+        if artifact is not None:
+            recorded_files.append(RecordedFile(name=name, version=version, part=part_of(artifact)))
+    return recorded_files
 
 
 async def _pieces(
@@ -197,9 +199,9 @@ async def _pieces(
     names = {
         name
         for call in calls
-        if (asked := call.request) is not None
-        for name in (asked.system, asked.tools, asked.config, *asked.contents)
+        if (request := call.request) is not None
+        for name in (request.system, request.tools, request.config, *request.contents)
         if name is not None
     }
-    found = await journal.spans.pieces(session.key, sorted(names))
-    return await asyncio.to_thread(lambda: {name: json.loads(text) for name, text in found.items()})
+    texts = await journal.spans.pieces(session.key, sorted(names))
+    return await asyncio.to_thread(lambda: {name: json.loads(text) for name, text in texts.items()})

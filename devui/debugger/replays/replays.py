@@ -71,13 +71,13 @@ class Replays:
         on = f" on {_ENGINES[request.engine]}" if request.engine else ""
         note = request.note or f"replay of the run of #{recording.first}{on}"
         fork = ForkRequest(number=recording.first - 1, replay=True, note=note, actor=request.actor)
-        made = await self._forking.fork(session, fork)
-        await self._journal.forks.close(made.key)
+        new_session = await self._forking.fork(session, fork)
+        await self._journal.forks.close(new_session.key)
         again = _again(recording, text, source, request)
         if request.live_tools:
-            guard = await guard_of_fork(self._journal, made, policy=request.guard)
+            guard = await guard_of_fork(self._journal, new_session, policy=request.guard)
             again = replace(again, guard=guard)
-        return await self._runs.start(made, again)
+        return await self._runs.start(new_session, again)
 
     async def recording(self, session: SessionRow, run: str | None) -> Recording:
         """All that is needed to execute the run without this server.
@@ -112,7 +112,7 @@ class Replays:
         """The session's runs, the oldest first, as JSON."""
         extents = await self._journal.replays.extents(session.key)
         rows = await self._journal.runs.list(session.key)
-        told = [
+        runs = [
             {
                 "run": row.id,
                 "status": row.status,
@@ -128,7 +128,7 @@ class Replays:
             }
             for row in rows
         ]
-        return sorted(told, key=lambda each: each["started"])
+        return sorted(runs, key=lambda each: each["started"])
 
     async def _source(self, session: SessionRow, run: str | None) -> RunRow:
         for row in await self._journal.runs.list(session.key):
@@ -139,8 +139,8 @@ class Replays:
         )
 
     async def _is_rewind(self, row: RunRow) -> bool:
-        asked = await self._journal.replays.request_of(row.id)
-        return bool(asked and json.loads(asked).get("rewind"))
+        request = await self._journal.replays.request_of(row.id)
+        return bool(request and json.loads(request).get("rewind"))
 
 
 def recording_text(recording: Recording) -> str:

@@ -32,7 +32,7 @@ def checks_of(recording: Recording) -> list[Check]:
     return list(_checks(recording))
 
 
-def chosen(checks: list[Check], names: frozenset[str] | None) -> list[Check]:
+def select(checks: list[Check], names: frozenset[str] | None) -> list[Check]:
     """Those that are wanted, by id or kind; None for those that are chosen beforehand.
 
     How the run ended is always checked: it explains what else is not there.
@@ -46,13 +46,13 @@ def chosen(checks: list[Check], names: frozenset[str] | None) -> list[Check]:
 def _checks(recording: Recording) -> Iterator[Check]:
     events, error = recording.events, recording.error
     yield _equals("error", f"Fails with {_short(error)}" if error else "No error", "error", error)
-    agents, tools, said = agents_in_turn(events), tool_calls(events), last_text(events)
+    agents, tools, final_text = agents_in_turn(events), tool_calls(events), last_text(events)
     yield _equals("agents", f"Agents in turn: {_short(', '.join(agents))}", "agents", agents)
     names = _short(", ".join(name for name, _ in tools))
-    called = f"Tools in order, with arguments: {names}" if tools else "No tool calls"
-    yield _equals("tools", called, "tools", tools)
-    spoken = f"Final text: {_short(said)}" if said else "No text"
-    yield _equals("text", spoken, "text", said)
+    tools_label = f"Tools in order, with arguments: {names}" if tools else "No tool calls"
+    yield _equals("tools", tools_label, "tools", tools)
+    text_label = f"Final text: {_short(final_text)}" if final_text else "No text"
+    yield _equals("text", text_label, "text", final_text)
     for key, value in final_state(events).items():
         label = f"Final state {_short(key)}: {_short(literal(value))}"
         yield _equals(f"state:{key}", label, f"state[{text(key)}]", value)

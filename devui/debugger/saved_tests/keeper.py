@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from devui.debugger.background.jobs import UNWATCHED, Progress
 from devui.debugger.replays.recordings import NotRecorded, recording_of
 from devui.debugger.runs.registry import NoSuchRun
-from devui.debugger.saved_tests.checks import Check, checks_of, chosen
+from devui.debugger.saved_tests.checks import Check, checks_of, select
 from devui.debugger.saved_tests.cleaning import cleaned, file_text
 from devui.debugger.saved_tests.testfile import (
     RunTest,
@@ -88,23 +88,23 @@ class Keeper:
                 f"session {session.key} has no run {run!r}" if run else "the session has no run yet"
             )
         self._progress.begin(3 * len(rows))  # each is read, cleaned and written
-        made: list[tuple[str, Recording]] = []
-        refused: list[NotRecorded] = []
+        recordings: list[tuple[str, Recording]] = []
+        errors: list[NotRecorded] = []
         for row in rows:
             try:
                 recording = await recording_of(self._journal, session, row, whole=True)
                 self._progress.advance()
                 clean = await asyncio.to_thread(cleaned, recording, self._redactor, self._count)
                 self._progress.advance()
-                made.append((row.id, clean))
+                recordings.append((row.id, clean))
             except NotRecorded as error:
-                refused.append(error)
-        if not made:
-            raise refused[-1]
-        names = function_names(recording for _, recording in made)
+                errors.append(error)
+        if not recordings:
+            raise errors[-1]
+        names = function_names(recording for _, recording in recordings)
         return [
             Offer(row, name, recording, checks_of(recording))
-            for (row, recording), name in zip(made, names, strict=True)
+            for (row, recording), name in zip(recordings, names, strict=True)
         ]
 
     async def files(
@@ -120,13 +120,13 @@ class Keeper:
             raise NoSuchRun("no run is selected: select at least one to make a test")
         name = choice.name or file_name(session.app, session.key)
         agent = choice.agent or f"../{session.app}"
-        kept = [RunTest(o.name, o.recording, chosen(o.checks, choice.of(o.run))) for o in offers]
-        told = test_file(kept, name=name, agent=agent, session=session.key)
+        tests = [RunTest(o.name, o.recording, select(o.checks, choice.of(o.run))) for o in offers]
+        text = test_file(tests, name=name, agent=agent, session=session.key)
         recordings = []
         for place, each in enumerate(offers, start=1):
             recordings.append((recording_file(name, place), file_text(each.recording)))
             self._progress.advance()
-        return KeptFiles(name, (f"{name}.py", told), recordings, dict(self._redacted))
+        return KeptFiles(name, (f"{name}.py", text), recordings, dict(self._redacted))
 
     async def _rows(self, session: SessionRow) -> list[RunRow]:
         return list(reversed(await self._journal.runs.list(session.key)))

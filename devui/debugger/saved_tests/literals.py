@@ -35,7 +35,7 @@ def literal(value: Any, *, indent: int = 0, used: int = 0) -> str:
 
 def text(value: str) -> str:
     """The text as a literal in double quotes, in one line."""
-    return f'"{"".join(map(_escaped, value))}"'
+    return f'"{"".join(map(_escape, value))}"'
 
 
 def _in_one_line(value: Any) -> str:
@@ -66,17 +66,17 @@ def _block(brackets: str, lines: Sequence[str], indent: int) -> str:
 def _pieces(value: str) -> Iterator[str]:
     """The lines of a text, long ones cut where there is a space."""
     for line in value.splitlines(keepends=True):
-        kept = textwrap.TextWrapper(
+        pieces = textwrap.TextWrapper(
             _PIECE,
             expand_tabs=False,
             replace_whitespace=False,
             drop_whitespace=False,
             break_on_hyphens=False,
         ).wrap(line)
-        yield from kept if "".join(kept) == line else [line]
+        yield from pieces if "".join(pieces) == line else [line]
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
     if character.isprintable():

@@ -36,10 +36,10 @@ def place_below(base: Path, file: str, *, agents: Path) -> Path:
     if not path.is_relative_to(base.resolve()):
         raise Misplaced(f"{file!r} is outside {base}")
     if path.is_relative_to(agents.resolve()):
-        told = (
+        reason = (
             "is in the agents folder, where the server doesn't write; use `devui make-test` instead"
         )
-        raise Misplaced(f"{file!r} {told}")
+        raise Misplaced(f"{file!r} {reason}")
     return path
 
 

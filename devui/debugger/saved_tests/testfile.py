@@ -63,8 +63,8 @@ def function_names(recordings: Iterable[Recording]) -> list[str]:
     names: list[str] = []
     for place, recording in enumerate(recordings, start=1):
         words = _identifier(_message_text(recording)).split("_")[:_WORDS]
-        told = "_".join(words)[:_LONGEST].strip("_")
-        name = f"test_{told or f'run_{place}'}"
+        slug = "_".join(words)[:_LONGEST].strip("_")
+        name = f"test_{slug or f'run_{place}'}"
         names.append(name if name not in names else f"{name}_{place}")
     return names
 
@@ -91,8 +91,8 @@ def _message_text(recording: Recording) -> str:
 
 def _comment(text: str) -> str:
     line = " ".join(text.split())
-    shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
-    return f"    # The user says: {literal(shown)}\n" if shown else ""
+    excerpt = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    return f"    # The user says: {literal(excerpt)}\n" if excerpt else ""
 
 
 def _identifier(value: str) -> str:
