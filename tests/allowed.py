@@ -169,7 +169,7 @@ BROAD_EXCEPT = {
     "devui/debugger/runs/driver.py:Driver.run": (
         "the run edge on the server: the run ends, is told why, and no other run is hurt"
     ),
-    "devui/debugger/background/tasks.py:_guarded": (
+    "devui/debugger/background/tasks.py:_run_logged": (
         "the task edge: what a task did not expect is logged and takes no other task down"
     ),
     "devui/debugger/workers/workers.py:Workers._listen.receive": (

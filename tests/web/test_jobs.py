@@ -282,7 +282,7 @@ async def test_a_replay_shows_its_preparation_and_a_stopped_one_makes_no_fork(
     def request() -> Any:
         return client.post(path, json={}) if api else client.post(path, data={})
 
-    answer = await stopped_while_held(client, recordings._counted, request)
+    answer = await stopped_while_held(client, recordings._with_progress, request)
     assert answer.status_code == (409 if api else 303)
     assert await everything(found, tmp_path) == before
     again = await request()

@@ -94,7 +94,7 @@ class Jobs:
 
     def __init__(self) -> None:
         self._running: dict[str, Job] = {}
-        self._ended: deque[Job] = deque(maxlen=_REMEMBERED)
+        self._ended_jobs: deque[Job] = deque(maxlen=_REMEMBERED)
 
     @contextmanager
     def begin(
@@ -116,12 +116,14 @@ class Jobs:
                 job.status = "done"
         finally:
             job.ended = time.monotonic()
-            self._ended.append(self._running.pop(id_))
+            self._ended_jobs.append(self._running.pop(id_))
 
     def get(self, id_: str) -> Job | None:
         """An active job, or one of the last that ended."""
-        return self._running.get(id_) or next((job for job in self._ended if job.id == id_), None)
+        return self._running.get(id_) or next(
+            (job for job in self._ended_jobs if job.id == id_), None
+        )
 
     def all(self) -> list[Job]:
         """The last jobs that ended, then the active ones, each in order."""
-        return [*self._ended, *self._running.values()]
+        return [*self._ended_jobs, *self._running.values()]

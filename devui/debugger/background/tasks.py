@@ -17,7 +17,7 @@ class Tasks:
 
     def start(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         """Begin a task."""
-        return self._group.create_task(_guarded(work, name), name=name)
+        return self._group.create_task(_run_logged(work, name), name=name)
 
     async def __aenter__(self) -> Self:
         await self._group.__aenter__()
@@ -38,7 +38,7 @@ class Tasks:
             # No task has a part in it: what went wrong goes on as it is, and is told in its words.
 
 
-async def _guarded(work: Coroutine[Any, Any, None], name: str) -> None:
+async def _run_logged(work: Coroutine[Any, Any, None], name: str) -> None:
     try:
         await work
     except Exception:

@@ -12,8 +12,8 @@ from devui.debugger.events.news import News, PositionChanged
 from devui.debugger.runs.live import LiveRun, Since
 from devui.debugger.runs.log_lines import note
 from devui.debugger.runs.watchdog import Looks
-from devui.debugger.stepping.answered import Answered
 from devui.debugger.stepping.commands import CallOrder, CommandRefused, Misused, Stale
+from devui.debugger.stepping.order_answers import OrderAnswers
 from devui.debugger.stepping.position import position_of
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, NewEdit
@@ -33,19 +33,21 @@ _REFUSED: Final = {
 class Endings:
     """The orders that wait for an answer of their worker."""
 
-    def __init__(self, journal: Journal, bus: Bus[News], looks: Looks, answered: Answered) -> None:
+    def __init__(
+        self, journal: Journal, bus: Bus[News], looks: Looks, answers: OrderAnswers
+    ) -> None:
         self._journal = journal
         self._bus = bus
         self._looks = looks
-        self._answered = answered
+        self._answers = answers
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[CallEnded]] = {}
 
-    def take(self, ended: CallEnded) -> None:
+    def take(self, ending: CallEnded) -> None:
         """An answer; one that comes too late is of no use."""
-        future = self._waiting.get(ended.order)
+        future = self._waiting.get(ending.order)
         if future is not None and not future.done():
-            future.set_result(ended)
+            future.set_result(ending)
 
     async def carry_out(self, live: LiveRun, order: CallOrder) -> dict[str, Any]:
         """End the call and return the position; a repeated order does nothing.
@@ -55,27 +57,27 @@ class Endings:
         """
         async with live.ending:
             try:
-                known = self._answered.answer_to(live.row.id, order)
-                return known if known is not None else await self._carry_out(live, order)
-            except CommandRefused as refused:
-                raise refused.at(position_of(live)) from None
+                answer = self._answers.answer_to(live.row.id, order)
+                return answer if answer is not None else await self._carry_out(live, order)
+            except CommandRefused as error:
+                raise error.at(position_of(live)) from None
 
     async def _carry_out(self, live: LiveRun, order: CallOrder) -> dict[str, Any]:
         call = _call_in(await self._looks.look(live), order)
-        edit = await self._recorded(live, call, order)
-        ended = await self._ask(live, call, order, edit)
-        if ended.refused:
+        edit = await self._record(live, call, order)
+        ending = await self._ask(live, call, order, edit)
+        if ending.refused:
             await self._journal.edits.take_back(edit.id)
-            raise Misused(ended.problem) if ended.problem else Stale(_REFUSED[ended.refused])
-        _say(live, self._bus, call, order, ended)
+            raise Misused(ending.problem) if ending.problem else Stale(_REFUSED[ending.refused])
+        _say(live, self._bus, call, order, ending)
         live.look, live.progressed = None, Since()
         live.stepper.note(order)
         answer = position_of(live)
-        self._answered.remember(live.row.id, order, answer)
+        self._answers.remember(live.row.id, order, answer)
         self._bus.publish(live.session.key, PositionChanged(live.row.id, live.stepper.position))
         return answer
 
-    async def _recorded(self, live: LiveRun, call: CallStanding, order: CallOrder) -> EditRow:
+    async def _record(self, live: LiveRun, call: CallStanding, order: CallOrder) -> EditRow:
         """What is done is in the journal before it is."""
         edit = NewEdit(
             run=live.row.id,
@@ -134,23 +136,23 @@ def _call_in(look: LookAnswer | None, order: CallOrder) -> CallStanding:
             "be ended: stop the run"
         )
     if isinstance(order.call, str):
-        return _called(look.calls, order.call)
-    found = next((call for call in look.calls if call.id == order.call), None)
-    if found is None:
+        return _find_call(look.calls, order.call)
+    standing = next((call for call in look.calls if call.id == order.call), None)
+    if standing is None:
         raise Stale(_REFUSED["gone"])
-    return found
+    return standing
 
 
-def _called(calls: Sequence[CallStanding], name: str) -> CallStanding:
+def _find_call(calls: Sequence[CallStanding], name: str) -> CallStanding:
     """The call of this id or, if there is none, of this name. Raises what `_call_in` does."""
-    found = [call for call in calls if call.call == name]
-    found = found or [call for call in calls if call.name == name]
-    if not found:
+    matches = [call for call in calls if call.call == name]
+    matches = matches or [call for call in calls if call.name == name]
+    if not matches:
         raise Stale(f"no call {name!r} is in progress")
-    if len(found) > 1:
-        numbers = ", ".join(f"{call.id} ({call.about})" for call in found)
+    if len(matches) > 1:
+        numbers = ", ".join(f"{call.id} ({call.about})" for call in matches)
         raise Misused(f"several calls are named {name!r}: choose one by number: {numbers}")
-    return found[0]
+    return matches[0]
 
 
 def _value(order: CallOrder, call: CallStanding) -> Any:
@@ -161,11 +163,11 @@ def _value(order: CallOrder, call: CallStanding) -> Any:
 
 
 def _say(
-    live: LiveRun, bus: Bus[News], call: CallStanding, order: CallOrder, ended: CallEnded
+    live: LiveRun, bus: Bus[News], call: CallStanding, order: CallOrder, ending: CallEnded
 ) -> None:
-    done = "ended" if order.name == "end" else "answered"
-    text = f"{call.name} {done} by {order.actor}"
-    if ended.thread:
+    verb = "ended" if order.name == "end" else "answered"
+    text = f"{call.name} {verb} by {order.actor}"
+    if ending.thread:
         text += (
             "; a thread can't be stopped: its function keeps running and its result is discarded"
         )

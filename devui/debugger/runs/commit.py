@@ -27,11 +27,11 @@ class Commits:
 
         `chunks` is how many fragments it arrived in. Raises StoreError.
         """
-        done = await self._journal.events.append(session, event, run=run)
-        if not done.duplicate:
-            row = _row(event, done, session=session, run=run, chunks=chunks)
+        result = await self._journal.events.append(session, event, run=run)
+        if not result.duplicate:
+            row = _row(event, result, session=session, run=run, chunks=chunks)
             self._bus.publish(session, EventCommitted(row, Event(event.data)))
-        return done
+        return result
 
 
 def new_event(message: Append, lineage: Lineage | None = None) -> NewEvent:

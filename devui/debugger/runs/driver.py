@@ -80,9 +80,9 @@ class Driver:
         book: BreakpointBook,
         limits: Limits,
         stop: Callable[[], None],
-        viewed: Callable[[], bool],
+        is_viewed: Callable[[], bool],
     ) -> None:
-        """`stop` begins stopping this run, as a person may; `viewed`: whether somebody looks."""
+        """`stop` begins stopping this run, as a person may; `is_viewed`: whether somebody looks."""
         self.live = live
         self._hurry = asyncio.Event()
         self._ending = RunEnd(live, journal, bus)
@@ -95,15 +95,15 @@ class Driver:
         )
         self._leash = Leash(live, limits, bus=bus, stop=stop)
         self._unwritten = Unwritten(live, self._journal)
-        self._viewed = viewed
+        self._is_viewed = is_viewed
         self._paused = 0.0
         self._due: float | None = None
-        self._followed = False
+        self._has_next = False
         self._worker_end = WorkerGone(0, "")
 
     async def run(self, request: RunRequest) -> None:
         """From the start of the worker to the end of the run."""
-        self._followed = request.then is not None
+        self._has_next = request.then is not None
         try:
             await self._respond(request)
             for _ in range(_ATTEMPTS):
@@ -160,7 +160,7 @@ class Driver:
             status, error = "failed", self._leash.error
         unfinished = self.live.unfinished()
         self.live.streaming.clear()
-        hands_on = status == "done" and self._followed
+        hands_on = status == "done" and self._has_next
         if not hands_on:
             self._ending.tell(status, error, unfinished)
         try:
@@ -214,11 +214,11 @@ class Driver:
             worker = await (
                 self._workers.aside(app, engine) if engine else self._workers.worker(app)
             )
-        except AppBroken as broken:
-            await self.end("failed", broken.error)
+        except AppBroken as error:
+            await self.end("failed", error.error)
             return None
-        except UnknownApp as gone:
-            await self.end("failed", error_of(gone))
+        except UnknownApp as error:
+            await self.end("failed", error_of(error))
             return None
         self.live.debugging.awaited = None
         return None if self.live.ended.is_set() else worker
@@ -269,10 +269,10 @@ class Driver:
 
     async def _begin(self, worker: Worker, request: RunRequest) -> None:
         session = self.live.session
-        self.live.begun = Since()  # loading the app is no work
-        self.live.row = replace(self.live.row, started=self.live.begun.at)
+        self.live.start = Since()  # loading the app is no work
+        self.live.row = replace(self.live.row, started=self.live.start.at)
         head = await self._journal.sessions.get(session.key)
-        shared = await self._journal.state.shared(session.key)
+        shared_state = await self._journal.state.shared(session.key)
         await worker.send(
             StartRun(
                 run=self.live.row.id,
@@ -280,7 +280,7 @@ class Driver:
                 session=session.id,
                 session_key=session.key,
                 head=head.seq if head else 0,
-                shared=json.dumps(shared, ensure_ascii=False),
+                shared=json.dumps(shared_state, ensure_ascii=False),
                 message=json_text(request.message),
                 invocation=request.invocation,
                 state_delta=json_text(request.state_delta),
@@ -290,7 +290,7 @@ class Driver:
                 service_tier=request.service_tier,
                 settings=request.settings,
                 gates=self._gates.begin(),
-                watch=self._watched(),
+                watch=self._is_watched(),
                 **replayed(request.replay),
             )
         )
@@ -303,17 +303,17 @@ class Driver:
             if self.live.waiting >= CHUNK_BATCH:
                 await self._unwritten.write()
 
-    def _watched(self) -> bool:
+    def _is_watched(self) -> bool:
         """Whether the run tells of its uncommitted state: once it does, to its end."""
         live = self.live
-        live.watched = live.watched or self._viewed() or self._gates.debugged
+        live.watched = live.watched or self._is_viewed() or self._gates.debugged
         return live.watched
 
     async def _take(self, worker: Worker, message: Inbound) -> None:
         live = self.live
         if isinstance(message, Append | Gate | Partial):
             live.progressed = Since()
-        if not live.watched and self._watched():
+        if not live.watched and self._is_watched():
             await worker.send(WatchState(run=live.row.id))
         if isinstance(message, Append | Gate):
             await self._gates.take(worker, message)
@@ -330,7 +330,7 @@ class Driver:
                 await self._journal.replays.end(live.row.id, verdict)
             await self.end(message.outcome, message.error)
         elif isinstance(message, WorkerGone):
-            await self._lost(message)
+            await self._on_worker_gone(message)
         else:
             self._glimpse(message)
 
@@ -370,21 +370,21 @@ class Driver:
             return Reply(id=message.id, failure=failure)
         try:
             event = live.touches.carry(new_event(message, live.lineage), message.touched)
-            held = live.stepper.pauses.came(event.branch, event.timestamp)
-            event = replace(event, paused=held - self._paused)
+            held_seconds = live.stepper.pauses.came(event.branch, event.timestamp)
+            event = replace(event, paused=held_seconds - self._paused)
             chunks = live.chunk_counts.pop(event.id, 0)
             commit = self._commits.commit(live.session.key, event, run=live.row.id, chunks=chunks)
-            done = await self._unwritten.write_before(commit)
+            result = await self._unwritten.write_before(commit)
         except (StoreError, ValueError) as error:
             return Reply(id=message.id, failure=failure_of(error))
-        self._paused = held
+        self._paused = held_seconds
         live.committed(event.author, event.branch, message.temp)
-        live.touches.committed(event, done.number)
+        live.touches.committed(event, result.number)
         live.meter.add(event)
         self._leash.check()
-        known = live.row.invocation_id or event.invocation_id
-        live.row = replace(live.row, invocation_id=known)
-        return Reply(id=message.id, result=acknowledgement(done))
+        invocation = live.row.invocation_id or event.invocation_id
+        live.row = replace(live.row, invocation_id=invocation)
+        return Reply(id=message.id, result=acknowledgement(result))
 
     def _record(self, message: SpanBegan | SpanEnded) -> None:
         live = self.live
@@ -399,7 +399,7 @@ class Driver:
 
     # --- ends ------------------------------------------------------------------------------
 
-    async def _lost(self, end: WorkerGone) -> None:
+    async def _on_worker_gone(self, end: WorkerGone) -> None:
         if self.live.stopping:
             await self.end("stopped")
         else:

@@ -22,7 +22,7 @@ class Inbox(Generic[T]):
     def __init__(self) -> None:
         self._items: deque[tuple[T, int]] = deque()
         self._bytes = 0
-        self._arrived = asyncio.Event()
+        self._arrival = asyncio.Event()
         self._exit = asyncio.Event()
 
     def put_nowait(self, item: T) -> None:
@@ -43,8 +43,8 @@ class Inbox(Generic[T]):
     async def get(self) -> T:
         """The next message; whoever is cancelled while waiting takes none."""
         while not self._items:
-            self._arrived.clear()
-            await self._arrived.wait()
+            self._arrival.clear()
+            await self._arrival.wait()
         item, size = self._items.popleft()
         self._bytes -= size
         self._exit.set()
@@ -59,4 +59,4 @@ class Inbox(Generic[T]):
     def _add(self, item: T, size: int) -> None:
         self._items.append((item, size))
         self._bytes += size
-        self._arrived.set()
+        self._arrival.set()

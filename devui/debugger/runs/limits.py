@@ -43,38 +43,38 @@ class Leash:
 
     def check(self) -> None:
         """Stop the run if what it has used by now is too much."""
-        if (name := _exceeded(self._limits, self._live.meter)) is not None:
+        if (name := _exceeded_limit(self._limits, self._live.meter)) is not None:
             self._end(name)
 
     async def run_out(self) -> None:
         """Stop it when its seconds are over, those apart for which it was held or debugged."""
         loop, live = asyncio.get_running_loop(), self._live
-        begun, seconds = loop.time(), float(self._limits.seconds)
+        start, seconds = loop.time(), float(self._limits.seconds)
 
         def idle() -> float:
             return live.stepper.held_seconds + live.debugging.seconds
 
-        while (left := seconds - (loop.time() - begun - idle())) > 0:
+        while (remaining := seconds - (loop.time() - start - idle())) > 0:
             # Being held moves the end, so it is asked again.
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(max(left, 0.1)):
+                async with asyncio.timeout(max(remaining, 0.1)):
                     await live.ended.wait()
                     return
         self._end("seconds")
 
     def _end(self, name: str) -> None:
-        said = _sentence(self._limits, name)
-        self.error = AgentError(type=LIMITED, message=said, traceback="")
-        note(self._live, self._bus, "debugger", said)
+        message = _sentence(self._limits, name)
+        self.error = AgentError(type=LIMITED, message=message, traceback="")
+        note(self._live, self._bus, "debugger", message)
         self._stop()
 
 
-def _exceeded(limits: Limits, used: Meter) -> str | None:
+def _exceeded_limit(limits: Limits, meter: Meter) -> str | None:
     """The name of the limit that a run has come to; None if it may go on."""
     counts = {
-        "events": used.events,
-        "calls": used.calls,
-        "megabytes": used.bytes // _BYTES,
+        "events": meter.events,
+        "calls": meter.calls,
+        "megabytes": meter.bytes // _BYTES,
     }
     return next((name for name, is_at in counts.items() if is_at >= getattr(limits, name)), None)
 

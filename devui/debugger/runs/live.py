@@ -102,7 +102,7 @@ class Streaming:
             elif part.text:
                 self.text = (self.text + part.text)[:_MAX_TEXT]
             elif part.call and (name := part.call.name):
-                self.calls = [*(known for known in self.calls if known != name), name]
+                self.calls = [*(each for each in self.calls if each != name), name]
 
 
 Answers: TypeAlias = dict[tuple[str, str | None], Streaming]
@@ -136,8 +136,8 @@ def _add(answers: Answers, text: str) -> str:
 
 
 def _answers_json(answers: Answers) -> str | None:
-    said = [{"author": each.author, "text": each.text} for each in answers.values() if each.text]
-    return json.dumps(said) if said else None
+    entries = [{"author": each.author, "text": each.text} for each in answers.values() if each.text]
+    return json.dumps(entries) if entries else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class LiveRun:
     """Who holds the worker's event loop, while it does not turn."""
     debugging: PythonDebugger = field(default_factory=PythonDebugger)
     """For how long a debugger of Python had stopped its worker."""
-    begun: Since = field(default_factory=Since)
+    start: Since = field(default_factory=Since)
     """When its worker was told to begin."""
     progressed: Since = field(default_factory=Since)
     """When it last came on: an event, a fragment, a gate, a command."""
@@ -229,10 +229,10 @@ class LiveRun:
         with contextlib.suppress(asyncio.QueueFull):
             self.inbox.put_nowait(message)
             return
-        put = asyncio.ensure_future(self.inbox.put(message))
+        delivery = asyncio.ensure_future(self.inbox.put(message))
         over = asyncio.ensure_future(self.ended.wait())
-        await asyncio.wait({put, over}, return_when=asyncio.FIRST_COMPLETED)
-        put.cancel()
+        await asyncio.wait({delivery, over}, return_when=asyncio.FIRST_COMPLETED)
+        delivery.cancel()
         over.cancel()
 
     def add_partial(self, text: str) -> None:

@@ -14,6 +14,6 @@ from devui.wire.messages import Output
 
 def note(live: LiveRun, bus: Bus[News], stream: Literal["debugger", "logpoint"], text: str) -> None:
     """Write a line; `stream` is where it says it is from."""
-    said = Output(run=live.row.id, stream=stream, text=text, at=time.time())
-    number, line = live.add_output(said)
+    output = Output(run=live.row.id, stream=stream, text=text, at=time.time())
+    number, line = live.add_output(output)
     bus.publish(live.session.key, OutputArrived(live.row.id, number, [line]))

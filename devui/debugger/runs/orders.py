@@ -63,9 +63,9 @@ class RunOrder(Protocol):
     def rewind(self) -> str | None: ...
 
 
-def asked_text(request: RunOrder) -> str:
+def request_text(request: RunOrder) -> str:
     """What is kept for good of it, as JSON text; a large message is kept in its event alone."""
-    asked = {
+    fields = {
         "message": request.message,
         "invocation": request.invocation,
         "stateDelta": request.state_delta,
@@ -75,5 +75,5 @@ def asked_text(request: RunOrder) -> str:
         "settings": settings_json(request.settings),
         "rewind": request.rewind,
     }
-    text = json.dumps(asked)
-    return text if len(text) <= _MOST else json.dumps({**asked, "message": None})
+    text = json.dumps(fields)
+    return text if len(text) <= _MOST else json.dumps({**fields, "message": None})

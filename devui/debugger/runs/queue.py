@@ -52,7 +52,7 @@ class Queue:
             json.dumps(options),
             actor=request.actor,
         )
-        self._changed(session.key)
+        self._publish(session.key)
         await self._after(session)
 
     async def change(self, session: int, number: int, text: str) -> None:
@@ -62,12 +62,12 @@ class Queue:
         others = [part for part in message.get("parts") or [] if "text" not in part]
         message["parts"] = [*([{"text": text}] if text else []), *others]
         await self._journal.queued.change(session, number, json.dumps(message, ensure_ascii=False))
-        self._changed(session)
+        self._publish(session)
 
     async def remove(self, session: int, number: int) -> None:
         """Take a message away unsent. Raises NotQueued."""
         await self._journal.queued.remove(session, number)
-        self._changed(session)
+        self._publish(session)
 
     async def send(self, session: SessionRow, number: int) -> RunRow:
         """Send a message now, before those that wait longer.
@@ -109,8 +109,8 @@ class Queue:
             queued=row.id,
         )
         run = await self._runs.start(session, request)
-        self._changed(session.key)
+        self._publish(session.key)
         return run
 
-    def _changed(self, session: int) -> None:
+    def _publish(self, session: int) -> None:
         self._bus.publish(session, QueueChanged(session))

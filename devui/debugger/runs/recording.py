@@ -12,8 +12,8 @@ from devui.wire.spans import Prompt, SpanBegan, SpanEnded
 class Recording:
     """The spans of one run."""
 
-    begun: list[NewSpan] = field(default_factory=list)
-    ended: list[SpanEnd] = field(default_factory=list)
+    starts: list[NewSpan] = field(default_factory=list)
+    ends: list[SpanEnd] = field(default_factory=list)
     pieces: dict[str, str] = field(default_factory=dict)
     """JSON texts by name."""
     turns: Counter[str] = field(default_factory=Counter)
@@ -27,7 +27,7 @@ class Recording:
         self.turns[span.agent] += 1
         if span.prompt is not None:
             self.pieces.update(span.prompt.pieces)
-        self.begun.append(
+        self.starts.append(
             NewSpan(
                 run=span.run,
                 number=span.span,
@@ -45,7 +45,7 @@ class Recording:
     def end(self, span: SpanEnded) -> None:
         """Something ended; a model call may say so twice, the second time with more."""
         self.open.pop(span.span, None)
-        self.ended.append(
+        self.ends.append(
             SpanEnd(
                 run=span.run,
                 number=span.span,
@@ -59,13 +59,13 @@ class Recording:
 
     def take(self) -> "Recording":
         """What waits to be written; it waits no longer."""
-        taken = Recording(self.begun, self.ended, self.pieces)
-        self.begun, self.ended, self.pieces = [], [], {}
-        return taken
+        batch = Recording(self.starts, self.ends, self.pieces)
+        self.starts, self.ends, self.pieces = [], [], {}
+        return batch
 
     def __len__(self) -> int:
         """How much waits to be written."""
-        return len(self.begun) + len(self.ended)
+        return len(self.starts) + len(self.ends)
 
 
 def _names(prompt: Prompt) -> str:

@@ -32,7 +32,6 @@ from devui.debugger.runs.row import write_row
 from devui.debugger.runs.settings import last_settings
 from devui.debugger.runs.standing import standing_after, standing_of
 from devui.debugger.runs.watchdog import Looks
-from devui.debugger.stepping.answered import Answered, Order
 from devui.debugger.stepping.commands import (
     CallOrder,
     Command,
@@ -41,6 +40,7 @@ from devui.debugger.stepping.commands import (
     Stale,
     Unfit,
 )
+from devui.debugger.stepping.order_answers import Order, OrderAnswers
 from devui.debugger.stepping.position import position_after, position_of
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.workers.native_output import overhear
@@ -100,14 +100,14 @@ class Runs:
         self._limits = limits
         self._requests = Requests(journal, bus)
         self._looks = Looks(bus)
-        self._answered = Answered()
-        self._endings = Endings(journal, bus, self._looks, self._answered)
+        self._answers = OrderAnswers()
+        self._endings = Endings(journal, bus, self._looks, self._answers)
         self.trials = Trials(journal, workers)
         """Calls by themselves, beside all runs."""
         self._drivers: dict[str, Driver] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._of_session: dict[int, LiveRun] = {}
-        self._promised: dict[int, RunRequest] = {}
+        self._next_requests: dict[int, RunRequest] = {}
         """By session: what its present run is to be followed by, before anything else."""
         self.words_of: Callable[[str], str] = str
         """The words that a message shows, without marks of Markdown."""
@@ -150,7 +150,7 @@ class Runs:
         live = self._of_session.get(session)
         return None if live is None or live.ended.is_set() else live
 
-    def held(self) -> frozenset[int]:
+    def held_sessions(self) -> frozenset[int]:
         """The keys of the sessions whose runs are held."""
         return frozenset(
             key
@@ -177,21 +177,21 @@ class Runs:
         going = sum(not driver.live.row.pending for driver in self._drivers.values())
         if follows is None and going >= self._limits.runs:
             raise TooManyRuns(self._limits.runs)
-        if self._promised.get(session.key, request) is not request:
+        if self._next_requests.get(session.key, request) is not request:
             raise RunActive(f"session {session.key} is being rewound: wait until that is done")
-        held = self.live(session.key)
-        if follows is None and held is not None and held.stepper.holds:
+        current = self.live(session.key)
+        if follows is None and current is not None and current.stepper.holds:
             raise RunActive(
-                f"session {session.key} has the run {held.row.id}, which is held; continue it or"
+                f"session {session.key} has the run {current.row.id}, which is held; continue it or"
                 " stop it before sending a message"
             )
-        seen = await check_answers(self._journal, session.key, request.pending_message)
+        last_seen = await check_answers(self._journal, session.key, request.pending_message)
         request = replace(
-            request, last_seen=seen if request.last_seen is None else request.last_seen
+            request, last_seen=last_seen if request.last_seen is None else request.last_seen
         )
         if request.settings is None and request.goes_on:
-            taken = await last_settings(self._journal, session.key, request.invocation)
-            request = replace(request, settings=taken)
+            settings = await last_settings(self._journal, session.key, request.invocation)
+            request = replace(request, settings=settings)
         row = await write_row(self._journal, self._bus, session, request, follows=follows)
         if follows is not None:
             self._drivers.pop(follows, None)
@@ -212,17 +212,17 @@ class Runs:
             book=self._book,
             limits=self._limits,
             stop=lambda: self._begin_stop(driver),
-            viewed=lambda: self._viewers[session.key] > 0,
+            is_viewed=lambda: self._viewers[session.key] > 0,
         )
         self._drivers[row.id] = driver
         self._of_session[session.key] = live
         if request.then is not None:
-            self._promised[session.key] = request.then
+            self._next_requests[session.key] = request.then
         self._bus.publish(session.key, RunChanged(row))
         self._running[row.id] = self._tasks.start(self._drive(driver, request), f"run {row.id}")
         self._tasks.start(self._looks.watch(live), f"watching run {row.id}")
-        if request.begun:
-            note(live, self._bus, "debugger", request.begun)
+        if request.start_note:
+            note(live, self._bus, "debugger", request.start_note)
         await self._name(session, request)
         return row
 
@@ -287,67 +287,67 @@ class Runs:
         row = await self._journal.runs.get(run)
         if row is None:
             raise NoSuchRun(f"there is no run {run!r}")
-        held = await self._journal.runs.position(run)
-        return position_after(row, json.loads(held) if held else [])
+        holds = await self._journal.runs.position(run)
+        return position_after(row, json.loads(holds) if holds else [])
 
     async def standing(self, run: str) -> dict[str, Any]:
         """What a run waits for, as `standing_of` tells it. Raises NoSuchRun."""
         driver = self._drivers.get(run)
         if driver is not None and driver.live.row.ended is None:
             live = driver.live
-            seen = await self._looks.look(live)
-            return standing_of(live, seen, status=str(position_of(live)["status"]))
+            look = await self._looks.look(live)
+            return standing_of(live, look, status=str(position_of(live)["status"]))
         row = await self._journal.runs.get(run)
         if row is None:
             raise NoSuchRun(f"there is no run {run!r}")
-        asked = await open_questions(self._journal, row)
-        return standing_after(row.id, row.session, row.status, asked)
+        questions = await open_questions(self._journal, row)
+        return standing_after(row.id, row.session, row.status, questions)
 
     async def command(self, run: str, command: Command) -> dict[str, Any]:
         """Carry out a command and return the position it leads to; a repeated one does nothing.
 
         Raises NoSuchRun, and CommandRefused with the present position.
         """
-        if (known := await self._repeated(run, command)) is not None:
-            return known
+        if (earlier := await self._earlier_answer(run, command)) is not None:
+            return earlier
         live = await self._going(run)
         try:
             if command.name in {"edit", "mock"}:
                 await self._check_value(live, command)
-                if (known := await self._repeated(run, command)) is not None:
-                    return known
-            moved = live.stepper.command(command)
-        except CommandRefused as refused:
-            raise refused.at(position_of(live)) from None
+                if (earlier := await self._earlier_answer(run, command)) is not None:
+                    return earlier
+            move = live.stepper.command(command)
+        except CommandRefused as error:
+            raise error.at(position_of(live)) from None
         if command.name in _STOPS:
             live.stopped_by = command.actor
         note(live, self._bus, "debugger", str(command))
-        if moved.stop:
+        if move.stop:
             self._begin_stop(self._drivers[run])
         live.look, live.progressed = None, Since()
         answer = position_of(live)
-        self._answered.remember(run, command, answer)
+        self._answers.remember(run, command, answer)
         self._bus.publish(live.session.key, PositionChanged(run, live.stepper.position))
-        await live.put(moved)
+        await live.put(move)
         return answer
 
     async def _check_value(self, live: LiveRun, command: Command) -> None:
         """Raises Stale and Misused, Unfit for what can't take the place of what is held."""
-        hold = live.stepper.valued(command)
+        hold = live.stepper.hold_to_change(command)
         if hold is None or live.worker is None:
             return
         action: Literal["edit", "mock"] = "edit" if command.name == "edit" else "mock"
         arrival = hold.arrival
         problem = await self.trials.check_edit(
-            live.worker, arrival.gate, action, value=command.value, held=arrival.payload
+            live.worker, arrival.gate, action, value=command.value, payload=arrival.payload
         )
         if problem:
             raise Unfit(f"the change doesn't fit: {problem}")
 
     async def end_call(self, run: str, order: CallOrder) -> dict[str, Any]:
         """End a call that is under way and return the position. Raises what `command` does."""
-        if (known := await self._repeated(run, order)) is not None:
-            return known
+        if (earlier := await self._earlier_answer(run, order)) is not None:
+            return earlier
         return await self._endings.carry_out(await self._going(run), order)
 
     async def _going(self, run: str) -> LiveRun:
@@ -357,10 +357,10 @@ class Runs:
             raise Stale("the run is over").at(await self.position(run))
         return live
 
-    async def _repeated(self, run: str, order: Order) -> dict[str, Any] | None:
+    async def _earlier_answer(self, run: str, order: Order) -> dict[str, Any] | None:
         """The answer to an order that was carried out before. Raises what `command` does."""
         try:
-            return self._answered.answer_to(run, order)
+            return self._answers.answer_to(run, order)
         except Misused as error:
             raise error.at(await self.position(run)) from None
 
@@ -385,7 +385,7 @@ class Runs:
             if self._of_session.get(live.session.key) is live:
                 del self._of_session[live.session.key]
             if request.then is not None:
-                del self._promised[live.session.key]
+                del self._next_requests[live.session.key]
         if self._at_end is not None and live.session.key not in self._of_session:
             self._tasks.start(self._at_end(live.session), f"after run {live.row.id}")
 
@@ -416,9 +416,9 @@ class Runs:
             self._stuck(worker, message if message.stack else None)
         elif isinstance(message, Debugging):
             worker.debugger = message.debugger
-            self._debugged(worker, message.debugger)
+            self._on_debugger(worker, message.debugger)
         elif isinstance(message, EditorAwaited):
-            self._awaited(worker.app, message.port)
+            self._on_editor_port(worker.app, message.port)
         elif isinstance(message, LookAnswer):
             self._looks.take(message)
         elif isinstance(message, CallEnded):
@@ -451,13 +451,13 @@ class Runs:
                 live.blocked = blocked
                 self._bus.publish(live.session.key, RunStuck(run))
 
-    def _debugged(self, worker: Worker, debugger: Debugger | None) -> None:
+    def _on_debugger(self, worker: Worker, debugger: Debugger | None) -> None:
         for run in worker.runs & self._drivers.keys():
             live = self._drivers[run].live
             live.debugging.note(debugger)
             self._debugging_changed(live)
 
-    def _awaited(self, app: str, port: int | None) -> None:
+    def _on_editor_port(self, app: str, port: int | None) -> None:
         """Tell the runs that have to wait until an editor has attached to their app."""
         for driver in self._drivers.values():
             live = driver.live
@@ -480,8 +480,8 @@ class Runs:
         self.trials.worker_ended(worker)
         for run in tuple(worker.runs):
             if run in self._drivers:
-                gone = WorkerGone(status, worker.process.last_words)
-                await self._drivers[run].live.put(gone)
+                end = WorkerGone(status, worker.process.last_words)
+                await self._drivers[run].live.put(end)
 
 
 def _own(driver: Driver, message: Append) -> bool:

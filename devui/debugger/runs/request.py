@@ -67,15 +67,15 @@ class RunRequest:
         return self.invocation is not None or bool(Content(self.message or {}).responses)
 
     @property
-    def begun(self) -> str:
+    def start_note(self) -> str:
         """Who began it and how, for the run's log; "" where the message says it all."""
         answers = Content(self.message or {}).responses
-        held = ", held from the first" if self.pause else ""
+        pause = ", held from the first" if self.pause else ""
         if answers:
-            return f"answered by {self.actor}{held}"
+            return f"answered by {self.actor}{pause}"
         if self.invocation and not self.message:
-            return f"resumed by {self.actor}{held}"
-        return f"started by {self.actor}{held}" if held else ""
+            return f"resumed by {self.actor}{pause}"
+        return f"started by {self.actor}{pause}" if pause else ""
 
     def title(self, words_of: Callable[[str], str] = str) -> str:
         """What a session without a name is called: the words of the first text of the message, else

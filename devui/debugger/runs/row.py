@@ -5,7 +5,7 @@ import uuid
 
 from devui.debugger.events.bus import Bus
 from devui.debugger.events.news import News, RunChanged
-from devui.debugger.runs.orders import asked_text
+from devui.debugger.runs.orders import request_text
 from devui.debugger.runs.request import RunRequest
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
@@ -30,7 +30,7 @@ async def write_row(
         invocation_id=request.invocation,
         message=json.dumps(request.pending_message) if request.pending_message else None,
         last_seen=request.last_seen,
-        request=asked_text(request),
+        request=request_text(request),
         follows=follows,
         queued=request.queued,
         actor=request.actor,

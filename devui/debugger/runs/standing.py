@@ -37,7 +37,7 @@ def standing_of(live: LiveRun, look: LookAnswer | None, *, status: str) -> dict[
         "progressed": live.progressed.at,
         "silentSeconds": live.progressed.seconds,
         "debugger": live.debugging.as_json(),
-        "blocked": _blocked(live, look),
+        "blocked": _blocker(live, look),
         "branches": branches_of(live),
         "calls": [asdict(call) for call in newest.calls] if newest else [],
         "tasks": [asdict(task) for task in look.tasks] if look else [],
@@ -70,26 +70,26 @@ def branches_of(live: LiveRun) -> list[dict[str, Any]]:
 
     Of the latter the newest look at the run tells; there may have been none since it was let go.
     """
-    held = [_hold(hold) for hold in live.stepper.holds]
-    seen = live.look
-    return [*held, *_others(seen, live.stepper.holds)] if seen else held
+    holds = [_hold(hold) for hold in live.stepper.holds]
+    look = live.look
+    return [*holds, *_others(look, live.stepper.holds)] if look else holds
 
 
 def deadlocks(tasks: Sequence[TaskStanding]) -> list[list[int]]:
     """The tasks that wait for each other in a circle, each circle once."""
     following = {task.id: task.awaits for task in tasks}
-    found: list[list[int]] = []
-    known: set[int] = set()
+    circles: list[list[int]] = []
+    visited: set[int] = set()
     for task in tasks:
         path: list[int] = []
         at: int | None = task.id
-        while at is not None and at not in path and at not in known:
+        while at is not None and at not in path and at not in visited:
             path.append(at)
             at = following.get(at)
         if at in path:
-            found.append(path[path.index(at) :])
-        known.update(path)
-    return found
+            circles.append(path[path.index(at) :])
+        visited.update(path)
+    return circles
 
 
 def _others(look: LookAnswer, holds: Sequence[Hold]) -> Iterator[dict[str, Any]]:
@@ -145,7 +145,7 @@ def _own(places: Sequence[Place]) -> Place | None:
     return next((place for place in reversed(places) if place.own), None)
 
 
-def _blocked(live: LiveRun, look: LookAnswer | None) -> dict[str, Any] | None:
+def _blocker(live: LiveRun, look: LookAnswer | None) -> dict[str, Any] | None:
     """Who holds the event loop, and for how long: this run, or another one of the app."""
     blocked = live.blocked
     if look is None or not look.blocked:
@@ -165,5 +165,5 @@ def _blocked(live: LiveRun, look: LookAnswer | None) -> dict[str, Any] | None:
 
 def _holder(blocked: Blocked) -> dict[str, Any]:
     """The same as the worker told it by itself."""
-    told = asdict(blocked)
-    return {name: told[name] for name in ("seconds", "run", "tool", "place")}
+    fields = asdict(blocked)
+    return {name: fields[name] for name in ("seconds", "run", "tool", "place")}

@@ -14,7 +14,7 @@ Fate = Literal["pending", "committed", "overwritten", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class TouchFate:
     """A write before its commit, or a read of one, and how it went on."""
 
     touch: StateTouch
@@ -43,13 +43,13 @@ def who(touch: StateTouch) -> str:
 _KNOWN: Final = frozenset(each.name for each in fields(StateTouch))
 
 
-def followed(rows: Iterable[TouchRow], *, over: bool) -> list[Followed]:
+def touch_fates(rows: Iterable[TouchRow], *, over: bool) -> list[TouchFate]:
     """What the rows of one run tell; `over`: the run has ended, what is pending is lost."""
-    told = [(row, _touch(row.data)) for row in rows]
-    fates = {touch.number: _fate(touch, row.event, over=over) for row, touch in told}
+    touches = [(row, _touch(row.data)) for row in rows]
+    fates = {touch.number: _fate(touch, row.event, over=over) for row, touch in touches}
     return [
-        Followed(touch, fates.get(touch.reads or touch.number, "lost"), row.event, row.flagged)
-        for row, touch in told
+        TouchFate(touch, fates.get(touch.reads or touch.number, "lost"), row.event, row.flagged)
+        for row, touch in touches
     ]
 
 
@@ -98,19 +98,19 @@ class Touches:
 
     def carry(self, event: NewEvent, touched: Touched | None) -> NewEvent:
         """What the event that is about to be committed brings to an end; the event, with notes."""
-        told = touched or Touched()
+        report = touched or Touched()
         for number in [n for n, name in self._events.items() if name == event.id]:
             self._unwritten[number] = None
             touch = self._touches.get(number)
             if touch is None or touch.event != event.id:  # that is told once, by the touch itself
                 del self._events[number]
-        for number in (*told.settles, *told.reads):
+        for number in (*report.settles, *report.reads):
             self._events[number] = event.id
             self._unwritten[number] = None
-        for number in told.flags:
+        for number in report.flags:
             self._flagged[number] = event.id
             self._unwritten[number] = None
-        notes = tuple(self._notes(event, told))
+        notes = tuple(self._notes(event, report))
         if not notes:
             return event
         summary = replace(event.summary, notes=notes)
@@ -188,10 +188,10 @@ def beside(one: str | None, other: str | None) -> bool:
     return mine[0] == yours[0] != "" and mine[:common] != yours[:common]
 
 
-def touch_json(item: Followed, run: str) -> dict[str, Any]:
+def touch_json(item: TouchFate, run: str) -> dict[str, Any]:
     """As JSON for programs."""
     touch = item.touch
-    known: Mapping[str, Any] = {
+    common: Mapping[str, Any] = {
         "run": run,
         "number": touch.number,
         "key": touch.key,
@@ -206,18 +206,18 @@ def touch_json(item: Followed, run: str) -> dict[str, Any]:
         "event": item.event,
     }
     if touch.reads is not None:
-        return {**known, "reads": touch.reads}
+        return {**common, "reads": touch.reads}
     return {
-        **known,
-        "old": _parsed(touch.old),
-        "value": _parsed(touch.value),
+        **common,
+        "old": _parse(touch.old),
+        "value": _parse(touch.value),
         "paths": touch.paths,
         "flagged": item.flagged,
         "overlaps": touch.overlaps,
     }
 
 
-def _parsed(text: str | None) -> Any:
+def _parse(text: str | None) -> Any:
     """The value of a JSON text; of what a bundle left out of one, what is there."""
     try:
         return None if text is None else json.loads(text)

@@ -46,4 +46,4 @@ class Unwritten:
         if touches := live.touches.waiting():
             yield self._journal.uncommitted.put(live.session.key, live.row.id, touches)
         if spans:
-            yield self._journal.spans.add(live.session.key, spans.begun, spans.ended, spans.pieces)
+            yield self._journal.spans.add(live.session.key, spans.starts, spans.ends, spans.pieces)

@@ -51,7 +51,7 @@ class Looks:
 
     async def watch(self, live: LiveRun) -> None:
         """Until the run ends: tell when it goes quiet, and what goes on beside what is held."""
-        told = _beside(live)
+        beside = _beside(live)
         while not live.ended.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_BEAT):
@@ -59,7 +59,7 @@ class Looks:
             live.stirred.clear()
             self._listen(live)
             if live.stepper.holds:
-                told = await self._look_beside(live, told)
+                beside = await self._look_beside(live, beside)
 
     def _listen(self, live: LiveRun) -> None:
         silent = live.progressed.seconds

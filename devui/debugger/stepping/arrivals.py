@@ -79,7 +79,7 @@ class Arrival:
         prices: Prices | None = None,
     ) -> Facts:
         """What conditions speak of; `state` is the committed one, `run` what the run has used."""
-        given = {
+        values = {
             "gate": self.gate,
             "agent": self.agent,
             "branch": self.branch,
@@ -88,21 +88,21 @@ class Arrival:
             "state": state,
             "run": run,
         }
-        held = self.payload if isinstance(self.payload, Mapping) else {}
+        payload = self.payload if isinstance(self.payload, Mapping) else {}
         if self.tool is not None:
-            given |= {"tool": self.tool, "tools": [self.tool]}
-            given |= {"args": held.get("args"), "result": held.get("result")}
-            given["calls" if self.gate == "before_tool" else "responses"] = [self.tool]
+            values |= {"tool": self.tool, "tools": [self.tool]}
+            values |= {"args": payload.get("args"), "result": payload.get("result")}
+            values["calls" if self.gate == "before_tool" else "responses"] = [self.tool]
         if self.gate in {"before_model", "after_model"}:
-            given["model"] = str(held.get("model") or held.get("modelVersion") or "")
+            values["model"] = str(payload.get("model") or payload.get("modelVersion") or "")
         return Facts(
-            values=given,
+            values=values,
             summary=self.summary,
             author=self.agent,
             branch=self.branch,
             size=self.size,
             prices=prices,
-            body=lambda: held,
+            body=lambda: payload,
         )
 
     def committed(self, reply: Reply, number: int) -> "Arrival":
@@ -110,7 +110,7 @@ class Arrival:
         return replace(self, gate="after_commit", reply=reply, number=number, problem=None)
 
 
-def arrived(message: Append | Gate, agents: Sequence[AgentInfo]) -> Arrival | None:
+def arrival_of(message: Append | Gate, agents: Sequence[AgentInfo]) -> Arrival | None:
     """What came; None for an event that is none: the commit will say what is wrong with it.
 
     `agents` are those of the app, the root first.
@@ -121,10 +121,10 @@ def arrived(message: Append | Gate, agents: Sequence[AgentInfo]) -> Arrival | No
             agent=message.agent,
             branch=message.branch,
             path=_path(message.agent, agents),
-            payload=_parsed(message.held),
+            payload=_parse(message.held),
             message=message,
             tool=message.tool,
-            schema=_parsed(message.schema) if message.schema else None,
+            schema=_parse(message.schema) if message.schema else None,
             call=message.call,
             problem=message.problem,
         )
@@ -144,7 +144,7 @@ def of_event(
         agent=event.author,
         branch=event.branch,
         path=_path(event.author, agents),
-        payload=_parsed(event.data),
+        payload=_parse(event.data),
         message=message,
         event=event,
         problem=message.problem if message else None,
@@ -163,6 +163,6 @@ def _path(agent: str, agents: Sequence[AgentInfo]) -> tuple[str, ...]:
     return tuple(reversed(path))
 
 
-def _parsed(text: str) -> Any:
+def _parse(text: str) -> Any:
     """JSON that can be written again: NaN and the infinities become texts."""
     return json.loads(text, parse_constant=str)

@@ -15,7 +15,7 @@ from devui.debugger.guard.guard import Ruling
 from devui.debugger.guard.recorded import RecordedCall
 from devui.debugger.runs.live import LiveRun
 from devui.debugger.runs.log_lines import note
-from devui.debugger.stepping.arrivals import WORKER_GATES, Arrival, arrived
+from devui.debugger.stepping.arrivals import WORKER_GATES, Arrival, arrival_of
 from devui.debugger.stepping.position import held_of
 from devui.debugger.stepping.stepper import Edit, Hold, Moved, recorded_answer
 from devui.debugger.workers.workers import Worker
@@ -48,7 +48,7 @@ class Gatekeeper:
         self._commit = commit
         self._stop = stop
         self._armed: frozenset[WorkerGate] = frozenset()
-        self._tried: dict[tuple[str, str | None], Edit] = {}
+        self._edits: dict[tuple[str, str | None], Edit] = {}
         """What people had done to what was held, which the worker may refuse; by what it is."""
 
     def begin(self) -> list[WorkerGate]:
@@ -64,7 +64,7 @@ class Gatekeeper:
             return
         ruling = self._ruling(arrival)
         if ruling is not None and ruling.do == "answer" and ruling.offer is not None:
-            await worker.send(await self._recorded(message, arrival, ruling.offer))
+            await worker.send(await self._answer_from_record(message, arrival, ruling.offer))
             return
         if arrival.event is not None and arrival.event.state_delta:
             arrival = arrival.before(await self._journal.state.merged(self._live.session.key))
@@ -72,18 +72,18 @@ class Gatekeeper:
         if is_revised or not await self._hold(arrival, ruling):
             await self._let_go(worker, arrival)
 
-    async def move(self, worker: Worker, moved: Moved) -> None:
+    async def move(self, worker: Worker, move: Moved) -> None:
         """Carry out what a command decided, and arm what steps and breakpoints need by now."""
-        wanted = self._gates()
-        if wanted != self._armed:
-            self._armed = wanted
-            await worker.send(ArmGates(run=self._live.row.id, gates=sorted(wanted)))
-        if moved.released:
+        gates = self._gates()
+        if gates != self._armed:
+            self._armed = gates
+            await worker.send(ArmGates(run=self._live.row.id, gates=sorted(gates)))
+        if move.released:
             await self._keep()
-        for hold in moved.released:
+        for hold in move.released:
             if hold.edit is not None and hold.arrival.message is not None:
-                self._tried[_what(hold.arrival)] = hold.edit
-                verdict = await self._decided(hold.arrival, hold.edit)
+                self._edits[_what(hold.arrival)] = hold.edit
+                verdict = await self._verdict(hold.arrival, hold.edit)
                 await worker.send(Reply(id=hold.arrival.message.id, result=verdict))
             else:
                 await self._let_go(worker, hold.arrival)
@@ -110,7 +110,7 @@ class Gatekeeper:
                 return
         await worker.send(reply)
 
-    async def _decided(self, arrival: Arrival, edit: Edit) -> str:
+    async def _verdict(self, arrival: Arrival, edit: Edit) -> str:
         """The verdict for the worker; what was changed by whom is in the journal before it acts."""
         live = self._live
         row = await self._journal.edits.add(
@@ -137,12 +137,12 @@ class Gatekeeper:
             mark["call"] = arrival.call
         if arrival.gate == "before_tool" and edit.action == "edit":
             mark["ran"] = arguments(fields_in(edit.value), PREVIEW_LIMIT)
-        committed = {each["key"]: each["old"] for each in arrival.changes if "old" in each}
+        old_values = {each["key"]: each["old"] for each in arrival.changes if "old" in each}
         verdict = Verdict(
             action=edit.action,
             value=json.dumps(edit.value),
             mark=json.dumps(mark),
-            committed=json.dumps(committed),
+            committed=json.dumps(old_values),
             effects=json.dumps(edit.effects),
         )
         return json.dumps({"verdict": asdict(verdict)})
@@ -155,12 +155,12 @@ class Gatekeeper:
         ruling = guard.rule(arrival.tool or "", arrival.payload.get("args") or {})
         return None if ruling.do == "run" else ruling
 
-    async def _recorded(
+    async def _answer_from_record(
         self, message: Append | Gate, arrival: Arrival, offer: RecordedCall
     ) -> Reply:
         """The recorded result in place of the call, as an edit that the guard makes."""
         note(self._live, self._bus, "debugger", f"{arrival.tool}: result of #{offer.number} used")
-        return Reply(id=message.id, result=await self._decided(arrival, recorded_answer(offer)))
+        return Reply(id=message.id, result=await self._verdict(arrival, recorded_answer(offer)))
 
     async def _answer(self, message: Append | Gate) -> Reply:
         if isinstance(message, Append):
@@ -175,13 +175,13 @@ class Gatekeeper:
         idle = live.stepper.idle and not self._breakpoints and live.guard is None
         if live.stopping or (idle and message.problem is None):
             return None
-        return arrived(message, worker.loaded.result().agents)
+        return arrival_of(message, worker.info.result().agents)
 
     @property
     def debugged(self) -> bool:
         """Whether anything may hold the run."""
         stepper = self._live.stepper
-        return not stepper.idle or stepper.used or bool(self._breakpoints)
+        return not stepper.idle or stepper.has_held or bool(self._breakpoints)
 
     @property
     def _breakpoints(self) -> tuple[StoredBreakpoint, ...]:
@@ -189,20 +189,24 @@ class Gatekeeper:
         return self._book.enabled(session.app, session.user)
 
     def _gates(self) -> frozenset[WorkerGate]:
-        gates = {known.breakpoint.gate for known in self._breakpoints}
-        guarded: frozenset[WorkerGate] = frozenset({"before_tool"} if self._live.guard else ())
-        return guarded | self._live.stepper.armed | {gate for gate in WORKER_GATES if gate in gates}
+        gates = {point.breakpoint.gate for point in self._breakpoints}
+        guard_gates: frozenset[WorkerGate] = frozenset({"before_tool"} if self._live.guard else ())
+        return (
+            guard_gates
+            | self._live.stepper.armed
+            | {gate for gate in WORKER_GATES if gate in gates}
+        )
 
     async def _hold(self, arrival: Arrival, ruling: Ruling | None = None) -> bool:
         """Whether it is held; that is told when the journal knows of it, never before."""
         live = self._live
-        met = await self._met(arrival)
-        hold = None if live.stopping else live.stepper.weigh(arrival, met, ruling)
+        breakpoint_id = await self._breakpoint_at(arrival)
+        hold = None if live.stopping else live.stepper.weigh(arrival, breakpoint_id, ruling)
         if hold is None:
             return False
         if arrival.gate == "before_commit" and arrival.state is None:  # an edit may write to it
             hold.arrival = arrival.before(await self._journal.state.merged(live.session.key))
-        hold.refused = self._tried.get(_what(arrival)) if arrival.problem else None
+        hold.refused = self._edits.get(_what(arrival)) if arrival.problem else None
         await self._keep(hold)
         if live.ended.is_set():  # nobody is answered any more, and the journal keeps what was held
             return True
@@ -215,34 +219,34 @@ class Gatekeeper:
             self._publish()
         return True
 
-    async def _met(self, arrival: Arrival) -> int | None:
+    async def _breakpoint_at(self, arrival: Arrival) -> int | None:
         """The breakpoint that stops here; logpoints say their lines.
 
         What comes again because a person's change of it could not be has been met before.
         """
         if arrival.problem:
             return None
-        known = [each for each in self._breakpoints if each.breakpoint.gate == arrival.gate]
-        if not known:
+        points = [each for each in self._breakpoints if each.breakpoint.gate == arrival.gate]
+        if not points:
             return None
         live = self._live
         state: Mapping[str, Any] = {}
-        if any("state" in each.breakpoint.names for each in known):
+        if any("state" in each.breakpoint.names for each in points):
             state = await self._journal.state.merged(live.session.key)
-        facts = arrival.facts(state, self._used(arrival), live.meter.prices)
-        hits = live.watch.check(known, arrival, facts)
+        facts = arrival.facts(state, self._usage(arrival), live.meter.prices)
+        hits = live.watch.check(points, arrival, facts)
         for hit in hits:
-            await self._book.hit(hit.stored, self._journal)
+            await self._book.hit(hit.point, self._journal)
             if hit.line is not None:
                 note(live, self._bus, "logpoint", hit.line)
         if hits:
             self._bus.publish(live.session.key, BreakpointsChanged(live.session.app))
-        return next((hit.stored.row.id for hit in hits if hit.stops), None)
+        return next((hit.point.row.id for hit in hits if hit.stops), None)
 
-    def _used(self, arrival: Arrival) -> Mapping[str, Any]:
+    def _usage(self, arrival: Arrival) -> Mapping[str, Any]:
         """What the run has used, with the event that is about to be committed."""
         live = self._live
-        meter, seconds = live.meter, live.begun.seconds - live.stepper.held_seconds
+        meter, seconds = live.meter, live.start.seconds - live.stepper.held_seconds
         if arrival.gate == "before_commit" and arrival.event is not None:
             meter = meter.with_event(arrival.event)
         return meter.facts(seconds)

@@ -18,8 +18,8 @@ class Pauses:
     """From a clock that only goes forward to the epoch's seconds, in which events tell theirs."""
     _since: float | None = None
     """When the pause that goes on began."""
-    _begun: list[float] = field(default_factory=list)
-    _ended: list[float] = field(default_factory=list)
+    _pause_starts: list[float] = field(default_factory=list)
+    _pause_ends: list[float] = field(default_factory=list)
     _sums: list[float] = field(default_factory=lambda: [0.0])
     """The seconds of the first 0, 1, 2 … pauses."""
     _starts: dict[str | None, float] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class Pauses:
         run was held up to that moment."""
         at = min(moment, self._now)
         since = next((self._starts[each] for each in _upward(branch) if each in self._starts), 0.0)
-        self._worked(since, at)
+        self._take_out(since, at)
         self._starts[branch] = max(since, at)
         return self.until(moment)
 
@@ -49,7 +49,7 @@ class Pauses:
         then for what was let go around it."""
         at = min(at, self._now)
         since = max((self._starts.get(each, 0.0) for each in _upward(branch)), default=0.0)
-        self._worked(since, at)
+        self._take_out(since, at)
         self._starts[branch] = max(since, at)
 
     def let_go(self, branch: str | None) -> None:
@@ -69,8 +69,10 @@ class Pauses:
 
     def until(self, moment: float) -> float:
         """How long it was held up to a moment, in seconds since the epoch."""
-        count = bisect_left(self._ended, moment)
-        last = max(moment - self._begun[count], 0.0) if count < len(self._begun) else 0.0
+        count = bisect_left(self._pause_ends, moment)
+        last = (
+            max(moment - self._pause_starts[count], 0.0) if count < len(self._pause_starts) else 0.0
+        )
         open_ = max(moment - self._since, 0.0) if self._since is not None else 0.0
         return self._sums[count] + last + open_
 
@@ -78,26 +80,26 @@ class Pauses:
     def _now(self) -> float:
         return self._offset + time.monotonic()
 
-    def _worked(self, since: float, until: float) -> None:
+    def _take_out(self, since: float, until: float) -> None:
         """Take this time out of the pauses."""
         if since >= until:
             return
-        touched: list[tuple[float, float]] = []
-        while self._ended and self._ended[-1] > since:
-            touched.append((self._begun.pop(), self._ended.pop()))
+        overlaps: list[tuple[float, float]] = []
+        while self._pause_ends and self._pause_ends[-1] > since:
+            overlaps.append((self._pause_starts.pop(), self._pause_ends.pop()))
             self._sums.pop()
-        for begun, ended in reversed(touched):
-            self._add(begun, min(since, ended))
-            self._add(max(begun, until), ended)
+        for start, end in reversed(overlaps):
+            self._add(start, min(since, end))
+            self._add(max(start, until), end)
         if self._since is not None and self._since < until:
             self._add(self._since, since)
             self._since = until
 
-    def _add(self, begun: float, ended: float) -> None:
-        if begun < ended:
-            self._begun.append(begun)
-            self._ended.append(ended)
-            self._sums.append(self._sums[-1] + ended - begun)
+    def _add(self, start: float, end: float) -> None:
+        if start < end:
+            self._pause_starts.append(start)
+            self._pause_ends.append(end)
+            self._sums.append(self._sums[-1] + end - start)
 
 
 def _upward(branch: str | None) -> Iterator[str | None]:

@@ -32,7 +32,7 @@ class Plan:
     like: Condition | None = None
     lane: Lane | None = None
 
-    def reached(self, arrival: Arrival) -> bool:
+    def is_reached_by(self, arrival: Arrival) -> bool:
         """Whether this is the place."""
         if arrival.gate not in self.gates or (self.lane and not self.lane.has(arrival)):
             return False
@@ -57,7 +57,7 @@ _OTHER_SIDE: dict[GateKind, GateKind] = {
 }
 
 
-def planned(command: Command, arrival: Arrival | None) -> Plan | None:
+def plan_of(command: Command, arrival: Arrival | None) -> Plan | None:
     """What a command plans, `arrival` being what it was decided upon. Raises Misused."""
     if command.name == "continue":
         return None

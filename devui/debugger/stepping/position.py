@@ -28,9 +28,9 @@ def position_of(live: LiveRun) -> dict[str, Any]:
     }
 
 
-def position_after(row: RunRow, lost: list[Any]) -> dict[str, Any]:
-    """The position of a run that is over; `lost` is what it was held with when it was cut off."""
-    over = {"position": None, "plan": None, "holds": [], "branches": [], "lost": lost}
+def position_after(row: RunRow, lost_holds: list[Any]) -> dict[str, Any]:
+    """The position of a run that is over; `lost_holds` are those of when it was cut off."""
+    over = {"position": None, "plan": None, "holds": [], "branches": [], "lost": lost_holds}
     return {**_run(row), **over, "error": _error(row)}
 
 
@@ -95,12 +95,12 @@ def _hold(hold: Hold) -> dict[str, Any]:
 def _guard(ruling: Ruling) -> dict[str, Any]:
     """What the tool does, and what it returned before, with these arguments or others."""
     offer = ruling.offer
-    told = {"effect": ruling.effect.effect, "source": ruling.effect.source, "exact": ruling.exact}
+    fields = {"effect": ruling.effect.effect, "source": ruling.effect.source, "exact": ruling.exact}
     if offer is None:
-        return {**told, "recorded": None}
+        return {**fields, "recorded": None}
     place = {"session": offer.session, "number": offer.number}
-    recorded = {**place, "args": dict(offer.args), "result": dict(offer.result)}
-    return {**told, "recorded": recorded}
+    record = {**place, "args": dict(offer.args), "result": dict(offer.result)}
+    return {**fields, "recorded": record}
 
 
 def _last(stepper: Stepper) -> dict[str, Any] | None:

@@ -29,7 +29,7 @@ from devui.debugger.stepping.commands import (
     Unchanged,
 )
 from devui.debugger.stepping.pauses import Pauses
-from devui.debugger.stepping.plans import PLANS, Lane, Plan, planned
+from devui.debugger.stepping.plans import PLANS, Lane, Plan, plan_of
 from devui.wire.events import fields_in
 from devui.wire.gates import GUARD, ORDERS, Action, WorkerGate, original
 from devui.wire.spans import SpanBegan
@@ -133,7 +133,7 @@ class Stepper:
         """The position that the last command led to."""
         self._unmet: int | None = None
         """The position before the plan was met, if what is held is held for no other reason."""
-        self.used = False
+        self.has_held = False
         """Whether anything was held at all."""
         self._ids = itertools.count(1)
         self._holds: dict[int, Hold] = {}
@@ -162,20 +162,20 @@ class Stepper:
     @property
     def armed(self) -> frozenset[WorkerGate]:
         """The gates at which the worker has to ask."""
-        wanted = self.plan.gates if self.plan else frozenset()
-        return frozenset(gate for gate in WORKER_GATES if gate in wanted)
+        gates = self.plan.gates if self.plan else frozenset()
+        return frozenset(gate for gate in WORKER_GATES if gate in gates)
 
     # --- arrivals --------------------------------------------------------------------------
 
     def weigh(
-        self, arrival: Arrival, met: int | None = None, ruling: Ruling | None = None
+        self, arrival: Arrival, breakpoint_id: int | None = None, ruling: Ruling | None = None
     ) -> Hold | None:
         """A hold of it that `take` is to begin, or None to let it pass.
 
-        `met` is the number of a breakpoint, `ruling` what the guard asks: a recorded result is
-        taken unless somebody takes that back.
+        `breakpoint_id` is that of a breakpoint that is met, `ruling` what the guard asks: a
+        recorded result is taken unless somebody takes that back.
         """
-        reason = self._reason(arrival, met, ruling)
+        reason = self._reason(arrival, breakpoint_id, ruling)
         if reason is None:
             return None
         since = time.time()
@@ -184,7 +184,7 @@ class Stepper:
             id=next(self._ids),
             arrival=arrival,
             reason=reason,
-            breakpoint=met,
+            breakpoint=breakpoint_id,
             since=since,
             paused=self.pauses.seconds,
             edit=recorded_answer(ruling.offer)
@@ -205,7 +205,7 @@ class Stepper:
         self._free = tuple(lane for lane in self._free if not lane.has(arrival))
         self.plan = None
         self.committing = None
-        self.used = True
+        self.has_held = True
         if not self._holds:
             self.pauses.begin()
         self._holds[hold.id] = hold
@@ -217,13 +217,15 @@ class Stepper:
         if span.type == "agent":
             self.pauses.began(span.branch, span.at)
 
-    def _reason(self, arrival: Arrival, met: int | None, ruling: Ruling | None) -> Reason | None:
+    def _reason(
+        self, arrival: Arrival, breakpoint_id: int | None, ruling: Ruling | None
+    ) -> Reason | None:
         if arrival.problem:
             return "problem"
-        plan = self.plan if self.plan is not None and self.plan.reached(arrival) else None
+        plan = self.plan if self.plan is not None and self.plan.is_reached_by(arrival) else None
         if plan is not None and plan.name == "stop_after_event":
             return "stop"
-        if met is not None:
+        if breakpoint_id is not None:
             return "breakpoint"
         if ruling is not None:
             return "guard"
@@ -240,9 +242,9 @@ class Stepper:
 
     def leave(self, request: int) -> bool:
         """Nobody waits for the answer to this request any more; whether it was held."""
-        gone = [hold.id for hold in self.holds if _answers(hold, request)]
-        self._let_go(gone)
-        return bool(gone)
+        ids = [hold.id for hold in self.holds if _answers(hold, request)]
+        self._let_go(ids)
+        return bool(ids)
 
     def end(self) -> None:
         """The run is over: nothing is held, nothing is planned."""
@@ -266,15 +268,15 @@ class Stepper:
         Raises Stale when the run is not at the command's position any more, and Misused.
         """
         self._check(command)
-        hold = self._chosen(command)
-        moved = self._move(command, hold)
-        self.committing = next(filter(_commits, moved.released), self.committing)
+        hold = self._target(command)
+        move = self._move(command, hold)
+        self.committing = next(filter(_commits, move.released), self.committing)
         self.position += 1
         self._commanded, self._unmet = self.position, None
         self.last = LastCommand(command, time.time())
-        return moved
+        return move
 
-    def valued(self, command: Command) -> Hold | None:
+    def hold_to_change(self, command: Command) -> Hold | None:
         """The hold that a command gives another value, which has to fit.
 
         Raises Stale when the run is not at the command's position any more, and Misused.
@@ -282,9 +284,11 @@ class Stepper:
         if command.name not in {"edit", "mock"}:
             return None
         self._check(command)
-        hold = self._chosen(command)
-        allowed = hold is not None and command.name in ALLOWED.get(hold.arrival.gate, frozenset())
-        return hold if allowed else None
+        hold = self._target(command)
+        is_allowed = hold is not None and command.name in ALLOWED.get(
+            hold.arrival.gate, frozenset()
+        )
+        return hold if is_allowed else None
 
     def _check(self, command: Command) -> None:
         if command.position is None and command.name not in ANYTIME:
@@ -300,10 +304,10 @@ class Stepper:
 
     def _apart(self, command: Command) -> bool:
         """Whether it is about one hold, and all that came since is that others are held, too."""
-        known = self._commanded <= (command.position or 0) < self.position
-        return known and command.hold in self._holds
+        is_recent = self._commanded <= (command.position or 0) < self.position
+        return is_recent and command.hold in self._holds
 
-    def _chosen(self, command: Command) -> Hold | None:
+    def _target(self, command: Command) -> Hold | None:
         """The hold that a command is about."""
         if command.hold is None:
             at_commit = [hold for hold in self.holds if hold.arrival.summary is not None]
@@ -316,12 +320,12 @@ class Stepper:
         if command.name in EDITS or command.name == "undo":
             _edit(command, hold)
             return Moved()
-        committed = any(hold.arrival.gate == "after_commit" for hold in self.holds)
-        if command.name == "stop" or (command.name == "stop_after_event" and committed):
+        is_committed = any(hold.arrival.gate == "after_commit" for hold in self.holds)
+        if command.name == "stop" or (command.name == "stop_after_event" and is_committed):
             return Moved(stop=True)
         if command.name == "pause" and self._holds:
             return Moved()
-        plan = planned(command, hold.arrival if hold else None)
+        plan = plan_of(command, hold.arrival if hold else None)
         lane = self._lane(command, hold)
         self.plan = replace(plan, lane=lane) if plan else None
         self._halted = lane is not None
@@ -342,24 +346,24 @@ class Stepper:
     def _let_go(self, ids: list[int]) -> list[Hold]:
         if not ids:
             return []
-        gone = [self._holds.pop(number) for number in ids]
-        for hold in gone:
+        holds = [self._holds.pop(number) for number in ids]
+        for hold in holds:
             self.pauses.let_go(hold.arrival.branch)
         if not self._holds:
             self.pauses.end()
-        return gone
+        return holds
 
 
 def recorded_answer(offer: RecordedCall) -> Edit:
     """The recorded result in place of the call."""
-    told = {"value": offer.result, "effects": offer.effects}
-    return Edit(action="mock", actor=GUARD, at=time.time(), **told)
+    fields = {"value": offer.result, "effects": offer.effects}
+    return Edit(action="mock", actor=GUARD, at=time.time(), **fields)
 
 
 def _commits(hold: Hold) -> bool:
     """Whether it is committed when it is let go."""
-    dropped = hold.edit is not None and hold.edit.action == "drop"
-    return hold.arrival.gate == "before_commit" and not dropped
+    is_dropped = hold.edit is not None and hold.edit.action == "drop"
+    return hold.arrival.gate == "before_commit" and not is_dropped
 
 
 def _answers(hold: Hold, request: int) -> bool:
@@ -376,8 +380,8 @@ def _edit(command: Command, hold: Hold | None) -> None:
         return
     action, gate = EDITS[command.name], hold.arrival.gate
     if action not in ALLOWED.get(gate, frozenset()):
-        allowed = ", ".join(sorted(ALLOWED.get(gate, ()))) or "nothing"
-        raise Misused(f"at {gate} you can use {allowed}, not {action}")
+        actions = ", ".join(sorted(ALLOWED.get(gate, ()))) or "nothing"
+        raise Misused(f"at {gate} you can use {actions}, not {action}")
     if action == "edit" and _same(command.value, original(gate, hold.arrival.payload)):
         if hold.edit is None and hold.refused is None:
             raise Unchanged("nothing was changed: change a value, or continue without editing")

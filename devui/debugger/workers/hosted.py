@@ -35,12 +35,12 @@ def on_hang_up(control: int, leave: Callable[[], None]) -> None:
     """Call `leave` once the process at the other end of the socket is gone or wants the end."""
     loop = asyncio.get_running_loop()
 
-    def heard() -> None:
+    def on_readable() -> None:
         if not os.read(control, 1):
             loop.remove_reader(control)
             leave()
 
-    loop.add_reader(control, heard)
+    loop.add_reader(control, on_readable)
 
 
 class Host:
@@ -85,7 +85,7 @@ class HostedWorker:
         self._down = down
         self._up = up
         self._wire: asyncio.BaseTransport | None = None
-        self._ended = asyncio.Event()
+        self._end = asyncio.Event()
 
     async def send(self, message: ToWorker) -> None:
         """Send a message; a worker that is gone already takes it silently.
@@ -103,14 +103,14 @@ class HostedWorker:
                     await receive(message)
         finally:
             self.kill()
-            self._ended.set()
+            self._end.set()
         return 0
 
     async def stop(self, ladder: Ladder = PATIENT) -> None:
         """End the worker: ask, then hang up."""
         await self.send(Shutdown())
         try:
-            await asyncio.wait_for(self._ended.wait(), ladder.leave)
+            await asyncio.wait_for(self._end.wait(), ladder.leave)
         except TimeoutError:
             self.kill()
 

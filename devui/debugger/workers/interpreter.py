@@ -76,21 +76,21 @@ class Interpreter:
     """More variables for its processes; empty ones are left out."""
 
     @classmethod
-    def at(cls, named: Path | None, variables: Mapping[str, str] | None = None) -> Self:
+    def at(cls, place: Path | None, variables: Mapping[str, str] | None = None) -> Self:
         """The interpreter, or that of the environment's folder, which was named.
 
         Raises WrongPython if there is none.
         """
-        if named is None:
+        if place is None:
             return cls(Path(sys.executable), own=True, variables=variables or {})
         # A link is not followed: an environment's interpreter is one, and where it lies counts.
-        path = named.absolute()
+        path = place.absolute()
         if path.is_dir():
             inside = [path / "bin" / "python", path / "Scripts" / "python.exe"]
             path = next((each for each in inside if each.is_file()), path)
         if not (path.is_file() and os.access(path, os.X_OK)):
             raise WrongPython(
-                f"{str(named)!r} isn't a Python interpreter: name one, such as .venv/bin/python, or"
+                f"{str(place)!r} isn't a Python interpreter: name one, such as .venv/bin/python, or"
                 " the folder of a virtual environment"
             )
         return cls(path, own=path == Path(sys.executable), variables=variables or {})
@@ -122,7 +122,7 @@ class Interpreter:
     def installed(self) -> Installed:
         """Ask it what it has, in a process of its own; raises WrongPython if it does not say."""
         try:
-            done = subprocess.run(  # noqa: S603 - the interpreter that the user named
+            result = subprocess.run(  # noqa: S603 - the interpreter that the user named
                 [self.path, "-c", _PROGRAM, ADK, *NEEDED],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -130,17 +130,19 @@ class Interpreter:
                 timeout=_SECONDS_TO_ANSWER,
                 check=True,
             )
-            told = json.loads(done.stdout)
+            answer = json.loads(result.stdout)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            said = error.stderr if isinstance(error, subprocess.CalledProcessError) else error
-            raise WrongPython(f"{self.path} doesn't work as an interpreter: {said}") from error
-        packages = {name: found for name, found in told["packages"].items() if found is not None}
-        return Installed(tuple(told["python"]), packages)
+            reason = error.stderr if isinstance(error, subprocess.CalledProcessError) else error
+            raise WrongPython(f"{self.path} doesn't work as an interpreter: {reason}") from error
+        packages = {
+            name: version for name, version in answer["packages"].items() if version is not None
+        }
+        return Installed(tuple(answer["python"]), packages)
 
     def front_end(self) -> Path | None:
         """The folder of the front end of `adk web`, which google-adk brings; None without one."""
         try:
-            done = subprocess.run(  # noqa: S603 - the interpreter that the user named
+            result = subprocess.run(  # noqa: S603 - the interpreter that the user named
                 [self.path, "-c", _PLACE_OF_ADK],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -150,7 +152,7 @@ class Interpreter:
             )
         except (OSError, subprocess.SubprocessError):
             return None
-        folders = [Path(line) / "cli" / "browser" for line in done.stdout.splitlines() if line]
+        folders = [Path(line) / "cli" / "browser" for line in result.stdout.splitlines() if line]
         return next((each for each in folders if (each / "index.html").is_file()), None)
 
     def check(self) -> Installed:
@@ -180,8 +182,10 @@ class Interpreter:
     def summary(self, has: Installed) -> str:
         """Where it is and what it has, in one line."""
         python = ".".join(map(str, has.python))
-        named = [f"{name} {has.packages[name]}" for name in (ADK, *NEEDED) if name in has.packages]
-        return f"agents run in {self.path}: {', '.join([f'Python {python}', *named])}"
+        packages = [
+            f"{name} {has.packages[name]}" for name in (ADK, *NEEDED) if name in has.packages
+        ]
+        return f"agents run in {self.path}: {', '.join([f'Python {python}', *packages])}"
 
     def command_for(self, *packages: str) -> str:
         """How to install packages into it, by either of two tools."""

@@ -23,6 +23,8 @@ def overhear(live: LiveRun, text: str) -> None:
     lines = text.splitlines()[:_LINES]
     lines += ["… further output is not saved"] if live.raw_output > HEARD else []
     for line in lines:
-        said = Output(run=live.row.id, stream="stdout", text=shortened(line, _LINE), at=time.time())
+        output = Output(
+            run=live.row.id, stream="stdout", text=shortened(line, _LINE), at=time.time()
+        )
         with contextlib.suppress(asyncio.QueueFull):
-            live.inbox.put_nowait(said)
+            live.inbox.put_nowait(output)

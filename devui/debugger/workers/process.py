@@ -151,11 +151,13 @@ class WorkerProcess:
         A worker that sends something that is no message is killed.
         """
         stream, wire = await reader(self._up)
-        output, written = await reader(self._out)
+        output, pipe = await reader(self._out)
         drain = asyncio.create_task(
             self._keep_tail(output, overhear), name=f"output of worker {self.pid}"
         )
-        outlived = asyncio.create_task(self._outlived(wire), name=f"end of worker {self.pid}")
+        hang_up = asyncio.create_task(
+            self._hang_up_after_exit(wire), name=f"end of worker {self.pid}"
+        )
         try:
             while (message := await read_from_worker(stream)) is not None:
                 await receive(message)
@@ -168,15 +170,15 @@ class WorkerProcess:
         if not await self._has_ended(_SECONDS_TO_TERMINATE):
             self.kill()
         status = await self._process.wait()
-        outlived.cancel()
+        hang_up.cancel()
         self._kill_group()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(drain, _SECONDS_TO_TERMINATE)
-        written.close()
+        pipe.close()
         self._down.close()
         return status
 
-    async def _outlived(self, wire: asyncio.BaseTransport) -> None:
+    async def _hang_up_after_exit(self, wire: asyncio.BaseTransport) -> None:
         """Hang up when the process is gone, and yet somebody holds the wire open.
 
         That can only be a process which left its group. What the worker said last is read by then.

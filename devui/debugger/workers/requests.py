@@ -42,8 +42,8 @@ Handler = Callable[[str, Any], Awaitable[Any]]
 
 def acknowledgement(appended: Appended) -> str:
     """The answer to an Append that was committed."""
-    told = {"seq": appended.seq, "number": appended.number, "previous": appended.previous}
-    return json.dumps(told)
+    fields = {"seq": appended.seq, "number": appended.number, "previous": appended.previous}
+    return json.dumps(fields)
 
 
 def error_of(error: Exception) -> AgentError:
@@ -131,12 +131,12 @@ class Requests:
         page = await self._journal.events.following(message.key, message.after, _PAGE_EVENTS)
         events: list[str] = []
         size, after = 0, message.after
-        for stored, event in page:
+        for event_row, event in page:
             size += len(event.text)
             if events and size > _PAGE_BYTES:
                 break
             events.append(event.text)
-            after = stored.seq
+            after = event_row.seq
         more = len(events) < len(page) or len(page) == _PAGE_EVENTS
         return {"events": events, "after": after, "more": more}
 
@@ -173,10 +173,10 @@ class Requests:
         )
 
     async def _load_artifact(self, app: str, message: LoadArtifact) -> Any:
-        found = await self._journal.artifacts.load(
+        artifact = await self._journal.artifacts.load(
             app, message.user, message.session, message.filename, version=message.version
         )
-        return None if found is None else part_of(found)
+        return None if artifact is None else part_of(artifact)
 
     async def _list_artifacts(self, app: str, message: ListArtifacts) -> Any:
         return await self._journal.artifacts.keys(app, message.user, message.session)

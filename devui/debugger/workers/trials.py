@@ -67,70 +67,76 @@ class Trials:
         """What each agent's tools declare, toolsets asked, and which of these do not answer, as of
         `DescribeTools`; raises UnknownApp, AppBroken, and TrialFailed with what the app's code
         raised."""
-        tried = await self._tried(app, lambda number: DescribeTools(trial=number))
-        if tried.result is None:
-            raise TrialFailed(_message(tried))
-        told: dict[str, list[dict[str, Any]]] = json.loads(tried.result)
-        return told
+        outcome = await self._try(app, lambda number: DescribeTools(trial=number))
+        if outcome.result is None:
+            raise TrialFailed(_message(outcome))
+        tools: dict[str, list[dict[str, Any]]] = json.loads(outcome.result)
+        return tools
 
     async def app(self, app: str) -> dict[str, Any] | None:
         """What the app's agents are told, as of `DescribeApp`; raises what `tools` does."""
-        tried = await self._tried(app, lambda number: DescribeApp(trial=number))
-        if tried.error is not None:
-            raise TrialFailed(_message(tried))
-        agents: dict[str, Any] | None = json.loads(tried.result or "null")
+        outcome = await self._try(app, lambda number: DescribeApp(trial=number))
+        if outcome.error is not None:
+            raise TrialFailed(_message(outcome))
+        agents: dict[str, Any] | None = json.loads(outcome.result or "null")
         return agents
 
     async def build(self, app: str) -> dict[str, Any]:
         """How the app is put together, as of `DescribeBuild`; raises what `tools` does."""
-        tried = await self._tried(app, lambda number: DescribeBuild(trial=number))
-        if tried.result is None:
-            raise TrialFailed(_message(tried))
-        described: dict[str, Any] = json.loads(tried.result)
-        return described
+        outcome = await self._try(app, lambda number: DescribeBuild(trial=number))
+        if outcome.result is None:
+            raise TrialFailed(_message(outcome))
+        build: dict[str, Any] = json.loads(outcome.result)
+        return build
 
     async def check_model(self, app: str, model: str) -> str:
         """Why the app's runs can't use a model; "" if they can. Raises what `tools` does."""
-        tried = await self._tried(app, lambda number: CheckModel(trial=number, model=model))
-        told = json.loads(tried.error) if tried.error is not None else {}
-        return str(told.get("message") or told.get("type") or "")
+        outcome = await self._try(app, lambda number: CheckModel(trial=number, model=model))
+        error = json.loads(outcome.error) if outcome.error is not None else {}
+        return str(error.get("message") or error.get("type") or "")
 
     async def check_edit(
-        self, worker: Worker, gate: str, action: Literal["edit", "mock"], *, value: Any, held: Any
+        self,
+        worker: Worker,
+        gate: str,
+        action: Literal["edit", "mock"],
+        *,
+        value: Any,
+        payload: Any,
     ) -> str:
         """Why a value can't take the place of what a run of the worker is held with at a gate.
 
         "" if it can, or if the worker doesn't answer soon: then it says so when the run continues.
         """
-        given, there = json.dumps(value), json.dumps(held)
+        new, old = json.dumps(value), json.dumps(payload)
 
         def make(number: int) -> Trial:
-            return CheckEdit(trial=number, gate=gate, action=action, value=given, held=there)
+            return CheckEdit(trial=number, gate=gate, action=action, value=new, held=old)
 
         try:
-            tried = await self._tried_by(worker, make, patience=_SOON)
+            outcome = await self._try_with(worker, make, patience=_SOON)
         except (TrialFailed, FrameTooLarge):
             return ""
-        return str(json.loads(tried.result or '""'))
+        return str(json.loads(outcome.result or '""'))
 
     async def remember(self, session: SessionRow) -> None:
         """Add a session to the memory of its app; raises what `tools` does."""
-        tried = await self._tried(
+        outcome = await self._try(
             session.app,
             lambda number: Remember(trial=number, user=session.user, session=session.id),
         )
-        if tried.error is not None:
-            raise TrialFailed(_message(tried))
+        if outcome.error is not None:
+            raise TrialFailed(_message(outcome))
 
     async def recall(self, app: str, user: str, query: str, limit: int) -> dict[str, Any]:
         """What the app remembers of a user, as of `Recall`; raises what `tools` does."""
-        tried = await self._tried(
+        outcome = await self._try(
             app, lambda number: Recall(trial=number, user=user, query=query, limit=limit)
         )
-        if tried.result is None:
-            raise TrialFailed(_message(tried))
-        told: dict[str, Any] = json.loads(tried.result)
-        return told
+        if outcome.result is None:
+            raise TrialFailed(_message(outcome))
+        memories: dict[str, Any] = json.loads(outcome.result)
+        return memories
 
     async def tool(
         self,
@@ -146,21 +152,21 @@ class Trials:
         Raises UnknownApp, AppBroken and TrialFailed; what the tool raises is in the row's `error`.
         """
         session = ground.session
-        state, sent = await self._state(ground), json.dumps(args)
-        tried = await self._tried(
+        state, text = await self._state(ground), json.dumps(args)
+        outcome = await self._try(
             ground.app,
             lambda number: TryTool(
                 trial=number,
                 agent=agent,
                 tool=tool,
-                args=sent,
+                args=text,
                 user=session.user if session else ground.user,
                 session=session.id if session else "trial",
                 state=json.dumps(state),
             ),
         )
         return await self._keep(
-            tried,
+            outcome,
             TrialRow(
                 id=0,
                 app=ground.app,
@@ -169,7 +175,7 @@ class Trials:
                 event=ground.event,
                 agent=agent,
                 name=tool,
-                sent=sent,
+                sent=text,
                 actor=actor,
             ),
         )
@@ -190,13 +196,13 @@ class Trials:
 
         Raises UnknownApp, AppBroken and TrialFailed; what the model raises is in the row's `error`.
         """
-        sent = json.dumps(request)
-        tried = await self._tried(
+        text = json.dumps(request)
+        outcome = await self._try(
             session.app,
-            lambda number: TryModel(trial=number, agent=span.agent, request=sent),
+            lambda number: TryModel(trial=number, agent=span.agent, request=text),
         )
         return await self._keep(
-            tried,
+            outcome,
             TrialRow(
                 id=0,
                 app=session.app,
@@ -205,27 +211,27 @@ class Trials:
                 event=span.event,
                 agent=span.agent,
                 name=str(request.get("model") or span.name),
-                sent=sent,
+                sent=text,
                 actor=actor,
             ),
         )
 
-    def take(self, tried: Tried) -> None:
+    def take(self, outcome: Tried) -> None:
         """An answer; one that comes too late is of no use."""
-        _, future = self._waiting.get(tried.trial, (None, None))
+        _, future = self._waiting.get(outcome.trial, (None, None))
         if future is not None and not future.done():
-            future.set_result(tried)
+            future.set_result(outcome)
 
     def worker_ended(self, worker: Worker) -> None:
         """The worker has ended, and its trials with it."""
-        for asked, future in self._waiting.values():
-            if asked is worker and not future.done():
+        for each, future in self._waiting.values():
+            if each is worker and not future.done():
                 future.set_exception(TrialFailed("the app's process ended during the call"))
 
-    async def _tried(self, app: str, make: Callable[[int], Trial]) -> Tried:
-        return await self._tried_by(await self._workers.worker(app), make, patience=PATIENCE)
+    async def _try(self, app: str, make: Callable[[int], Trial]) -> Tried:
+        return await self._try_with(await self._workers.worker(app), make, patience=PATIENCE)
 
-    async def _tried_by(
+    async def _try_with(
         self, worker: Worker, make: Callable[[int], Trial], *, patience: float
     ) -> Tried:
         number = next(self._numbers)
@@ -246,16 +252,16 @@ class Trials:
                     await worker.send(StopTrial(trial=number))
             self._workers.release(worker, name, stuck=False)
 
-    async def _keep(self, tried: Tried, row: TrialRow) -> TrialRow:
-        told = replace(row, result=tried.result, error=tried.error, seconds=tried.seconds)
+    async def _keep(self, outcome: Tried, row: TrialRow) -> TrialRow:
+        full_row = replace(row, result=outcome.result, error=outcome.error, seconds=outcome.seconds)
         if row.session is None:
-            return replace(told, at=time.time())
+            return replace(full_row, at=time.time())
         try:
-            return await self._journal.trials.add(told)
+            return await self._journal.trials.add(full_row)
         except BadValue as error:
             raise TrialFailed(f"the result can't be saved: {error}") from error
 
 
-def _message(tried: Tried) -> str:
-    told = json.loads(tried.error or "{}")
-    return f"{told.get('type')}: {told.get('message')}"
+def _message(outcome: Tried) -> str:
+    error = json.loads(outcome.error or "{}")
+    return f"{error.get('type')}: {error.get('message')}"

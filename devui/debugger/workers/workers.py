@@ -14,7 +14,7 @@ from typing import Literal, Self
 
 from watchfiles import awatch
 
-from devui.debugger.apps.agent_files import AgentFiles, Version, touched
+from devui.debugger.apps.agent_files import AgentFiles, Version, touched_apps
 from devui.debugger.apps.apps import AppFolder
 from devui.debugger.apps.engines import Engines
 from devui.debugger.background.tasks import Tasks
@@ -66,7 +66,7 @@ class Worker:
 
     app: str
     process: WorkerProcess | HostedWorker
-    loaded: asyncio.Future[AppInfo]
+    info: asyncio.Future[AppInfo]
     runs: set[str] = field(default_factory=set)
     """Those under way."""
     has_run: bool = False
@@ -75,7 +75,7 @@ class Worker:
     """No new runs, for good: its code is outdated or a thread of it is stuck."""
     printed: Printed = field(default_factory=Printed)
     """What its app said while it was imported."""
-    used: float = 0.0
+    last_use: float = 0.0
     """When it was last used, by the loop's clock."""
     blocked: bool = False
     """Its event loop does not turn, so a new run would not begin."""
@@ -87,7 +87,7 @@ class Worker:
     @property
     def importing(self) -> bool:
         """Whether what it says is said by the import of its app: that is under way, or failed."""
-        return not self.loaded.done() or self.loaded.exception() is not None
+        return not self.info.done() or self.info.exception() is not None
 
     @property
     def ending(self) -> bool:
@@ -96,7 +96,7 @@ class Worker:
 
     def use(self) -> None:
         """Note that it is used now."""
-        self.used = asyncio.get_running_loop().time()
+        self.last_use = asyncio.get_running_loop().time()
 
     def take(self, run: str) -> None:
         """Note that a run begins."""
@@ -109,7 +109,7 @@ class Worker:
 
     async def end(self) -> None:
         """End the process soon: in order, or at once while it is still importing the app."""
-        if self.loaded.done():
+        if self.info.done():
             await self.process.stop(HASTY)
         else:
             self.process.kill()
@@ -227,8 +227,8 @@ class Workers:
             status = "loading"
         elif app.error is not None:
             status = "broken"
-        info = app.current.loaded.result() if app.current is not None else None
-        choice = self.engines.chosen(name)
+        info = app.current.info.result() if app.current is not None else None
+        choice = self.engines.choice(name)
         port = self.engines.debug_port(name)
         reloads = not self.folder.objects or app.error is not None
         awaited = self.awaited(name)
@@ -236,7 +236,7 @@ class Workers:
 
     def awaited(self, name: str) -> int | None:
         """The port at which an app waits for an editor before it is imported."""
-        ports = (each.awaited for each in self._all if each.app == name and not each.loaded.done())
+        ports = (each.awaited for each in self._all if each.app == name and not each.info.done())
         return next((port for port in ports if port is not None), None)
 
     def warm(self, name: str) -> None:
@@ -265,9 +265,9 @@ class Workers:
         async with app.lock:
             worker = app.current
             # The watcher reports a change 0.1 s late; a coding agent may send a message sooner.
-            outdated = self._is_outdated(name, app)
-            if worker is None or worker.retired or worker.blocked or outdated:
-                app.read_by_run = outdated
+            is_outdated = self._is_outdated(name, app)
+            if worker is None or worker.retired or worker.blocked or is_outdated:
+                app.read_by_run = is_outdated
                 await self._load(name, app)
             if app.current is None:
                 raise AppBroken(app.error or _gone_while_loading(""))
@@ -280,7 +280,7 @@ class Workers:
         Raises UnknownApp and AppBroken, also when the engine cannot run the app.
         """
         if engine == "other":
-            info = (await self.worker(name)).loaded.result()
+            info = (await self.worker(name)).info.result()
             is_adk = info.engine is not None and info.engine.name == "google-adk"
             engine = "devui" if is_adk else "google-adk"
         self.folder.require(name)
@@ -324,9 +324,9 @@ class Workers:
             if app.current is not None:
                 self._retire(app.current)
             app.current, app.error = worker, None
-        except AppBroken as broken:
-            app.error = broken.error
-            if broken.error.type == _NOT_STARTED and app.version is not None:
+        except AppBroken as error:
+            app.error = error.error
+            if error.error.type == _NOT_STARTED and app.version is not None:
                 app.version = frozenset()  # so that the next run tries again
         finally:
             app.loading = False
@@ -355,7 +355,7 @@ class Workers:
         except WrongPython as error:
             raise AppBroken(_not_started(str(error))) from error
         except OSError as error:
-            raise AppBroken(_refused(error)) from error
+            raise AppBroken(_not_spawned(error)) from error
         logger.info("worker %s: loading %s", process.pid, name)
         worker = Worker(name, process, asyncio.get_running_loop().create_future())
         self._tasks.start(self._start_spare(worker), "starting a spare worker")
@@ -369,7 +369,7 @@ class Workers:
         debugged = engine is None and self.engines.debug_port(name) is not None
         try:
             seconds = None if debugged else SECONDS_TO_LOAD
-            await asyncio.wait_for(asyncio.shield(worker.loaded), seconds)
+            await asyncio.wait_for(asyncio.shield(worker.info), seconds)
         except TimeoutError:
             process.kill()
             raise AppBroken(_too_slow(name)) from None
@@ -386,8 +386,8 @@ class Workers:
         with contextlib.suppress(TimeoutError):  # leave the processor to what begins now
             await asyncio.wait_for(self._leaving.wait(), _SECONDS_TO_SPARE)
         info = None
-        if like is not None and like.loaded.done() and like.loaded.exception() is None:
-            info = like.loaded.result()
+        if like is not None and like.info.done() and like.info.exception() is None:
+            info = like.info.result()
         if not self._leaving.is_set():
             await self.engines.start_spare(info.engine.name if info and info.engine else None)
         if self._leaving.is_set():
@@ -411,13 +411,13 @@ class Workers:
         now, patience = asyncio.get_running_loop().time(), 60 * self._limits.idle_minutes
         alive = sum(not worker.ending for worker in self._all) + coming
         next_end = None
-        for worker in sorted(self._idle(), key=lambda worker: worker.used):
-            left = worker.used + patience - now
-            if alive > self._limits.most or (patience and left <= 0):
+        for worker in sorted(self._idle(), key=lambda worker: worker.last_use):
+            remaining = worker.last_use + patience - now
+            if alive > self._limits.most or (patience and remaining <= 0):
                 self._dismiss(worker)
                 alive -= 1
             elif patience and next_end is None:
-                next_end = left
+                next_end = remaining
         return next_end
 
     def _idle(self) -> list[Worker]:
@@ -452,10 +452,10 @@ class Workers:
 
         status = await worker.process.listen(receive, overhear)
         self._all.discard(worker)
-        if not worker.loaded.done():
+        if not worker.info.done():
             error = _gone_while_loading(worker.process.last_words)
-            worker.loaded.set_exception(AppBroken(error))
-        worker.loaded.exception()  # looked at: nobody may be waiting for it
+            worker.info.set_exception(AppBroken(error))
+        worker.info.exception()  # looked at: nobody may be waiting for it
         app = self._apps.get(worker.app)
         if app is not None and app.current is worker:
             app.current = None
@@ -464,9 +464,9 @@ class Workers:
 
     async def _receive(self, worker: Worker, message: ToServer) -> None:
         if isinstance(message, AppLoaded):
-            worker.loaded.set_result(message.info)
+            worker.info.set_result(message.info)
         elif isinstance(message, AppFailed):
-            worker.loaded.set_exception(AppBroken(message.error))
+            worker.info.set_exception(AppBroken(message.error))
         elif isinstance(message, Output) and worker.importing:
             worker.printed.take(message)
         elif isinstance(message, EditorAwaited):
@@ -489,14 +489,14 @@ class Workers:
         )
         async for batch in changes:
             names = set(self.folder.names())
-            for name in sorted(touched(batch, self.folder.path, names | self._apps.keys())):
-                self._changed(name, exists=name in names)
+            for name in sorted(touched_apps(batch, self.folder.path, names | self._apps.keys())):
+                self._on_change(name, exists=name in names)
 
     def _is_outdated(self, name: str, app: _App) -> bool:
         """Whether the disk has another version than the one that was read, as far as is known."""
         return app.version is not None and app.version != self._files.version(name)
 
-    def _changed(self, name: str, *, exists: bool) -> None:
+    def _on_change(self, name: str, *, exists: bool) -> None:
         app = self._apps.get(name)
         if app is not None and not exists:
             del self._apps[name]
@@ -525,7 +525,7 @@ def _not_started(message: str) -> AgentError:
     return AgentError(type=_NOT_STARTED, message=message, traceback="")
 
 
-def _refused(error: OSError) -> AgentError:
+def _not_spawned(error: OSError) -> AgentError:
     return _not_started(
         f"the system can't start another process: {error.strerror or error}. Close sessions and "
         "programs you don't need, or start devui with higher limits (ulimit -n, ulimit -u); "

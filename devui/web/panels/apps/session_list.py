@@ -126,7 +126,7 @@ async def _standing(services: Services, listing: Listing) -> Standing:
                 waiting.append(run.session)
     if listing.sort == "cost":
         rates = services.prices.rates(await lists.models(listing.app))
-    return Standing(services.runs.held(), waiting, rates)
+    return Standing(services.runs.held_sessions(), waiting, rates)
 
 
 async def session_list(services: Services, app: str, query: ListQuery) -> SessionList:

@@ -22,7 +22,7 @@ from devui.debugger.background.jobs import Progress, Stoppable
 from devui.debugger.background.turns import TURN, Turns
 from devui.debugger.bundles.exchange import Exchange, Wish
 from devui.debugger.history.paths import path_of
-from devui.debugger.runs.uncommitted import followed
+from devui.debugger.runs.uncommitted import touch_fates
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, SessionRow
 from devui.web.assets import Assets
@@ -338,7 +338,7 @@ class _Writer:
                 prices=self._services.prices,
                 chunks=[Event(chunk) for chunk in chunks],
                 edits=[edits[mark["edit"]] for mark in marks if mark.get("edit") in edits],
-                notes=event_notes(followed(touches, over=True), row, row.summary),
+                notes=event_notes(touch_fates(touches, over=True), row, row.summary),
                 note=window.notes.get(row.number),
                 in_file=True,
             )

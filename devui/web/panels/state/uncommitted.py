@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from devui.debugger.runs.uncommitted import Followed, followed, who
+from devui.debugger.runs.uncommitted import TouchFate, touch_fates, who
 from devui.store.rows import Change, EventRow, SessionRow, TouchRow
 from devui.store.state import scoped
 from devui.store.summaries import Summary
@@ -39,12 +39,12 @@ def is_over(services: Services, session: int, run: str) -> bool:
     return live is None or live.row.id != run
 
 
-async def of_run(services: Services, session: int, run: str | None) -> list[Followed]:
+async def of_run(services: Services, session: int, run: str | None) -> list[TouchFate]:
     """What a run wrote before a commit, who read it, and what became of it."""
     if run is None:
         return []
     rows = await touches_of(services, session, run)
-    return followed(rows, over=is_over(services, session, run))
+    return touch_fates(rows, over=is_over(services, session, run))
 
 
 async def groups(
@@ -69,7 +69,7 @@ async def groups(
     return (*with_notes, *pending, *_groups(touches, "lost", set()))
 
 
-def _with_notes(group: PendingGroup, touches: Sequence[Followed]) -> PendingGroup:
+def _with_notes(group: PendingGroup, touches: Sequence[TouchFate]) -> PendingGroup:
     """What a held event will change, with the line that wrote it and who has read it."""
     writes = {
         visible(item.touch.key): item
@@ -83,7 +83,7 @@ def _with_notes(group: PendingGroup, touches: Sequence[Followed]) -> PendingGrou
 
 
 def _with_note(
-    value: StateValue, write: Followed | None, touches: Sequence[Followed]
+    value: StateValue, write: TouchFate | None, touches: Sequence[TouchFate]
 ) -> StateValue:
     if write is None:
         return value
@@ -92,7 +92,7 @@ def _with_note(
 
 
 def _groups(
-    touches: Sequence[Followed], fate: str, excluded: set[tuple[str, str]]
+    touches: Sequence[TouchFate], fate: str, excluded: set[tuple[str, str]]
 ) -> list[PendingGroup]:
     writes = [item for item in touches if item.touch.reads is None and item.fate == fate]
     remaining = [
@@ -109,7 +109,7 @@ def _groups(
     return groups
 
 
-def _value(item: Followed, touches: Sequence[Followed]) -> StateValue:
+def _value(item: TouchFate, touches: Sequence[TouchFate]) -> StateValue:
     touch = item.touch
     scope, key = scoped(touch.key)
     change = Change(scope, key, old=touch.old, new=touch.value)
@@ -118,7 +118,7 @@ def _value(item: Followed, touches: Sequence[Followed]) -> StateValue:
     return uncommitted_value(change, number=touch.number, note=note, place=place)
 
 
-def _about(item: Followed, touches: Sequence[Followed]) -> Iterator[str]:
+def _about(item: TouchFate, touches: Sequence[TouchFate]) -> Iterator[str]:
     touch = item.touch
     if touch.paths:
         yield f"changed without a delta: {visible(', '.join(touch.paths))}"
@@ -130,7 +130,7 @@ def _about(item: Followed, touches: Sequence[Followed]) -> Iterator[str]:
         yield f"also written by {visible(others[touch.overlaps])}: last writer wins"
 
 
-def event_notes(touches: Sequence[Followed], row: EventRow, summary: Summary) -> EventNotes | None:
+def event_notes(touches: Sequence[TouchFate], row: EventRow, summary: Summary) -> EventNotes | None:
     """What there is to say of one event: its dirty reads, its changes without a delta."""
     items = (
         *_dirty_reads(touches, row),
@@ -148,7 +148,7 @@ def _overlaps(summary: Summary) -> Iterator[NoteShown]:
             yield NoteShown("overlap", "last writer wins", visible(text))
 
 
-def _dirty_reads(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteShown]:
+def _dirty_reads(touches: Sequence[TouchFate], row: EventRow) -> Iterator[NoteShown]:
     writes = {item.touch.number: item for item in touches if item.touch.reads is None}
     for item in touches:
         write = writes.get(item.touch.reads or 0)
@@ -164,7 +164,7 @@ def _dirty_reads(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteSho
             )
 
 
-def _silent(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteShown]:
+def _silent(touches: Sequence[TouchFate], row: EventRow) -> Iterator[NoteShown]:
     for item in touches:
         if item.flagged == row.number and item.touch.paths:
             key = visible(item.touch.key)
@@ -179,7 +179,7 @@ def _silent(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteShown]:
             )
 
 
-def _read_early(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteShown]:
+def _read_early(touches: Sequence[TouchFate], row: EventRow) -> Iterator[NoteShown]:
     writes = {item.touch.number: item for item in touches if item.touch.reads is None}
     for item in touches:
         write = writes.get(item.touch.reads or 0)
@@ -194,15 +194,15 @@ def _read_early(touches: Sequence[Followed], row: EventRow) -> Iterator[NoteShow
             )
 
 
-def _at(item: Followed) -> str:
+def _at(item: TouchFate) -> str:
     return f"{who(item.touch)} at {item.touch.place}" if item.touch.place else who(item.touch)
 
 
-def _fate(write: Followed) -> str:
+def _fate(write: TouchFate) -> str:
     return f"committed as #{write.event}" if write.event else _FATES[write.fate]
 
 
-def _link(write: Followed, session: int) -> str:
+def _link(write: TouchFate, session: int) -> str:
     """To the event that committed the write; of one that none did, to the state."""
     return (
         session_url(session, event=write.event)

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from devui.debugger.runs.uncommitted import Fate, followed, touch_json
+from devui.debugger.runs.uncommitted import Fate, touch_fates, touch_json
 from devui.web.lookup import session_of
 from devui.web.operation import Query, operation
 from devui.web.panels.runs.api import answer, number_in
@@ -91,7 +91,7 @@ async def show(request: Request) -> Response:
     writes: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     for name, group in groupby(rows, key=lambda row: row.run):
-        for item in followed(group, over=is_over(services, session.key, name)):
+        for item in touch_fates(group, over=is_over(services, session.key, name)):
             if event is None or event in {item.event, item.flagged}:
                 target = writes if item.touch.reads is None else reads
                 target.append(touch_json(item, name))

@@ -30,7 +30,7 @@ from devui.debugger.history.rewinds import taken_back
 from devui.debugger.history.state_diff import StateChange, state_changes, writer
 from devui.debugger.predicates.filters import Filter, FilterError
 from devui.debugger.runs.live import LiveRun
-from devui.debugger.runs.uncommitted import followed
+from devui.debugger.runs.uncommitted import touch_fates
 from devui.store.rows import EventRow, SessionRow, Value
 from devui.store.state import prefixed
 from devui.store.summaries import Kind
@@ -484,7 +484,7 @@ def _pending(live: LiveRun | None) -> Iterable[dict[str, Any]]:
             held_keys.update(change["key"] for change in hold.arrival.changes)
             for change in hold.changes:
                 yield {**change, "hold": hold.id}
-    for item in followed(live.touches.rows(live.row.id, live.session.key), over=False):
+    for item in touch_fates(live.touches.rows(live.row.id, live.session.key), over=False):
         touch = item.touch
         if touch.reads is None and item.fate == "pending" and touch.key not in held_keys:
             old = {} if touch.old is None else {"old": json.loads(touch.old)}

@@ -16,7 +16,7 @@ _KEPT: Final = 4096
 _BYTES: Final = 16 * 1024 * 1024
 
 
-class Answered:
+class OrderAnswers:
     """The newest orders of all runs, by run and key, as many as there is room for."""
 
     def __init__(self) -> None:
@@ -29,14 +29,14 @@ class Answered:
 
         A repeated command may name another position: its sender has looked again meanwhile.
         """
-        known = self._answers.get((run, order.key))
-        if known is None:
+        entry = self._answers.get((run, order.key))
+        if entry is None:
             return None
-        if _without_position(known[0]) != _without_position(order):
+        if _without_position(entry[0]) != _without_position(order):
             raise Misused(
-                f"key {order.key!r} was already used for {known[0].name!r}: use a new key"
+                f"key {order.key!r} was already used for {entry[0].name!r}: use a new key"
             )
-        return known[1]
+        return entry[1]
 
     def remember(self, run: str, order: Order, answer: dict[str, Any]) -> None:
         """Keep the answer for repetitions; the oldest go."""
@@ -44,8 +44,8 @@ class Answered:
         self._answers[run, order.key] = (order, answer, size)
         self._bytes += size
         while len(self._answers) > 1 and (len(self._answers) > _KEPT or self._bytes > _BYTES):
-            _, (_, _, freed) = self._answers.popitem(last=False)
-            self._bytes -= freed
+            _, (_, _, oldest_size) = self._answers.popitem(last=False)
+            self._bytes -= oldest_size
 
 
 def _without_position(order: Order) -> Order:
