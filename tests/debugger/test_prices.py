@@ -89,9 +89,9 @@ def test_what_is_not_known_is_told_and_is_not_nothing(tmp_path) -> None:
     assert prices.cost(used("who")) is None
     assert prices.cost(used("free")) == 0
     unknown, free = UsageSum("a", 0, 3, used("who")), UsageSum("a", 0, 1, used("free"))
-    assert (prices.spent([unknown]).cost, prices.spent([unknown]).unpriced) == (None, 3)
-    assert (prices.spent([unknown, free]).cost, prices.spent([unknown, free]).unpriced) == (0, 3)
-    assert prices.spent([]).cost is None
+    assert (prices.total([unknown]).cost, prices.total([unknown]).unpriced) == (None, 3)
+    assert (prices.total([unknown, free]).cost, prices.total([unknown, free]).unpriced) == (0, 3)
+    assert prices.total([]).cost is None
 
 
 def test_a_cached_price_that_nobody_has_named_makes_no_cost_up(tmp_path) -> None:
@@ -99,7 +99,7 @@ def test_a_cached_price_that_nobody_has_named_makes_no_cost_up(tmp_path) -> None
     assert prices.cost(used("m", prompt=1_000_000)) == 2
     assert prices.cost(used("m", cached=10)) is None
     both = [UsageSum("a", 0, 2, used("m", cached=10)), UsageSum("b", 0, 1, used("m"))]
-    assert (prices.spent(both).cost, prices.spent(both).unpriced) == (2, 2)
+    assert (prices.total(both).cost, prices.total(both).unpriced) == (2, 2)
     assert BUILT_IN.cost(used("gemini-2.0-flash-lite", cached=10)) is None
     told = json.loads((Path(__file__).parents[2] / "devui" / "prices.json").read_text())
     for model in told["models"]:

@@ -46,7 +46,7 @@ async def test_every_page_has_what_sorting_and_filtering_all_sessions_gives(tmp_
         lists, rows = journal.session_lists, await journal.sessions.list("travel")
         starred = {row.key for row in await journal.sessions.starred("travel")}
         usage = await lists.usage([row.key for row in rows], PRICES.limits)
-        costs = {key: PRICES.spent([*sums]).cost for key, sums in usage.items()}
+        costs = {key: PRICES.total([*sums]).cost for key, sums in usage.items()}
         rounded = {key: round(cost or 0, 9) for key, cost in costs.items()}
         standing = Standing(
             [key for key, status in statuses.items() if status == "held"],

@@ -112,7 +112,7 @@ class Prices:
         price = self.find(usage.model)
         return None if price is None else price.for_prompt(usage.prompt).cost(usage)
 
-    def spent(self, sums: Iterable[UsageSum]) -> Spent:
+    def total(self, sums: Iterable[UsageSum]) -> Spent:
         """Dollars for sums that are apart by model and by which of `limits` prompts exceed."""
         costs, unpriced = [], 0
         for each in sums:

@@ -74,7 +74,7 @@ class Hold:
     """For how many seconds the run had been held by then."""
     edit: Edit | None = None
     """What is to be done to it when it is let go."""
-    refused: Edit | None = None
+    refused_edit: Edit | None = None
     """What could not be done to it before, for which reason it is held again."""
     ruling: Ruling | None = None
     """What the guard says of it."""
@@ -383,9 +383,9 @@ def _edit(command: Command, hold: Hold | None) -> None:
         actions = ", ".join(sorted(ALLOWED.get(gate, ()))) or "nothing"
         raise Misused(f"at {gate} you can use {actions}, not {action}")
     if action == "edit" and _same(command.value, original(gate, hold.arrival.payload)):
-        if hold.edit is None and hold.refused is None:
+        if hold.edit is None and hold.refused_edit is None:
             raise Unchanged("nothing was changed: change a value, or continue without editing")
-        hold.edit = hold.refused = None
+        hold.edit = hold.refused_edit = None
         return
     hold.edit = Edit(action=action, value=command.value, actor=command.actor, at=time.time())
 

@@ -161,7 +161,7 @@ async def _items(
     usage = await services.journal.session_lists.usage(
         [row.key for row in rows], services.prices.limits
     )
-    costs = [services.prices.spent([*usage[row.key]]) for row in rows]
+    costs = [services.prices.total([*usage[row.key]]) for row in rows]
     return tuple(
         ListedSession(item, money(each.cost, more=each.unpriced > 0), query)
         for item, each in zip(await session_items(services, rows), costs, strict=True)

@@ -56,7 +56,7 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
     if not actions:
         return None
     edit, before = hold.edit, as_text(original(hold.arrival.gate, hold.arrival.payload))
-    attempt = edit or hold.refused
+    attempt = edit or hold.refused_edit
     after = as_text(attempt.value) if attempt and attempt.action in TAKES_VALUE else before
     is_refused = edit is None and attempt is not None and attempt.action in TAKES_VALUE
     buttons = [button for name, button in _BUTTONS.items() if name in actions]
@@ -91,7 +91,7 @@ def json_slot(hold: Hold) -> str:
 
 def json_field(hold: Hold, value: str, error: str = "") -> AskField:
     """All of what is held in one field."""
-    attempt = hold.edit or hold.refused
+    attempt = hold.edit or hold.refused_edit
     answers = attempt is not None and attempt.action == "mock"
     what = HOLDING[hold.arrival.gate]
     label = "Answer instead of the call" if answers else f"Replacement for the {what}"
@@ -231,7 +231,7 @@ def held_form(hold: Hold) -> HeldForm | None:
     if build is None:
         return None
     first = build(hold, original(hold.arrival.gate, hold.arrival.payload))
-    attempt = hold.edit or hold.refused
+    attempt = hold.edit or hold.refused_edit
     form = (build(hold, attempt.value) if attempt and attempt.action == "edit" else None) or first
     size = len(fields_in(form.schema.get("properties"))) if form else 0
     if form is None or not (size or form.grows) or size > _MOST:

@@ -35,7 +35,7 @@ async def invocations(
 
 
 def _invocation(sums: Sums, prices: Prices, message: EventRow | None) -> Invocation:
-    total = prices.spent(sums.usage)
+    total = prices.total(sums.usage)
     return Invocation(
         events=sums.events,
         seconds=sums.seconds,
@@ -61,7 +61,7 @@ async def with_totals(
 
 
 def _totals(sums: Sums, prices: Prices) -> str:
-    total = prices.spent(sums.usage)
+    total = prices.total(sums.usage)
     figures = {
         "events": sums.events,
         "seconds": round(sums.seconds, 6),

@@ -60,7 +60,7 @@ async def show(request: Request) -> Response:
     services, session = await session_of(request)
     prices, until = services.prices, number_in(request, "until")
     sums = await services.journal.totals.usage(session.key, limits=prices.limits, until=until)
-    total = prices.spent(sums)
+    total = prices.total(sums)
     members = {
         "cost": total.cost,
         "unpriced": total.unpriced,
@@ -72,7 +72,7 @@ async def show(request: Request) -> Response:
 
 def _sum(each: UsageSum, prices: Prices) -> dict[str, Any]:
     """Prompts that are long enough to cost more are a sum of their own."""
-    cost = prices.spent([each]).cost
+    cost = prices.total([each]).cost
     return {"agent": each.author, "answers": each.answers, **asdict(each.usage), "cost": cost}
 
 
@@ -82,7 +82,7 @@ async def spending(
     """The sums of the session, or of its events up to one, for each agent and each model asked."""
     prices = services.prices
     sums = await services.journal.totals.usage(session.key, limits=prices.limits, until=until)
-    total = prices.spent(sums)
+    total = prices.total(sums)
     places = dict.fromkeys((each.author, each.usage.model) for each in sums)
     lines = (_line([s for s in sums if (s.author, s.usage.model) == at], prices) for at in places)
     return Spending(
@@ -130,5 +130,5 @@ def _line(sums: list[UsageSum], prices: Prices) -> SpendingLine:
         cached=group_digits(cached),
         output=group_digits(sum(each.output - each.thoughts for each in usages)),
         thinking=group_digits(sum(each.thoughts for each in usages)),
-        cost=dollars(prices.spent(sums).cost),
+        cost=dollars(prices.total(sums).cost),
     )
