@@ -199,6 +199,22 @@ def test_an_invocation_folds_and_unfolds(answered):
     expect(header).to_have_attribute("aria-expanded", "false")
 
 
+def test_what_is_folded_while_a_row_of_it_is_being_selected_stays_folded(answered):
+    header = answered.page.locator("#rows > .inv")
+    selection = answered.held_back(re.compile(r"\?event=3$"))
+    answered.row(3).click()
+    held = selection.next()
+    header.locator("[data-fold]").click()
+    expect(header).to_have_attribute("aria-expanded", "false")
+    held.continue_()
+    is_selected(answered, 3)
+    press(answered, "2")
+    expect(answered.page.locator("#tab-state")).to_have_attribute("aria-current", "true")
+    expect(header).to_have_attribute("aria-expanded", "false")
+    answered.page.locator("#messages .at").first.click()
+    expect(header).to_have_attribute("aria-expanded", "true")
+
+
 def test_the_events_are_a_treegrid_with_one_tab_stop(answered):
     answered.page.set_viewport_size({"width": 1900, "height": 900})  # room for every column
     grid = answered.page.get_by_role("treegrid", name="Events")

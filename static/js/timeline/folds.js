@@ -80,9 +80,12 @@ export function parent(row) {
   return heads.find((head) => head !== row) ?? null;
 }
 
-// A row is not left in a fold when it is selected; one that is in a gap of a fold may still have to come.
-function want() {
-  wanted = selected();
+// A row is not left in a fold when it is selected; one that is in a gap of a fold may still have to come. A row that was selected
+// by itself was in sight: if it is in a fold now, the reader folded it while the selection was on its way. A tab selects nothing.
+function want({ detail } = {}) {
+  const source = detail?.sourceElement;
+  if (source?.closest("[data-tab]")) return;
+  wanted = source?.closest(ROW) ? null : selected();
   document.querySelectorAll("[data-rows]").forEach(reveal);
 }
 

@@ -47,10 +47,10 @@ export function look(list) {
   looks.get(list)?.();
 }
 
-// Scrolls a list to an event that is in one of its gaps; whether there is such a gap.
+// Scrolls a list to an event that is in one of its gaps, unless it is folded; whether there is such a gap.
 export function reveal(list, number) {
   const gap = gapOf(list, number);
-  if (!gap) return false;
+  if (!gap || !isShown(gap)) return false;
   const box = list.closest(".scroller"), place = gap.getBoundingClientRect();
   const part = (number - gap.dataset.first + .5) / (gap.dataset.last - gap.dataset.first + 1);
   targets.set(list, number);
