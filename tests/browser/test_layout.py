@@ -238,6 +238,24 @@ def test_a_row_that_comes_as_the_reader_scrolls_up_does_not_take_them_back(visit
     expect(session.row(1)).to_be_in_viewport()
 
 
+SCROLLED_AS_A_ROW_WENT = """async () => {
+  const box = document.querySelector("#timeline .scroller");
+  const frame = () => new Promise(requestAnimationFrame);
+  box.dispatchEvent(new WheelEvent("wheel", { bubbles: true }));
+  box.scrollTop = 0;
+  document.querySelector("#rows").lastElementChild.remove();
+  for (let frames = 0; frames < 3; frames++) await frame();
+  return box.scrollTop;
+}"""
+
+
+def test_a_row_that_goes_as_the_reader_scrolls_up_does_not_take_them_back(visit):
+    """As rows far from the reader do once a page has opened."""
+    session = visit.session("travel", [BOOK, PAY, BOOK, BOOK])
+    expect(session.events.last).to_be_in_viewport()
+    assert session.page.evaluate(SCROLLED_AS_A_ROW_WENT) == 0
+
+
 MOVED_AS_A_ROW_CAME = """(pixels) => {
   const box = document.querySelector("#timeline .scroller"), rows = document.querySelector("#rows");
   const row = rows.lastElementChild.cloneNode(true);

@@ -259,6 +259,7 @@ _SCROLL = """async ([items, way]) => {
         passed.push(...here.map(([item]) => Number(item.dataset.event)));
         const [item, place] = here.find(([, { bottom }]) => bottom > middle) ?? [];
         const before = box.scrollTop;
+        box.dispatchEvent(new WheelEvent("wheel", { bubbles: true }));
         box.scrollTop += way * 250;
         const moved = box.scrollTop - before;
         const gaps = () => [...list.querySelectorAll(":scope > [data-gap]")].some((gap) => {
@@ -267,7 +268,10 @@ _SCROLL = """async ([items, way]) => {
         });
         do await new Promise((done) => setTimeout(done, 20)); while (gaps());
         const there = item?.isConnected && moved && item.getBoundingClientRect().top;
-        if (there) jumps.push(Math.abs(there - (place.top - moved)));
+        // A list that becomes shorter below a reader at its end takes them to its new end.
+        const isEnd = box.scrollTop + box.clientHeight > box.scrollHeight - 1;
+        const back = isEnd ? Math.max(before + moved - box.scrollTop, 0) : 0;
+        if (there) jumps.push(Math.abs(there - back - (place.top - moved)));
         most = Math.max(most, document.querySelectorAll("*").length);
         idle = moved ? 0 : idle + 1;
     }

@@ -26,10 +26,12 @@ function noteEnd(box) {
 }
 
 // A reader's scrolling is reported with the next frame; what arrives before must not scroll back. A box that becomes shorter
-// scrolls by itself, by a few rows also where others have made it longer again in the same frame.
+// scrolls by itself, to its new end, and by a few rows also where others have made it longer again in the same frame.
 function hasLeft(box) {
-  const end = ends.get(box), far = performance.now() - acted < RECENT ? NEAR : ROWS;
-  return end && box.scrollTop < end.top - far && box.scrollHeight >= end.height;
+  const end = ends.get(box), hasActed = performance.now() - acted < RECENT;
+  if (!end) return false;
+  if (box.scrollHeight >= end.height) return box.scrollTop < end.top - (hasActed ? NEAR : ROWS);
+  return hasActed && box.scrollTop < box.scrollHeight - box.clientHeight - ROWS;
 }
 
 // Going live from a selection leads to the end.
