@@ -128,9 +128,12 @@ them drives a browser: asyncio's tests cannot follow Playwright's loop in one pr
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the longest files; leave out, with `--fast`, the tests that take long."""
     places = {path: place for place, path in enumerate(LONG)}
+    names: dict[Path, str] = {}  # a file has many items, and paths take long to compute
 
     def path(item: pytest.Item) -> str:
-        return item.path.relative_to(ROOT).as_posix()
+        if item.path not in names:
+            names[item.path] = item.path.relative_to(ROOT).as_posix()
+        return names[item.path]
 
     items.sort(key=lambda item: places.get(path(item), len(LONG)))
     if config.getoption("--fast"):

@@ -1,7 +1,5 @@
 """The samples' server and one browser for all tests here; each test has a profile of its own."""
 
-from pathlib import Path
-
 import pytest
 
 from devui.runtime.models.scripted_llm import SPEED_VARIABLE
@@ -9,13 +7,13 @@ from tests.kit.browser import Visit, chosen, cookies
 from tests.kit.lingering import write_lingering
 from tests.kit.server import SAMPLES, running
 
-HERE = Path(__file__).parent
+OURS = "tests/browser/"
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """Keep these tests together and last: Playwright's loop gets in the way of asyncio's tests."""
-    items.sort(key=lambda item: HERE in item.path.parents)
+    items.sort(key=lambda item: item.nodeid.startswith(OURS))
 
 
 @pytest.fixture(scope="package")
