@@ -32,20 +32,20 @@ class Counter:
     @contextmanager
     def counting(self) -> Iterator[None]:
         self.calls, self._counting = 0, True
-        try:
-            yield
-        finally:
-            self._counting = False
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Be there for threads that begin, and for this one."""
-        threading.setprofile(self)
         sys.setprofile(self)
         try:
             yield
         finally:
             sys.setprofile(None)
+            self._counting = False
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Be there for threads that begin. This one is slowed down only while it is counted."""
+        threading.setprofile(self)
+        try:
+            yield
+        finally:
             threading.setprofile(None)
 
 
@@ -117,8 +117,11 @@ async def grown(
     kind: type[Event] = Event,
     began: float = HISTORY_BEGAN,
 ) -> Session:
-    """A session that has so many events."""
-    session = await service.create_session(**WHO, session_id=f"s{events}")
+    """A session that has so many events: the one that is there, or a new one."""
+    session_id = f"{events} events from {began:.0f}"
+    if session := await service.get_session(**WHO, session_id=session_id):
+        return session
+    session = await service.create_session(**WHO, session_id=session_id)
     for number in range(events):
         event = kind(
             invocation_id=f"i{number // 4}",

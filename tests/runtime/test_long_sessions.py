@@ -5,8 +5,12 @@ old event is read, which loops do that call nothing. Source: runtime seed ("hist
 its end").
 """
 
+import asyncio
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -48,7 +52,8 @@ from tests.kit.long_sessions import (
     say,
 )
 
-SHORT, LONG = 40, 1_000
+BUILDS, SHORT, LONG = 8, 40, 1_000
+"""Events; with the first ones is built what is built once."""
 AHEAD = 4e9
 """A time that no clock here tells."""
 TURNS = 4
@@ -235,13 +240,28 @@ def counter() -> Iterator[Counter]:
         yield counter
 
 
+@pytest.fixture(scope="module")
+def histories(tmp_path_factory) -> Path:
+    """A file with all sessions that tests here go on with: to write them takes a second."""
+    file = tmp_path_factory.mktemp("histories") / "sessions.db"
+
+    async def write() -> None:
+        service = SqliteSessionService(file)
+        for events, began in product((BUILDS, SHORT, LONG), (HISTORY_BEGAN, AHEAD)):
+            await grown(service, events, author="root", began=began)
+        await service.close()
+
+    asyncio.run(write())
+    return file
+
+
 @pytest.fixture(params=["memory", "sqlite"])
-def service(request, tmp_path, counter, monkeypatch) -> BaseSessionService:
+def service(request, tmp_path, histories, counter, monkeypatch) -> BaseSessionService:
     """A service, whose threads begin under the counter, and do all that it does to a file."""
     if request.param == "memory":
         return InMemorySessionService()
     monkeypatch.setattr("devui.runtime.databases._ON_THE_SPOT", 0)  # or the disk's pace counted
-    return SqliteSessionService(tmp_path / "sessions.db")
+    return SqliteSessionService(shutil.copy(histories, tmp_path / "sessions.db"))
 
 
 def _answered(turn: Turn, events: list[Event]) -> types.Content:
@@ -299,7 +319,7 @@ async def work_of(
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", TURNS_OF)
 async def test_a_turn_on_a_long_session_does_no_more_than_on_a_short_one(kind, service, counter):
-    await work_of(TURNS_OF[kind](), service, counter, 8)  # what is built once
+    await work_of(TURNS_OF[kind](), service, counter, BUILDS)
     short = await work_of(TURNS_OF[kind](), service, counter, SHORT)
     long = await work_of(TURNS_OF[kind](), service, counter, LONG)
     assert long.calls < 1.1 * short.calls
@@ -307,7 +327,7 @@ async def test_a_turn_on_a_long_session_does_no_more_than_on_a_short_one(kind, s
 
 
 async def test_nor_does_one_where_the_session_is_ahead_of_the_clock(service, counter):
-    await work_of(Turn(looker()), service, counter, 8, AHEAD)
+    await work_of(Turn(looker()), service, counter, BUILDS, AHEAD)
     short = await work_of(Turn(looker()), service, counter, SHORT, AHEAD)
     long = await work_of(Turn(looker()), service, counter, LONG, AHEAD)
     assert long.calls < 1.1 * short.calls
@@ -333,8 +353,8 @@ class Walked(list[Event]):
 class Walking(InMemorySessionService):
     async def get_session(self, **where: Any) -> Session | None:
         session = await super().get_session(**where)
-        assert session is not None
-        session.events = Walked(session.events)
+        if session is not None:
+            session.events = Walked(session.events)
         return session
 
 
