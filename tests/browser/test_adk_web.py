@@ -147,6 +147,7 @@ def test_request_response_graph_and_trace_are_filled_also_after_a_restart(browse
         stock.shows_the_call()
 
 
+@pytest.mark.parametrize("server", ["google-adk"], indirect=True)  # no agent takes part
 def test_a_session_is_renamed_exported_imported_and_deleted(stock, tmp_path):
     stock.say("call note", "note answered")
     stock.drawer("call note")

@@ -55,7 +55,7 @@ def numbers(session: SessionPage, of: str) -> list[int]:
 
 
 @pytest.mark.req("R63")
-@pytest.mark.parametrize(("app", "far"), [("fast", 2 * WINDOW), ("steady", WINDOW + SIZE)])
+@pytest.mark.parametrize(("app", "far"), [("fast", WINDOW + SIZE), ("steady", WINDOW + 1)])
 def test_the_page_of_a_run_without_end_stays_small_and_stops_it(visit, app, far):
     session = visit.session(app)
     session.page.evaluate("window.first = true")

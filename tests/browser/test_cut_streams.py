@@ -10,6 +10,7 @@ from tests.kit.browser import Visit, cookies, scroll_through
 from tests.kit.cutting import Cutting
 from tests.kit.debugged import Debugged
 from tests.kit.server import running, write_app
+from tests.kit.thorough import rounds
 
 pytestmark = [pytest.mark.browser, pytest.mark.req("R58")]
 
@@ -42,7 +43,7 @@ def server(tmp_path):
         yield started
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(rounds(1, 6)))
 def test_a_page_whose_stream_is_cut_again_and_again_shows_every_event_once(browser, server, seed):
     draw = random.Random(seed)
     cuts = [draw.choice([draw.randrange(1, 500), draw.randrange(1, 20_000)]) for _ in range(10)]

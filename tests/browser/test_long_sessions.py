@@ -15,6 +15,8 @@ pytestmark = pytest.mark.browser
 EVENTS = 1000
 WINDOW = 300
 """Rows that a page shows at the most before anybody asks for more."""
+SCROLLED = 500
+"""Events of a list that is scrolled through: more than a window, and more than one request has."""
 ELEMENTS, BYTES = 3000, 220_000
 """What the page of any session has at the most. What a row or a message has that few people open
 (a menu, a form) is fetched when it is opened."""
@@ -130,15 +132,22 @@ def test_the_menu_of_a_message_is_fetched_when_it_is_opened(session, visit):
     assert len(asked) == 1, "opened once more it is still there"
 
 
+@pytest.fixture(scope="module")
+def scrolled_path(server):
+    """A session that is scrolled from end to end, which takes as long as it is."""
+    return make(server, "scrolled", history()[:SCROLLED])
+
+
 @pytest.mark.parametrize("items", ["#rows", "#messages"])
-def test_a_list_scrolls_from_its_end_to_its_beginning_and_back(session, items):
+def test_a_list_scrolls_from_its_end_to_its_beginning_and_back(visit, scrolled_path, items):
     """With the wheel each item is shown once, in order, and stays where it is while others come."""
+    session = SessionPage(visit.open(scrolled_path))
     for way in (-1, 1):
         seen = scroll_through(session.page, items, way)
-        assert sorted(seen["passed"]) == list(range(1, EVENTS + 1))
+        assert sorted(seen["passed"]) == list(range(1, SCROLLED + 1))
         assert seen["jump"] < 3
         assert seen["most"] <= ELEMENTS
-    expect(session.row(EVENTS)).to_be_in_viewport()
+    expect(session.row(SCROLLED)).to_be_in_viewport()
     expect(session.messages.last).to_be_in_viewport()
 
 

@@ -15,7 +15,7 @@ from tests.browser import matrix
 from tests.browser.corpus import CORPUS
 from tests.browser.matrix import GROUP, KINDS
 from tests.browser.test_hostile import ALL_IN_SIGHT, is_inert, shown, squeezed
-from tests.kit.browser import SessionPage, Visit
+from tests.kit.browser import DESKTOP, SessionPage, Visit
 from tests.kit.debugged import Debugged
 from tests.kit.server import running
 
@@ -75,8 +75,9 @@ def look_through(visit: Visit, session: SessionPage, *numbers: int) -> None:
 
 def load(visit: Visit, *paths: str) -> None:
     """Look at pages, one after the other in a tab of their own: each takes one of six connections
-    for its stream."""
+    for its stream. What is far from sight is looked at where a test has all in sight."""
     page = visit.context.new_page()
+    page.set_viewport_size(DESKTOP)
     for path in paths:
         page.goto(visit.server.url + path)
         is_inert(page)
