@@ -125,6 +125,7 @@ class Front(click.Group):
         try:
             command: click.Command = import_module(_COMMANDS[cmd_name]).command
         finally:
+            gc.freeze()  # modules stay, so the first collection need not look at them either
             if was_enabled:
                 gc.enable()
         return command
