@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self
 
-from watchfiles import awatch
+from watchfiles import watch
 
 from devui.debugger.apps.agent_files import AgentFiles, Version, touched_apps
 from devui.debugger.apps.apps import AppFolder
@@ -481,13 +481,9 @@ class Workers:
     async def _watch_files(self) -> None:
         if self.folder.objects or not self.folder.path.is_dir():
             return  # objects do not change with the files that they came from
-        changes = awatch(
-            self.folder.path,
-            watch_filter=self._files,
-            stop_event=self._leaving,
-            recursive=True,
-        )
-        async for batch in changes:
+        # Not `awatch`, which imports anyio's event loop before the first request is answered.
+        changes = watch(self.folder.path, watch_filter=self._files, stop_event=self._leaving)
+        while batch := await asyncio.to_thread(next, changes, None):
             names = set(self.folder.names())
             for name in sorted(touched_apps(batch, self.folder.path, names | self._apps.keys())):
                 self._on_change(name, exists=name in names)
