@@ -196,7 +196,6 @@ _SETTINGS = (
 )
 _WRITER_SETTINGS = (
     *_SETTINGS,
-    "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",  # macOS: fsync alone does not reach the platter there
     "PRAGMA checkpoint_fullfsync = ON",
     "PRAGMA foreign_keys = ON",
@@ -503,7 +502,10 @@ def _configure_writer(
             f"SQLite cannot keep a write-ahead log here (journal mode {mode!r}); "
             "choose a data folder on a local disk"
         )
+    # A step of a migration that a power failure undoes is made again, so none waits for the disk.
+    connection.execute("PRAGMA synchronous = NORMAL")
     prepare(connection, path)
+    connection.execute("PRAGMA synchronous = FULL")
 
 
 def _configure_reader(connection: sqlite3.Connection) -> None:
