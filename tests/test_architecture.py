@@ -259,10 +259,10 @@ WHAT_ACTS = (
 
 DRAWN_FROM_VALUES = (
     "devui.web.panels.chat.content",
-    "devui.web.panels.hold.interventions",
+    "devui.web.panels.inspector.edits",
     "devui.web.panels.timeline.rows",
 )
-MOST_OF_ROWS = 38
+MOST_OF_ROWS = 36
 """Modules that rows of the timeline are made with, beside the packages they are in."""
 
 

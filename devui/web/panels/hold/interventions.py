@@ -1,18 +1,10 @@
-"""What people changed of what was held: the original, what replaced it, and how they differ."""
+"""What people changed of what was held, in words."""
 
-import json
-from collections.abc import Iterable, Sequence
 from typing import Final
 
-from devui.store.rows import EditRow
 from devui.store.summaries import Summary
-from devui.web.panels.inspector.mark_parts import EditShown, EventEdits
-from devui.web.text.difference import as_text, difference
-from devui.web.text.formats import moment
 from devui.web.text.gates import CHANGED
-from devui.web.text.jsontree import json_text
 from devui.web.text.visible import visible
-from devui.wire.gates import GUARD, original
 
 _WHAT: Final = {
     "before_commit": "the event",
@@ -34,39 +26,11 @@ def hint(summary: Summary, call: str | None = None) -> str:
     if summary.edited and not summary.edits:
         return "edited by a person while the run was paused"
     about = (edit for edit in summary.edits if call is None or edit.call in {"", call})
-    return "; ".join(_sentence(edit.action, edit.gate, edit.by) for edit in about)
+    return "; ".join(sentence(edit.action, edit.gate, edit.by) for edit in about)
 
 
-def event_edits(rows: Iterable[EditRow], summary: Summary) -> EventEdits | None:
-    """What was held before and what people put there; None for an event that nobody changed."""
-    if not summary.edited:
-        return None
-    edits = tuple(rows)
-    title = "Changed by the guard" if _only_guarded(edits) else "Changed by a person"
-    return EventEdits(hint(summary), tuple(map(_edit_shown, edits)), title)
-
-
-def _only_guarded(rows: Sequence[EditRow]) -> bool:
-    """Whether nobody chose what took the place of a call: its recorded result did."""
-    return bool(rows) and all(row.edit.actor == GUARD for row in rows)
-
-
-def _edit_shown(row: EditRow) -> EditShown:
-    edit = row.edit
-    before, after = original(edit.gate, json.loads(edit.before)), json.loads(edit.after)
-    gives = edit.action in {"edit", "mock", "reject", "end"}
-    return EditShown(
-        number=row.id,
-        word=CHANGED.get(edit.action, edit.action),
-        sentence=_sentence(edit.action, edit.gate, edit.actor),
-        moment=moment(edit.at),
-        original=json_text(before),
-        replacement=json_text(after) if gives else None,
-        diff=difference(as_text(before), as_text(after)) if edit.action == "edit" else (),
-    )
-
-
-def _sentence(action: str, gate: str, by: str) -> str:
+def sentence(action: str, gate: str, by: str) -> str:
+    """Who did what; `gate` is where the run was held."""
     who = visible(by)
     match action:
         case "mock":
@@ -81,10 +45,3 @@ def _sentence(action: str, gate: str, by: str) -> str:
             return f"{who} dropped the event"
         case _:
             return f"{who} edited {_WHAT.get(gate, 'it')}"
-
-
-def mark_numbers(marks: object) -> set[int]:
-    """The numbers of the edits that an event's marks name."""
-    entries = marks if isinstance(marks, list) else []
-    numbers = (mark.get("edit") for mark in entries if isinstance(mark, dict))
-    return {number for number in numbers if isinstance(number, int)}

@@ -23,7 +23,7 @@ from devui.web.links import (
 from devui.web.panels.breakpoints.from_event import like_this
 from devui.web.panels.chat.content import content_parts
 from devui.web.panels.chat.content_parts import CallPart, ContentPart
-from devui.web.panels.hold.interventions import event_edits
+from devui.web.panels.inspector.edits import event_edits
 from devui.web.panels.inspector.mark_parts import EventNotes
 from devui.web.panels.inspector.parts import ArtifactLink, Chunks, EventDetail, MoreLink
 from devui.web.panels.notes.parts import note_form

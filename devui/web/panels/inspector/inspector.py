@@ -16,9 +16,9 @@ from devui.web.panels.artifacts.panel import artifacts_panel
 from devui.web.panels.breakpoints.panel import breakpoints_panel, enabled_count
 from devui.web.panels.chat.content_parts import ContentPart, TextPart
 from devui.web.panels.graph.panel import graph_panel
-from devui.web.panels.hold.interventions import event_edits, mark_numbers
 from devui.web.panels.hold.panel import pending
 from devui.web.panels.inspector.detail import event_detail
+from devui.web.panels.inspector.edits import event_edits, mark_numbers
 from devui.web.panels.inspector.log import log_line
 from devui.web.panels.inspector.parts import (
     EventDetail,
