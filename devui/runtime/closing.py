@@ -9,15 +9,15 @@ async def take_all(steps: Iterable[Callable[[], Awaitable[object]]]) -> None:
 
     A cancellation holds up no step either, and is raised before anything else.
     """
-    raised: list[BaseException] = []
+    errors: list[BaseException] = []
     for step in steps:
         try:
             await step()
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  raised in the end
-            raised.append(error)
-    raised.sort(key=lambda error: not isinstance(error, asyncio.CancelledError))
-    if raised:
-        raise raised[0]
+            errors.append(error)
+    errors.sort(key=lambda error: not isinstance(error, asyncio.CancelledError))
+    if errors:
+        raise errors[0]
 
 
 async def finish(work: Awaitable[None]) -> None:

@@ -88,20 +88,20 @@ class _File(NamedTuple):
         """The file of that name, if there is one: there is none of a database in memory."""
         path = Path(name).absolute()  # the folder to work in may change
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError:
             return cls(None)
-        return cls(str(path), found.st_dev, found.st_ino)
+        return cls(str(path), status.st_dev, status.st_ino)
 
     def is_in_place(self) -> bool:
         """Whether the path still leads to it."""
         if self.path is None:
             return True
         try:
-            found = os.stat(self.path)  # noqa: PTH116  before each job: a Path takes twice as long
+            status = os.stat(self.path)  # noqa: PTH116  before each job: a Path takes twice as long
         except FileNotFoundError:
             return False
-        return found.st_dev == self.device and found.st_ino == self.number
+        return status.st_dev == self.device and status.st_ino == self.number
 
 
 class _Pace:
@@ -126,7 +126,7 @@ class _Pace:
 class _LastTurn(threading.local):
     """When others had the loop of this thread last, by `time.perf_counter`."""
 
-    ended = 0.0
+    end = 0.0
 
 
 _last_turn = _LastTurn()
@@ -134,9 +134,9 @@ _last_turn = _LastTurn()
 
 async def give_way() -> None:
     """Let others have the loop, which a row of jobs that are done at once would keep from them."""
-    if time.perf_counter() - _last_turn.ended >= _TURN:
+    if time.perf_counter() - _last_turn.end >= _TURN:
         await asyncio.sleep(0)
-        _last_turn.ended = time.perf_counter()
+        _last_turn.end = time.perf_counter()
 
 
 def _committed(
@@ -154,7 +154,7 @@ def _committed(
 
 
 _databases: "weakref.WeakSet[Database]" = weakref.WeakSet()
-_known = threading.Lock()
+_registry_lock = threading.Lock()
 """Who may add to them; a process that forks keeps it so long."""
 
 
@@ -178,7 +178,7 @@ class Database:
         self._pace = _Pace()
         self._waits: bool | None = True
         """Whether the connection may wait for other processes and for long writes of the disk."""
-        with _known:
+        with _registry_lock:
             _databases.add(self)
 
     def __del__(self) -> None:
@@ -270,10 +270,10 @@ class Database:
             raise sqlite3.OperationalError("The file has to be opened first.")
         if self._connection is not None:
             self._leave(self._connection)
-        opened = self._open()
+        connection = self._open()
         self._waits, self._file = True, _File.at(self.path.name)
-        self._connection = opened
-        return opened
+        self._connection = connection
+        return connection
 
     def _leave(self, connection: sqlite3.Connection) -> None:
         """Close the connection to a file that is not at its path any more."""
@@ -342,7 +342,7 @@ class Database:
 
 
 def _before_fork() -> None:
-    _known.acquire()
+    _registry_lock.acquire()
     for database in _databases:
         database.stand_still()
 
@@ -350,7 +350,7 @@ def _before_fork() -> None:
 def _after_fork() -> None:
     for database in _databases:
         database.go_on()
-    _known.release()
+    _registry_lock.release()
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

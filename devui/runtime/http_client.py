@@ -28,5 +28,5 @@ def kinds(*names: str) -> tuple[Any, ...]:
 
     Code of agents that makes its own clients has them from there, as google-adk does.
     """
-    loaded = {id(each): each for each in (httpx, sys.modules.get("httpx") or httpx)}
-    return tuple(vars(each)[name] for each in loaded.values() for name in names)
+    modules = {id(each): each for each in (httpx, sys.modules.get("httpx") or httpx)}
+    return tuple(vars(each)[name] for each in modules.values() for name in names)

@@ -359,8 +359,8 @@ def _suggestion(name: str) -> str:
     if home := _homes().get(last):
         return f" It is in {home}."
     module = sys.modules.get(f"{ROOT}.{where}" if where else ROOT)
-    known = [*_public(module), *_modules_in(module)]
-    close = closest(last, known)
+    names = [*_public(module), *_modules_in(module)]
+    close = closest(last, names)
     return f" Did you mean {close}?" if close else ""
 
 
@@ -375,8 +375,8 @@ def closest(name: str, options: Iterable[str]) -> str:
 
 def _public(module: ModuleType | None) -> Iterator[str]:
     """What a module offers: all that it lists, or all that does not begin with `_`."""
-    found = vars(module) if module else {}
-    yield from found.get("__all__", [one for one in found if not one.startswith("_")])
+    names = vars(module) if module else {}
+    yield from names.get("__all__", [one for one in names if not one.startswith("_")])
 
 
 def _modules_in(module: ModuleType | None) -> Iterator[str]:
@@ -397,7 +397,7 @@ def _homes() -> dict[str, str]:
         text = path.read_text(encoding="utf-8")
         inside = path.relative_to(base).with_suffix("").parts
         module = ".".join([ROOT, *(part for part in inside if part != "__init__")])
-        listed = _LISTED.findall(text) if path.stem == "__init__" else []
-        for name in [*listed, *_DEFINED.findall(text)]:
+        exports = _LISTED.findall(text) if path.stem == "__init__" else []
+        for name in [*exports, *_DEFINED.findall(text)]:
             homes.setdefault(name, module)
     return homes

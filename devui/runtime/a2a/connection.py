@@ -55,7 +55,7 @@ async def read_card(source: str, http: httpx.AsyncClient) -> AgentCard:
         AgentCardResolutionError: it cannot be had, or says nothing of where messages go.
     """
     if source.startswith(_WEB):
-        card = await _fetched(source, http)
+        card = await _fetch_card(source, http)
     else:
         card = await asyncio.to_thread(_from_file, Path(source))
     if not any(interface.url for interface in card.supported_interfaces):
@@ -78,7 +78,7 @@ def description_of(card: AgentCard, source: str | None) -> str:
     return quote_agent(cut if cut == text else f"{cut} [...]")
 
 
-async def _fetched(source: str, http: httpx.AsyncClient) -> AgentCard:
+async def _fetch_card(source: str, http: httpx.AsyncClient) -> AgentCard:
     origin = _origin(source)
     address = urlsplit(source)
     resolver = A2ACardResolver(http, f"{address.scheme}://{address.netloc}")
@@ -100,8 +100,8 @@ def _why(source: str, error: Exception) -> str:
     cause = error.__cause__
     if isinstance(cause, httpx.HTTPStatusError):
         status = cause.response.status_code
-        said = f"The server answers HTTP {status} instead of the agent card {source!r}."
-        return f"{said} {CREDENTIALS}" if status in REFUSED else f"{said} {_WHERE}"
+        problem = f"The server answers HTTP {status} instead of the agent card {source!r}."
+        return f"{problem} {CREDENTIALS}" if status in REFUSED else f"{problem} {_WHERE}"
     if isinstance(cause, httpx.RequestError):
         reason = str(cause) or type(cause).__name__
         return f"The agent card {source!r} cannot be fetched: {reason}. Is the server running?"

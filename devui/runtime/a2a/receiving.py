@@ -128,8 +128,8 @@ class Answer:
         self._growing = {}  # the task has them whole
         self._sent_ids.update(each.artifact_id for each in artifacts)
         parts = [part for artifact in artifacts for part in artifact.parts]
-        parts += self._news(task.status) or ([] if parts else _last_said(task))
-        event = self._stated(parts, artifacts)
+        parts += self._news(task.status) or ([] if parts else _latest_reply_parts(task))
+        event = self._status_event(parts, artifacts)
         if parts and task.status.state not in _AT_WORK and task.status.state not in _ASKING:
             event.actions = EventActions(skip_summarization=True)
         yield event
@@ -141,7 +141,7 @@ class Answer:
         if ends:
             yield from self.whole()
         if parts or ends:
-            yield self._stated(parts, [])
+            yield self._status_event(parts, [])
 
     def _of_artifact(self, update: TaskArtifactUpdateEvent) -> Iterator[Event]:
         self._know(update.task_id, update.context_id)
@@ -188,29 +188,30 @@ class Answer:
             (self._mused if is_thought else self._sent_ids).add(message_id)
         return list(status.message.parts)
 
-    def _stated(self, parts: Sequence[Part], artifacts: Sequence[Artifact]) -> Event:
+    def _status_event(self, parts: Sequence[Part], artifacts: Sequence[Artifact]) -> Event:
         """An event of what the task says in the state that it is in."""
         state = self._task.status.state
         event = self._event(parts, artifacts)
-        held = (event.content.parts if event.content else None) or []
+        genai_parts = (event.content.parts if event.content else None) or []
         if state in _AT_WORK:
-            for part in held:
+            for part in genai_parts:
                 part.thought = True
         elif state in _ASKING and not event.long_running_tool_ids:
-            event.long_running_tool_ids = _with_question(held, *_ASKING[state])
+            event.long_running_tool_ids = _with_question(genai_parts, *_ASKING[state])
         elif state in _FAILED:
             code, what = _FAILED[state]
-            said = " ".join(part.text for part in held if part.text)
+            reason = " ".join(part.text for part in genai_parts if part.text)
             event.error_code = code
             event.error_message = (
-                f"The task {self._task.id!r} {what}: {said or 'the other server gives no reason.'}"
+                f"The task {self._task.id!r} {what}:"
+                f" {reason or 'the other server gives no reason.'}"
             )
         return event
 
     def _event(self, parts: Sequence[Part], artifacts: Sequence[Artifact] = ()) -> Event:
         waiting: set[str] = set()
-        made = [each for part in parts for each in self._converted(part, waiting)]
-        metadata: dict[str, Any] = {RESPONSE: _told_of(self._task, artifacts)}
+        genai_parts = [each for part in parts for each in self._genai_parts(part, waiting)]
+        metadata: dict[str, Any] = {RESPONSE: _response_metadata(self._task, artifacts)}
         if self._task.id:
             metadata[TASK_ID] = self._task.id
         if self._task.context_id:
@@ -218,14 +219,14 @@ class Answer:
         return Event(
             author=self._author,
             branch=self._branch,
-            content=types.Content(role="model", parts=made) if made else None,
+            content=types.Content(role="model", parts=genai_parts) if genai_parts else None,
             long_running_tool_ids=waiting or None,
             custom_metadata=metadata,
         )
 
-    def _converted(self, part: Part, waiting: set[str]) -> list[types.Part]:
-        made = self._convert(part)
-        several = made if isinstance(made, list) else [made] if made is not None else []
+    def _genai_parts(self, part: Part, waiting: set[str]) -> list[types.Part]:
+        result = self._convert(part)
+        several = result if isinstance(result, list) else [result] if result is not None else []
         if is_long_running(part):
             waiting.update(
                 each.function_call.id
@@ -235,33 +236,33 @@ class Answer:
         return several
 
 
-def _told_of(task: Task, artifacts: Iterable[Artifact]) -> dict[str, Any]:
+def _response_metadata(task: Task, artifacts: Iterable[Artifact]) -> dict[str, Any]:
     """The task as JSON, its artifacts without what the content of the event has."""
-    told = as_json(task)
+    task_json = as_json(task)
     for artifact in artifacts:
-        named = as_json(artifact)
-        named.pop("parts", None)
-        told.setdefault("artifacts", []).append(named)
-    return told
+        artifact_json = as_json(artifact)
+        artifact_json.pop("parts", None)
+        task_json.setdefault("artifacts", []).append(artifact_json)
+    return task_json
 
 
-def _last_said(task: Task) -> list[Part]:
-    said = [each for each in task.history if each.role == Role.ROLE_AGENT]
-    return list(said[-1].parts) if said else []
+def _latest_reply_parts(task: Task) -> list[Part]:
+    replies = [each for each in task.history if each.role == Role.ROLE_AGENT]
+    return list(replies[-1].parts) if replies else []
 
 
 def _with_question(parts: list[types.Part], name: str, argument: str) -> set[str] | None:
     """Put a call for an answer in the place of the last text or data; the id of the call."""
     for index in range(len(parts) - 1, -1, -1):
-        asked = parts[index].text or _data_asked(parts[index])
-        if asked:
-            call = types.FunctionCall(id=new_uuid(), name=name, args={argument: asked})
+        question = parts[index].text or _question_data(parts[index])
+        if question:
+            call = types.FunctionCall(id=new_uuid(), name=name, args={argument: question})
             parts[index] = types.Part(function_call=call)
             return {call.id} if call.id else None
     return None
 
 
-def _data_asked(part: types.Part) -> Any:
+def _question_data(part: types.Part) -> Any:
     data = data_of(part)
     return data.get("data", data) if isinstance(data, dict) else data
 

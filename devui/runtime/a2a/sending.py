@@ -50,22 +50,22 @@ _TEXT_FILE = "text/plain"
 
 def to_a2a(part: types.Part) -> Part | None:
     """The part as another server gets it; None if A2A has no form for it."""
-    made = _with_content(part)
-    if made is None:
+    pair = _with_content(part)
+    if pair is None:
         return None
-    metadata = made[1] | (part.part_metadata or {})
+    metadata = pair[1] | (part.part_metadata or {})
     if metadata:
-        ParseDict(metadata, made[0].metadata)
-    return made[0]
+        ParseDict(metadata, pair[0].metadata)
+    return pair[0]
 
 
 def from_a2a(part: Part) -> types.Part | None:
     """The part as a content holds it; None if it is of a kind that nobody knows."""
     metadata = MessageToDict(part.metadata)
-    made = _as_content(part, metadata)
-    if made is not None and metadata:
-        made.part_metadata = metadata
-    return made
+    genai_part = _as_content(part, metadata)
+    if genai_part is not None and metadata:
+        genai_part.part_metadata = metadata
+    return genai_part
 
 
 def is_long_running(part: Part) -> bool:
@@ -95,11 +95,11 @@ def _with_content(part: types.Part) -> tuple[Part, dict[str, Any]] | None:
     if (file := _file_part(part)) is not None:
         return file, {}
     for kind in _MODELS:
-        if (held := getattr(part, kind)) is not None:
+        if (item := getattr(part, kind)) is not None:
             marks = {KIND: kind}
             if part.thought_signature is not None:
                 marks[SIGNATURE] = base64.b64encode(part.thought_signature).decode()
-            return _data_part(held.model_dump(mode="json", by_alias=True, exclude_none=True)), marks
+            return _data_part(item.model_dump(mode="json", by_alias=True, exclude_none=True)), marks
     return None
 
 
@@ -138,8 +138,8 @@ def _from_data(data: Any, metadata: dict[str, Any]) -> types.Part:
     if (kind := metadata.get(KIND)) in _MODELS:
         try:
             signature = base64.b64decode(metadata.get(SIGNATURE, "")) or None
-            held = {kind: _MODELS[kind].model_validate(data), "thought_signature": signature}
-            return types.Part.model_validate(held)
+            fields = {kind: _MODELS[kind].model_validate(data), "thought_signature": signature}
+            return types.Part.model_validate(fields)
         except (TypeError, ValueError):
             pass  # marked as what it is not; it is kept as the data that it is
     blob = types.Blob(
@@ -195,30 +195,30 @@ class Sender:
         if latest is None or latest.author != USER:
             return None
         responses = latest.get_function_responses()
-        asked = _event_with_calls({each.id for each in responses}, self._own())
-        if asked is None:
+        question = _event_with_calls({each.id for each in responses}, self._own())
+        if question is None:
             return None
-        names = {call.id: call.name for call in asked.get_function_calls()}
-        given = [each for each in responses if names.get(each.id) not in {None, *_SECRET}]
-        in_words = all(names[each.id] == ASKS_USER for each in given)
+        names = {call.id: call.name for call in question.get_function_calls()}
+        answers = [each for each in responses if names.get(each.id) not in {None, *_SECRET}]
+        in_words = all(names[each.id] == ASKS_USER for each in answers)
         parts = [
             types.Part(text=_words(each.response))
             if in_words
             else types.Part(function_response=each)
-            for each in given
+            for each in answers
         ]
-        told = asked.custom_metadata or {}
-        made = [p for part in parts for p in self._converted(part)]
-        return _message(made, told.get(CONTEXT_ID), told.get(TASK_ID))
+        metadata = question.custom_metadata or {}
+        a2a_parts = [p for part in parts for p in self._a2a_parts(part)]
+        return _message(a2a_parts, metadata.get(CONTEXT_ID), metadata.get(TASK_ID))
 
     def news(self) -> tuple[list[Part], str | None]:
         """What was said and done since the agent's last answer, and the context of that."""
         last = next(self._own(), None)
         context_id = _metadata(last).get(CONTEXT_ID)
-        called = {call.id for e in self._own() for call in e.get_function_calls()}
+        call_ids = {call.id for e in self._own() for call in e.get_function_calls()}
         parts: list[Part] = []
         for event in reversed(list(self._since(last, stateless=context_id is None))):
-            parts.extend(self._parts(event, called))
+            parts.extend(self._parts(event, call_ids))
         return parts, context_id
 
     def message(self, parts: list[Part], context_id: str | None) -> Message | None:
@@ -227,14 +227,14 @@ class Sender:
         None if there is nothing to say.
         """
         last = next(self._own(), None)
-        told = _metadata(last)
+        metadata = _metadata(last)
         goes_on = (
             last is not None
-            and told.get(CONTEXT_ID) == context_id
+            and metadata.get(CONTEXT_ID) == context_id
             and _waits(last)
             and not self._has_failed_since()
         )
-        return _message(parts, context_id, told.get(TASK_ID) if goes_on else None)
+        return _message(parts, context_id, metadata.get(TASK_ID) if goes_on else None)
 
     def _has_failed_since(self) -> bool:
         """Whether nobody knows if the other side took the message after its last answer."""
@@ -258,7 +258,7 @@ class Sender:
             if event.author == self.view.agent and _metadata(event).get(RESPONSE):
                 yield event
 
-    def _parts(self, event: Event, called: set[str | None]) -> Iterator[Part]:
+    def _parts(self, event: Event, call_ids: set[str | None]) -> Iterator[Part]:
         content = event.content
         if content is None:
             return
@@ -267,16 +267,16 @@ class Sender:
         for part in (content.parts if content else None) or []:
             if _is_secret(part):
                 continue
-            for made in self._converted(_as_told(part, called)):
+            for a2a_part in self._a2a_parts(_readable_part(part, call_ids)):
                 if event.author == USER:
-                    made.metadata.update({_SAID_BY_USER: True})
-                yield made
+                    a2a_part.metadata.update({_SAID_BY_USER: True})
+                yield a2a_part
 
-    def _converted(self, part: types.Part) -> list[Part]:
-        made = self.convert(part)
-        if made is None:
+    def _a2a_parts(self, part: types.Part) -> list[Part]:
+        result = self.convert(part)
+        if result is None:
             return []
-        return made if isinstance(made, list) else [made]
+        return result if isinstance(result, list) else [result]
 
 
 def request_of(message: Message, metadata: dict[str, Any]) -> SendMessageRequest:
@@ -289,10 +289,10 @@ def request_of(message: Message, metadata: dict[str, Any]) -> SendMessageRequest
 
 def as_json(value: Message | Task | Artifact) -> dict[str, Any]:
     """What one side said as JSON, without the bytes of files."""
-    told: dict[str, Any] = MessageToDict(value)
-    for part in told.get("status", {}).get("message", told).get("parts", []):
+    document: dict[str, Any] = MessageToDict(value)
+    for part in document.get("status", {}).get("message", document).get("parts", []):
         part.pop("raw", None)
-    return told
+    return document
 
 
 def _message(parts: list[Part], context_id: str | None, task_id: str | None) -> Message | None:
@@ -337,13 +337,13 @@ def _is_secret(part: types.Part) -> bool:
     )
 
 
-def _as_told(part: types.Part, called: set[str | None]) -> types.Part:
+def _readable_part(part: types.Part, call_ids: set[str | None]) -> types.Part:
     """The part; what a call gave that the other side did not make, in words."""
     response = part.function_response
-    if response is None or response.id in called:
+    if response is None or response.id in call_ids:
         return part
-    given = json.dumps(response.response, default=str)
-    return types.Part(text=f"The tool `{response.name}` returned: {given}")
+    result = json.dumps(response.response, default=str)
+    return types.Part(text=f"The tool `{response.name}` returned: {result}")
 
 
 def _words(response: dict[str, Any] | None) -> str:

@@ -66,14 +66,14 @@ class App(BaseModel):
     def _check_plugins(cls, plugins: Any) -> Any:
         if not isinstance(plugins, Iterable):
             raise ValueError(f"This is {brief(plugins)}; put plugins into a list.")  # noqa: TRY004  pydantic tells ValueErrors
-        listed = list(plugins)
-        for plugin in listed:
+        plugin_list = list(plugins)
+        for plugin in plugin_list:
             if not isinstance(plugin, BasePlugin):
                 raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
                     f"This holds {brief(plugin)}; put plugins there, made by calling their"
                     " classes, in a list."
                 )
-        return listed
+        return plugin_list
 
     @field_validator("name")
     @classmethod

@@ -51,7 +51,7 @@ def self_contained_prefix(events: Sequence[Event], history: Sequence[Event]) -> 
         return list(events)
     if strict and events[strict - 1].invocation_id != events[strict].invocation_id:
         return list(events[:strict])
-    return list(events[: max(strict, _balanced(events, _lost(history)))])
+    return list(events[: max(strict, _balanced(events, _lost_ids(history)))])
 
 
 def retained_from(events: Sequence[Event], retained: int) -> int:
@@ -68,19 +68,19 @@ def retained_from(events: Sequence[Event], retained: int) -> int:
     return 0
 
 
-def _balanced(events: Sequence[Event], lost: Collection[str | None]) -> int:
+def _balanced(events: Sequence[Event], lost_ids: Collection[str | None]) -> int:
     """How many of the first events end with nothing open."""
     waiting: set[str | None] = set()
     length = 0
     for index, event in enumerate(events):
         waiting -= _responses(event)
-        waiting |= (_calls(event) | _requests(event)) - set(lost)
+        waiting |= (_calls(event) | _requests(event)) - set(lost_ids)
         if not waiting:
             length = index + 1
     return length
 
 
-def _lost(history: Sequence[Event]) -> set[str | None]:
+def _lost_ids(history: Sequence[Event]) -> set[str | None]:
     ids = [event.invocation_id for event in history if event.actions.compaction is None]
     newest = next(filter(None, reversed(ids)), None)
     calls: set[str | None] = set()
@@ -127,7 +127,7 @@ class Outline:
         self._looked_at.go_back()
         self.events: list[Event] = []
         """Oldest first, without what was rewound; not to be changed."""
-        self._spoken: list[Event] = []
+        self._messages: list[Event] = []
         """Those that are no summaries."""
         self._first: dict[str, int] = {}
         """Where in those each invocation begins."""
@@ -172,8 +172,8 @@ class Outline:
             self._new = {each for each, time in self._latest.items() if time > end}
             return
         invocation, time = event.invocation_id, event.timestamp
-        self._first.setdefault(invocation, len(self._spoken))
-        self._spoken.append(event)
+        self._first.setdefault(invocation, len(self._messages))
+        self._messages.append(event)
         self._latest[invocation] = max(time, self._latest.get(invocation, 0.0))
         if time > self._summed_up_to:
             self._new.add(invocation)
@@ -198,7 +198,7 @@ class Outline:
     @property
     def is_summed_up(self) -> bool:
         """Whether there is a summary."""
-        return len(self._spoken) < len(self.events)
+        return len(self._messages) < len(self.events)
 
     def compacted(self) -> CompactedEvents:
         """The events with summaries in place of those they cover; not to be changed."""
@@ -212,20 +212,20 @@ class Outline:
             return []
         invocations = list(self._latest)
         begin = next(index for index, each in enumerate(invocations) if each in self._new)
-        return self._spoken[self._first[invocations[max(0, begin - overlap)]] :]
+        return self._messages[self._first[invocations[max(0, begin - overlap)]] :]
 
 
 def _size(event: Event) -> int:
     """Characters of an event that a model reads."""
     size, content = 0, event.content
     for part in (content.parts if content else None) or []:
-        size += len(part.text or "") + _called(part)
+        size += len(part.text or "") + _call_size(part)
         if response := part.function_response:
             size += len(response.name or "") + _length(response.response)
     return size
 
 
-def _called(part: types.Part) -> int:
+def _call_size(part: types.Part) -> int:
     call = part.function_call
     return len(call.name or "") + _length(call.args) if call else 0
 
@@ -258,10 +258,10 @@ async def compact_by_tokens(
     outline = _outline(ctx, ctx.isolation_scope)
     if _prompt_tokens(outline, agent) < config.token_threshold:
         return False
-    chosen = _all_but_newest(outline, config.event_retention_size)
-    if not chosen or not _is_worth_it(outline, chosen):
+    old_events = _all_but_newest(outline, config.event_retention_size)
+    if not old_events or not _is_worth_it(outline, old_events):
         return False
-    return await _summarised(ctx, config, chosen, llm, "token_threshold")
+    return await _summarised(ctx, config, old_events, llm, "token_threshold")
 
 
 async def compact_by_invocations(ctx: InvocationContext, llm: BaseLlm | None) -> bool:
@@ -271,16 +271,16 @@ async def compact_by_invocations(ctx: InvocationContext, llm: BaseLlm | None) ->
         return False
     outline = _outline(ctx, None)
     new = outline.new_invocations(config.compaction_interval, config.overlap_size)
-    chosen = self_contained_prefix(new, outline.events) if new else []
-    if not chosen or not _is_worth_it(outline, chosen):
+    old_events = self_contained_prefix(new, outline.events) if new else []
+    if not old_events or not _is_worth_it(outline, old_events):
         return False
-    return await _summarised(ctx, config, chosen, llm, "sliding_window")
+    return await _summarised(ctx, config, old_events, llm, "sliding_window")
 
 
 async def _summarised(
     ctx: InvocationContext,
     config: EventsCompactionConfig,
-    chosen: list[Event],
+    old_events: list[Event],
     llm: BaseLlm | None,
     trigger: str,
 ) -> bool:
@@ -294,10 +294,10 @@ async def _summarised(
         return False
     try:
         work = ctx.plugin_manager.around_summary(
-            chosen, partial(summarizer.maybe_summarize_events, events=chosen)
+            old_events, partial(summarizer.maybe_summarize_events, events=old_events)
         )
         if (spans := instruments()) is not None:
-            about = _about(ctx, config, summarizer, len(chosen))
+            about = _about(ctx, config, summarizer, len(old_events))
             work = spans.summary(about, trigger, work)
         summary: Event | None = await work
     except Exception as error:
@@ -306,7 +306,7 @@ async def _summarised(
         return False
     if summary is None:
         return False
-    summary.isolation_scope = chosen[-1].isolation_scope
+    summary.isolation_scope = old_events[-1].isolation_scope
     try:
         summary = ctx.in_order(summary)
         await ctx.session_service.append_event(session=ctx.session, event=summary)
@@ -328,8 +328,8 @@ def _about(
         "compaction_interval": config.compaction_interval,
         "overlap_size": config.overlap_size,
     }
-    named = {f"gen_ai.compaction.{name}": value for name, value in counts.items()}
-    return {"gen_ai.conversation.id": ctx.session.id, **named}
+    attributes = {f"gen_ai.compaction.{name}": value for name, value in counts.items()}
+    return {"gen_ai.conversation.id": ctx.session.id, **attributes}
 
 
 def _outline(ctx: InvocationContext, scope: str | None) -> Outline:
@@ -342,8 +342,8 @@ def _outline(ctx: InvocationContext, scope: str | None) -> Outline:
 
 def _prompt_tokens(outline: Outline, agent: str | None) -> int:
     """The size of the latest prompt since the last summary, measured or else estimated."""
-    told = outline.prompt_tokens(agent)
-    return outline.size() // _CHARACTERS_PER_TOKEN if told is None else told
+    count = outline.prompt_tokens(agent)
+    return outline.size() // _CHARACTERS_PER_TOKEN if count is None else count
 
 
 def _all_but_newest(outline: Outline, retained: int) -> list[Event]:
@@ -352,9 +352,9 @@ def _all_but_newest(outline: Outline, retained: int) -> list[Event]:
     compaction = latest.actions.compaction if latest else None
     end = compaction.end_timestamp if compaction else 0.0
     new = [e for e in events if e.actions.compaction is None and e.timestamp > end]
-    chosen = self_contained_prefix(new[: retained_from(new, retained)], events)
-    if not chosen or latest is None or compaction is None:
-        return chosen
+    old_events = self_contained_prefix(new[: retained_from(new, retained)], events)
+    if not old_events or latest is None or compaction is None:
+        return old_events
     seed = Event(
         timestamp=compaction.start_timestamp,
         author="model",
@@ -363,22 +363,22 @@ def _all_but_newest(outline: Outline, retained: int) -> list[Event]:
         isolation_scope=latest.isolation_scope,
         invocation_id=latest.invocation_id,
     )
-    return [seed, *chosen]
+    return [seed, *old_events]
 
 
-def _is_worth_it(outline: Outline, chosen: Sequence[Event]) -> bool:
+def _is_worth_it(outline: Outline, old_events: Sequence[Event]) -> bool:
     """Whether a summary as long as the last one would make requests shorter."""
     compacted = outline.compacted()
     latest = compacted.latest
     last = latest.actions.compaction if latest else None
     empty = EventCompaction(
-        start_timestamp=min(event.timestamp for event in chosen),
-        end_timestamp=max(event.timestamp for event in chosen),
+        start_timestamp=min(event.timestamp for event in old_events),
+        end_timestamp=max(event.timestamp for event in old_events),
         compacted_content=types.Content(role="model", parts=[]),
     )
     weightless = Event(author="user", actions=EventActions(compaction=empty))
-    saved = _weight(compacted.events()) - _weight(compacted.shown_with(weightless))
-    return saved > (_heaviness(last.compacted_content) if last else 0)
+    saving = _weight(compacted.events()) - _weight(compacted.shown_with(weightless))
+    return saving > (_heaviness(last.compacted_content) if last else 0)
 
 
 def _weight(events: Sequence[Event]) -> int:

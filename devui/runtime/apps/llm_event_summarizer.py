@@ -50,8 +50,8 @@ class LlmEventSummarizer(BaseEventsSummarizer):
         """A summary of the events; None if there are none or the model says nothing."""
         if not events:
             return None
-        told = self._format_events_for_prompt(events)
-        prompt = self._prompt_template.replace(_HISTORY, told)
+        history = self._format_events_for_prompt(events)
+        prompt = self._prompt_template.replace(_HISTORY, history)
         request = LlmRequest(
             model=self._llm.model,
             contents=[types.Content(role="user", parts=[types.Part(text=prompt)])],

@@ -186,17 +186,17 @@ def remove(folder: Path, scope: Path) -> None:
 
 def below(scope: Path) -> list[Path]:
     """The folders of all files in a scope."""
-    found = []
+    paths = []
     for path, folders, _ in os.walk(scope):
         if VERSIONS in folders:
             folders.remove(VERSIONS)
-            found.append(Path(path))
-    return found
+            paths.append(Path(path))
+    return paths
 
 
 def _reserve(versions: Path) -> Path:
-    known = numbers(versions.parent)
-    version = known[-1] + 1 if known else 0
+    version_numbers = numbers(versions.parent)
+    version = version_numbers[-1] + 1 if version_numbers else 0
     while True:
         pending = versions / f".{version}.pending"
         try:
@@ -214,10 +214,10 @@ def _sweep(versions: Path) -> None:
     """Remove what processes have left that died while they were writing."""
     for pending in versions.glob(".*.pending"):
         try:
-            written = max(path.stat().st_mtime for path in (pending, *pending.iterdir()))
+            last_write = max(path.stat().st_mtime for path in (pending, *pending.iterdir()))
         except OSError:  # another process has just ended it
             continue
-        if time.time() - written > _ABANDONED:
+        if time.time() - last_write > _ABANDONED:
             shutil.rmtree(pending, ignore_errors=True)
 
 
@@ -384,20 +384,20 @@ def _describe_all(folder: Path) -> list[ArtifactVersion]:
 
 def _existing(folder: Path, version: int | None) -> int | None:
     version = version_number(version)
-    known = numbers(folder)
+    version_numbers = numbers(folder)
     if version is None:
-        return known[-1] if known else None
-    return version if version in known else None
+        return version_numbers[-1] if version_numbers else None
+    return version if version in version_numbers else None
 
 
 def _about(folder: Path, version: int) -> ArtifactVersion:
-    stored = metadata(folder, version)
+    record = metadata(folder, version)
     return ArtifactVersion(
         version=version,
         canonical_uri=uri(folder, version),
-        custom_metadata=stored.custom_metadata if stored else {},
-        create_time=stored.create_time if stored else folder.stat().st_mtime,
-        mime_type=stored.mime_type if stored else None,
+        custom_metadata=record.custom_metadata if record else {},
+        create_time=record.create_time if record else folder.stat().st_mtime,
+        mime_type=record.mime_type if record else None,
     )
 
 
@@ -406,8 +406,8 @@ def _names(scopes: set[Path]) -> list[str]:
     names = set()
     for scope in scopes:
         for folder in below(scope):
-            known = numbers(folder)
-            if known:
-                stored = metadata(folder, known[-1])
-                names.add(stored.file_name if stored else folder.relative_to(scope).as_posix())
+            version_numbers = numbers(folder)
+            if version_numbers:
+                record = metadata(folder, version_numbers[-1])
+                names.add(record.file_name if record else folder.relative_to(scope).as_posix())
     return sorted(names)

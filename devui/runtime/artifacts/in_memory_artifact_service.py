@@ -85,12 +85,12 @@ class InMemoryArtifactService(BaseArtifactService):
         """
         path = _path(app_name, user_id, filename, session_id)
         for _ in range(_MAX_REFERENCES + 1):
-            stored = _stored_version(self, path, version)
-            if stored is None or _is_empty(stored.part):
+            entry = _stored_version(self, path, version)
+            if entry is None or _is_empty(entry.part):
                 return None
-            reference = _reference(stored.part)
+            reference = _reference(entry.part)
             if reference is None:
-                return stored.part.model_copy(deep=True)
+                return entry.part.model_copy(deep=True)
             _check_scope(reference, app_name, user_id, session_id)
             path = _path(reference["app"], reference["user"], reference["file"], session_id)
             version = int(reference["version"])
@@ -133,7 +133,7 @@ class InMemoryArtifactService(BaseArtifactService):
     ) -> list[ArtifactVersion]:
         """What is known about each version."""
         path = _path(app_name, user_id, filename, session_id)
-        return [stored.about.model_copy(deep=True) for stored in self.artifacts.get(path, ())]
+        return [entry.about.model_copy(deep=True) for entry in self.artifacts.get(path, ())]
 
     async def get_artifact_version(
         self,
@@ -145,8 +145,8 @@ class InMemoryArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> ArtifactVersion | None:
         """What is known about that version, or the newest."""
-        stored = _stored_version(self, _path(app_name, user_id, filename, session_id), version)
-        return stored.about.model_copy(deep=True) if stored else None
+        entry = _stored_version(self, _path(app_name, user_id, filename, session_id), version)
+        return entry.about.model_copy(deep=True) if entry else None
 
 
 def _stored_version(

@@ -44,8 +44,8 @@ class AuthModel(BaseModel):
         """Warn of a key that is one of the fields but for capitals and underlines."""
         names = {_plain(name): name for name in cls.model_fields}
         for name, _ in unknown_names(values, cls.model_fields):
-            if meant := names.get(_plain(name)):
-                warn_of_ignored(cls, name, f"; did you mean `{meant}`?")
+            if suggestion := names.get(_plain(name)):
+                warn_of_ignored(cls, name, f"; did you mean `{suggestion}`?")
         return values
 
     def __repr_args__(self) -> Any:
@@ -228,16 +228,16 @@ def authorization_headers(credential: AuthCredential) -> dict[str, str]:
 
 
 def _is_told(http: HttpAuth) -> bool:
-    given = http.credentials
-    return bool(given.token or given.username or given.password)
+    credentials = http.credentials
+    return bool(credentials.token or credentials.username or credentials.password)
 
 
 def _authorization(http: HttpAuth) -> str:
-    given = http.credentials
-    if given.token:
+    credentials = http.credentials
+    if credentials.token:
         # The names of schemes are case-insensitive, and some services know only the usual form.
-        return f"{http.scheme.title()} {given.token}"
-    pair = f"{given.username or ''}:{given.password or ''}"
+        return f"{http.scheme.title()} {credentials.token}"
+    pair = f"{credentials.username or ''}:{credentials.password or ''}"
     return f"Basic {base64.b64encode(pair.encode()).decode()}"
 
 

@@ -49,10 +49,10 @@ def credential_of(response: dict[str, Any], request: AuthConfig) -> AuthCredenti
     else:
         scheme = request.auth_scheme.model_dump(by_alias=True, mode="json")
         own = {"authScheme": scheme, "credentialKey": request.credential_key}
-        answered = AuthConfig.model_validate({**config, **own}).exchanged_auth_credential
-        if answered is None:
+        answer = AuthConfig.model_validate({**config, **own}).exchanged_auth_credential
+        if answer is None:
             return None
-        credential = answered
+        credential = answer
     if credential.oauth2 is None:
         return credential
     oauth2 = _pinned(credential.oauth2, request.exchanged_auth_credential)
@@ -61,15 +61,15 @@ def credential_of(response: dict[str, Any], request: AuthConfig) -> AuthCredenti
     return credential.model_copy(update={"oauth2": oauth2})
 
 
-def _pinned(answered: OAuth2Auth, credential: AuthCredential | None) -> OAuth2Auth:
+def _pinned(answer: OAuth2Auth, credential: AuthCredential | None) -> OAuth2Auth:
     request = credential.oauth2 if credential else None
     if request is None:
-        return answered
-    check_state(request, answered)
-    over = _OF_THE_LOGIN if answered.access_token else ()
+        return answer
+    check_state(request, answer)
+    over = _OF_THE_LOGIN if answer.access_token else ()
     pinned = {n: value for n, value in request if n in _OF_THE_REQUEST and n not in over}
-    redirect_uri = answered.redirect_uri or request.redirect_uri
-    return answered.model_copy(update={**pinned, "redirect_uri": redirect_uri})
+    redirect_uri = answer.redirect_uri or request.redirect_uri
+    return answer.model_copy(update={**pinned, "redirect_uri": redirect_uri})
 
 
 # What goes to the client when a tool asks for a credential (adk-runtime 8.6).
@@ -115,17 +115,17 @@ def _redacted(credential: AuthCredential | None) -> AuthCredential | None:
     """The credential without what belongs to the agent alone."""
     if credential is None:
         return None
-    copied = credential.model_copy(deep=True)
-    copied.api_key = None
-    if copied.oauth2 is not None:
-        copied.oauth2.client_secret = None
-    if copied.http is not None:
-        copied.http.credentials.password = None
-        copied.http.credentials.token = None
-        copied.http.additional_headers = None
-    if copied.service_account and copied.service_account.service_account_credential:
-        copied.service_account = None  # without its key it would be none
-    return copied
+    safe_copy = credential.model_copy(deep=True)
+    safe_copy.api_key = None
+    if safe_copy.oauth2 is not None:
+        safe_copy.oauth2.client_secret = None
+    if safe_copy.http is not None:
+        safe_copy.http.credentials.password = None
+        safe_copy.http.credentials.token = None
+        safe_copy.http.additional_headers = None
+    if safe_copy.service_account and safe_copy.service_account.service_account_credential:
+        safe_copy.service_account = None  # without its key it would be none
+    return safe_copy
 
 
 logger = logging.getLogger(__name__)
@@ -151,7 +151,7 @@ class AuthHandler:
 
     def has_auth_response(self, state: StateLike) -> bool:
         """Whether there is an answer in the state."""
-        return self.stored(state) is not None
+        return self.answer_in(state) is not None
 
     def is_known(self, state: StateLike) -> bool:
         """Whether this run has found out about the credential, also that there is none."""
@@ -162,7 +162,7 @@ class AuthHandler:
         """Whether this run has the credential from the user."""
         return bool(state.get(self._key))
 
-    def stored(self, state: StateLike) -> AuthCredential | None:
+    def answer_in(self, state: StateLike) -> AuthCredential | None:
         """The answer in the state as it is, with the configured client; None if there is none."""
         for key in (self._key, self.auth_config.credential_key or ""):
             value = state.get(key)
@@ -179,7 +179,7 @@ class AuthHandler:
         A login is exchanged for its token here and now, which waits for the server; one that the
         server refuses is dropped, so that the user is asked again.
         """
-        credential = self.stored(state)
+        credential = self.answer_in(state)
         if credential is None:
             return None
         scheme = self.auth_config.auth_scheme

@@ -39,7 +39,7 @@ class AuthProviderRegistry:
         """Use this provider for the class, in place of one that was used before."""
         self._providers[auth_scheme_type] = provider_instance
 
-    def typed(self, scheme: CustomAuthScheme) -> CustomAuthScheme:
+    def specialize(self, scheme: CustomAuthScheme) -> CustomAuthScheme:
         """A scheme that was read from JSON as one of the class that has its `type_`, if known."""
         for kind in self._providers if type(scheme) is CustomAuthScheme else ():
             if issubclass(kind, CustomAuthScheme) and _type_of(kind) == scheme.type_:

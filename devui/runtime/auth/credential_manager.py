@@ -64,10 +64,10 @@ class CredentialManager:
     def register_auth_provider(cls, provider: BaseAuthProvider) -> None:
         """Let the provider give the credentials of its schemes; the first for a scheme stays."""
         for scheme_type in provider.supported_auth_schemes:
-            known = cls._providers.get_provider(scheme_type)
-            if known is None:
+            current = cls._providers.get_provider(scheme_type)
+            if current is None:
                 cls._providers.register(scheme_type, provider)
-            elif known is not provider:
+            elif current is not provider:
                 logger.warning("%s has an auth provider already: ignored.", scheme_type.__name__)
 
     def register_credential_exchanger(
@@ -112,7 +112,9 @@ class CredentialManager:
                 or await self._own(context)
             )
 
-    async def replace(self, context: "Context", refused: AuthCredential) -> AuthCredential | None:
+    async def replace(
+        self, context: "Context", credential: AuthCredential
+    ) -> AuthCredential | None:
         """Another credential for one that a service refused, or None if there is none.
 
         That is the one that another call has got meanwhile, a renewed one, or the client's next
@@ -123,12 +125,14 @@ class CredentialManager:
             CredentialExchangeError: the agent's own client is refused.
         """
         async with self._lock(context):
-            kept = await self._ready_credential(context)
-            if kept is not None and _token(kept) != _token(refused):
-                return kept
-            if refused.oauth2 and refused.oauth2.refresh_token:
-                ended = refused.oauth2.model_copy(update={"expires_at": 0})
-                renewed = await self._renewed(context, refused.model_copy(update={"oauth2": ended}))
+            current = await self._ready_credential(context)
+            if current is not None and _token(current) != _token(credential):
+                return current
+            if credential.oauth2 and credential.oauth2.refresh_token:
+                expired_login = credential.oauth2.model_copy(update={"expires_at": 0})
+                renewed = await self._renewed(
+                    context, credential.model_copy(update={"oauth2": expired_login})
+                )
                 if renewed is not None:
                     return renewed
             if not self.is_new(context):
@@ -143,7 +147,7 @@ class CredentialManager:
     async def _from_provider(
         self, scheme: CustomAuthScheme, context: "Context"
     ) -> AuthCredential | None:
-        scheme = self._auth_config.auth_scheme = self._providers.typed(scheme)
+        scheme = self._auth_config.auth_scheme = self._providers.specialize(scheme)
         provider = self._providers.get_provider(scheme)
         if provider is None:
             raise ValueError(
@@ -182,7 +186,7 @@ class CredentialManager:
     async def _user_credential(self, context: "Context") -> AuthCredential | None:
         """What the user answered."""
         handler = AuthHandler(self._auth_config)
-        credential = handler.stored(context.state)
+        credential = handler.answer_in(context.state)
         if credential is None:
             return None
         try:
@@ -234,13 +238,13 @@ class CredentialManager:
 
     async def _keep(self, context: "Context", credential: AuthCredential | None) -> None:
         invocation = context.get_invocation_context()
-        kept = without_secret(credential)
-        if kept is None:
+        storable = without_secret(credential)
+        if storable is None:
             invocation.credential_by_key.pop(self._key, None)
         else:
-            invocation.credential_by_key[self._key] = kept
+            invocation.credential_by_key[self._key] = storable
         if invocation.credential_service is not None:
-            config = self._auth_config.model_copy(update={"exchanged_auth_credential": kept})
+            config = self._auth_config.model_copy(update={"exchanged_auth_credential": storable})
             await invocation.credential_service.save_credential(config, context)
 
     @property

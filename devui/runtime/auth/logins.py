@@ -49,30 +49,30 @@ def authorization_code(oauth2: OAuth2Auth) -> str:
         if not oauth2.auth_code:
             raise LoginRefused("The answer has neither authResponseUri nor authCode.")
         return oauth2.auth_code
-    answered = dict(parse_qsl(urlsplit(oauth2.auth_response_uri).query))
-    if oauth2.state and not _same(answered.get("state", ""), oauth2.state):
+    query = dict(parse_qsl(urlsplit(oauth2.auth_response_uri).query))
+    if oauth2.state and not _same(query.get("state", ""), oauth2.state):
         raise LoginRefused(
             "The login that came back was not asked for here: its state is another one. It was"
             " refused; log in again from the address of the newest request."
         )
-    if "error" in answered:
-        why = f": {answered['error_description']}" if "error_description" in answered else ""
-        raise LoginRefused(f"The server refused the login: {answered['error']}{why}")
-    if "code" not in answered:
+    if "error" in query:
+        why = f": {query['error_description']}" if "error_description" in query else ""
+        raise LoginRefused(f"The server refused the login: {query['error']}{why}")
+    if "code" not in query:
         raise LoginRefused(
             "The address that came back has no code: authResponseUri must be the whole address to"
             " which the server sent the user."
         )
-    return answered["code"]
+    return query["code"]
 
 
-def check_state(request: OAuth2Auth, answered: OAuth2Auth) -> None:
+def check_state(request: OAuth2Auth, answer: OAuth2Auth) -> None:
     """Refuse a login that says of itself that it belongs to another request.
 
     Raises:
         LoginRefused: it does.
     """
-    if request.state and answered.state and not _same(request.state, answered.state):
+    if request.state and answer.state and not _same(request.state, answer.state):
         raise LoginRefused("The login that came back has the state of another one.")
 
 
@@ -96,8 +96,8 @@ def _address(scheme: AuthScheme, login: OAuth2Auth) -> str:
     if login.code_challenge_method and login.code_verifier:
         query["code_challenge"] = _challenge(login.code_verifier)
         query["code_challenge_method"] = login.code_challenge_method
-    given = urlencode({name: value for name, value in query.items() if value})
-    return f"{endpoint}{'&' if '?' in endpoint else '?'}{given}"
+    query_string = urlencode({name: value for name, value in query.items() if value})
+    return f"{endpoint}{'&' if '?' in endpoint else '?'}{query_string}"
 
 
 def _challenge(verifier: str) -> str:

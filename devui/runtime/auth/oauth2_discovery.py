@@ -61,12 +61,12 @@ class OAuth2DiscoveryManager:
         if path:
             places.append(f"{base}{path}{_WELL_KNOWN}/openid-configuration")
         for place in places:
-            found = await _fetched(place, AuthorizationServerMetadata)
-            if found is None:
+            metadata = await _fetch(place, AuthorizationServerMetadata)
+            if metadata is None:
                 continue
-            if found.issuer.rstrip("/") == issuer_url.rstrip("/"):
-                return found
-            logger.warning("%s is of %s, not of %s: ignored.", place, found.issuer, issuer_url)
+            if metadata.issuer.rstrip("/") == issuer_url.rstrip("/"):
+                return metadata
+            logger.warning("%s is of %s, not of %s: ignored.", place, metadata.issuer, issuer_url)
         return None
 
     async def discover_resource_metadata(
@@ -75,15 +75,17 @@ class OAuth2DiscoveryManager:
         """The servers that a service trusts; None if it does not tell, or for another service."""
         base, path = _split(resource_url)
         place = f"{base}{_WELL_KNOWN}/oauth-protected-resource{path}"
-        found = await _fetched(place, ProtectedResourceMetadata)
-        if found is not None and found.resource.rstrip("/") != resource_url.rstrip("/"):
-            logger.warning("%s is of %s, not of %s: ignored.", place, found.resource, resource_url)
+        metadata = await _fetch(place, ProtectedResourceMetadata)
+        if metadata is not None and metadata.resource.rstrip("/") != resource_url.rstrip("/"):
+            logger.warning(
+                "%s is of %s, not of %s: ignored.", place, metadata.resource, resource_url
+            )
             return None
-        return found
+        return metadata
 
     async def discover_openid_configuration(self, url: str) -> AuthorizationServerMetadata | None:
         """What the document of an OpenID Connect scheme tells; None if it cannot be had."""
-        return await _fetched(url, AuthorizationServerMetadata)
+        return await _fetch(url, AuthorizationServerMetadata)
 
 
 def _split(url: str) -> tuple[str, str]:
@@ -91,7 +93,7 @@ def _split(url: str) -> tuple[str, str]:
     return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
 
 
-async def _fetched(url: str, model: type[M]) -> M | None:
+async def _fetch(url: str, model: type[M]) -> M | None:
     try:
         async with httpx.AsyncClient(timeout=_TIMEOUT_SECONDS) as client:
             response = await client.get(url)
@@ -112,23 +114,23 @@ async def complete(scheme: AuthScheme, discovery: OAuth2DiscoveryManager) -> Aut
         ValueError: they are missing, and cannot be looked up.
     """
     if isinstance(scheme, OpenIdConnect):
-        found = await discovery.discover_openid_configuration(scheme.openIdConnectUrl)
-        if found is None:
+        metadata = await discovery.discover_openid_configuration(scheme.openIdConnectUrl)
+        if metadata is None:
             raise ValueError(f"{scheme.openIdConnectUrl} is no OpenID Connect configuration.")
-        return _with_config(scheme, found)
+        return _with_config(scheme, metadata)
     if not isinstance(scheme, OAuth2) or not _is_incomplete(scheme):
         return scheme
     issuer = scheme.issuer_url if isinstance(scheme, ExtendedOAuth2) else None
-    found = await discovery.discover_auth_server_metadata(issuer) if issuer else None
-    if found is None:
+    metadata = await discovery.discover_auth_server_metadata(issuer) if issuer else None
+    if metadata is None:
         raise ValueError(
             "The OAuth2 scheme has no authorizationUrl or tokenUrl, and"
             + (f" {issuer} does not tell them." if issuer else " no issuer_url to ask for them.")
         )
     completed = scheme.model_copy(deep=True)
     for flow in _flows(completed):
-        flow.authorizationUrl = flow.authorizationUrl or found.authorization_endpoint
-        flow.tokenUrl = flow.tokenUrl or found.token_endpoint
+        flow.authorizationUrl = flow.authorizationUrl or metadata.authorization_endpoint
+        flow.tokenUrl = flow.tokenUrl or metadata.token_endpoint
     return completed
 
 
@@ -136,19 +138,19 @@ def _with_config(
     scheme: OpenIdConnect, metadata: AuthorizationServerMetadata
 ) -> OpenIdConnectWithConfig:
     extra = scheme.model_extra or {}
-    told = metadata.model_dump(include=set(OpenIdConnectWithConfig.model_fields))
+    fields = metadata.model_dump(include=set(OpenIdConnectWithConfig.model_fields))
     # What a server supports does not tell what this client uses; that is for its author to say.
     grants = extra.get("grant_types_supported") or [OAuthGrantType.AUTHORIZATION_CODE.value]
     scopes = extra.get("scopes") or ["openid"]
     return OpenIdConnectWithConfig(
-        **{**told, "grant_types_supported": grants, "scopes": list(scopes)}
+        **{**fields, "grant_types_supported": grants, "scopes": list(scopes)}
     )
 
 
 def _flows(scheme: OAuth2) -> list[OAuthFlow]:
     flows = scheme.flows
-    given = (flows.implicit, flows.password, flows.clientCredentials, flows.authorizationCode)
-    return [flow for flow in given if flow is not None]
+    candidates = (flows.implicit, flows.password, flows.clientCredentials, flows.authorizationCode)
+    return [flow for flow in candidates if flow is not None]
 
 
 def _is_incomplete(scheme: OAuth2) -> bool:

@@ -162,20 +162,20 @@ class LocalEnvironment(BaseEnvironment):
 
     def _inside(self, path: Path) -> Path:
         folder = self.working_dir.resolve()
-        found = (folder / path).resolve()
-        if not found.is_relative_to(folder):
+        target = (folder / path).resolve()
+        if not target.is_relative_to(folder):
             raise ValueError(f"The path leads out of the environment's folder: {path}")
-        return found
+        return target
 
 
 async def _result(process: asyncio.subprocess.Process, seconds: float | None) -> ExecutionResult:
-    said = asyncio.ensure_future(process.communicate())
+    output = asyncio.ensure_future(process.communicate())
     try:
-        done, _ = await asyncio.wait([said], timeout=seconds)
+        done, _ = await asyncio.wait([output], timeout=seconds)
     except asyncio.CancelledError:
-        await _ended(process.pid, said)
+        await _end(process.pid, output)
         raise
-    stdout, stderr = said.result() if done else await _ended(process.pid, said)
+    stdout, stderr = output.result() if done else await _end(process.pid, output)
     return ExecutionResult(
         exit_code=process.returncode or 0,
         stdout=stdout.decode("utf-8", errors="replace"),
@@ -184,7 +184,7 @@ async def _result(process: asyncio.subprocess.Process, seconds: float | None) ->
     )
 
 
-async def _ended(group: int, output: asyncio.Future[_Output]) -> _Output:
+async def _end(group: int, output: asyncio.Future[_Output]) -> _Output:
     """Ask all processes of a command to end, kill those that do not; what it has written."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):

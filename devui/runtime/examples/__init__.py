@@ -45,11 +45,11 @@ def build_example_si(
 def convert_examples_to_text(examples: Sequence[Example], model: str | None) -> str:
     """The examples as text; code fences name their kind for models other than Gemini's."""
     plain = model is None or "gemini-" in model
-    told = "\n\n".join(
+    text = "\n\n".join(
         "\n".join([f'<EXAMPLE number="{number}">', *_lines(example, plain), "</EXAMPLE>"])
         for number, example in enumerate(examples, 1)
     )
-    return f"<EXAMPLES>\nThis is how to answer, tool calls included.\n\n{told}\n</EXAMPLES>"
+    return f"<EXAMPLES>\nThis is how to answer, tool calls included.\n\n{text}\n</EXAMPLES>"
 
 
 def _lines(example: Example, plain: bool) -> Iterator[str]:
@@ -67,8 +67,8 @@ def _text(part: types.Part, plain: bool) -> str | None:
         args = ", ".join(f"{name}={value!r}" for name, value in (call.args or {}).items())
         return _fenced(f"{call.name}({args})", "" if plain else "tool_code")
     if response := part.function_response:
-        told = f"{response.name}: {response.response}"
-        return _fenced(told, "" if plain else "tool_outputs")
+        line = f"{response.name}: {response.response}"
+        return _fenced(line, "" if plain else "tool_outputs")
     return part.text
 
 

@@ -84,7 +84,7 @@ def experimental(feature_name: FeatureName | str) -> Callable[[T], T]:
             f"A mark of devui.runtime.features needs the name of a feature, as in"
             f" @experimental(FeatureName.AGENT_STATE), not {feature_name!r}."
         )
-    return lambda marked: marked
+    return lambda target: target
 
 
 stable = working_in_progress = experimental
@@ -126,9 +126,9 @@ def override_feature_enabled(feature_name: FeatureName, enabled: bool) -> None:
     if is_feature_enabled(feature_name) == enabled:
         return
     name = FeatureName(feature_name).value
-    done = "never does" if enabled else "always does"
+    verb = "never does" if enabled else "always does"
     warnings.warn(
-        f"override_feature_enabled({name}, {enabled}) changes nothing: devui.runtime {done} what"
+        f"override_feature_enabled({name}, {enabled}) changes nothing: devui.runtime {verb} what"
         f" {name} switches in google-adk. Leave the line out if the agent doesn't need it.",
         stacklevel=2,
     )

@@ -40,11 +40,13 @@ class InMemoryMemoryService(BaseMemoryService):
     ) -> None:
         """Remember those events that have content and are not remembered yet."""
         user = (app_name, user_id)
-        known = self._events_by_user.setdefault(user, {}).setdefault(session_id or _NO_SESSION, [])
-        ids = {event.id for event in known}
+        stored_events = self._events_by_user.setdefault(user, {}).setdefault(
+            session_id or _NO_SESSION, []
+        )
+        ids = {event.id for event in stored_events}
         for event in _memorable(self, user, events):
             if event.id not in ids:
-                known.append(event)
+                stored_events.append(event)
                 ids.add(event.id)
 
     async def search_memory(
@@ -58,7 +60,7 @@ class InMemoryMemoryService(BaseMemoryService):
             for event in events
             if (score := _score(words, _text(event)))
         ]
-        scored.sort(key=lambda found: -found[0])  # stable: equals stay in order
+        scored.sort(key=lambda entry: -entry[0])  # stable: equals stay in order
         best = [entry_of(event) for _, event in scored[:_MAX_RESULTS]]
         return SearchMemoryResponse(memories=best)
 
@@ -70,10 +72,10 @@ class InMemoryMemoryService(BaseMemoryService):
             return
         user = (app_name, user_id)
         for events in self._events_by_user.get(user, {}).values():
-            kept = [event for event in events if event.id != memory_id]
-            if len(kept) < len(events):
+            remaining = [event for event in events if event.id != memory_id]
+            if len(remaining) < len(events):
                 self._deleted_by_user.setdefault(user, set()).add(memory_id)
-                events[:] = kept
+                events[:] = remaining
 
 
 def _memorable(

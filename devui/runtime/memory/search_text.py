@@ -38,13 +38,13 @@ def split(text: str) -> list[str]:
 
 def runs(word: str) -> list[str]:
     """The parts of a word that are Latin and those that are not; a mark is of its letter's part."""
-    found: list[str] = []
+    pieces: list[str] = []
     for character in word:
-        if found and (_is_mark(character) or _is_latin(character) == _is_latin(found[-1][0])):
-            found[-1] += character
+        if pieces and (_is_mark(character) or _is_latin(character) == _is_latin(pieces[-1][0])):
+            pieces[-1] += character
         else:
-            found.append(character)
-    return found
+            pieces.append(character)
+    return pieces
 
 
 def has_marks(word: str) -> bool:

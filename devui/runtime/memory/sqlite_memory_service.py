@@ -68,8 +68,8 @@ def open_schema(connection: sqlite3.Connection, fts: Fts, name: str) -> bool:
         RuntimeError: the file is of another version, or an index is demanded and this SQLite has
             no FTS5.
     """
-    known = tables(connection)
-    if "memory_events" not in known:
+    table_names = tables(connection)
+    if "memory_events" not in table_names:
         connection.executescript(_SCHEMA)
     version = connection.execute(
         "SELECT value FROM adk_memory_metadata WHERE key = 'schema_version'"
@@ -79,7 +79,7 @@ def open_schema(connection: sqlite3.Connection, fts: Fts, name: str) -> bool:
             f"{name} has version {version[0]} of the schema of memories; only version 1 is known"
             " here. Was it written by a newer google-adk?"
         )
-    if fts == "off" or "memory_events_fts" in known:
+    if fts == "off" or "memory_events_fts" in table_names:
         return fts != "off"
     return _make_index(connection, fts)
 
@@ -206,11 +206,11 @@ class SqliteMemoryService(BaseMemoryService):
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
         """The events that have words of the query; their session and event ids as metadata."""
-        wanted = words(query)
-        if not wanted:
+        terms = words(query)
+        if not terms:
             return SearchMemoryResponse()
         rows = await self._memory_database.read(
-            lambda connection: _search(self, connection, (app_name, user_id), wanted)
+            lambda connection: _search(self, connection, (app_name, user_id), terms)
         )
         return SearchMemoryResponse(memories=[_entry(row) for row in rows])
 
@@ -257,14 +257,14 @@ def _search(
     if not service._has_fts_index:
         return _scan(service, connection, user, words)
     query = " OR ".join(f'"{word}"' for word in words if not has_marks(word))
-    indexed = connection.execute(_BY_INDEX, (*user, query, service._max_results)) if query else ()
-    found = [*indexed]
+    by_index = connection.execute(_BY_INDEX, (*user, query, service._max_results)) if query else ()
+    rows = [*by_index]
     unspaced = [word for word in words if is_unspaced(word)]
-    if unspaced and len(found) < service._max_results:
-        ids = {row["id"] for row in found}
+    if unspaced and len(rows) < service._max_results:
+        ids = {row["id"] for row in rows}
         scanned = _scan(service, connection, user, unspaced)
-        found += [row for row in scanned if row["id"] not in ids]
-    return found[: service._max_results]
+        rows += [row for row in scanned if row["id"] not in ids]
+    return rows[: service._max_results]
 
 
 def _prepare(service: SqliteMemoryService, connection: sqlite3.Connection) -> None:

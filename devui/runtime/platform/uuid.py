@@ -35,10 +35,10 @@ def _random_uuids(count: int) -> list[str]:
     octets[6::16] = octets[6::16].translate(_AS_VERSION)
     octets[8::16] = octets[8::16].translate(_AS_VARIANT)
     digits = octets.hex().encode()
-    written = bytearray(b"-" * (_LENGTH * count))
+    buffer = bytearray(b"-" * (_LENGTH * count))
     for index, place in enumerate(_DIGITS):
-        written[place::_LENGTH] = digits[index :: len(_DIGITS)]
-    text = written.decode()
+        buffer[place::_LENGTH] = digits[index :: len(_DIGITS)]
+    text = buffer.decode()
     return [text[start : start + _LENGTH] for start in range(0, len(text), _LENGTH)]
 
 

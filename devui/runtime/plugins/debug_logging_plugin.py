@@ -91,12 +91,12 @@ def request_data(request: LlmRequest, *, instruction: bool) -> dict[str, Any]:
     settings = {name: getattr(config, name) for name in _SETTINGS}
     if config.response_schema:
         settings["has_response_schema"] = True
-    told = config.system_instruction
-    if told and instruction:
-        settings["system_instruction"] = told
-    elif isinstance(told, str):
-        settings["system_instruction_length"] = len(told)
-    elif told:
+    system_instruction = config.system_instruction
+    if system_instruction and instruction:
+        settings["system_instruction"] = system_instruction
+    elif isinstance(system_instruction, str):
+        settings["system_instruction_length"] = len(system_instruction)
+    elif system_instruction:
         settings["has_system_instruction"] = True
     return {
         "model": request.model,
@@ -110,37 +110,37 @@ def request_data(request: LlmRequest, *, instruction: bool) -> dict[str, Any]:
 def response_data(response: LlmResponse) -> dict[str, Any]:
     """What a model answered; why it stopped only of the whole answer."""
     whole = not response.partial
-    ended = response.finish_reason if whole else None
+    reason = response.finish_reason if whole else None
     return {
         "content": plain_content(response.content),
         **_attributes(response, "partial", "turn_complete", "model_version"),
         **(_attributes(response, "error_code", "error_message") if whole else {}),
         "usage_metadata": _usage(response, (*_COUNTS, "cached_content_token_count")),
         "has_grounding_metadata": True if response.grounding_metadata else None,
-        "finish_reason": str(ended) if ended else None,
+        "finish_reason": str(reason) if reason else None,
     }
 
 
 def _plain_part(part: types.Part) -> dict[str, Any]:
-    told: dict[str, Any] = {"text": part.text} if part.text else {}
+    fields: dict[str, Any] = {"text": part.text} if part.text else {}
     if part.thought:
-        told["thought"] = True
+        fields["thought"] = True
     for kind, names in _DETAILS.items():
-        if (found := getattr(part, kind)) is not None:
-            told[kind] = _attributes(found, *names)
+        if (value := getattr(part, kind)) is not None:
+            fields[kind] = _attributes(value, *names)
     if part.inline_data is not None:
-        told["inline_data"] = {
+        fields["inline_data"] = {
             **_attributes(part.inline_data, "mime_type", "display_name"),
             "_data_omitted": True,
         }
-    return told
+    return fields
 
 
 def _actions(event: Event) -> dict[str, Any]:
     actions = event.actions
-    found = {name: getattr(actions, name) for name in _ACTIONS}
-    found["requested_auth_configs"] = len(actions.requested_auth_configs)
-    return {name: value for name, value in found.items() if value}
+    values = {name: getattr(actions, name) for name in _ACTIONS}
+    values["requested_auth_configs"] = len(actions.requested_auth_configs)
+    return {name: value for name, value in values.items() if value}
 
 
 def _output(event: Event) -> Any:
@@ -153,8 +153,8 @@ def _usage(answer: LlmResponse, names: tuple[str, ...]) -> dict[str, Any] | None
 
 def _attributes(source: Any, *names: str) -> dict[str, Any]:
     """The fields of those names that are set."""
-    found = {name: getattr(source, name) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: getattr(source, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 # The file of `DebugLoggingPlugin`: a YAML document for each invocation (adk-runtime 10.4).
@@ -181,11 +181,11 @@ class DebugFile:
     def append(self, document: dict[str, Any]) -> None:
         """Add a document. What goes wrong is logged: a log must not break what it is about."""
         try:
-            written = f"---\n{_yaml(document)}\n".encode()
+            block = f"---\n{_yaml(document)}\n".encode()
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             with os.fdopen(handle, "ab") as file:
                 self._look_at_mode(file.fileno())
-                file.write(written)
+                file.write(block)
         except (OSError, ValueError, RecursionError) as error:
             logger.error("%s cannot be written: %s", self._path, error)  # noqa: TRY400  it says all
 
@@ -388,8 +388,8 @@ class DebugLoggingPlugin(BasePlugin):
     ) -> None:
         """Write down what a model raised."""
         agent = callback_context.agent_name
-        told = _error_fields(error)
-        _add(self, callback_context, "llm_error", agent=agent, model=llm_request.model, **told)
+        fields = _error_fields(error)
+        _add(self, callback_context, "llm_error", agent=agent, model=llm_request.model, **fields)
 
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
@@ -428,13 +428,13 @@ def _add(
     document = plugin._documents_by_invocation.get(ctx.invocation_id)
     if document is None:  # the run has ended: what is left of it ends behind it
         return
-    told = {key: value for key, value in data.items() if value is not None}
+    fields = {key: value for key, value in data.items() if value is not None}
     entry = {
         "timestamp": _now(),
         "entry_type": kind,
         "invocation_id": ctx.invocation_id,
         "agent_name": agent,
-        "data": masked(told),
+        "data": masked(fields),
     }
     document["entries"].append({key: each for key, each in entry.items() if each is not None})
 

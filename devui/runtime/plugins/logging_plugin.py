@@ -141,9 +141,9 @@ class LoggingPlugin(BasePlugin):
 
 
 def _tell(plugin: LoggingPlugin, what: str, text: str = "", **facts: object) -> None:
-    known = "".join(f" {key}={value}" for key, value in facts.items() if value is not None)
-    said = f": {_cut(text)}" if text else ""
-    sys.stdout.write(f"[{plugin.name}] {what}{known}{said}\n")
+    details = "".join(f" {key}={value}" for key, value in facts.items() if value is not None)
+    suffix = f": {_cut(text)}" if text else ""
+    sys.stdout.write(f"[{plugin.name}] {what}{details}{suffix}\n")
 
 
 def _content(content: types.Content | None) -> str:

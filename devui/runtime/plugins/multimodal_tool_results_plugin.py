@@ -70,11 +70,11 @@ class MultimodalToolResultsPlugin(BasePlugin):
                 ]
             return
         lasting = [part for part in parts if part.inline_data is None]
-        kept = [part.model_dump(mode="json", exclude_none=True) for part in lasting]
-        if kept:
+        part_dicts = [part.model_dump(mode="json", exclude_none=True) for part in lasting]
+        if part_dicts:
             earlier = state.get(SESSION_PARTS_RETURNED_BY_TOOLS_ID, []) if _BEGUN in state else []
             state[_BEGUN] = True
-            state[SESSION_PARTS_RETURNED_BY_TOOLS_ID] = [*earlier, *kept]
+            state[SESSION_PARTS_RETURNED_BY_TOOLS_ID] = [*earlier, *part_dicts]
         state[_NEW] = [*state.get(_NEW, []), *parts]
 
     async def before_model_callback(
@@ -86,13 +86,15 @@ class MultimodalToolResultsPlugin(BasePlugin):
         state = callback_context.state
         where = _NEW if self._keeps_for_session else PARTS_RETURNED_BY_TOOLS_ID
         new: list[types.Part] = state.get(where, [])
-        kept = state.get(SESSION_PARTS_RETURNED_BY_TOOLS_ID, []) if self._keeps_for_session else []
-        known = [types.Part.model_validate(part) for part in kept]
-        shown = [*(part for part in known if part not in new), *new]
+        part_dicts = (
+            state.get(SESSION_PARTS_RETURNED_BY_TOOLS_ID, []) if self._keeps_for_session else []
+        )
+        session_parts = [types.Part.model_validate(part) for part in part_dicts]
+        all_parts = [*(part for part in session_parts if part not in new), *new]
         if new:
             state[where] = []
-        if shown:
+        if all_parts:
             # The content is also the event's, which must stay as it is.
             last = llm_request.contents[-1]
-            parts = [*(last.parts or []), *shown]
+            parts = [*(last.parts or []), *all_parts]
             llm_request.contents[-1] = last.model_copy(update={"parts": parts})

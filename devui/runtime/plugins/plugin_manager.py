@@ -117,30 +117,30 @@ def warn_of_names(plugin: Any) -> None:
         for name, method in vars(owner).items():
             if name.startswith("_") or name in _HOOKS or not callable(method):
                 continue
-            [meant] = get_close_matches(name, _HOOKS, n=1, cutoff=0.85) or [f"{name}_callback"]
-            if meant in _HOOKS:
+            [suggestion] = get_close_matches(name, _HOOKS, n=1, cutoff=0.85) or [f"{name}_callback"]
+            if suggestion in _HOOKS:
                 logger.warning(
                     "Plugin %r: %s is no hook, so nothing calls it; did you mean `%s`?",
                     plugin.name,
                     place(method),
-                    meant,
+                    suggestion,
                 )
 
 
-def answered(plugin: str, hook_name: str, hook: Callable[..., Any], result: Any) -> Any:
+def check_answer(plugin: str, hook_name: str, hook: Callable[..., Any], result: Any) -> Any:
     """The result of a hook that did not return None.
 
     Raises:
         TypeError: it is no answer to that hook.
     """
-    wanted = _ANSWERS.get(hook_name)
-    if wanted is None or isinstance(result, wanted):
+    answer_types = _ANSWERS.get(hook_name)
+    if answer_types is None or isinstance(result, answer_types):
         return result
     if not result and hook_name in _OF_AGENTS:
         return None
     raise TypeError(
         f"Plugin {plugin!r} returned {brief(result)}: {place(hook)} must return"
-        f" {wanted[0].__name__} to answer, or None to go on."
+        f" {answer_types[0].__name__} to answer, or None to go on."
     )
 
 
@@ -189,11 +189,11 @@ class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
             self.clear()
 
     def __missing__(self, name: str) -> list[tuple[BasePlugin, _Hook]]:
-        inherited = getattr(BasePlugin, name)
+        base_hook = getattr(BasePlugin, name)
         plugins = self._manager.plugins
         awake = [plugin for plugin in plugins if plugin.name not in self._resting]
         hooks = [(plugin, getattr(plugin, name)) for plugin in awake]
-        self[name] = having = [(p, h) for p, h in hooks if not _is(h, inherited)]
+        self[name] = having = [(p, h) for p, h in hooks if not _is(h, base_hook)]
         return having
 
 
@@ -452,8 +452,8 @@ class PluginManager:
         failures: dict[str, str] = {}
         await take_all([partial(self._close, plugin, failures) for plugin in self.plugins])
         if failures:
-            listed = ", ".join(f"{name!r} ({why})" for name, why in failures.items())
-            raise RuntimeError(f"These plugins failed to close: {listed}")
+            listing = ", ".join(f"{name!r} ({why})" for name, why in failures.items())
+            raise RuntimeError(f"These plugins failed to close: {listing}")
 
     async def _close(self, plugin: BasePlugin, failures: dict[str, str]) -> None:
         try:
@@ -497,7 +497,7 @@ async def _first_result(
                 f"Plugin {plugin.name!r} raised in {hook_name}: {problem_text(error, hook, values)}"
             ) from error
         if result is not None:
-            return answered(plugin.name, hook_name, hook, result)
+            return check_answer(plugin.name, hook_name, hook, result)
     return None
 
 

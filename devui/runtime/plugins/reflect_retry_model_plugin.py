@@ -63,7 +63,7 @@ class ReflectAndRetryModelPlugin(BasePlugin):
         self.max_retries = max_retries
         self.throw_exception_if_retry_exceeded = throw_exception_if_retry_exceeded
         self.scope = tracking_scope
-        self.on_model_errors = _checked(on_model_errors)
+        self.on_model_errors = _check_reasons(on_model_errors)
         self._failure_counts = FailureCounts()
 
     async def before_model_callback(
@@ -122,17 +122,17 @@ class ReflectAndRetryModelPlugin(BasePlugin):
 
 def _failure(plugin: ReflectAndRetryModelPlugin, response: LlmResponse) -> dict[str, Any] | None:
     if any(call.name == _TOOL for call in response.get_function_calls()):
-        return _described(
+        return _describe(
             RESERVED_TOOL_CALL_ERROR_TYPE,
             f"{_TOOL} is not for the model to call; it is called in place of failed answers.",
             types.FinishReason.OTHER,
         )
     if response.error_code and response.finish_reason in plugin.on_model_errors:
-        return _described(response.error_code, response.error_message, response.finish_reason)
+        return _describe(response.error_code, response.error_message, response.finish_reason)
     return None
 
 
-def _checked(reasons: list[types.FinishReason] | None) -> list[types.FinishReason]:
+def _check_reasons(reasons: list[types.FinishReason] | None) -> list[types.FinishReason]:
     if reasons is None:
         return [types.FinishReason.MALFORMED_FUNCTION_CALL]
     if wrong := [reason for reason in reasons if not isinstance(reason, types.FinishReason)]:
@@ -144,7 +144,7 @@ def _model_of(context: Context) -> str:
     return agent_of(context.get_invocation_context()).canonical_model.model
 
 
-def _described(kind: str, details: str | None, reason: Any) -> dict[str, Any]:
+def _describe(kind: str, details: str | None, reason: Any) -> dict[str, Any]:
     return {
         "response_type": REFLECT_AND_RETRY_RESPONSE_TYPE,
         "error_type": kind,

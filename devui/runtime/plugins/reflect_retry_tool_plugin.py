@@ -138,7 +138,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
             tool=tool, tool_args=tool_args, tool_context=tool_context, result=result
         )
         if error:
-            return _handled(self, tool, tool_args, tool_context, error)
+            return _handle(self, tool, tool_args, tool_context, error)
         self._failure_counts.forget(self._get_scope_key(tool_context), tool.name)
         return None
 
@@ -146,7 +146,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, error: Exception
     ) -> dict[str, Any] | None:
         """Answer in place of the failed tool; raises its error when it has failed too often."""
-        return _handled(self, tool, tool_args, tool_context, error)
+        return _handle(self, tool, tool_args, tool_context, error)
 
     async def extract_error_from_result(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
@@ -164,7 +164,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         return self.scope.key(tool_context.invocation_id)
 
 
-def _handled(
+def _handle(
     plugin: ReflectAndRetryToolPlugin,
     tool: BaseTool,
     tool_args: dict[str, Any],

@@ -70,9 +70,9 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
         """Report the saved versions."""
-        saved = self._saved_by_invocation.pop(callback_context.invocation_id, None)
-        if saved:
-            callback_context.actions.artifact_delta.update(saved)
+        versions = self._saved_by_invocation.pop(callback_context.invocation_id, None)
+        if versions:
+            callback_context.actions.artifact_delta.update(versions)
 
 
 def _note(plugin: SaveFilesAsArtifactsPlugin, invocation_id: str, name: str, version: int) -> None:
@@ -93,8 +93,8 @@ async def _saved_parts(
     name = blob.display_name or f"artifact_{ctx.invocation_id}_{index}"
     size = len(blob.data or b"")
     if size > MAX_BYTES:
-        told = f"{name} has {size / 2**20:.2f} MB; files may have {MAX_BYTES // 2**20} MB"
-        return [types.Part(text=f"[Upload Error: {told}.]")]
+        problem = f"{name} has {size / 2**20:.2f} MB; files may have {MAX_BYTES // 2**20} MB"
+        return [types.Part(text=f"[Upload Error: {problem}.]")]
     session = ctx.session
     scope: dict[str, Any] = {
         "app_name": session.app_name,
@@ -103,13 +103,15 @@ async def _saved_parts(
     }
     try:
         version = await service.save_artifact(**scope, filename=name, artifact=part.model_copy())
-        known = await service.get_artifact_version(**scope, filename=name, version=version)
+        artifact_version = await service.get_artifact_version(
+            **scope, filename=name, version=version
+        )
     except Exception:
         logger.exception("The file %r of a user message could not be saved.", name)
         return [part]
     _note(plugin, ctx.invocation_id, name, version)
     note = types.Part(text=f'[Uploaded Artifact: "{name}"]')
-    uri = known.canonical_uri if known else ""
+    uri = artifact_version.canonical_uri if artifact_version else ""
     if not plugin._attach_file_reference or urlsplit(uri).scheme not in _MODELS_CAN_READ:
         return [note]
     file = types.FileData(file_uri=uri, mime_type=blob.mime_type, display_name=name)

@@ -52,17 +52,17 @@ class CallStamps:
 
     def fits(self, stamp: str, session: Session, event: Event, call: types.FunctionCall) -> bool:
         """Whether the stamp was made for this very call."""
-        given = stamp.removeprefix(_VERSION)
-        if given == stamp:
+        digest = stamp.removeprefix(_VERSION)
+        if digest == stamp:
             return False
         content = _stamped(session, event, call)
-        return any(hmac.compare_digest(_digest(key, content), given) for key in self._keys)
+        return any(hmac.compare_digest(_digest(key, content), digest) for key in self._keys)
 
 
 def same_call(call: types.FunctionCall, name: str, args: dict[str, Any]) -> bool:
     """Whether the call is one of that tool with these arguments."""
-    asked = call.model_copy(update={"args": args})
-    return call.name == name and _canonical(_args(call)) == _canonical(_args(asked))
+    other = call.model_copy(update={"args": args})
+    return call.name == name and _canonical(_args(call)) == _canonical(_args(other))
 
 
 def _digest(key: bytes, content: str) -> str:
@@ -87,8 +87,8 @@ def _stamped(session: Session, event: Event, call: types.FunctionCall) -> str:
 
 def _args(call: types.FunctionCall) -> dict[str, Any]:
     """The arguments as a session store writes them."""
-    written: dict[str, Any] = call.model_dump(mode="json", include={"args"}).get("args") or {}
-    return written
+    args: dict[str, Any] = call.model_dump(mode="json", include={"args"}).get("args") or {}
+    return args
 
 
 def _canonical(value: Any) -> str:
@@ -151,12 +151,12 @@ class ToolCallIntegrityPlugin(BasePlugin):
 
         Its calls pass the check of the history without a stamp, and are never run.
         """
-        copied = event.model_copy(deep=True)
-        kept = copied.custom_metadata or {}
-        copied.custom_metadata = {
-            key: value for key, value in kept.items() if not key.startswith(INTERNAL_METADATA)
+        copy = event.model_copy(deep=True)
+        metadata = copy.custom_metadata or {}
+        copy.custom_metadata = {
+            key: value for key, value in metadata.items() if not key.startswith(INTERNAL_METADATA)
         } | {_RESTORED: True}
-        return copied
+        return copy
 
     async def on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event
@@ -172,8 +172,8 @@ class ToolCallIntegrityPlugin(BasePlugin):
             raise ToolCallIntegrityError(f"Event {event.id!r} has calls of one id: {ids}.")
         if calls:
             session = invocation_context.session
-            made = {str(call.id): self._call_stamps.stamp(session, event, call) for call in calls}
-            event.custom_metadata = (event.custom_metadata or {}) | {_STAMPS: made}
+            stamps = {str(call.id): self._call_stamps.stamp(session, event, call) for call in calls}
+            event.custom_metadata = (event.custom_metadata or {}) | {_STAMPS: stamps}
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Check the whole history.
@@ -202,14 +202,14 @@ class ToolCallIntegrityPlugin(BasePlugin):
         if not call_id:
             raise ToolCallIntegrityError(f"A call of {tool.name!r} has no id to know it by.")
         session = tool_context.session
-        found = [
+        matches = [
             (event, call)
             for event in session.events
             for call in event.get_function_calls()
             if call.id == call_id
         ]
-        own = [(event, call) for event, call in found if not _is_restored(event)]
-        if found and not own:
+        own = [(event, call) for event, call in matches if not _is_restored(event)]
+        if matches and not own:
             raise ToolCallIntegrityError(
                 f"The call {call_id!r} of {tool.name!r} belongs to restored history."
             )
@@ -251,14 +251,14 @@ def _check_one(
 def _check(
     plugin: ToolCallIntegrityPlugin, session: Session, event: Event, calls: list[types.FunctionCall]
 ) -> None:
-    known: set[str] = set()
+    call_ids: set[str] = set()
     for call in calls:
-        if call.id in known:
+        if call.id in call_ids:
             raise ToolCallIntegrityError(f"Event {event.id!r} has two calls {call.id!r}.")
         if call.id and _check_one(plugin, session, event, call):
-            known.add(call.id)
-    if left := sorted(_stamps_of(event).keys() - known):
-        raise ToolCallIntegrityError(f"Event {event.id!r} has lost its calls {left}.")
+            call_ids.add(call.id)
+    if missing := sorted(_stamps_of(event).keys() - call_ids):
+        raise ToolCallIntegrityError(f"Event {event.id!r} has lost its calls {missing}.")
 
 
 def _is_restored(event: Event) -> bool:
@@ -266,10 +266,10 @@ def _is_restored(event: Event) -> bool:
 
 
 def _stamps_of(event: Event) -> dict[str, str]:
-    found = (event.custom_metadata or {}).get(_STAMPS, {})
-    if not isinstance(found, dict) or not all(_is_stamp(value) for value in found.values()):
+    stamps = (event.custom_metadata or {}).get(_STAMPS, {})
+    if not isinstance(stamps, dict) or not all(_is_stamp(value) for value in stamps.values()):
         raise ToolCallIntegrityError(f"Event {event.id!r} has something else in place of stamps.")
-    return found
+    return stamps
 
 
 def _is_stamp(value: object) -> bool:

@@ -76,17 +76,17 @@ class SessionStateCredentialService(BaseCredentialService):
         self, auth_config: AuthConfig, callback_context: CallbackContext
     ) -> AuthCredential | None:
         """The session's credential, or None."""
-        kept = callback_context.state.get(auth_config.credential_key or "")
-        if kept is None:
+        value = callback_context.state.get(auth_config.credential_key or "")
+        if value is None:
             return None
-        if not isinstance(kept, dict | AuthCredential):
+        if not isinstance(value, dict | AuthCredential):
             logger.warning(
                 "The state under the credential key %r is no credential, but a %s: ignored.",
                 auth_config.credential_key,
-                type(kept).__name__,
+                type(value).__name__,
             )
             return None
-        return with_secret(AuthCredential.model_validate(kept), auth_config.raw_auth_credential)
+        return with_secret(AuthCredential.model_validate(value), auth_config.raw_auth_credential)
 
     async def save_credential(
         self, auth_config: AuthConfig, callback_context: CallbackContext
