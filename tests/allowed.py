@@ -243,7 +243,7 @@ DYNAMIC_CODE = {
     "devui/runtime/exports.py:lazy.load": "module names from a table of ours, never from data",
     "devui/runtime/import_paths.py:Paths._fetch": "module names from a table of ours",
     "devui/runtime/import_paths.py:Lending.exec_module": "loads a module of ours",
-    "devui/runtime/import_paths.py:_lent": "module names from a table of ours",
+    "devui/runtime/import_paths.py:_lend": "module names from a table of ours",
     "devui/runtime/import_paths.py:Borrowed.find_spec": "module names from a table of ours",
     "devui/runtime/telemetry/switch.py:instruments": "one module of ours, by its name",
     "devui/web/later.py:Later.load": "module names from tables of ours, never from data",

@@ -29,8 +29,8 @@ _OF_CALLS = type(len).__call__.__doc__
 
 def unpartialled(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function that a partial, or several of them, calls."""
-    *_, called = _chain(function)
-    return called
+    *_, target = _chain(function)
+    return target
 
 
 def name_of(function: Callable[..., Any]) -> str | None:
@@ -54,37 +54,37 @@ def doc_of(function: Callable[..., Any]) -> str:
     Of an object, its own or that of its class, or else that of its `__call__`.
     """
     for each in _chain(function):
-        said = _docstring(each)
-        if said and each.__doc__ != _OF_PARTIALS:
-            return said
-    called = unpartialled(function)
-    if inspect.isroutine(called) or inspect.isclass(called):
+        text = _docstring(each)
+        if text and each.__doc__ != _OF_PARTIALS:
+            return text
+    target = unpartialled(function)
+    if inspect.isroutine(target) or inspect.isclass(target):
         return ""  # type(called).__call__ is Python's own then, and says nothing
-    of_call = inspect.getdoc(type(called).__call__)
+    of_call = inspect.getdoc(type(target).__call__)
     return of_call if of_call and of_call != _OF_CALLS else ""
 
 
-def annotated(called: Callable[..., Any]) -> Callable[..., Any]:
+def annotated(target: Callable[..., Any]) -> Callable[..., Any]:
     """The function whose annotations hold for what is called, which is no partial.
 
     Of an object that `functools.update_wrapper` has made like a function, it is that function.
     """
-    if inspect.isroutine(called) or inspect.isclass(called):
-        return called
-    wrapped = inspect.unwrap(called)
-    return type(called).__call__ if wrapped is called else annotated(wrapped)
+    if inspect.isroutine(target) or inspect.isclass(target):
+        return target
+    wrapped = inspect.unwrap(target)
+    return type(target).__call__ if wrapped is target else annotated(wrapped)
 
 
-def _docstring(called: Callable[..., Any]) -> str:
-    if inspect.isclass(called):
-        return inspect.cleandoc(called.__doc__ or "")
-    said = inspect.getdoc(called) or ""
-    kind = type(called)
-    if is_dataclass(kind) and said == f"{kind.__name__}{inspect.signature(kind)}".removesuffix(
+def _docstring(target: Callable[..., Any]) -> str:
+    if inspect.isclass(target):
+        return inspect.cleandoc(target.__doc__ or "")
+    text = inspect.getdoc(target) or ""
+    kind = type(target)
+    if is_dataclass(kind) and text == f"{kind.__name__}{inspect.signature(kind)}".removesuffix(
         " -> None"
     ):
         return ""  # which Python has made of its fields
-    return said
+    return text
 
 
 def _chain(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
@@ -249,9 +249,9 @@ def check_result(result: object, kind: type, name: str, callbacks: list[Callback
         TypeError: it is another type.
     """
     if not isinstance(result, kind):
-        told = ", ".join(place(callback) for callback in callbacks)
+        places = ", ".join(place(callback) for callback in callbacks)
         raise TypeError(
-            f"`{name}` returned {brief(result)}: {told} must return {kind.__name__} to answer,"
+            f"`{name}` returned {brief(result)}: {places} must return {kind.__name__} to answer,"
             " or None to go on."
         )
 

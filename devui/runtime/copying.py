@@ -24,26 +24,26 @@ def blank(kind: type[M]) -> M:
     return kind()
 
 
-def altered(model: M, /, **values: Any) -> M:
+def copy_with(model: M, /, **values: Any) -> M:
     """`model.model_copy(update=values)` for fields, with values that are known to be right.
 
     What they contain is shared with the original.
     """
     names = model.__pydantic_fields_set__.union(values)
     extra, private = model.__pydantic_extra__, model.__pydantic_private__
-    copied = _built(type(model), model.__dict__ | values, names)
+    copy = _build(type(model), model.__dict__ | values, names)
     if extra is not None:
-        _set_extra(copied, {**extra})
+        _set_extra(copy, {**extra})
     if private is not None:
-        _set_private(copied, {**private})
-    return copied
+        _set_private(copy, {**private})
+    return copy
 
 
 def renewed(model: M, /, **values: Any) -> M:
     """A copy of a model of defaults: as if it were made anew, and its default factories had given
     `values`, which therefore do not count as set. It has no private attributes.
     """
-    return _built(type(model), model.__dict__ | values, set())
+    return _build(type(model), model.__dict__ | values, set())
 
 
 def assemble(defaults: M, values: dict[str, Any]) -> M:
@@ -51,10 +51,10 @@ def assemble(defaults: M, values: dict[str, Any]) -> M:
 
     `defaults` has what is not given; neither has private attributes.
     """
-    return _built(type(defaults), defaults.__dict__ | values, set(values))
+    return _build(type(defaults), defaults.__dict__ | values, set(values))
 
 
-def _built(kind: type[M], values: dict[str, Any], names: set[str]) -> M:
+def _build(kind: type[M], values: dict[str, Any], names: set[str]) -> M:
     model = _new(kind)
     _set_values(model, values)
     _set_names(model, names)
@@ -63,7 +63,7 @@ def _built(kind: type[M], values: dict[str, Any], names: set[str]) -> M:
     return model
 
 
-def filled(model: M, /, **values: Any) -> M:
+def assign(model: M, /, **values: Any) -> M:
     """The model itself with values that are known to be right, set all at once."""
     model.__dict__.update(values)
     model.__pydantic_fields_set__.update(values)

@@ -29,11 +29,11 @@ def check_names(origins: Iterable[tuple[str, str]]) -> None:
     Raises:
         DuplicateToolError: two have the same name.
     """
-    known: dict[str, str] = {}
+    origin_by_name: dict[str, str] = {}
     for name, origin in origins:
-        if name in known:
-            raise DuplicateToolError(name, known[name], origin)
-        known[name] = origin
+        if name in origin_by_name:
+            raise DuplicateToolError(name, origin_by_name[name], origin)
+        origin_by_name[name] = origin
 
 
 def is_same(first: Any, second: Any) -> bool:
@@ -46,6 +46,6 @@ def is_same(first: Any, second: Any) -> bool:
 
 def origin_of(function: Callable[..., Any]) -> str:
     """The function that is called, with `file:line`; of an object that is called, its class."""
-    called = unpartialled(function)
-    is_named = inspect.isroutine(called) or inspect.isclass(called)
-    return place(called if is_named else type(called))
+    target = unpartialled(function)
+    is_named = inspect.isroutine(target) or inspect.isclass(target)
+    return place(target if is_named else type(target))

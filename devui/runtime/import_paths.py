@@ -249,14 +249,14 @@ _OUTSIDE = {"override": "typing_extensions", "types": "google.genai"}
 _HOME_OF = {name: home for home, names in HOMES.items() for name in names.split()}
 
 
-def _borrowed(root: str, module: ModuleType, name: str) -> object:
+def _borrow(root: str, module: ModuleType, name: str) -> object:
     """What `module` is asked for as an attribute, though google-adk's only imports it."""
     if name not in BORROWED.get(module.__name__.removeprefix(f"{root}."), "").split():
         raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-    return _lent(root, name)
+    return _lend(root, name)
 
 
-def _lent(root: str, name: str) -> object:
+def _lend(root: str, name: str) -> object:
     return getattr(import_module(f"{root}.{_HOME_OF[name]}"), name)
 
 
@@ -294,7 +294,7 @@ class Paths:
             return getattr(home, name)
         except AttributeError:
             if name in BORROWED.get(path, "").split():
-                return _lent(self._root, name)
+                return _lend(self._root, name)
             raise
 
 
@@ -309,7 +309,7 @@ class Lending(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         """Let it fetch a name that it has not itself."""
         super().exec_module(module)
-        vars(module).setdefault("__getattr__", partial(_borrowed, self._root, module))
+        vars(module).setdefault("__getattr__", partial(_borrow, self._root, module))
 
 
 class Borrowed:
@@ -327,13 +327,13 @@ class Borrowed:
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Never a module: what is lent is no module."""
-        asked, _, name = fullname.rpartition(".")
-        borrower = modules.get(asked)
-        if borrower is None or not asked.startswith(f"{self._root}."):
+        borrower_name, _, name = fullname.rpartition(".")
+        borrower = modules.get(borrower_name)
+        if borrower is None or not borrower_name.startswith(f"{self._root}."):
             return None
-        where = asked.removeprefix(f"{self._root}.")
+        where = borrower_name.removeprefix(f"{self._root}.")
         if name in BORROWED.get(where, "").split():
-            setattr(borrower, name, _lent(self._root, name))
+            setattr(borrower, name, _lend(self._root, name))
         elif name in _OUTSIDE:
             setattr(borrower, name, getattr(import_module(_OUTSIDE[name]), name))
         elif name == "logger":

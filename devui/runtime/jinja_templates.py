@@ -14,7 +14,7 @@ except ImportError as error:
 _environment = SandboxedEnvironment(enable_async=True, undefined=StrictUndefined)
 
 
-async def rendered(template: str, values: Mapping[str, Any]) -> str:
+async def render(template: str, values: Mapping[str, Any]) -> str:
     """The template with these values, functions of which may be async.
 
     Raises:

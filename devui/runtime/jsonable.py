@@ -30,14 +30,14 @@ def with_lists(value: Any) -> Any:
     Raises whatever an iterator raises.
     """
     return (
-        _replaced(value, list, _ITERATOR_DEPTH) if _has_iterator(value, _ITERATOR_DEPTH) else value
+        _replace(value, list, _ITERATOR_DEPTH) if _has_iterator(value, _ITERATOR_DEPTH) else value
     )
 
 
 def storable(value: Any) -> Any:
     """`with_lists` for what is stored: of an iterator that breaks off there is the repr."""
     return (
-        _replaced(value, _list_or_repr, _ITERATOR_DEPTH)
+        _replace(value, _list_or_repr, _ITERATOR_DEPTH)
         if _has_iterator(value, _ITERATOR_DEPTH)
         else value
     )
@@ -46,7 +46,7 @@ def storable(value: Any) -> Any:
 def with_reprs(value: Any) -> Any:
     """The value to be looked at, with the reprs of iterators in their place."""
     return (
-        _replaced(value, repr, _ITERATOR_DEPTH) if _has_iterator(value, _ITERATOR_DEPTH) else value
+        _replace(value, repr, _ITERATOR_DEPTH) if _has_iterator(value, _ITERATOR_DEPTH) else value
     )
 
 
@@ -67,13 +67,13 @@ def _list_or_repr(iterator: Iterator[Any]) -> Any:
         return repr(iterator)
 
 
-def _replaced(value: Any, make: Callable[[Iterator[Any]], Any], depth: int) -> Any:
+def _replace(value: Any, make: Callable[[Iterator[Any]], Any], depth: int) -> Any:
     if isinstance(value, Iterator):
         return make(value)
     if depth and isinstance(value, dict):
-        return {k: _replaced(each, make, depth - 1) for k, each in [*dict.items(value)]}
+        return {k: _replace(each, make, depth - 1) for k, each in [*dict.items(value)]}
     if depth and isinstance(value, list | tuple):
-        return [_replaced(each, make, depth - 1) for each in [*value]]
+        return [_replace(each, make, depth - 1) for each in [*value]]
     return value
 
 
@@ -93,7 +93,7 @@ def sendable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return _PAIR.sub(_joined, text).encode(errors="backslashreplace").decode()
+        return _PAIR.sub(_join, text).encode(errors="backslashreplace").decode()
     return text
 
 
@@ -108,7 +108,7 @@ def half_told(error: UnicodeEncodeError) -> str:
     return f"{error.object[error.start]!r} contains a lone surrogate and can't be sent."
 
 
-def _joined(pair: re.Match[str]) -> str:
+def _join(pair: re.Match[str]) -> str:
     return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 

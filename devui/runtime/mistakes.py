@@ -65,20 +65,20 @@ def near_attribute(error: AttributeError | ValueError, text: str) -> str:
     """Which attribute was meant that an object does not have, in a sentence; empty if unknown."""
     if isinstance(error, AttributeError) and error.name and " has no attribute " in text:
         return _near_own(error.obj, error.name)
-    found = _ATTRIBUTE.fullmatch(text)
-    if found is None:
+    match = _ATTRIBUTE.fullmatch(text)
+    if match is None:
         return ""
-    fields = {field for model in _models(found[1]) for field in model.model_fields}
-    return _hint(found[1], found[2], fields)
+    fields = {field for model in _models(match[1]) for field in model.model_fields}
+    return _hint(match[1], match[2], fields)
 
 
 def near_parameter(error: TypeError, text: str) -> str:
     """Which parameter was meant that a function does not take, in a sentence; empty if unknown."""
-    found = _KEYWORD.match(text)
-    if found is None or error.__traceback__ is None:
+    match = _KEYWORD.match(text)
+    if match is None or error.__traceback__ is None:
         return ""
     frame = [*_frames(error)][-1]
-    function = _called(frame, found[1].split("."))
+    function = _find_function(frame, match[1].split("."))
     if function is None:
         return ""
     try:
@@ -86,15 +86,15 @@ def near_parameter(error: TypeError, text: str) -> str:
     except (TypeError, ValueError):  # built-ins without a signature
         return ""
     names = [name for name in takes if name != "self"]
-    told = _near_or_all(found[2], names, "It takes")
-    return "" if told == "." else f"It has no parameter `{found[2]}`{told}"
+    hint = _near_or_all(match[2], names, "It takes")
+    return "" if hint == "." else f"It has no parameter `{match[2]}`{hint}"
 
 
 def _near_own(owner: Any, name: str) -> str:
     if owner is None:
         return ""  # what None does not have is no misspelt name
-    called = owner.__name__ if isinstance(owner, type | ModuleType) else type(owner).__name__
-    return _hint(called, name, {each for each in dir(owner) if not each.startswith("_")})
+    owner_name = owner.__name__ if isinstance(owner, type | ModuleType) else type(owner).__name__
+    return _hint(owner_name, name, {each for each in dir(owner) if not each.startswith("_")})
 
 
 def _hint(owner: str, name: str, names: set[str]) -> str:
@@ -111,14 +111,14 @@ def _near_or_all(name: str, names: Sequence[str], verb: str) -> str:
 
 def _models(name: str) -> Iterator[type[BaseModel]]:
     """The models of that name, as an error of pydantic tells the class by its name alone."""
-    left, seen = [BaseModel], {BaseModel}
-    while left:
-        model = left.pop()
+    queue, seen = [BaseModel], {BaseModel}
+    while queue:
+        model = queue.pop()
         if model.__name__ == name:
             yield model
         new = [each for each in model.__subclasses__() if each not in seen]
         seen.update(new)
-        left.extend(new)
+        queue.extend(new)
 
 
 def _fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
@@ -139,14 +139,14 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
         trace = trace.tb_next
 
 
-def _called(frame: FrameType, path: list[str]) -> Callable[..., Any] | None:
+def _find_function(frame: FrameType, path: list[str]) -> Callable[..., Any] | None:
     """The function of that qualified name that was called there; None if it is not found."""
-    known = {**frame.f_globals, **frame.f_locals}
+    namespace = {**frame.f_globals, **frame.f_locals}
     *owners, name = path
     if not owners or owners[-1] == "<locals>":
-        found = known.get(name)
-        return found if callable(found) else None
-    owner = known.get(owners[-1])
+        function = namespace.get(name)
+        return function if callable(function) else None
+    owner = namespace.get(owners[-1])
     if not isinstance(owner, type):
         kinds = (type(value) for value in frame.f_locals.values())
         owner = next((kind for kind in kinds if kind.__name__ == owners[-1]), None)
@@ -204,11 +204,11 @@ def brief(value: object) -> str:
         return f"a generator of {value.__qualname__}()"
     if inspect.isasyncgen(value):
         return f"an async generator of {value.__qualname__}()"
-    shown = " ".join(repr(value).split())
+    text = " ".join(repr(value).split())
     kind = type(value).__name__
     if type(value).__module__.startswith("google.adk."):
         kind = f"google-adk's {kind}: import that of {ROOT}"
-    return f"{shown if len(shown) <= 80 else shown[:77] + '...'} ({kind})"
+    return f"{text if len(text) <= 80 else text[:77] + '...'} ({kind})"
 
 
 def place(function: Any) -> str:
@@ -242,22 +242,22 @@ def _has_json(value: object) -> bool:
 
 def raised_together(error: BaseException) -> Iterator[BaseException]:
     """The exceptions of a group, those of groups in it too; any other one by itself."""
-    left = [error]
-    while left:
-        each = left.pop()
+    stack = [error]
+    while stack:
+        each = stack.pop()
         if isinstance(each, BaseExceptionGroup):
-            left.extend(reversed(each.exceptions))
+            stack.extend(reversed(each.exceptions))
         else:
             yield each
 
 
 def lines_of(errors: Iterable[BaseException]) -> Iterator[str]:
     """A line for each, `MyError: what it says`; of many for the first ones, and how many more."""
-    left = iter(errors)
-    for error in islice(left, _LINES):
+    remaining = iter(errors)
+    for error in islice(remaining, _LINES):
         line = f"{type(error).__name__}: {' '.join(message_of(error).split())}"
         yield line if len(line) <= _LINE else line[:_LINE] + "…"
-    if more := sum(1 for _ in left):
+    if more := sum(1 for _ in remaining):
         yield f"(and {more} more)"
 
 
@@ -308,21 +308,21 @@ def _advice(error: BaseException, text: str) -> str:
 def _refusal(error: ValidationError) -> str:
     """What pydantic found, a line for each field, without its links and its own vocabulary."""
     lines = []
-    for found in error.errors(include_url=False):
-        field = ".".join(str(each) for each in found["loc"])
+    for detail in error.errors(include_url=False):
+        field = ".".join(str(each) for each in detail["loc"])
         where = f"{error.title}.{field}: " if field else ""
-        if found["type"] in _SENTENCES:
-            lines.append(where + found["msg"].partition(", ")[2])
-        elif found["type"] == "model_attributes_type" and field.endswith("content"):
-            lines.append(f"{where}this has to be {A_CONTENT} (given: {_excerpt(found['input'])})")
-        elif found["type"] in _OF_NAMES:
-            *around, name = (error.title, *(_snake(str(each)) for each in found["loc"]))
-            told = f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`"
-            missing = found["type"] == "missing"
-            lines.append(told + ("." if missing else near_field(around[0], around[1:], name)))
+        if detail["type"] in _SENTENCES:
+            lines.append(where + detail["msg"].partition(", ")[2])
+        elif detail["type"] == "model_attributes_type" and field.endswith("content"):
+            lines.append(f"{where}this has to be {A_CONTENT} (given: {_excerpt(detail['input'])})")
+        elif detail["type"] in _OF_NAMES:
+            *around, name = (error.title, *(_snake(str(each)) for each in detail["loc"]))
+            sentence = f"{'.'.join(around)} {_OF_NAMES[detail['type']]} `{name}`"
+            missing = detail["type"] == "missing"
+            lines.append(sentence + ("." if missing else near_field(around[0], around[1:], name)))
         else:
             where = where or f"{error.title}: "
-            lines.append(f"{where}{found['msg']} (given: {_excerpt(found['input'])})")
+            lines.append(f"{where}{detail['msg']} (given: {_excerpt(detail['input'])})")
     return "\n".join(lines)
 
 

@@ -43,7 +43,7 @@ class Outcome:
     def run(self) -> None:
         """Call the function."""
         try:
-            self._result = self._called()
+            self._result = self._call()
         except StopIteration as error:
             # A coroutine cannot raise StopIteration to those who await it.
             function = self.function
@@ -63,34 +63,34 @@ class Outcome:
             raise self.error
         return self._result
 
-    def _called(self) -> Any:
+    def _call(self) -> Any:
         return self.function()
 
 
 class Call(Outcome):
     """A call of a function in a thread."""
 
-    __slots__ = ("_waker", "context", "ended", "remainder", "thread")
+    __slots__ = ("_waker", "context", "end_lock", "remainder", "thread")
 
     def __init__(self, function: Callable[[], Any]) -> None:
         super().__init__(function)
         self.context = contextvars.copy_context()
         self.context.run(_is_within.set, True)
-        self.ended = threading.Lock()
-        self.ended.acquire()
+        self.end_lock = threading.Lock()
+        self.end_lock.acquire()
         self.remainder: asyncio.Future[None] | None = None
         """What to await until the function has ended; None if it has."""
         self.thread = 0
         """The ident of the thread it runs in."""
         self._waker: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
 
-    def _called(self) -> Any:
+    def _call(self) -> Any:
         self.thread = threading.get_ident()
         return self.context.run(self.function)
 
     def end(self) -> None:
         """Tell the caller, which waits on the spot or by its loop; in a thread."""
-        self.ended.release()
+        self.end_lock.release()
         if (waker := self._waker) is not None:
             loop, future = waker
             try:
@@ -100,12 +100,12 @@ class Call(Outcome):
 
     def wait(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
         """Wait on the spot; `remainder` is what there is to wait for after that."""
-        if self.ended.acquire(timeout=seconds):
+        if self.end_lock.acquire(timeout=seconds):
             return
         future = loop.create_future()
         self._waker = loop, future
         # It may have ended just before it could see the waker.
-        if not self.ended.acquire(blocking=False):
+        if not self.end_lock.acquire(blocking=False):
             self.remainder = future
 
     def is_ended_by(self, future: asyncio.Future[Any]) -> bool:
@@ -117,7 +117,7 @@ class Call(Outcome):
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         self._waker = loop, future
-        if self.ended.acquire(blocking=False):  # just before it could see the new waker
+        if self.end_lock.acquire(blocking=False):  # just before it could see the new waker
             future.set_result(None)
         return future
 
@@ -165,7 +165,7 @@ class PlainThreads:
         os.register_at_fork(after_in_child=self._begin)
 
     def _begin(self) -> None:
-        self._begun = 0
+        self._thread_count = 0
         self._free: list[SimpleQueue[Call]] = []
         """What the threads without a call wait at; the last one has worked last, and is the next.
         """
@@ -192,7 +192,7 @@ class PlainThreads:
         """Call the function in a thread, and wait a moment for its end."""
         call = Call(function)
         self._hand_over(call)
-        if not call.ended.acquire(blocking=False):
+        if not call.end_lock.acquire(blocking=False):
             self._patience.wait(call)
         return call
 
@@ -237,7 +237,7 @@ class PlainThreads:
 
         All threads may be held by functions that wait for such calls: none would ever be free.
         """
-        if self._begun < self._limit or not _is_within.get():
+        if self._thread_count < self._limit or not _is_within.get():
             return False
         try:
             self._start(self._do, call, name=f"{self._name}_within")
@@ -247,15 +247,15 @@ class PlainThreads:
 
     def _begin_thread(self) -> None:
         """Begin another thread if there may be one; raises what kept the first from beginning."""
-        if self._begun == self._limit:
+        if self._thread_count == self._limit:
             return
         try:
-            self._start(self._work, SimpleQueue(), name=f"{self._name}_{self._begun + 1}")
+            self._start(self._work, SimpleQueue(), name=f"{self._name}_{self._thread_count + 1}")
         except RuntimeError:  # too many threads
-            if self._begun == 0:
+            if self._thread_count == 0:
                 raise
         else:
-            self._begun += 1
+            self._thread_count += 1
 
     def _start(self, work: Callable[..., None], argument: Any, *, name: str) -> None:
         # Daemons hold up no interpreter that wants to end: their callers have left.

@@ -28,9 +28,9 @@ from devui.runtime.invocations.agent_choice import OpenTasks, last_speaker
 from devui.runtime.invocations.loop import label, message_for, run_with_hooks
 from devui.runtime.invocations.messages import (
     Answered,
-    answered,
     check_speaks,
     events_so_far,
+    find_answer,
     original_message,
     user_message,
     with_files_saved,
@@ -246,7 +246,7 @@ class Runner:
         if message is None and invocation_id is None:
             check_speaks(self.agent)
         session = await self._run_session(user_id, session_id, config)
-        answer = answered(message, session.events)
+        answer = find_answer(message, session.events)
         if answer is None and message is not None and invocation_id is None:
             answer = self._open_tasks.spoken_to(self.agent, session)
         ctx = self._begun_turn(session, message, answer, invocation_id=invocation_id, config=config)
@@ -306,16 +306,16 @@ class Runner:
         config, find = config_of(run_config).get_session_config, self.session_service.get_session
         if not await find(app_name=self.app_name, **where, config=config):
             await self.session_service.create_session(app_name=self.app_name, **where)
-        collected: list[Event] = []
+        all_events: list[Event] = []
         for text in texts("user_messages", user_messages):
             message = types.Content(role="user", parts=[types.Part(text=text)])
             if not quiet:
                 sys.stdout.write(f"user > {text}\n")
             async for event in self.run_async(**where, new_message=message, run_config=run_config):
-                collected.append(event)
+                all_events.append(event)
                 if not quiet:
                     print_event(event, verbose=verbose)
-        return collected
+        return all_events
 
     def run_live(self, *_: object, **__: object) -> NoReturn:
         """Live mode is left out: NotImplementedError says what there is instead."""
@@ -357,13 +357,13 @@ class Runner:
         check_session_id(session_id)
         where: dict[str, Any] = {"app_name": self.app_name, "user_id": user_id}
         where["session_id"] = session_id
-        sessions, wanted = self.session_service, config.get_session_config
-        session = await sessions.get_session(**where, config=wanted)
+        sessions, session_config = self.session_service, config.get_session_config
+        session = await sessions.get_session(**where, config=session_config)
         if session is None and self.auto_create_session:
             try:
                 return await sessions.create_session(**where)
             except AlreadyExistsError:  # another runner was quicker
-                session = await sessions.get_session(**where, config=wanted)
+                session = await sessions.get_session(**where, config=session_config)
         if session is not None:
             return session
         raise SessionNotFoundError(
@@ -387,8 +387,8 @@ class Runner:
             invocation_id = answer.invocation_id
         place = self._invocation_places.place_of(session, invocation_id)
         own = events_so_far(invocation_id, session, place, is_needed=message is None)
-        spoken = answer.scope if answer and answer.in_words else None
-        reads_words = spoken and isinstance(self.agent, BaseAgent)  # a graph has one input
+        scope = answer.scope if answer and answer.in_words else None
+        reads_words = scope and isinstance(self.agent, BaseAgent)  # a graph has one input
         original = None if reads_words else original_message(own)
         ctx = self._new_invocation_context(
             session,
@@ -397,10 +397,10 @@ class Runner:
             run_config=config,
         )
         ctx.begins_at(place)
-        if spoken:
-            ctx.mark_spoken_to(spoken)
+        if scope:
+            ctx.mark_spoken_to(scope)
         elif own:
-            ctx.mark_resumed(answered=answer is not None and not answer.says_nothing)
+            ctx.mark_resumed(with_answer=answer is not None and not answer.says_nothing)
         return ctx
 
     def _new_invocation_context(

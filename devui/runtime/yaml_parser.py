@@ -11,7 +11,7 @@ except ImportError as error:
     ) from error
 
 
-def parsed(text: str) -> Any:
+def parse_yaml(text: str) -> Any:
     """The data in the text; ValueError if it is no YAML."""
     try:
         return yaml.safe_load(text)

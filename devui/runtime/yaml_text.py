@@ -4,14 +4,14 @@ from typing import Any
 
 from devui.runtime.exports import lazy
 
-_load = lazy("devui.runtime", {"parsed": "yaml_parser"})
+_load = lazy("devui.runtime", {"parse_yaml": "yaml_parser"})
 
 
-def parsed_yaml(text: str) -> Any:
+def parse_yaml(text: str) -> Any:
     """The data in the text.
 
     Raises:
         ValueError: it is no YAML.
         ImportError: pyyaml is not installed.
     """
-    return _load("parsed")(text)
+    return _load("parse_yaml")(text)

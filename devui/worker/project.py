@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from devui.runtime.yaml_text import parsed_yaml
+from devui.runtime.yaml_text import parse_yaml
 from devui.worker.engines.kit import BasePlugin, Kit, Runner
 from devui.worker.replay.network import is_guarded
 
@@ -69,7 +69,7 @@ def _analytics(folder: Path, kit: Kit) -> Iterator[BasePlugin]:
     if not file.is_file():
         return
     try:
-        data = parsed_yaml(file.read_text(encoding="utf-8"))
+        data = parse_yaml(file.read_text(encoding="utf-8"))
         table = data.get(_ANALYTICS) if isinstance(data, dict) else None
         if not isinstance(table, Mapping) or not all(table.get(key) for key in _NEEDED):
             return

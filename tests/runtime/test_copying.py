@@ -10,7 +10,7 @@ import pytest
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from devui.runtime.copying import altered, filled, json_copy
+from devui.runtime.copying import assign, copy_with, json_copy
 from devui.runtime.events.event import Event, NodeInfo
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.models.llm_request import LlmRequest
@@ -41,7 +41,7 @@ def test_an_altered_model_is_what_pydantic_would_copy(
     model: BaseModel, values: dict[str, Any]
 ) -> None:
     before = model.model_copy(deep=True)
-    copied, wanted = altered(model, **values), model.model_copy(update=values)
+    copied, wanted = copy_with(model, **values), model.model_copy(update=values)
     assert copied == wanted
     assert copied.model_fields_set == wanted.model_fields_set
     assert copied.model_dump() == wanted.model_dump()
@@ -50,7 +50,7 @@ def test_an_altered_model_is_what_pydantic_would_copy(
 
 def test_changing_the_copy_leaves_the_original_alone():
     original = _Open(name="a", more=1)
-    copied = altered(original)
+    copied = copy_with(original)
     copied.name, copied.more, copied._notes = "b", 2, ["new"]
     assert (original.name, original.more, original._notes) == ("a", 1, [])
     assert original.model_fields_set == {"name", "more"}
@@ -58,7 +58,7 @@ def test_changing_the_copy_leaves_the_original_alone():
 
 def test_a_field_of_ones_own_in_the_copy_is_not_in_an_original_without_any():
     original = _Open(name="a")
-    altered(original).more = 1
+    copy_with(original).more = 1
     assert original.model_extra == {}
 
 
@@ -83,7 +83,7 @@ def test_an_event_that_is_made_is_as_one_that_was_validated():
 
 def test_a_filled_model_is_itself_with_values_set():
     model = types.Content(role="user")
-    assert filled(model, parts=[]) is model
+    assert assign(model, parts=[]) is model
     assert model == types.Content(role="user", parts=[])
     assert model.model_fields_set == {"role", "parts"}
 

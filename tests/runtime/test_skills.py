@@ -322,8 +322,8 @@ def test_names_of_skills_are_unique():
 def test_without_yaml_the_error_says_what_to_install():
     code = (
         "import sys; sys.modules['yaml'] = None\n"
-        "from devui.runtime.yaml_text import parsed_yaml\n"
-        "try: parsed_yaml('a: 1')\n"
+        "from devui.runtime.yaml_text import parse_yaml\n"
+        "try: parse_yaml('a: 1')\n"
         "except ImportError as error: print(error)"
     )
     done = subprocess.run(

@@ -146,6 +146,6 @@ def test_the_state_is_the_fold_of_its_deltas(start, writes):
 @given(state=st.dictionaries(keys, st.integers()))
 def test_scopes_come_apart_and_together_again_without_temp(state):
     scoped = ScopedState.of(state)
-    assert scoped.merged() == {k: v for k, v in state.items() if not k.startswith("temp:")}
+    assert scoped.as_dict() == {k: v for k, v in state.items() if not k.startswith("temp:")}
     assert set(scoped.user) <= {"c"}
     assert set(scoped.app) <= {"d"}

@@ -159,9 +159,9 @@ def open_tasks(ctx: InvocationContext, agent: BaseAgent) -> list[types.FunctionC
         return []
     return [
         call
-        for call_id, made in ctx.history.unsettled.items()
-        if made.event.author == agent.name and made.event.isolation_scope == ctx.isolation_scope
-        for call in made.event.get_function_calls()
+        for call_id, place in ctx.history.unsettled.items()
+        if place.event.author == agent.name and place.event.isolation_scope == ctx.isolation_scope
+        for call in place.event.get_function_calls()
         if call.id == call_id and call.id and call.name in names
     ]
 
@@ -172,16 +172,18 @@ def _abandoned_tasks(ctx: InvocationContext, agent: BaseAgent) -> list[types.Fun
     The process has ended in between. One that has begun waits for the user, whose words go to it.
     """
     names = {each.name for each in agent.sub_agents_given_tasks}
-    settled: set[str | None] = set()
+    settled_ids: set[str | None] = set()
     for event in live_events_backwards(ctx.session.events):
         responses = event.get_function_responses()
-        settled.update(response.id for response in responses)
+        settled_ids.update(response.id for response in responses)
         if event.invocation_id != ctx.invocation_id:
-            settled.add(event.isolation_scope)
+            settled_ids.add(event.isolation_scope)
         is_own = event.author == agent.name and event.isolation_scope == ctx.isolation_scope
         if is_own and event.content and not responses:
             calls = event.get_function_calls()
-            return [call for call in calls if call.name in names and {call.id} - settled - {None}]
+            return [
+                call for call in calls if call.name in names and {call.id} - settled_ids - {None}
+            ]
     return []
 
 
@@ -268,7 +270,7 @@ class Pause:
         self._has_pause = self._has_pause or bool(pausing_calls(event))
 
     @property
-    def needed(self) -> bool:
+    def is_needed(self) -> bool:
         """Whether the run left something to wait for."""
         if self._has_pause or any(open_tasks(self._ctx, each) for each in family(self._agent)):
             return True
@@ -287,19 +289,19 @@ logger = logging.getLogger(__name__)
 
 
 def settled_run(
-    agent: BaseAgent, ctx: InvocationContext, *, called: bool = False
+    agent: BaseAgent, ctx: InvocationContext, *, as_function: bool = False
 ) -> AsyncGenerator[Event, None]:
     """The agent's events, within its limits.
 
-    `called`: a model has called the agent like a function; the schema of the agent above is none
-    of its business.
+    `as_function`: a model has called the agent like a function; the schema of the agent above is
+    none of its business.
     """
     schema = agent.state_schema
-    if schema is None and not called and ctx.node_runs.schemas:
+    if schema is None and not as_function and ctx.node_runs.schemas:
         schema = ctx.node_runs.schema_above(ctx.node_path)
     if schema is None and agent.timeout is None and agent.retry_config is None:
         return events_of(agent, ctx)
-    is_part = not called and not has_place_of_its_own(ctx.node_path, agent.name)
+    is_part = not as_function and not has_place_of_its_own(ctx.node_path, agent.name)
     return events_of(agent, ctx) if is_part else _attempts(agent, ctx, schema)
 
 
@@ -363,10 +365,10 @@ class _Attempt:
     async def _next(self, events: AsyncGenerator[Event, None]) -> Event | None:
         # Limited step by step: between the steps it is the caller who takes the time, in whose task
         # this is run.
-        left = self._limit.remaining
-        if left is None:
+        remaining = self._limit.remaining
+        if remaining is None:
             return await anext(events, None)
-        if left <= 0:
+        if remaining <= 0:
             raise self._late()
         try:
             async with self._limit:

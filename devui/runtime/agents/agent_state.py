@@ -38,7 +38,7 @@ class BaseAgentState(BaseModel, metaclass=_StateType):
     model_config = ConfigDict(extra="forbid")
 
 
-def loaded(raw: dict[str, Any], state_type: Any, agent: str) -> Any:
+def load_state(raw: dict[str, Any], state_type: Any, agent: str) -> Any:
     """The recorded state of the agent of that name, as `state_type`.
 
     The resume seed passes the enum of its steps in place of the state's class. Then the fields

@@ -43,13 +43,13 @@ def path_in_tree(agent: TreeMember) -> str:
     return "/".join(f"{name}@1" for name in names)
 
 
-def latest_of_root(begun: str, paths: Iterable[str]) -> str:
-    """Where the root goes on in an invocation that began at its place `begun`: its latest run.
+def latest_of_root(start: str, paths: Iterable[str]) -> str:
+    """Where the root goes on in an invocation that began at its place `start`: its latest run.
 
     An invocation that began below the root, or has not begun at all, knows of no earlier run.
     """
-    own = [path for path in paths if _name(path) == _name(begun) and "/" not in path]
-    return own[-1] if begun in own else begun
+    own = [path for path in paths if _name(path) == _name(start) and "/" not in path]
+    return own[-1] if start in own else start
 
 
 def progress_key(tree: TreeMember | None, path: str | None, name: str) -> str:

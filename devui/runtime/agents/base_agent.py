@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar
 from google.genai import types
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
-from devui.runtime.agents.agent_state import BaseAgentState, loaded
+from devui.runtime.agents.agent_state import BaseAgentState, load_state
 from devui.runtime.agents.agent_tree import is_in_tree
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.error_events import error_event
@@ -60,16 +60,16 @@ def cloned(agent: A, update: dict[str, Any]) -> A:
     unknown = sorted(update.keys() - (fields.keys() - {"parent_agent"}))
     if unknown:
         raise ValueError(f"clone() of {type(agent).__name__} cannot set {unknown}.")
-    copied = agent.model_copy(update=update)
+    clone = agent.model_copy(update=update)
     for name in fields.keys() - update.keys() - {"sub_agents"}:
-        setattr(copied, name, _rebound(getattr(agent, name), agent, copied))
+        setattr(clone, name, _rebound(getattr(agent, name), agent, clone))
     if "sub_agents" not in update:
-        copied.sub_agents = [sub_agent.clone() for sub_agent in agent.sub_agents]
-    copied.__pydantic_fields_set__ = agent.model_fields_set | update.keys()  # not what was rebound
-    for sub_agent in copied.sub_agents:
-        adopt(copied, sub_agent)
-    copied.parent_agent = None
-    return copied
+        clone.sub_agents = [sub_agent.clone() for sub_agent in agent.sub_agents]
+    clone.__pydantic_fields_set__ = agent.model_fields_set | update.keys()  # not what was rebound
+    for sub_agent in clone.sub_agents:
+        adopt(clone, sub_agent)
+    clone.parent_agent = None
+    return clone
 
 
 def _rebound(value: Any, old: object, new: object) -> Any:
@@ -142,13 +142,13 @@ class BaseAgent(BaseNode):
     def _check_sub_agents(cls, agents: Any) -> Any:
         if isinstance(agents, BaseNode) or not isinstance(agents, Iterable):
             raise ValueError(f"This is {brief(agents)}; put agents into a list.")  # noqa: TRY004
-        listed = list(agents)
-        for agent in listed:
+        sub_agents = list(agents)
+        for agent in sub_agents:
             if not isinstance(agent, BaseAgent):
                 raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
                     f"This holds {brief(agent)}; put the agents themselves there, in a list."
                 )
-        return listed
+        return sub_agents
 
     @field_validator("name")
     @classmethod
@@ -189,13 +189,13 @@ class BaseAgent(BaseNode):
         ctx = self._create_invocation_context(parent_context)
         try:
             if event := await self._handle_before_agent_callback(ctx):
-                yield _signed(self, event, ctx)
+                yield _sign(self, event, ctx)
             if ctx.end_invocation:
                 return
             try:
                 async with aclosing(self._run_async_impl_events(ctx)) as events:
                     async for event in events:
-                        yield _signed(self, event, ctx)
+                        yield _sign(self, event, ctx)
             except asyncio.CancelledError as cancelled:
                 check_cancelled(cancelled, f"Agent {self.name!r}")
                 await _clean_up(self, ctx)
@@ -203,7 +203,7 @@ class BaseAgent(BaseNode):
             if ctx.end_invocation:
                 return
             if event := await self._handle_after_agent_callback(ctx):
-                yield _signed(self, event, ctx)
+                yield _sign(self, event, ctx)
         except Exception as error:
             if ctx.handed_over:
                 raise
@@ -211,7 +211,7 @@ class BaseAgent(BaseNode):
                 agent=self, callback_context=Context(ctx), error=error
             )
             if self._tells_of_agent_errors(ctx) and ctx.is_news(error):
-                yield _signed(self, error_event(self.name, ctx, error), ctx)
+                yield _sign(self, error_event(self.name, ctx, error), ctx)
             raise
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
@@ -301,7 +301,7 @@ class BaseAgent(BaseNode):
     def _load_agent_state(self, ctx: InvocationContext, state_type: Any) -> Any:
         """The checkpoint of this agent in the invocation as `state_type`, or None."""
         raw = ctx.agent_states.get(ctx.agent_state_key(self.name))
-        return None if raw is None else loaded(raw, state_type, self.name)
+        return None if raw is None else load_state(raw, state_type, self.name)
 
     def _create_agent_state_event(
         self,
@@ -381,8 +381,8 @@ class BaseAgent(BaseNode):
     def find_sub_agent(self, name: str) -> BaseAgent | None:
         """The first agent of that name among the descendants, depth first."""
         for sub_agent in self.sub_agents:
-            if found := sub_agent.find_agent(name):
-                return found
+            if agent := sub_agent.find_agent(name):
+                return agent
         return None
 
     def clone(self, update: Mapping[str, Any] | None = None) -> Self:
@@ -434,7 +434,7 @@ async def _clean_up(agent: BaseAgent, ctx: InvocationContext) -> None:
         logger.exception("after_agent_callback of %r raised while it was stopped.", agent.name)
 
 
-def _signed(agent: BaseAgent, event: Event, ctx: InvocationContext) -> Event:
+def _sign(agent: BaseAgent, event: Event, ctx: InvocationContext) -> Event:
     """Fill in whose the event is, of which run, and from where; what is there stays."""
     if not isinstance(event, Event):
         raise TypeError(
@@ -478,8 +478,8 @@ def target_of(agent: BaseAgent, name: str | None) -> BaseAgent:
         )
     targets = {target.name: target for target in reversed(agent.may_hand_over_to)}
     if name not in targets:
-        known = ", ".join(sorted(targets))
-        may = f"; it may transfer to: {known}." if known else ", nor to any other agent."
+        names = ", ".join(sorted(targets))
+        may = f"; it may transfer to: {names}." if names else ", nor to any other agent."
         raise ValueError(
             f"Agent {agent.name!r} cannot transfer to {name!r}{may} Put an agent into `sub_agents`"
             " to make it a target."
@@ -511,16 +511,16 @@ def check_place(sub_agent: BaseAgent, parent: BaseAgent) -> None:
     Raises:
         ValueError: it has a parent.
     """
-    taken = sub_agent.parent_agent
-    if taken is parent:
+    current_parent = sub_agent.parent_agent
+    if current_parent is parent:
         raise ValueError(
             f"Agent {sub_agent.name!r} is among the `sub_agents` of {parent.name!r} twice; leave"
             ' one out, or give it a copy, made with clone(update={"name": ...}).'
         )
-    if taken is not None:
+    if current_parent is not None:
         raise ValueError(
-            f"Agent {sub_agent.name!r} is a sub-agent of {taken.name!r} and cannot be one of"
-            f" {parent.name!r} too; give each its own copy, made with clone()."
+            f"Agent {sub_agent.name!r} is a sub-agent of {current_parent.name!r} and cannot be"
+            f" one of {parent.name!r} too; give each its own copy, made with clone()."
         )
 
 

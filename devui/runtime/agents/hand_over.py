@@ -52,7 +52,7 @@ class _Queue(asyncio.Queue["_Produced | _Ended"]):
         return not self.empty()
 
 
-async def merged(
+async def merge(
     runs: list[AsyncGenerator[Event, None]], passages: list[Passage]
 ) -> AsyncGenerator[Event, None]:
     """The events of all runs as they come; a producer goes on when the consumer comes back.
@@ -102,8 +102,8 @@ async def produce(
                 produced = _Produced(event)
                 await queue.put(produced)
                 await produced.consumed.wait()
-    except BaseException as raised:  # noqa: BLE001  raised again by the consumer
-        error = raised
+    except BaseException as exception:  # noqa: BLE001  raised again by the consumer
+        error = exception
     queue.put_nowait(_Ended(error))
 
 
@@ -123,9 +123,9 @@ async def hand_over(
     if anew:
         forget(ctx, target)
     context = _context_of(source, target, ctx)
-    run = followed(target, context, anew=anew)
+    run = follow(target, context, anew=anew)
     if context.hand_overs % _STACKED == 0:
-        run = merged([run], ctx.abort_switch.passages)
+        run = merge([run], ctx.abort_switch.passages)
     if (spans := instruments()) is not None:
         run = spans.handed_over(source, run)
     async with aclosing(run) as events:
@@ -133,13 +133,11 @@ async def hand_over(
             yield event
 
 
-def followed(
-    agent: BaseAgent, ctx: InvocationContext, *, anew: bool
-) -> AsyncGenerator[Event, None]:
+def follow(agent: BaseAgent, ctx: InvocationContext, *, anew: bool) -> AsyncGenerator[Event, None]:
     """The agent's events, and then those of the agent that it told to go on."""
     if _is_left_alone(agent, ctx) or not takes_turns(agent, ctx):
         return settled_run(agent, ctx) if anew or not has_ended(ctx, agent) else _nothing()
-    return _followed(agent, ctx, anew=anew)
+    return _follow(agent, ctx, anew=anew)
 
 
 def takes_turns(agent: BaseAgent, ctx: InvocationContext) -> bool:
@@ -174,7 +172,7 @@ async def _nothing() -> AsyncGenerator[Event, None]:
     yield
 
 
-async def _followed(
+async def _follow(
     agent: BaseAgent, ctx: InvocationContext, *, anew: bool
 ) -> AsyncGenerator[Event, None]:
     name = None if anew else _target_before(agent, ctx)
@@ -182,15 +180,15 @@ async def _followed(
     if not goes_on:
         if not anew and has_ended(ctx, agent):
             return
-        told: Event | None = None
+        transfer: Event | None = None
         async with aclosing(settled_run(agent, ctx)) as events:
             async for event in events:
                 yield event
                 if transfers(agent, event):
-                    told = event
-        if told is None or ctx.is_seen_through(told) or ctx.is_aborted:
+                    transfer = event
+        if transfer is None or ctx.is_seen_through(transfer) or ctx.is_aborted:
             return
-        name = told.actions.transfer_to_agent
+        name = transfer.actions.transfer_to_agent
     try:
         target = target_of(agent, name)
     except ValueError as error:

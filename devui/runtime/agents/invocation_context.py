@@ -60,17 +60,17 @@ class LikeModel:
     def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
         """Make one of what is given: what is missing is None, what is unknown is left out."""
         missing = {name: None for name, each in cls.model_fields.items() if _is_needed(each)}
-        known = {name: value for name, value in values.items() if name in cls.model_fields}
-        return cls(**missing | known)
+        fields = {name: value for name, value in values.items() if name in cls.model_fields}
+        return cls(**missing | fields)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
         """A copy that shares what its fields hold; raises TypeError on unknown fields."""
-        copied = copy.copy(self)
+        clone = copy.copy(self)
         for name, value in (update or {}).items():
             if name not in self.__dataclass_fields__:
                 raise TypeError(f"{type(self).__name__} has no field {name!r}.")
-            setattr(copied, name, value)
-        return copied
+            setattr(clone, name, value)
+        return clone
 
     def model_dump(
         self,
@@ -326,8 +326,8 @@ class InvocationContext(LikeModel):
         """How many events the session had when the agent was taken up where it was; None if it is
         new, or the user's words have told it how to go on.
         """
-        begun = self._shared.begun_at
-        return None if begun is None or self.is_spoken_to else begun
+        start = self._shared.begun_at
+        return None if start is None or self.is_spoken_to else start
 
     @property
     def begun_with(self) -> int:
@@ -345,8 +345,8 @@ class InvocationContext(LikeModel):
         shared, place = self._shared, (self.session.events, self.invocation_id)
         if shared.history is None:
             events, begins_at = shared.beginning
-            known = begins_at if events is self.session.events else 0
-            shared.history = InvocationHistory(*place, known)
+            start = begins_at if events is self.session.events else 0
+            shared.history = InvocationHistory(*place, start)
         return shared.history.up_to_date(*place)
 
     @property
@@ -376,9 +376,9 @@ class InvocationContext(LikeModel):
 
     def is_news(self, error: Exception) -> bool:
         """Whether the history does not tell of the error yet; who asks is going to tell."""
-        known = self._shared.told_of is error
+        is_known = self._shared.told_of is error
         self._shared.told_of = error
-        return not known
+        return not is_known
 
     def try_again(self, name: str) -> None:
         """Note that an agent or a node is tried again.
@@ -393,14 +393,14 @@ class InvocationContext(LikeModel):
         """How many events the session had when the agent, or one that it works for, was tried
         again; None if none was.
         """
-        found = [
+        places = [
             at
             for (who, path, branch), at in self._shared.tried_again.items()
             if (who, path, branch) == (name, self.node_path, self.branch)
             or is_below(self.node_path, path, "/")
             or is_below(self.branch, branch, ".")
         ]
-        return max(found, default=None)
+        return max(places, default=None)
 
     def see_through(self, transfer: Event) -> None:
         """Note that the agent which transfers runs the target itself."""
@@ -414,11 +414,11 @@ class InvocationContext(LikeModel):
         """Note that none of the session's events before that place is of this invocation."""
         self._shared.beginning = self.session.events, place
 
-    def mark_resumed(self, *, answered: bool) -> None:
+    def mark_resumed(self, *, with_answer: bool) -> None:
         """Note that the invocation goes on from the session's events, with an answer or bare."""
         self._shared.resumed_at = self._shared.begun_at = len(self.session.events)
         self._shared.begun_with = len(self.history.events)
-        self._shared.resumed_with_answer = answered
+        self._shared.resumed_with_answer = with_answer
 
     def ignore(self, repeated: Event | None) -> None:
         """Note that the user has said nothing new by that event."""
@@ -497,8 +497,8 @@ class InvocationContext(LikeModel):
 
 def public_metadata(run_config: RunConfig | None) -> dict[str, Any]:
     """The labels of a run, without keys reserved for the runtime."""
-    given = run_config.custom_metadata if run_config else None
-    return {k: v for k, v in (given or {}).items() if not k.startswith(INTERNAL_METADATA)}
+    metadata = run_config.custom_metadata if run_config else None
+    return {k: v for k, v in (metadata or {}).items() if not k.startswith(INTERNAL_METADATA)}
 
 
 def new_invocation_context_id() -> str:
@@ -541,7 +541,7 @@ def restore(ctx: InvocationContext) -> None:
                 ctx.callbacks_left.add(key)
         elif event.author != "user" and event.content and not ctx.agent_states.get(key):
             _has_started(ctx, key)
-        for agent in _begun(event, root) if root else ():
+        for agent in _next_agents(event, root) if root else ():
             forget(ctx, agent)
 
 
@@ -558,11 +558,11 @@ def _is_after_end(event: Event, latest: Mapping[str | None, Event]) -> bool:
     return bool(before.actions.end_of_agent)
 
 
-def _begun(event: Event, root: BaseAgent) -> list[BaseAgent]:
+def _next_agents(event: Event, root: BaseAgent) -> list[BaseAgent]:
     """The agents that begin after this event."""
     if target := event.actions.transfer_to_agent:
-        found = root.find_agent(target)
-        return [found] if found else []
+        recipient = root.find_agent(target)
+        return [recipient] if recipient else []
     state = event.actions.agent_state
     agent = None if state is None else root.find_agent(event.author)
     if state is None or agent is None:

@@ -91,23 +91,25 @@ def events_of(
     An agent's event must be on exactly that branch. A user's event may also be on none, above or
     below it; if it answers function calls, one of them must have been made there.
     """
-    chosen = [e for e in events if invocation_id is None or e.invocation_id == invocation_id]
-    return on_branch(chosen, branch, events)
+    candidates = [e for e in events if invocation_id is None or e.invocation_id == invocation_id]
+    return on_branch(candidates, branch, events)
 
 
-def on_branch(chosen: Sequence[Event], branch: str | None, events: Sequence[Event]) -> list[Event]:
+def on_branch(
+    candidates: Sequence[Event], branch: str | None, events: Sequence[Event]
+) -> list[Event]:
     """Those of the chosen events of a session that were made on the branch (None: any)."""
     if branch is None:
-        return list(chosen)
-    said = [event for event in chosen if event.author == "user"]
-    answered = {each.id for event in said for each in event.get_function_responses()} - {None}
-    if answered:
-        made = {call.id for event in chosen for call in event.get_function_calls()}
+        return list(candidates)
+    user_events = [event for event in candidates if event.author == "user"]
+    ids = {each.id for event in user_events for each in event.get_function_responses()} - {None}
+    if ids:
+        call_ids = {call.id for event in candidates for call in event.get_function_calls()}
         # A call is made in the invocation that gets the answer, unless others put it there.
-        among = chosen if answered <= made else events
+        among = candidates if ids <= call_ids else events
         within = (event for event in among if is_within(event.branch, branch))
-        answered.intersection_update(c.id for event in within for c in event.get_function_calls())
-    return [event for event in chosen if _is_on_branch(event, branch, answered)]
+        ids.intersection_update(c.id for event in within for c in event.get_function_calls())
+    return [event for event in candidates if _is_on_branch(event, branch, ids)]
 
 
 def own_events(ctx: Invocation, until: int | None = None) -> list[Event]:
@@ -160,8 +162,8 @@ def with_answers(
 def _is_on_branch(event: Event, branch: str, calls: set[str | None]) -> bool:
     if event.author != "user":
         return event.branch == branch
-    answered = {response.id for response in event.get_function_responses()} - {None}
-    if answered and answered.isdisjoint(calls):
+    answered_ids = {response.id for response in event.get_function_responses()} - {None}
+    if answered_ids and answered_ids.isdisjoint(calls):
         return False
     where = event.branch
     return where is None or is_within(where, branch) or is_within(branch, where)
@@ -203,16 +205,16 @@ def call_around(events: Sequence[Event], event: Event) -> Event | None:
 
     What happens within a call is work of a tool of the agent that made the call.
     """
-    found = None
+    outermost = None
     ids = calls_around(event)
     end = next((i for i in range(len(events) - 1, -1, -1) if events[i] is event), len(events))
     for index in range(end - 1, -1, -1):  # a call comes before what is done for it
         if not ids:
             break
         if any(call.id in ids for call in events[index].get_function_calls()):
-            found = events[index]
-            ids = calls_around(found)
-    return found
+            outermost = events[index]
+            ids = calls_around(outermost)
+    return outermost
 
 
 def is_work_of_a_tool(event: Event) -> bool:
@@ -222,12 +224,12 @@ def is_work_of_a_tool(event: Event) -> bool:
 
 def settled_calls(events: Sequence[Event]) -> set[str | None]:
     """The calls that have a result: their latest response does not stand for a question."""
-    settled: set[str | None] = set()
+    settled_ids: set[str | None] = set()
     for event in events:
         if event.author != "user":
-            settled |= {response.id for response in event.get_function_responses()}
-            settled -= pending(event)
-    return settled
+            settled_ids |= {response.id for response in event.get_function_responses()}
+            settled_ids -= pending(event)
+    return settled_ids
 
 
 def pending(event: Event) -> set[str | None]:
@@ -238,12 +240,12 @@ def pending(event: Event) -> set[str | None]:
 
 def answered_calls(events: Sequence[Event], *, by: str | None = None) -> set[str | None]:
     """The calls that were answered since they were made last: a node may use an id again."""
-    answered: set[str | None] = set()
+    answered_ids: set[str | None] = set()
     for event in events:
-        answered.difference_update(call.id for call in event.get_function_calls())
+        answered_ids.difference_update(call.id for call in event.get_function_calls())
         if by in {None, event.author}:
-            answered.update(response.id for response in event.get_function_responses())
-    return answered
+            answered_ids.update(response.id for response in event.get_function_responses())
+    return answered_ids
 
 
 def awaits_user(ctx: Invocation, agents: Collection[str]) -> bool:
@@ -254,13 +256,13 @@ def awaits_user(ctx: Invocation, agents: Collection[str]) -> bool:
     if not ctx.history.unheard:
         return False  # quick to find out, and mostly so
     events: Sequence[Event] = ctx.history.events
-    answered = answered_calls(events, by="user")
-    done = answered - {None}
-    events = [event for event in events if event.isolation_scope not in done]
+    answered_ids = answered_calls(events, by="user")
+    done_scopes = answered_ids - {None}
+    events = [event for event in events if event.isolation_scope not in done_scopes]
     own = [event for event in events if event.author in agents]
-    made = {call.id for event in own for call in event.get_function_calls()} - answered
-    within = [event for event in events if not made.isdisjoint(calls_around(event))]
-    return _is_open([*own, *within], answered)
+    call_ids = {call.id for event in own for call in event.get_function_calls()} - answered_ids
+    within = [event for event in events if not call_ids.isdisjoint(calls_around(event))]
+    return _is_open([*own, *within], answered_ids)
 
 
 def awaits_anyone(ctx: Invocation, agent: str) -> bool:
@@ -284,15 +286,15 @@ def has_work_below(ctx: Invocation, agent: str) -> bool:
         return False
     events = own_events(ctx)
     # By words that it was told, or when it was tried again, it has let open calls be.
-    begun = max(ctx.spoken_to_at or 0, ctx.tried_again_at(agent) or 0)
-    return bool(_unanswered(_since(ctx, begun, events), agent, events))
+    start = max(ctx.spoken_to_at or 0, ctx.tried_again_at(agent) or 0)
+    return bool(_unanswered(_since(ctx, start, events), agent, events))
 
 
-def _since(ctx: Invocation, begun: int | None, events: list[Event]) -> list[Event]:
+def _since(ctx: Invocation, start: int | None, events: list[Event]) -> list[Event]:
     """Those of the events that are not among the first so many of the session."""
-    if not begun:
+    if not start:
         return events
-    before = set(map(id, ctx.session.events[ctx.history.begins_at : begun]))
+    before = set(map(id, ctx.session.events[ctx.history.begins_at : start]))
     return [event for event in events if id(event) not in before]
 
 
@@ -305,21 +307,21 @@ def lost_calls(ctx: Invocation, agent: str) -> list[types.FunctionCall]:
     if ctx.begun_at is None or not ctx.history.has_unsettled(agent):
         return []
     events = own_events(ctx)
-    lost = _unanswered(own_events(ctx, ctx.begun_with), agent, events)
-    return [call for call in lost if call.id not in ctx.history.scopes]
+    open_calls = _unanswered(own_events(ctx, ctx.begun_with), agent, events)
+    return [call for call in open_calls if call.id not in ctx.history.scopes]
 
 
 def _unanswered(
     before: Sequence[Event], agent: str, events: Sequence[Event]
 ) -> list[types.FunctionCall]:
     """The agent's latest calls of `before` that have no answer among the events."""
-    index, made = _latest_calls(before, agent)
-    if made is None or _has_moved_on(before[index + 1 :], agent):
+    index, call_event = _latest_calls(before, agent)
+    if call_event is None or _has_moved_on(before[index + 1 :], agent):
         return []
-    settled = answered_calls(events) | {call.id for call in pausing_calls(made)}
-    settled -= _failed(before[index + 1 :]) | _to_be_asked_about(events)
-    settled |= _asked_about(events)
-    return [call for call in made.get_function_calls() if call.id not in settled]
+    settled_ids = answered_calls(events) | {call.id for call in pausing_calls(call_event)}
+    settled_ids -= _failed(before[index + 1 :]) | _to_be_asked_about(events)
+    settled_ids |= _asked_about(events)
+    return [call for call in call_event.get_function_calls() if call.id not in settled_ids]
 
 
 def unheeded_answers(events: Sequence[Event], agent: str) -> set[str | None]:
@@ -328,21 +330,21 @@ def unheeded_answers(events: Sequence[Event], agent: str) -> set[str | None]:
     As when the call failed or the process ended. An agent whose model has spoken since takes them
     for done with.
     """
-    asked: dict[str | None, str] = {}
-    answered: set[str | None] = set()
+    questions: dict[str | None, str] = {}
+    answered_ids: set[str | None] = set()
     for event in events:
         ids = {response.id for response in event.get_function_responses()}
         if event.author == "user":
-            answered |= ids & asked.keys()
+            answered_ids |= ids & questions.keys()
         if event.author != agent:
             continue
         if _has_moved_on([event], agent):
-            answered.clear()
+            answered_ids.clear()
         anew = {call.id: about for call in event.get_function_calls() for about in subjects([call])}
         over = (ids - pending(event)).union(anew.values())
-        asked = {each: about for each, about in asked.items() if about not in over} | anew
-        answered &= asked.keys()
-    return answered
+        questions = {each: about for each, about in questions.items() if about not in over} | anew
+        answered_ids &= questions.keys()
+    return answered_ids
 
 
 def has_calls_to_run(ctx: Invocation, agent: str) -> bool:
@@ -356,9 +358,9 @@ def lost_code(ctx: Invocation, agent: str) -> str | None:
     """The code that the agent's model had written when its run broke off, if it has no result."""
     if ctx.begun_at is None:
         return None
-    said = [event for event in own_events(ctx) if event.content]
-    parts = (said[-1].content.parts if said and said[-1].content else None) or []
-    code = parts[-1].executable_code if parts and said[-1].author == agent else None
+    messages = [event for event in own_events(ctx) if event.content]
+    parts = (messages[-1].content.parts if messages and messages[-1].content else None) or []
+    code = parts[-1].executable_code if parts and messages[-1].author == agent else None
     return code.code if code else None
 
 
@@ -380,15 +382,15 @@ def failed_calls(ctx: Invocation) -> set[str | None]:
     return _failed(own_events(ctx))
 
 
-def _is_open(events: Sequence[Event], answered: Collection[str | None]) -> bool:
+def _is_open(events: Sequence[Event], answered_ids: Collection[str | None]) -> bool:
     # A request that was repeated counts once, by the call that it is for.
     calls = [call for event in events for call in pausing_calls(event)]
     latest = {(call.name, next(subjects([call]), call.id)): call for call in calls}
     # What another server's agent has told twice is one call; what it gave so far is no answer.
     is_repeated = len(latest) < len({call.id for call in calls})
-    settled = settled_calls(events) if is_repeated else ()
+    settled_ids = settled_calls(events) if is_repeated else ()
     return any(
-        call.id not in answered and (original == call.id or original not in settled)
+        call.id not in answered_ids and (original == call.id or original not in settled_ids)
         for (_, original), call in latest.items()
     )
 
@@ -428,15 +430,15 @@ def _to_be_asked_about(events: Sequence[Event]) -> set[str | None]:
 
     It follows upon such a response if other calls have results. One for a credential comes first.
     """
-    wanted: set[str | None] = set()
+    call_ids: set[str | None] = set()
     for event in events:
-        wanted.update(event.actions.requested_tool_confirmations)
-    return wanted - settled_calls(events) if wanted else wanted
+        call_ids.update(event.actions.requested_tool_confirmations)
+    return call_ids - settled_calls(events) if call_ids else call_ids
 
 
 def _asked_about(events: Sequence[Event]) -> set[str]:
     """The calls for which the user was asked for a confirmation or a credential."""
-    return {found for event in events for found in subjects(event.get_function_calls())}
+    return {subject for event in events for subject in subjects(event.get_function_calls())}
 
 
 def subjects(calls: Sequence[types.FunctionCall]) -> Iterator[str]:
@@ -444,13 +446,13 @@ def subjects(calls: Sequence[types.FunctionCall]) -> Iterator[str]:
     for call in calls:
         args = call.args or {}
         if call.name == REQUEST_CONFIRMATION:
-            found = (args.get("originalFunctionCall") or {}).get("id")
+            call_id = (args.get("originalFunctionCall") or {}).get("id")
         elif call.name == REQUEST_CREDENTIAL:
-            found = args.get("functionCallId")
+            call_id = args.get("functionCallId")
         else:
             continue
-        if found:
-            yield found
+        if call_id:
+            yield call_id
 
 
 # The events of one invocation, as far as its session has them.
@@ -509,8 +511,8 @@ class InvocationHistory:
     def up_to_date(self, session: Sequence[Event], invocation_id: str) -> Self:
         """The history up to the last of these events; of another list one of its own."""
         count = len(session)
-        known = session is self._session and invocation_id == self._invocation_id
-        if not known or count < self._count:
+        is_same = session is self._session and invocation_id == self._invocation_id
+        if not is_same or count < self._count:
             return type(self)(session, invocation_id)
         for place in range(self._count, count):
             if session[place].invocation_id == invocation_id:
@@ -528,7 +530,7 @@ class InvocationHistory:
 
     def has_unsettled(self, agent: str) -> bool:
         """Whether a call that the agent has made has no result."""
-        return any(made.event.author == agent for made in self.unsettled.values())
+        return any(place.event.author == agent for place in self.unsettled.values())
 
     def _take(self, event: Event, place: int) -> None:
         self.events.append(event)

@@ -72,14 +72,14 @@ logger = logging.getLogger(__name__)
 
 def made_of(entry: Any, agent: LlmAgent) -> BaseTool:
     """A tool as it is; a function or node wrapped, once, as its declaration takes a while."""
-    known = agent._made_tools.get(id(entry))
-    if known is not None and known[0] is entry:
-        return known[1]
+    pair = agent._made_tools.get(id(entry))
+    if pair is not None and pair[0] is entry:
+        return pair[1]
     if isinstance(entry, BaseTool):
         return entry.beside_others(agent)
-    made = NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
-    agent._made_tools[id(entry)] = (entry, made)
-    return made
+    tool = NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
+    agent._made_tools[id(entry)] = (entry, tool)
+    return tool
 
 
 def origins_at_load(agent: LlmAgent) -> Iterator[tuple[str, str]]:
@@ -193,11 +193,11 @@ class LlmAgent(LlmAgentSettings):
         return up_to_transfer(self, ctx, events)
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        left, name = what_is_left(self, ctx)
+        next_step, name = what_is_left(self, ctx)
         turn = Turn(ctx, target=target_of(self, name) if name else None)
-        if left is NextStep.WAIT:
+        if next_step is NextStep.WAIT:
             return
-        if left is NextStep.TURN:
+        if next_step is NextStep.TURN:
             async with aclosing(_take_turn(self, ctx, turn)) as events:
                 async for event in events:
                     yield event
@@ -205,7 +205,7 @@ class LlmAgent(LlmAgentSettings):
             # Where agents take turns the conversation has moved on, and this agent's callbacks have
             # nothing to add; below a workflow agent what its target does is part of its own run.
             ctx.handed_over = takes_turns(self, ctx)
-            async with aclosing(turn.hand_over(anew=left is NextStep.TURN)) as events:
+            async with aclosing(turn.hand_over(anew=next_step is NextStep.TURN)) as events:
                 async for event in events:
                     yield event
             ctx.end_invocation = ctx.end_invocation or ctx.handed_over
@@ -236,10 +236,10 @@ class LlmAgent(LlmAgentSettings):
             and self.disallow_transfer_to_peers
             and not self.sub_agents
         )
-        wanted = SingleFlow if alone else AutoFlow
+        flow_class = SingleFlow if alone else AutoFlow
         flow = self._kept_flow
-        if type(flow) is not wanted:
-            flow = self._kept_flow = wanted()
+        if type(flow) is not flow_class:
+            flow = self._kept_flow = flow_class()
         return flow
 
     # What the fields stand for
@@ -252,11 +252,11 @@ class LlmAgent(LlmAgentSettings):
         """
         toolsets = toolsets_of(self.tools)
         listing = (listed_by(toolset, self, ctx) for toolset in toolsets)
-        listed = iter(await asyncio.gather(*listing) if toolsets else ())
+        tool_lists = iter(await asyncio.gather(*listing) if toolsets else ())
         tools: list[BaseTool] = []
         for entry in self.tools:
             if toolsets and isinstance(entry, BaseToolset):
-                tools += next(listed)
+                tools += next(tool_lists)
             else:
                 tools.append(made_of(entry, self))
         if self.mode == "task":

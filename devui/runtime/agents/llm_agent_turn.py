@@ -21,7 +21,7 @@ from devui.runtime.agents.invocation_events import (
     own_events,
     pausing_calls,
 )
-from devui.runtime.models.output_schema import parsed
+from devui.runtime.models.output_schema import parse_output
 from devui.runtime.workflow.values import as_message
 
 if TYPE_CHECKING:
@@ -56,13 +56,13 @@ def what_is_left(agent: LlmAgentSettings, ctx: InvocationContext) -> tuple[NextS
         return (NextStep.WAIT if _has_yet_to_hear(agent, ctx) else NextStep.TURN), ""
     if ctx.agent_state_key(agent.name) in ctx.callbacks_left:
         return NextStep.NOTHING, ""
-    said = _messages(ctx)
-    own = [event for event in said if event.author == agent.name]
+    messages = _messages(ctx)
+    own = [event for event in messages if event.author == agent.name]
     if agent.mode == "task" and not awaits_words(ctx, agent):
         return NextStep.NOTHING, ""
     if own and (target := own[-1].actions.transfer_to_agent):
         return NextStep.TRANSFER, target
-    if not said or not _is_over(said[-1], agent.name) or lost_calls(ctx, agent.name):
+    if not messages or not _is_over(messages[-1], agent.name) or lost_calls(ctx, agent.name):
         return NextStep.TURN, ""
     if agent.code_executor is not None and lost_code(ctx, agent.name) is not None:
         return NextStep.TURN, ""
@@ -74,14 +74,14 @@ def _has_yet_to_hear(agent: LlmAgentSettings, ctx: InvocationContext) -> bool:
     """Whether it has a task, and nobody has told it more since it spoke, as no checkpoint tells."""
     if agent.mode != "task" or not ctx.has_begun:
         return False
-    said = _messages(ctx)
-    return bool(said) and _is_over(said[-1], agent.name) and not lost_calls(ctx, agent.name)
+    messages = _messages(ctx)
+    return bool(messages) and _is_over(messages[-1], agent.name) and not lost_calls(ctx, agent.name)
 
 
 def _messages(ctx: InvocationContext) -> list[Event]:
     """What was said so far; an answer that was only repeated says nothing."""
-    said = [event for event in own_events(ctx) if event.content or event.error_code]
-    return [event for event in said if not ctx.is_ignored(event)]
+    events = [event for event in own_events(ctx) if event.content or event.error_code]
+    return [event for event in events if not ctx.is_ignored(event)]
 
 
 def _is_over(last: Event, agent: str) -> bool:
@@ -116,7 +116,7 @@ class Turn:
             async for event in events:
                 yield event
                 pause.watch(event)
-        self._waits = self._waits or pause.needed
+        self._waits = self._waits or pause.is_needed
 
     @property
     def _has_tasks(self) -> bool:
@@ -173,7 +173,7 @@ class OutputSaver:
                     return self._unfit(error)  # else who called the agent is told
         if self.key is None or event.partial or event.author != self.agent:
             return None
-        text = _spoken(event)
+        text = _text_of(event)
         if text is None or not (text or event.is_final_response()):
             return None  # blanks before a call take nothing away that an earlier turn has said
         self._texts.append(text)
@@ -185,7 +185,7 @@ class OutputSaver:
 
     def _save_parsed(self, event: Event, text: str) -> ValueError | None:
         try:
-            event.actions.state_delta[str(self.key)] = parsed(self.schema, text)
+            event.actions.state_delta[str(self.key)] = parse_output(self.schema, text)
         except ValueError as error:
             return self._unfit(error)
         return None
@@ -236,15 +236,15 @@ def mark_answer(event: Event, path: str, schema: Any) -> None:
     Raises:
         ValueError: the answer does not fit the schema.
     """
-    text = _spoken(event)
+    text = _text_of(event)
     if text is None or event.partial or event.get_function_calls() or not _is_models(event):
         return
-    told: dict[str, Any] = {"output_for": [path]}
+    fields: dict[str, Any] = {"output_for": [path]}
     if schema is None:
-        told["message_as_output"] = True
+        fields["message_as_output"] = True
     elif text.strip():
-        event.output = parsed(schema, text)
-    _place(event, path, **told)
+        event.output = parse_output(schema, text)
+    _place(event, path, **fields)
 
 
 def _place(event: Event, path: str, **values: Any) -> None:
@@ -256,7 +256,7 @@ def _is_models(event: Event) -> bool:
     return event.content is not None and event.content.role == "model"
 
 
-def _spoken(event: Event) -> str | None:
+def _text_of(event: Event) -> str | None:
     """The text of an event without thoughts; None if it has none."""
     parts = (event.content.parts if event.content else None) or []
     texts = [part.text for part in parts if part.text is not None and not part.thought]
@@ -275,9 +275,9 @@ async def run_as_node(
     """
     invocation = ctx.get_invocation_context()
     if agent.mode in {"single_turn", "task"} and node_input is not None:
-        told = as_message(node_input)
-        if _says_something(told):
-            invocation = invocation.model_copy(update={"user_content": told})
+        message = as_message(node_input)
+        if _says_something(message):
+            invocation = invocation.model_copy(update={"user_content": message})
     async with aclosing(events_of(agent, invocation)) as events:
         async for event in events:
             ctx.event_author = event.author

@@ -102,7 +102,7 @@ class LoopAgent(BaseAgent):
                 yield event
                 pause.watch(event)
                 current.escalated = current.escalated or bool(event.actions.escalate)
-        current.paused = pause.needed
+        current.paused = pause.is_needed
 
 
 def _keeps_waiting(event: Event, tasks: Collection[str]) -> bool:

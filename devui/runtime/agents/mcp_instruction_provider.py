@@ -31,10 +31,10 @@ class McpInstructionProvider:
             mcp.MCPError: it has no such prompt, or misses an argument of it.
             ValueError: the prompt is empty.
         """
-        found = await self._mcp_session_manager.ask(
+        result = await self._mcp_session_manager.ask(
             None, lambda client: self._prompt(client, context), changes_nothing=True
         )
-        contents = [message.content for message in found.messages]
+        contents = [message.content for message in result.messages]
         texts = [each.text for each in contents if isinstance(each, mcp.types.TextContent)]
         if not contents:
             raise ValueError(
@@ -45,8 +45,8 @@ class McpInstructionProvider:
     async def _prompt(
         self, client: mcp.Client, context: ReadonlyContext
     ) -> mcp.types.GetPromptResult:
-        listed = (await client.list_prompts()).prompts
-        prompt = next((each for each in listed if each.name == self.prompt_name), None)
+        prompts = (await client.list_prompts()).prompts
+        prompt = next((each for each in prompts if each.name == self.prompt_name), None)
         names = {each.name for each in (prompt.arguments if prompt else None) or []}
         state = {key: str(value) for key, value in context.state.items() if key in names}
         return await client.get_prompt(self.prompt_name, state)

@@ -8,7 +8,7 @@ from devui.runtime.agents.agent_runs import has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
 from devui.runtime.agents.agent_tree import branch_below
 from devui.runtime.agents.base_agent import BaseAgent, events_of, warn_if_idle
-from devui.runtime.agents.hand_over import merged
+from devui.runtime.agents.hand_over import merge
 from devui.runtime.agents.invocation_context import forget
 from devui.runtime.events.event import Event
 
@@ -40,7 +40,7 @@ class ParallelAgent(BaseAgent):
         ]
         names = {agent.name for agent in self.sub_agents}
         escalated = False
-        async with aclosing(merged(runs, ctx.abort_switch.passages)) as events:
+        async with aclosing(merge(runs, ctx.abort_switch.passages)) as events:
             async for event in events:
                 yield event
                 if event.actions.escalate and event.author in names:

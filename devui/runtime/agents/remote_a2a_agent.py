@@ -176,7 +176,7 @@ class RemoteA2aAgent(BaseAgent):
             )
             yield Event(author=self.name, branch=ctx.branch, content=types.Content())
             return
-        sent = as_json(message)
+        message_json = as_json(message)
         request = request_of(message, self._metadata(ctx, message) if self._metadata else {})
         answer = Answer(self.name, ctx.branch, self._from)
         try:
@@ -187,21 +187,21 @@ class RemoteA2aAgent(BaseAgent):
             ):
                 async for item in items:
                     for event in answer.take(item):
-                        yield _with_request(event, sent)
+                        yield _with_request(event, message_json)
             for event in answer.end():
-                yield _with_request(event, sent)
+                yield _with_request(event, message_json)
         except (A2AClientError, AgentCardResolutionError) as error:
             for event in answer.whole():
-                yield _with_request(event, sent)
-            yield _with_request(self._error(ctx, error), sent)
+                yield _with_request(event, message_json)
+            yield _with_request(self._error(ctx, error), message_json)
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         """The agent as a node of a workflow: the first text that it answers is its output."""
-        told = False
+        has_output = False
         async with aclosing(super()._run_impl(ctx=ctx, node_input=node_input)) as events:
             async for event in events:
-                if not told and _is_text_answered(event, self.name):
-                    event.node_info.message_as_output = told = True
+                if not has_output and _is_text_answered(event, self.name):
+                    event.node_info.message_as_output = has_output = True
                 yield event
 
     def _error(self, ctx: InvocationContext, error: Exception) -> Event:

@@ -49,13 +49,13 @@ class ToolThreadPoolConfig(BaseModel):
 
 
 def _max_llm_calls() -> int:
-    given = os.environ.get("ADK_MAX_LLM_CALLS") or _DEFAULT_MAX_LLM_CALLS
+    setting = os.environ.get("ADK_MAX_LLM_CALLS") or _DEFAULT_MAX_LLM_CALLS
     try:
-        return int(given)
+        return int(setting)
     except ValueError:
         logger.warning(
             "ADK_MAX_LLM_CALLS is %r, which is no whole number: runs may ask models %s times.",
-            given,
+            setting,
             _DEFAULT_MAX_LLM_CALLS,
         )
         return _DEFAULT_MAX_LLM_CALLS

@@ -43,7 +43,7 @@ class SequentialAgent(BaseAgent):
                 async for event in events:
                     yield event
                     pause.watch(event)
-            if pause.needed:
+            if pause.is_needed:
                 return
         if ctx.is_resumable and self.sub_agents:
             yield self._create_agent_state_event(ctx, end_of_agent=True)

@@ -68,13 +68,15 @@ def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> bool:
     ]
     session = ctx.session.model_copy(update={"events": before})  # in which the agents still wait
     ctx = ctx.model_copy(update={"session": session})
-    answered = _newly_answered(answer, before)
-    asked = [e for e in before if any(call.id in answered for call in e.get_function_calls())]
-    timely = [event for event in asked if not _is_late(ctx, node, event)]
+    answered_ids = _newly_answered(answer, before)
+    questions = [
+        e for e in before if any(call.id in answered_ids for call in e.get_function_calls())
+    ]
+    timely = [event for event in questions if not _is_late(ctx, node, event)]
     calls = (call_around(before, event) for event in timely)
     callers = {event.author for event in (*timely, *filter(None, calls))}
     _note_others(ctx, node, timely, callers)
-    return bool(timely or not asked)
+    return bool(timely or not questions)
 
 
 def _is_late(ctx: InvocationContext, node: BaseAgent, request: Event) -> bool:
@@ -89,9 +91,9 @@ def _is_late(ctx: InvocationContext, node: BaseAgent, request: Event) -> bool:
 
 def _newly_answered(answer: Event, before: Sequence[Event]) -> set[str | None]:
     """What the answer does not merely repeat; what is said of a call for a job may change."""
-    known = answered_calls(before, by="user")
+    earlier_ids = answered_calls(before, by="user")
     responses = answer.get_function_responses()
-    old = {each.id for each in responses if is_request(each.name)} & known
+    old = {each.id for each in responses if is_request(each.name)} & earlier_ids
     return {each.id for each in responses} - old
 
 
@@ -192,8 +194,8 @@ def _note(
             waiting = noted_waiting(request, agent.name)
             state["times_looped"] = waiting.round if waiting else 0
         elif isinstance(agent, ParallelAgent):
-            done = [each.name for each in agent.sub_agents if not _is_asked(each, callers)]
-            ctx.end_of_agents.update(dict.fromkeys(done, True))
+            names = [each.name for each in agent.sub_agents if not _is_asked(each, callers)]
+            ctx.end_of_agents.update(dict.fromkeys(names, True))
         ctx.agent_states[ctx.agent_state_key(agent.name)] = state
 
 

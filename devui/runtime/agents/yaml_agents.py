@@ -20,7 +20,7 @@ from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.tools.agent_tool import AgentTool
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
-from devui.runtime.yaml_text import parsed_yaml
+from devui.runtime.yaml_text import parse_yaml
 
 REFUSED: Final = frozenset(
     {
@@ -64,7 +64,7 @@ def agent_from_yaml(file: Path) -> BaseAgent:
 def _read(file: Path, above: frozenset[Path]) -> BaseAgent:
     """The agent of a file that those `above` refer to."""
     try:
-        data = parsed_yaml(file.read_text(encoding="utf-8"))
+        data = parse_yaml(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"{file} cannot be read: {error.strerror}") from error
     except ValueError as error:
@@ -85,12 +85,12 @@ class _File:
     def agent(self, data: Mapping[str, Any]) -> BaseAgent:
         """The agent that the keys describe."""
         kind = self._class(data.get("agent_class") or "LlmAgent")
-        given = {}
+        arguments = {}
         for key, value in data.items():
             if key != "agent_class":
                 field = self._field(kind, str(key))
-                given[field] = self._value(str(key), field, value)
-        agent: BaseAgent = kind(**given)
+                arguments[field] = self._value(str(key), field, value)
+        agent: BaseAgent = kind(**arguments)
         return agent
 
     def _class(self, name: Any) -> type[BaseAgent]:
@@ -118,8 +118,8 @@ class _File:
         if key != field and key.endswith(_CODE):
             return self._code(key, value)
         if field.endswith("_callback"):
-            named = value if isinstance(value, list) else [value]
-            return [self._code(key, each) for each in named]
+            entries = value if isinstance(value, list) else [value]
+            return [self._code(key, each) for each in entries]
         if field == "sub_agents":
             return [self._reference(each) for each in self._list(key, value)]
         if field == "tools":
@@ -163,10 +163,10 @@ class _File:
         return tool if args is None else tool(args)
 
     def _instance(self, kind: type[Any], args: Mapping[str, Any]) -> Any:
-        given = dict(args)
-        if issubclass(kind, AgentTool) and "agent" in given:
-            given["agent"] = self._reference(given["agent"])
-        return kind(**given)
+        arguments = dict(args)
+        if issubclass(kind, AgentTool) and "agent" in arguments:
+            arguments["agent"] = self._reference(arguments["agent"])
+        return kind(**arguments)
 
     def _code(self, key: str, value: Any) -> Any:
         """What a dotted path names; one that begins with a dot is of the agent's own package."""

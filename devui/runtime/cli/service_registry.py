@@ -16,7 +16,7 @@ from devui.runtime.artifacts.file_artifact_service import FileArtifactService
 from devui.runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
-from devui.runtime.yaml_text import parsed_yaml
+from devui.runtime.yaml_text import parse_yaml
 
 _logger = logging.getLogger("devui.agents")
 
@@ -95,7 +95,7 @@ def load_services_module(agents_dir: str) -> None:
     try:
         for name in _FILES:
             if (folder / name).is_file():
-                _register(parsed_yaml((folder / name).read_text(encoding="utf-8")))
+                _register(parse_yaml((folder / name).read_text(encoding="utf-8")))
         if (folder / "services.py").is_file():
             importlib.import_module("services")
     # Code of the project may raise anything.
@@ -121,4 +121,4 @@ def _register(data: Any) -> None:
 
 
 def _factory(kind: type[Any]) -> ServiceFactory:
-    return lambda uri, **given: kind(uri=uri, **given)
+    return lambda uri, **options: kind(uri=uri, **options)

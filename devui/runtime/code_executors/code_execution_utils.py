@@ -26,25 +26,25 @@ class FoundCode:
 
 
 def find_code(
-    content: types.Content, delimiters: Sequence[Delimiters], *, planned: bool = False
+    content: types.Content, delimiters: Sequence[Delimiters], *, is_planned: bool = False
 ) -> FoundCode | None:
     """The first code that nobody has run yet: a part of its own, or a fenced block of the text.
 
     The model's thoughts are kept and not searched; under a planner, which marks what it reads as
-    thoughts (`planned`), only those that the model has signed are its own. What follows the code
+    thoughts (`is_planned`), only those that the model has signed are its own. What follows the code
     is left out: the model wrote it before it knew the result.
     """
     thoughts = [
         part
         for part in content.parts or []
-        if part.thought and (part.thought_signature or not planned)
+        if part.thought and (part.thought_signature or not is_planned)
     ]
-    said = [part for part in content.parts or [] if part not in thoughts]
-    found = first_code(said, delimiters)
-    if found is None:
+    answer_parts = [part for part in content.parts or [] if part not in thoughts]
+    match = first_code(answer_parts, delimiters)
+    if match is None:
         return None
-    code, kept = found
-    return FoundCode(code, content.model_copy(update={"parts": [*thoughts, *kept]}))
+    code, parts = match
+    return FoundCode(code, content.model_copy(update={"parts": [*thoughts, *parts]}))
 
 
 def first_code(
@@ -61,8 +61,8 @@ def first_code(
         return None
     before, code = block
     first = next(part for part in parts if part.text)
-    said = [first.model_copy(update={"text": before})] if before else []
-    return code, [*said, code_part(code)]
+    introduction = [first.model_copy(update={"text": before})] if before else []
+    return code, [*introduction, code_part(code)]
 
 
 def _first_block(text: str, delimiters: Sequence[Delimiters]) -> tuple[str, str] | None:
@@ -92,14 +92,16 @@ def result_part(result: CodeExecutionResult) -> types.Part:
             outcome=types.Outcome.OUTCOME_FAILED, output=result.stderr
         )
         return types.Part(code_execution_result=failed)
-    told = []
+    sections = []
     if result.stdout or not result.output_files:
-        told.append(f"Code execution result:\n{result.stdout}\n")
+        sections.append(f"Code execution result:\n{result.stdout}\n")
     if result.output_files:
         names = ",".join(f"`{file.name}`" for file in result.output_files)
-        told.append(f"Saved artifacts:\n{names}")
-    done = types.CodeExecutionResult(outcome=types.Outcome.OUTCOME_OK, output="\n\n".join(told))
-    return types.Part(code_execution_result=done)
+        sections.append(f"Saved artifacts:\n{names}")
+    outcome = types.CodeExecutionResult(
+        outcome=types.Outcome.OUTCOME_OK, output="\n\n".join(sections)
+    )
+    return types.Part(code_execution_result=outcome)
 
 
 def as_plain_text(content: types.Content, block: Delimiters, result: Delimiters) -> types.Content:
@@ -111,12 +113,12 @@ def as_plain_text(content: types.Content, block: Delimiters, result: Delimiters)
     if last is None or content.parts is None:
         return content
     if last.executable_code:
-        shown = types.Part(text=f"{block[0]}{last.executable_code.code or ''}{block[1]}")
-        return content.model_copy(update={"parts": [*content.parts[:-1], shown]})
+        text_part = types.Part(text=f"{block[0]}{last.executable_code.code or ''}{block[1]}")
+        return content.model_copy(update={"parts": [*content.parts[:-1], text_part]})
     if last.code_execution_result and len(content.parts) == 1:
         output = last.code_execution_result.output
-        shown = types.Part(text=f"{result[0]}{output}{result[1]}" if output is not None else "")
-        return types.Content(role="user", parts=[shown])
+        text_part = types.Part(text=f"{result[0]}{output}{result[1]}" if output is not None else "")
+        return types.Content(role="user", parts=[text_part])
     return content
 
 
@@ -171,19 +173,19 @@ class CodeExecutionUtils:
     def get_encoded_file_content(data: bytes) -> bytes:
         """The base64 form of these bytes; what already is base64 stays."""
         try:
-            return data if base64.b64encode(base64.b64decode(data)) == data else _encoded(data)
+            return data if base64.b64encode(base64.b64decode(data)) == data else _encode(data)
         except binascii.Error:
-            return _encoded(data)
+            return _encode(data)
 
     @staticmethod
     def extract_code_and_truncate_content(
         content: types.Content, code_block_delimiters: Sequence[Delimiters]
     ) -> str | None:
         """The first code that has no result, or None; the content then ends with that code."""
-        found = first_code(content.parts or [], code_block_delimiters)
-        if found is None:
+        match = first_code(content.parts or [], code_block_delimiters)
+        if match is None:
             return None
-        code, content.parts = found
+        code, content.parts = match
         return code
 
     @staticmethod
@@ -209,5 +211,5 @@ class CodeExecutionUtils:
         content.parts, content.role = plain.parts, plain.role
 
 
-def _encoded(data: bytes) -> bytes:
+def _encode(data: bytes) -> bytes:
     return base64.b64encode(data)

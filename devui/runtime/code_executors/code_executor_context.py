@@ -53,8 +53,8 @@ class CodeExecutorContext:
 
     def add_input_files(self, input_files: list[File]) -> None:
         """Let code read these files, too."""
-        known = self._state.get(_FILES) or []
-        self._state[_FILES] = [*known, *(asdict(file) for file in input_files)]
+        files = self._state.get(_FILES) or []
+        self._state[_FILES] = [*files, *(asdict(file) for file in input_files)]
 
     def clear_input_files(self) -> None:
         """Forget all input files, and which of them were looked at."""
@@ -80,11 +80,11 @@ class CodeExecutorContext:
     ) -> None:
         """Keep what an execution gave."""
         results = self._state.get(_RESULTS) or {}
-        made = {
+        entry = {
             "code": code,
             "result_stdout": result_stdout,
             "result_stderr": result_stderr,
             "timestamp": int(get_time()),
         }
-        own = [*results.get(invocation_id, []), made]
+        own = [*results.get(invocation_id, []), entry]
         self._state[_RESULTS] = {**results, invocation_id: own}

@@ -82,7 +82,7 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
         try:
             out, error = process.communicate(code, self.timeout_seconds)
         except subprocess.TimeoutExpired:
-            out, error = _ended(process)
+            out, error = _end(process)
             late = f"The code was ended after {self.timeout_seconds} seconds."
             error = f"{error}\n{late}" if error else late
             return CodeExecutionResult(stdout=out, stderr=error, exit_code=process.returncode)
@@ -96,7 +96,7 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": modules, "PYTHONIOENCODING": "utf-8"}
 
 
-def _ended(process: subprocess.Popen[str]) -> tuple[str, str]:
+def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
     """End a process and its children; what they wrote until then."""
     _signal(process, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):

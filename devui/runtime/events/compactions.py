@@ -98,7 +98,7 @@ class CompactedEvents:
         by_time = sorted(self._summaries, key=lambda each: each.start)
         starts, ends = [each.start for each in by_time], [each.end for each in by_time]
         place = {each.index: each.index for each in by_time}
-        shown = []
+        items = []
         for index, event in enumerate(self._events):
             time = event.timestamp
             # None contains another, so those that began later also end later.
@@ -106,28 +106,28 @@ class CompactedEvents:
             covering = [each.index for each in around if index < each.index]
             place.update(dict.fromkeys(covering, index))
             if not covering and event.actions.compaction is None:
-                shown.append(_Item(index, index, event))
-        told = [self._summary_item(each, place[each.index]) for each in self._summaries]
-        return sorted([*shown, *told], key=_Item.order)
+                items.append(_Item(index, index, event))
+        summaries = [self._summary_item(each, place[each.index]) for each in self._summaries]
+        return sorted([*items, *summaries], key=_Item.order)
 
     def _sum_up(self, new: _Range) -> None:
         if any(each.contains(new) and not new.contains(each) for each in self._summaries):
             return
-        gone = {each.index for each in self._summaries if new.contains(each)}
-        self._summaries = [each for each in self._summaries if each.index not in gone] + [new]
+        obsolete = {each.index for each in self._summaries if new.contains(each)}
+        self._summaries = [each for each in self._summaries if each.index not in obsolete] + [new]
         times = (self._events[index].timestamp for index in range(new.index - 1, -1, -1))
         covered = next((n for n, time in enumerate(times, 1) if new.start <= time <= new.end), 0)
         self._items = [
             each
             for each in self._items
-            if each.index not in gone
+            if each.index not in obsolete
             and (each.is_summary or not new.start <= each.event.timestamp <= new.end)
         ]
         insort(self._items, self._summary_item(new, new.index - covered), key=_Item.order)
 
     def _summary_item(self, summary: _Range, place: int) -> _Item:
-        told = _summary_event(self._events[summary.index], self._agent)
-        return _Item(place, summary.index, told, is_summary=True)
+        event = _summary_event(self._events[summary.index], self._agent)
+        return _Item(place, summary.index, event, is_summary=True)
 
 
 def _ranges(events: Sequence[Event]) -> list[_Range]:
@@ -137,12 +137,12 @@ def _ranges(events: Sequence[Event]) -> list[_Range]:
         for index, event in enumerate(events)
         if event.actions.compaction is not None
     ]
-    shown: list[_Range] = []
+    maximal: list[_Range] = []
     # What comes before in this order does not begin later: then it contains what ends no later.
     for each in sorted(ranges, key=lambda each: (each.start, -each.end, -each.index)):
-        if not shown or each.end > shown[-1].end:
-            shown.append(each)
-    return sorted(shown, key=lambda each: each.index)
+        if not maximal or each.end > maximal[-1].end:
+            maximal.append(each)
+    return sorted(maximal, key=lambda each: each.index)
 
 
 def _summary_event(event: Event, agent: str) -> Event:
@@ -161,7 +161,9 @@ def _summary_event(event: Event, agent: str) -> Event:
 def _with_lost_calls(remaining: Sequence[Event], events: Sequence[Event]) -> Iterator[Event]:
     """The kept events, and before a response whose call was covered, that call."""
     there = {call.id for event in remaining for call in event.get_function_calls()}
-    answered = {response.id for event in remaining for response in event.get_function_responses()}
+    answered_ids = {
+        response.id for event in remaining for response in event.get_function_responses()
+    }
     for event in remaining:
         for response in event.get_function_responses():
             source = None if response.id in there else _calling(response.id, events)
@@ -170,7 +172,7 @@ def _with_lost_calls(remaining: Sequence[Event], events: Sequence[Event]) -> Ite
             siblings = {call.id for call in source.get_function_calls()}
             there |= siblings
             yield source
-            yield from (e for e in events if _response_ids(e) & (siblings - answered))
+            yield from (e for e in events if _response_ids(e) & (siblings - answered_ids))
         yield event
 
 

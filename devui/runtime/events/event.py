@@ -229,26 +229,26 @@ def _tell_of_ignored(kind: type[Event], data: dict[str, Any]) -> None:
 
 def _expanded(data: dict[str, Any], shorthands: frozenset[str]) -> dict[str, Any]:
     """`data` with each shorthand moved to the field it stands for."""
-    given = {name: data[name] for name in shorthands & data.keys() if data[name] is not None}
+    values = {name: data[name] for name in shorthands & data.keys() if data[name] is not None}
     data = {name: value for name, value in data.items() if name not in shorthands}
-    if "message" in given:
+    if "message" in values:
         if data.get("content") is not None:
             raise ValueError("Give an Event either `message` or `content`, not both.")
-        data["content"] = _as_content(given["message"])
+        data["content"] = _as_content(values["message"])
     actions = {}
-    if "state" in given:
-        actions["state_delta"] = given["state"]
-    if "route" in given:
-        actions["route"] = given["route"]
+    if "state" in values:
+        actions["state_delta"] = values["state"]
+    if "route" in values:
+        actions["route"] = values["route"]
     if actions:
-        data["actions"] = _merged(data.get("actions"), actions)
-    if "node_path" in given:
+        data["actions"] = _merge(data.get("actions"), actions)
+    if "node_path" in values:
         key = "nodeInfo" if "nodeInfo" in data else "node_info"
-        data[key] = _merged(data.get(key), {"path": given["node_path"]})
+        data[key] = _merge(data.get(key), {"path": values["node_path"]})
     return data
 
 
-def _merged(value: Any, changes: dict[str, Any]) -> Any:
+def _merge(value: Any, changes: dict[str, Any]) -> Any:
     """`changes` laid over a model, a dict or nothing; other things are left to validation."""
     if isinstance(value, EventActions | NodeInfo):
         return value.model_copy(update=changes)

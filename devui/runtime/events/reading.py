@@ -122,7 +122,7 @@ def _read_any(text: str | bytes) -> Event:
     try:
         return Event.model_validate_json(text)
     except ValidationError as error:
-        if not any(_TOO_DEEP in found["msg"] for found in error.errors(include_url=False)):
+        if not any(_TOO_DEEP in detail["msg"] for detail in error.errors(include_url=False)):
             raise
         try:
             return read_deep(Event, text)
@@ -173,9 +173,9 @@ def _of_type(kind: Any) -> CoreSchema | None:
     origin = get_origin(kind)
     if origin is None:
         return _of_enum(kind)
-    given = [_of_type(each) for each in get_args(kind) if each is not NoneType]
-    inner = [each for each in given if each is not None]
-    if len(inner) < len(given):
+    readers = [_of_type(each) for each in get_args(kind) if each is not NoneType]
+    inner = [each for each in readers if each is not None]
+    if len(inner) < len(readers):
         return None
     if origin in (Union, UnionType):
         return schemas.nullable_schema(inner[0]) if len(inner) == 1 else None

@@ -47,15 +47,15 @@ def _is_answer(event: Event) -> bool:
 
 def _open_calls(ctx: InvocationContext) -> dict[_Caller, list[types.FunctionCall]]:
     events = ctx.history.events
-    answered = {r.id for event in events for r in event.get_function_responses()}
-    found: dict[_Caller, list[types.FunctionCall]] = {}
+    answered_ids = {r.id for event in events for r in event.get_function_responses()}
+    open_calls: dict[_Caller, list[types.FunctionCall]] = {}
     for event in events:
         awaited = event.long_running_tool_ids or set()
         caller = _Caller(event.author, event.branch, event.isolation_scope)
         for call in event.get_function_calls():
-            if call.id not in answered and call.id not in awaited:
-                found.setdefault(caller, []).append(call)
-    return found
+            if call.id not in answered_ids and call.id not in awaited:
+                open_calls.setdefault(caller, []).append(call)
+    return open_calls
 
 
 def _event(ctx: InvocationContext, caller: _Caller, calls: list[types.FunctionCall]) -> Event:

@@ -39,8 +39,8 @@ class OpenTasks:
         """
         if not _gives_tasks(root):
             return None
-        history, done = session.events, self._closed.of(session)
-        task = _latest_open(history, history[done.count - 1] if done else None)
+        history, beginning = session.events, self._closed.of(session)
+        task = _latest_open(history, history[beginning.count - 1] if beginning else None)
         if task is None:
             self._closed.keep(session, None)
         return task
@@ -48,23 +48,23 @@ class OpenTasks:
 
 def _latest_open(history: Sequence[Event], closing: Event | None) -> Answered | None:
     """The latest task that is open; none was when `closing` was the last event."""
-    ended: set[str | None] = {None}
+    closed_scopes: set[str | None] = {None}
     aborted: set[str] = set()
     latest: dict[str | None, Event] = {}
     for event in live_events_backwards(history):
         if event is closing and not latest:
             return None
-        if opened := _opened(event, latest):
-            return opened
+        if task := _opened_task(event, latest):
+            return task
         scope = event.isolation_scope
-        ended.update(response.id for response in event.get_function_responses())
+        closed_scopes.update(response.id for response in event.get_function_responses())
         if event.error_code == INVOCATION_ABORTED:
             aborted.add(event.invocation_id)
         if finishing_response(event) is not None or event.invocation_id in aborted:
             # What an agent leaves behind its finish, as a callback does, opens nothing.
-            ended.add(scope)
+            closed_scopes.add(scope)
             latest.pop(scope, None)
-        elif scope not in ended and event.actions.compaction is None:
+        elif scope not in closed_scopes and event.actions.compaction is None:
             latest.setdefault(scope, event)
     return None
 
@@ -76,7 +76,7 @@ def _gives_tasks(root: BaseNode) -> bool:
     return any(isinstance(each, LlmAgent) and each.mode == "task" for each in family(root))
 
 
-def _opened(event: Event, latest: Mapping[str | None, Event]) -> Answered | None:
+def _opened_task(event: Event, latest: Mapping[str | None, Event]) -> Answered | None:
     """The task that began with the event, if it is one of those; `latest` has their last events."""
     for call in event.get_function_calls():
         if call.id in latest:

@@ -9,7 +9,7 @@ from typing import Any
 from google.genai import types
 
 from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.hand_over import followed
+from devui.runtime.agents.hand_over import follow
 from devui.runtime.agents.invocation_context import (
     INTERNAL_METADATA,
     InvocationContext,
@@ -30,7 +30,7 @@ from devui.runtime.workflow.node_run import only_says_that_a_node_ended
 _KEPT = frozenset({"id", "invocation_id", "timestamp"})
 
 
-def replaced(event: Event, replacement: Event) -> Event:
+def replace_event(event: Event, replacement: Event) -> Event:
     """`event` with every field that was set on `replacement`.
 
     Id, invocation and time stay, and so does the author if the replacement names none, and the
@@ -156,7 +156,7 @@ async def _seal_quietly(ctx: InvocationContext, node: BaseNode) -> None:
 
 def _events(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
     return (
-        followed(node, ctx, anew=ctx.resumed_at is None)
+        follow(node, ctx, anew=ctx.resumed_at is None)
         if isinstance(node, BaseAgent)
         else root_events(ctx, node)
     )
@@ -177,7 +177,7 @@ async def _commit(ctx: InvocationContext, event: Event) -> Event:
         noted = internal_metadata(event)
         replacement = await plugins.run_on_event_callback(invocation_context=ctx, event=event)
         if replacement is not None:
-            event = replaced(event, replacement)
+            event = replace_event(event, replacement)
             label(ctx, event)
         if noted:
             event.custom_metadata = {**noted, **(event.custom_metadata or {})}

@@ -48,14 +48,14 @@ def has_come_of(question: str, place: int, history: Sequence[Event]) -> bool:
     asking = history[place]
     about = set(subjects([call for call in asking.get_function_calls() if call.id == question]))
     later = [event for event in history[answer + 1 :] if event.author != "user"]
-    told: set[str | None] = set()
+    ids: set[str | None] = set()
     for event in later:
-        told.update(response.id for response in event.get_function_responses())
-        told.difference_update(event.actions.requested_auth_configs)  # it was no good: ask anew
-    if not told.isdisjoint(about | calls_around(asking)):
+        ids.update(response.id for response in event.get_function_responses())
+        ids.difference_update(event.actions.requested_auth_configs)  # it was no good: ask anew
+    if not ids.isdisjoint(about | calls_around(asking)):
         return True
-    made = {call.id for event in history[:place] for call in event.get_function_calls()}
-    if not made.isdisjoint(about):
+    call_ids = {call.id for event in history[:place] for call in event.get_function_calls()}
+    if not call_ids.isdisjoint(about):
         return False
     return any(_place(event) == _place(asking) and not event.error_code for event in later)
 
@@ -144,7 +144,7 @@ class Answered:
         return self.begun_in or self.event.invocation_id
 
 
-def answered(message: types.Content | None, history: Sequence[Event]) -> Answered | None:
+def find_answer(message: types.Content | None, history: Sequence[Event]) -> Answered | None:
     """The calls of the history that the message answers; None if it answers none by id.
 
     Raises ValueError for an id that nobody asked about, and for answers to several invocations.
@@ -154,21 +154,21 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
     ids = [response.id for response in responses if response.id]
     if not ids:
         return None
-    later, asked = _asking_events(set(ids), history)
-    if missing := set(ids) - asked.keys():
-        made = {call.id for event in history for call in event.get_function_calls()}
-        why = "a rewind has taken back" if missing <= made else "the session does not have"
+    later, places = _asking_events(set(ids), history)
+    if missing := set(ids) - places.keys():
+        call_ids = {call.id for event in history for call in event.get_function_calls()}
+        why = "a rewind has taken back" if missing <= call_ids else "the session does not have"
         raise ValueError(
             f"new_message answers function calls that {why}: {sorted(missing)}. Give each function"
             " response the id of a call that is there."
         )
-    events = {each: later[index] for each, index in asked.items()}
+    events = {each: later[index] for each, index in places.items()}
     if len({event.invocation_id for event in events.values()}) > 1:
         raise ValueError(
             "new_message answers function calls of several invocations; send one each."
         )
-    old = repeated(responses, asked, later)
-    over = old.issuperset(ids) and _have_come(asked, live_events(history), len(later))
+    old = repeated(responses, places, later)
+    over = old.issuperset(ids) and _have_come(places, live_events(history), len(later))
     ids = [each for each in ids if each not in old] or ids
     events = {each: events[each] for each in ids}
     calls = (call_around(history, event) for event in events.values())
@@ -195,16 +195,16 @@ def _asking_events(
     Of several calls of one id the last; reads the history backwards and no further than needed.
     """
     newest_first: list[Event] = []
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for event in live_events_backwards(history):
         newest_first.append(event)
         for call in event.get_function_calls():
             if call.id in ids:
-                found.setdefault(call.id, len(newest_first))
-        if len(found) == len(ids):
+                numbers.setdefault(call.id, len(newest_first))
+        if len(numbers) == len(ids):
             break
     end = len(newest_first)
-    return newest_first[::-1], {each: end - number for each, number in found.items()}
+    return newest_first[::-1], {each: end - number for each, number in numbers.items()}
 
 
 def _have_come(questions: Mapping[str, int], live: Sequence[Event], later: int) -> bool:

@@ -68,14 +68,14 @@ def agent_of_turn(
         ValueError: the invocation cannot be resumed because its app records no checkpoints.
     """
     if ctx.resumed_at is None and answer is None:
-        return _placed(ctx, root, choose(ctx.session, root))
+        return _place(ctx, root, choose(ctx.session, root))
     ctx.populate_invocation_agent_states()
     if answer is not None:
         return _answering(ctx, root, answer)
     if ctx.is_resumable:
-        return _placed(ctx, root, _first(ctx, root))
+        return _place(ctx, root, _first(ctx, root))
     if isinstance(root, LlmAgent):
-        return _placed(ctx, root, choose(ctx.session, root))
+        return _place(ctx, root, choose(ctx.session, root))
     raise ValueError(
         f"Invocation {ctx.invocation_id!r} cannot be resumed: its app records no checkpoints. "
         "Give App resumability_config=ResumabilityConfig(is_resumable=True)."
@@ -85,11 +85,11 @@ def agent_of_turn(
 def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> BaseAgent:
     caller, branch = caller_of(root, answer.event, ctx.session.events)
     first = _first(ctx, root) if ctx.is_resumable else None
-    begun = {caller.name, *ctx.agent_states, *ctx.end_of_agents}
+    names = {caller.name, *ctx.agent_states, *ctx.end_of_agents}
     is_over = first is not None and bool(ctx.end_of_agents.get(first.name))
     is_done = is_over and isinstance(caller.parent_agent, WORKFLOWS)  # the answer is only kept
-    if first and first.name in begun and (is_done or not is_over):
-        return _placed(ctx, root, first)
+    if first and first.name in names and (is_done or not is_over):
+        return _place(ctx, root, first)
     top = caller if is_over else note_progress(ctx, caller, answer.events, answer.callers)
     if top is caller:
         forget(ctx, caller)  # a call may be answered again when its turn is over
@@ -97,7 +97,7 @@ def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> Bas
     return _begun_with(ctx, root, top)
 
 
-def _placed(ctx: InvocationContext, root: BaseAgent, agent: BaseAgent) -> BaseAgent:
+def _place(ctx: InvocationContext, root: BaseAgent, agent: BaseAgent) -> BaseAgent:
     """Put `ctx` on the agent, its branch and its place in the tree."""
     if agent is not root:
         ctx.branch = latest_branch(agent, ctx.session.events)

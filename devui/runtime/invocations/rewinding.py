@@ -61,9 +61,9 @@ def _state_delta(session: Session, before: Sequence[Event]) -> dict[str, Any]:
     """
     state, then = session.state, _state(session, before)
     restored = {key: value for key, value in then.items() if state.get(key) != value}
-    written = {key for event in session.events for key in event.actions.state_delta}
-    gone = (key for key in state if key in written and key not in then)
-    return restored | {key: None for key in gone if not key.startswith(_OTHER_SCOPES)}
+    written_keys = {key for event in session.events for key in event.actions.state_delta}
+    absent_keys = (key for key in state if key in written_keys and key not in then)
+    return restored | {key: None for key in absent_keys if not key.startswith(_OTHER_SCOPES)}
 
 
 def _state(session: Session, before: Sequence[Event]) -> dict[str, Any]:

@@ -54,9 +54,9 @@ def _toolsets(node: BaseNode) -> Iterator[_Closes]:
         if isinstance(node.instruction, _Closes):
             yield node.instruction
         for tool in node.tools:
-            called = tool.node if isinstance(tool, NodeTool) else tool
-            if isinstance(called, BaseNode):
-                yield from _toolsets(called)
+            inner = tool.node if isinstance(tool, NodeTool) else tool
+            if isinstance(inner, BaseNode):
+                yield from _toolsets(inner)
     for below in nodes_below(node):
         yield from _toolsets(below)
 

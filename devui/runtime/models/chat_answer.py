@@ -13,7 +13,13 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from devui.runtime.jsonable import sendable, without_open_half
 from devui.runtime.models.chat_dialect import Json
-from devui.runtime.models.chat_thoughts import call_signature, joined, plain_id, strings, thoughts
+from devui.runtime.models.chat_thoughts import (
+    call_signature,
+    join_thoughts,
+    plain_id,
+    strings,
+    thoughts,
+)
 from devui.runtime.models.llm_response import LlmResponse
 
 # Calls of tools in answers of chat completions, carelessly written too (adk-runtime 9.4).
@@ -88,8 +94,8 @@ class ChatCalls:
         return [call.part() for _, call in sorted(self._all, key=_index)]
 
 
-def _index(numbered: tuple[int, ChatCall]) -> int:
-    return numbered[0]
+def _index(entry: tuple[int, ChatCall]) -> int:
+    return entry[0]
 
 
 def read_arguments(text: str) -> Json | None:
@@ -165,19 +171,19 @@ def written_calls(text: str, tools: Collection[str]) -> tuple[str, list[types.Pa
         calls.extend(call)
         return "" if call else match[0]
 
-    left = _DEEPSEEK.sub(take, text)
+    rest = _DEEPSEEK.sub(take, text)
     if calls:
-        left = _DEEPSEEK_FRAME.sub("", left)
-    kept: list[str] = []
-    done, start = 0, left.find("{")
+        rest = _DEEPSEEK_FRAME.sub("", rest)
+    pieces: list[str] = []
+    done, start = 0, rest.find("{")
     while start >= 0:
-        value, end = _object(left, start)
+        value, end = _object(rest, start)
         if call := _call(value, tools):
             calls.extend(call)
-            kept.append(left[done:start])
+            pieces.append(rest[done:start])
             done = end
-        start = left.find("{", end)
-    return ("".join([*kept, left[done:]]).strip(), calls) if calls else (text, [])
+        start = rest.find("{", end)
+    return ("".join([*pieces, rest[done:]]).strip(), calls) if calls else (text, [])
 
 
 def _object(text: str, start: int) -> tuple[Any, int]:
@@ -191,8 +197,8 @@ def _object(text: str, start: int) -> tuple[Any, int]:
 def _call(value: Any, tools: Collection[str]) -> list[types.Part]:
     if not isinstance(value, dict) or value.get("name") not in tools:
         return []
-    given: Json | str | None = value.get("arguments")
-    arguments = read_arguments(given) if isinstance(given, str) else given
+    raw: Json | str | None = value.get("arguments")
+    arguments = read_arguments(raw) if isinstance(raw, str) else raw
     if not isinstance(arguments, dict):
         return []
     call_id = str(value["id"]) if value.get("id") else None
@@ -257,8 +263,8 @@ class ChatAnswer:
         calls = self._calls.parts()
         text = "".join([*self._text, sendable(self._half)])
         if self._tools and not calls:
-            text, written = written_calls(text, self._tools)
-            calls.extend(written)
+            text, calls_in_text = written_calls(text, self._tools)
+            calls.extend(calls_in_text)
         parts = [
             *self._kept_thoughts(calls=bool(calls)),
             *_texts([text]),
@@ -282,7 +288,7 @@ class ChatAnswer:
         )
 
     def _kept_thoughts(self, *, calls: bool) -> list[types.Part]:
-        whole = joined(self._thoughts)
+        whole = join_thoughts(self._thoughts)
         if self._shows_thoughts:
             return whole
         return [one for one in whole if one.thought_signature] if calls else []
@@ -303,14 +309,14 @@ class ChatAnswer:
         for position, call in enumerate(message.get("tool_calls") or []):
             index = call.get("index") if key == "delta" else None  # whole ones are no pieces
             self._calls.add(call, position if index is None else index)
-        thought = thoughts(message)
-        said = "".join(strings(message.get("content") or message.get("refusal")))
-        said, self._half = without_open_half(self._half + said)
-        text = [sendable(said)] if said else []
-        self._thoughts += thought
+        thought_parts = thoughts(message)
+        piece = "".join(strings(message.get("content") or message.get("refusal")))
+        piece, self._half = without_open_half(self._half + piece)
+        text = [sendable(piece)] if piece else []
+        self._thoughts += thought_parts
         self._text += text
-        shown = [one for one in thought if one.text] if self._shows_thoughts else []
-        return [*shown, *_texts(text)]
+        visible_parts = [one for one in thought_parts if one.text] if self._shows_thoughts else []
+        return [*visible_parts, *_texts(text)]
 
 
 def usage(numbers: Json) -> types.GenerateContentResponseUsageMetadata:
@@ -329,17 +335,17 @@ def _cached(numbers: Json) -> int | None:
     """The tokens of the request that came from a cache, under any of their names."""
     details = numbers.get("prompt_tokens_details") or {}
     if isinstance(details, list):
-        counted = [one.get("cached_tokens") for one in details if isinstance(one, dict)]
-        return sum(count for count in counted if count) or None
+        counts = [one.get("cached_tokens") for one in details if isinstance(one, dict)]
+        return sum(count for count in counts if count) or None
     names = ("cached_prompt_tokens", "cached_tokens", "cache_read_input_tokens")
-    found = [details.get("cached_tokens"), *map(numbers.get, names)]
-    return next((count for count in found if isinstance(count, int)), None)
+    candidates = [details.get("cached_tokens"), *map(numbers.get, names)]
+    return next((count for count in candidates if isinstance(count, int)), None)
 
 
 def _sources(chunk: Json) -> types.GroundingMetadata | None:
     """The sources of an answer of Gemini's, as litellm hands them on: one for each choice."""
-    found = chunk.get("vertex_ai_grounding_metadata")
-    first = (found or [None])[0] if isinstance(found, list) else found
+    metadata = chunk.get("vertex_ai_grounding_metadata")
+    first = (metadata or [None])[0] if isinstance(metadata, list) else metadata
     if not first:
         return None
     try:

@@ -19,7 +19,7 @@ class Dialect:
     """Whether litellm speaks Gemini's own protocol to it."""
     files: bool = False
     """Whether files are fetched by their address."""
-    joined: bool = False
+    joins_texts: bool = False
     """Whether several texts must be one."""
     tool_role: str = "tool"
     """The role of results of tools."""

@@ -39,11 +39,11 @@ def pause(attempt: int, headers: Mapping[str, str] | None = None) -> float:
         headers: Those of the answer: a service may say how long to wait.
     """
     try:
-        told = float((headers or {}).get("retry-after", ""))
+        seconds = float((headers or {}).get("retry-after", ""))
     except ValueError:  # none, or a date
-        told = -1.0
-    if 0 <= told <= _LONGEST_TOLD_SECONDS:
-        return told
+        seconds = -1.0
+    if 0 <= seconds <= _LONGEST_TOLD_SECONDS:
+        return seconds
     # Not all at once: who is refused together would come back together.
     longest: float = min(_FIRST_SECONDS * 2**attempt, _LONGEST_SECONDS)
     return longest * random.uniform(0.75, 1.0)  # noqa: S311  no secret
@@ -69,16 +69,16 @@ def completion(response: Any, body: bytes, url: str) -> Json:
     Raises ChatCompletionError if it has none: some services tell their errors with HTTP 200, and
     a wrong address may lead to a page.
     """
-    found = _parsed(body, url, response.status_code)
-    if error := found.get("error"):
+    answer = _parse(body, url, response.status_code)
+    if error := answer.get("error"):
         raise ChatCompletionError(
             response.status_code, f"{url} answered with an error: {_reason(error)}"
         )
-    if not found.get("choices"):
+    if not answer.get("choices"):
         raise ChatCompletionError(
             response.status_code, f"{url} gave no answer: {_start(body)}. Is base_url right?"
         )
-    return found
+    return answer
 
 
 async def chunks(response: Any, url: str) -> AsyncIterator[Json]:
@@ -94,7 +94,7 @@ async def chunks(response: Any, url: str) -> AsyncIterator[Json]:
             if data == b"[DONE]":
                 ended = ended or began
                 break
-            chunk = _parsed(data, url, 0)
+            chunk = _parse(data, url, 0)
             if error := chunk.get("error"):
                 raise ChatCompletionError(0, f"The service broke off its answer: {_reason(error)}")
             began = began or bool(chunk.get("choices"))
@@ -122,8 +122,8 @@ async def _data(response: Any) -> AsyncGenerator[bytes, None]:
 
 def _data_of(line: bytes) -> bytes:
     """What follows `data:`; nothing for a comment, another field, or the end of an event."""
-    field, _, told = line.partition(b":")
-    return told.strip() if field == b"data" else b""
+    field, _, value = line.partition(b":")
+    return value.strip() if field == b"data" else b""
 
 
 def has_ended(chunk: Json) -> bool:
@@ -151,17 +151,17 @@ def failure(status: int, body: bytes, url: str) -> ChatCompletionError:
         404: " Are the model's name and base_url right?",
         429: " Wait a little, or use another model or key.",
     }
-    said = f"{url} answered with HTTP {status}: {reason.rstrip('.')}.{advice.get(status, '')}"
-    return ChatCompletionError(status, said)
+    message = f"{url} answered with HTTP {status}: {reason.rstrip('.')}.{advice.get(status, '')}"
+    return ChatCompletionError(status, message)
 
 
-def _parsed(body: bytes, url: str, status: int) -> Json:
+def _parse(body: bytes, url: str, status: int) -> Json:
     try:
-        found = json.loads(body)
+        value = json.loads(body)
     except ValueError:
-        found = None
-    if isinstance(found, dict):
-        return found
+        value = None
+    if isinstance(value, dict):
+        return value
     raise ChatCompletionError(
         status, f"{url} gave no answer, but sent: {_start(body)}. Is base_url right?"
     )

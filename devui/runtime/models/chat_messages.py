@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from google.genai import types
 from pydantic_core import to_jsonable_python
 
-from devui.runtime.copying import altered
+from devui.runtime.copying import copy_with
 from devui.runtime.jsonable import sendable
 from devui.runtime.models.chat_dialect import Dialect, Json
 from devui.runtime.models.chat_thoughts import blocks, signature_text
@@ -44,15 +44,15 @@ def piece(part: types.Part, dialect: Dialect) -> Json | None:
 
 def media(response: types.FunctionResponse) -> list[types.Part]:
     """What a tool returned beside its result: messages with results have texts alone."""
-    found: list[types.Part] = []
-    for given in response.parts or []:
-        if (blob := given.inline_data) and blob.mime_type:
+    parts: list[types.Part] = []
+    for part in response.parts or []:
+        if (blob := part.inline_data) and blob.mime_type:
             inline = types.Blob(data=blob.data, mime_type=blob.mime_type)
-            found.append(types.Part(inline_data=inline))
-        elif file := given.file_data:
+            parts.append(types.Part(inline_data=inline))
+        elif file := part.file_data:
             there = types.FileData(file_uri=file.file_uri, mime_type=file.mime_type)
-            found.append(types.Part(file_data=there))
-    return found
+            parts.append(types.Part(file_data=there))
+    return parts
 
 
 def _text(text: str) -> Json:
@@ -63,13 +63,13 @@ def _inline(blob: types.Blob, data: bytes) -> Json:
     mime = _plain(blob.mime_type or _ANY)
     kind, _, subtype = mime.partition("/")
     if kind == "text":
-        return _text(_decoded(data))
-    encoded = base64.b64encode(data).decode()
+        return _text(_decode(data))
+    base64_text = base64.b64encode(data).decode()
     if kind == "audio":
         sound = subtype.removeprefix("x-")
-        said = {"data": encoded, "format": _SOUNDS.get(sound, sound)}
-        return {"type": "input_audio", "input_audio": said}
-    url = f"data:{mime};base64,{encoded}"
+        audio = {"data": base64_text, "format": _SOUNDS.get(sound, sound)}
+        return {"type": "input_audio", "input_audio": audio}
+    url = f"data:{mime};base64,{base64_text}"
     if kind in _SHOWN:
         return _media(kind, url)
     name = blob.display_name or f"file.{subtype}"
@@ -77,7 +77,9 @@ def _inline(blob: types.Blob, data: bytes) -> Json:
 
 
 def _file(file: types.FileData, uri: str, dialect: Dialect) -> Json:
-    mime = _plain(file.mime_type or _guessed(uri) or _guessed(file.display_name or "") or _ANY)
+    mime = _plain(
+        file.mime_type or _guess_type(uri) or _guess_type(file.display_name or "") or _ANY
+    )
     kind = mime.partition("/")[0]
     if uri.startswith(_UPLOADED) and not dialect.files:
         return {"type": "file", "file": {"file_id": uri}}
@@ -97,14 +99,14 @@ def _plain(mime: str) -> str:
     return mime.partition(";")[0].strip().lower()
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
         return data.decode("latin-1")
 
 
-def _guessed(address: str) -> str | None:
+def _guess_type(address: str) -> str | None:
     """The media type by the end of an address; a version behind the file's name does not count."""
     steps = [step for step in urlsplit(address).path.split("/") if step]
     while len(steps) > 1 and (steps[-1].isdigit() or steps[-1] in ("version", "versions")):
@@ -138,9 +140,11 @@ class CallIds:
     def _with_id(self, part: types.Part) -> types.Part:
         call, response = part.function_call, part.function_response
         if call and not call.id:
-            return altered(part, function_call=altered(call, id=self._new(call.name)))
+            return copy_with(part, function_call=copy_with(call, id=self._new(call.name)))
         if response and not response.id:
-            return altered(part, function_response=altered(response, id=self._of(response.name)))
+            return copy_with(
+                part, function_response=copy_with(response, id=self._of(response.name))
+            )
         return part
 
     def _new(self, name: str | None) -> str:
@@ -150,11 +154,11 @@ class CallIds:
         return call_id
 
     def _of(self, name: str | None) -> str | None:
-        found = next((one for one in self._open if one[0] == name), None)
-        if found is None:
+        entry = next((one for one in self._open if one[0] == name), None)
+        if entry is None:
             return None
-        self._open.remove(found)
-        return found[1]
+        self._open.remove(entry)
+        return entry[1]
 
 
 def messages(contents: list[types.Content], dialect: Dialect) -> list[Json]:
@@ -164,17 +168,17 @@ def messages(contents: list[types.Content], dialect: Dialect) -> list[Json]:
         contents: The conversation, oldest first.
         dialect: How the service wants them.
     """
-    found: list[Json] = []
+    chat: list[Json] = []
     ids = CallIds()
     for content in contents:
         parts = ids.parts(content)
-        found += [_tool_message(p.function_response, dialect) for p in parts if p.function_response]
+        chat += [_tool_message(p.function_response, dialect) for p in parts if p.function_response]
         if content.role in ("model", "assistant"):
             others = [part for part in parts if not part.function_response]
-            found += _assistant_messages(others, dialect)
+            chat += _assistant_messages(others, dialect)
         else:
-            found += _user_messages([one for part in parts for one in _user_parts(part)], dialect)
-    return _answered(found, dialect.tool_role)
+            chat += _user_messages([one for part in parts for one in _user_parts(part)], dialect)
+    return _with_missing_results(chat, dialect.tool_role)
 
 
 def system_text(instruction: Any) -> str:
@@ -204,19 +208,19 @@ def _user_parts(part: types.Part) -> list[types.Part]:
 
 def _user_messages(parts: list[types.Part], dialect: Dialect) -> list[Json]:
     pieces = [piece(part, dialect) for part in parts if not part.thought]
-    kept = [one for one in pieces if one is not None]
-    if not kept:
+    items = [one for one in pieces if one is not None]
+    if not items:
         return []
-    if len(kept) == 1 or dialect.joined:
-        texts = [one["text"] for one in kept if one["type"] == "text"]
-        if len(texts) == len(kept):
+    if len(items) == 1 or dialect.joins_texts:
+        texts = [one["text"] for one in items if one["type"] == "text"]
+        if len(texts) == len(items):
             return [{"role": "user", "content": "\n".join(texts)}]
-    return [{"role": "user", "content": kept}]
+    return [{"role": "user", "content": items}]
 
 
 def _assistant_messages(parts: list[types.Part], dialect: Dialect) -> list[Json]:
-    said = "\n".join(part.text for part in parts if part.text and not part.thought)
-    text = sendable(said)
+    raw_text = "\n".join(part.text for part in parts if part.text and not part.thought)
+    text = sendable(raw_text)
     calls = [_tool_call(part, dialect) for part in parts if part.function_call]
     if not text and not calls:
         return []
@@ -228,8 +232,8 @@ def _assistant_messages(parts: list[types.Part], dialect: Dialect) -> list[Json]
 
 def _thoughts(parts: list[types.Part], dialect: Dialect) -> Json:
     """What of a message tells the service what its model thought."""
-    if dialect.thoughts == "blocks" and (signed := blocks(parts)):
-        return {"thinking_blocks": signed}
+    if dialect.thoughts == "blocks" and (thinking_blocks := blocks(parts)):
+        return {"thinking_blocks": thinking_blocks}
     text = sendable("".join(part.text or "" for part in parts))
     return {"reasoning_content": text} if text and dialect.thoughts else {}
 
@@ -238,25 +242,27 @@ def _tool_call(part: types.Part, dialect: Dialect) -> Json:
     call = part.function_call
     assert call is not None  # noqa: S101  the caller looked
     arguments = sendable(json.dumps(to_jsonable_python(call.args or {}), ensure_ascii=False))
-    found: Json = {
+    tool_call: Json = {
         "id": call.id or "",
         "type": "function",
         "function": {"name": call.name or "", "arguments": arguments},
     }
     if part.thought_signature:  # Gemini, spoken to in OpenAI's way, wants it back
         signature = {"thought_signature": signature_text(part.thought_signature)}
-        found["extra_content"] = {"google": signature}
+        tool_call["extra_content"] = {"google": signature}
         if dialect.litellms:  # which speaks Gemini's own protocol, and looks here
-            found["provider_specific_fields"] = signature
-    return found
+            tool_call["provider_specific_fields"] = signature
+    return tool_call
 
 
-def _answered(messages: list[Json], tool_role: str) -> list[Json]:
+def _with_missing_results(messages: list[Json], tool_role: str) -> list[Json]:
     """The messages with a stand-in for each missing result, without which services refuse all."""
-    answered = {message["tool_call_id"] for message in messages if message["role"] == tool_role}
+    answered_ids = {message["tool_call_id"] for message in messages if message["role"] == tool_role}
     whole: list[Json] = []
     for message in messages:
-        missing = [one["id"] for one in message.get("tool_calls", ()) if one["id"] not in answered]
+        missing = [
+            one["id"] for one in message.get("tool_calls", ()) if one["id"] not in answered_ids
+        ]
         whole.append(message)
         whole += [
             {"role": tool_role, "tool_call_id": call_id, "content": NO_RESULT}

@@ -40,10 +40,10 @@ def answer_format(config: types.GenerateContentConfig, *, gemini: bool = False) 
     if gemini:
         return {"type": "json_object", "response_schema": _geminis(schema)}
     shape = json_schema(schema)
-    named: Json = {"name": _name(schema, shape), "schema": shape}
+    named_schema: Json = {"name": _name(schema, shape), "schema": shape}
     if _is_closed(shape):
-        named |= {"strict": True, "schema": _strict(shape)}
-    return {"type": "json_schema", "json_schema": named}
+        named_schema |= {"strict": True, "schema": _strict(shape)}
+    return {"type": "json_schema", "json_schema": named_schema}
 
 
 def _name(schema: Any, shape: Json) -> str:
@@ -93,7 +93,7 @@ def _schemas(schema: Json) -> list[Json]:
     inner += [one for several in ("anyOf", "oneOf", "allOf") for one in schema.get(several) or []]
     if isinstance(schema.get("items"), dict):
         inner.append(schema["items"])
-    return [schema, *(found for one in inner for found in _schemas(one))]
+    return [schema, *(each for one in inner for each in _schemas(one))]
 
 
 _SETTINGS = {
@@ -122,12 +122,12 @@ def chat_request(llm_request: LlmRequest, model: str, dialect: Dialect) -> Json:
     The limit of output tokens is left to the caller: services disagree about its name.
     """
     config = llm_request.config
-    found = messages(llm_request.contents, dialect)
-    if not any(message["role"] != "assistant" for message in found):  # which services refuse
-        found.append({"role": "user", "content": START_HINT})
+    chat = messages(llm_request.contents, dialect)
+    if not any(message["role"] != "assistant" for message in chat):  # which services refuse
+        chat.append({"role": "user", "content": START_HINT})
     if text := system_text(config.system_instruction):
-        found.insert(0, {"role": "system", "content": sendable(text)})
-    body: Json = {"model": model, "messages": found}
+        chat.insert(0, {"role": "system", "content": sendable(text)})
+    body: Json = {"model": model, "messages": chat}
     for name, theirs in _SETTINGS.items():
         value = getattr(config, name)
         if value is not None:
@@ -142,15 +142,15 @@ def chat_request(llm_request: LlmRequest, model: str, dialect: Dialect) -> Json:
 
 
 def _tools(tools: Any, dialect: Dialect) -> list[Json]:
-    found: list[Json] = []
+    entries: list[Json] = []
     for tool in tools:
         if not isinstance(tool, types.Tool):
             continue
         declarations = tool.function_declarations or []
-        found += [{"type": "function", "function": _function(one)} for one in declarations]
+        entries += [{"type": "function", "function": _function(one)} for one in declarations]
         if dialect.litellms and not declarations:  # a service's own tool: litellm knows which
-            found.append(tool.model_dump(mode="json", by_alias=True, exclude_none=True))
-    return [tool for tool in found if tool]
+            entries.append(tool.model_dump(mode="json", by_alias=True, exclude_none=True))
+    return [tool for tool in entries if tool]
 
 
 def _function(declaration: types.FunctionDeclaration) -> Json:
@@ -166,15 +166,15 @@ def _function(declaration: types.FunctionDeclaration) -> Json:
 
 def _description(declaration: types.FunctionDeclaration) -> str:
     """What a tool does, and the shape of what it returns, which has no place of its own."""
-    said = declaration.description or ""
+    text = declaration.description or ""
     shape = declaration.response_json_schema
     if not shape and declaration.response:
         shape = json_schema(declaration.response)
     if not isinstance(shape, dict) or set(shape) <= {"type"}:
-        return said
-    told = json.dumps(shape, sort_keys=True, separators=(",", ":"))
-    whole = f"{said}\nIts result has this JSON schema: {told}".lstrip("\n")
-    return whole if len(whole) <= _LONGEST else said
+        return text
+    schema_text = json.dumps(shape, sort_keys=True, separators=(",", ":"))
+    whole = f"{text}\nIts result has this JSON schema: {schema_text}".lstrip("\n")
+    return whole if len(whole) <= _LONGEST else text
 
 
 def _choice(config: Any) -> Any:

@@ -25,18 +25,18 @@ def thoughts(message: Json) -> list[types.Part]:
     return [types.Part(text=text, thought=True) for text in strings(value)]
 
 
-def joined(pieces: Iterable[types.Part]) -> list[types.Part]:
+def join_thoughts(pieces: Iterable[types.Part]) -> list[types.Part]:
     """Thoughts that came in pieces: each up to its signature, which comes last."""
-    found: list[types.Part] = []
+    parts: list[types.Part] = []
     texts: list[str] = []
     for piece in pieces:
         texts.append(piece.text or "")
         if piece.thought_signature:
-            found.append(_thought(texts, piece.thought_signature))
+            parts.append(_thought(texts, piece.thought_signature))
             texts = []
     if any(texts):
-        found.append(_thought(texts))
-    return found
+        parts.append(_thought(texts))
+    return parts
 
 
 def blocks(parts: Iterable[types.Part]) -> list[Json]:
@@ -47,7 +47,7 @@ def blocks(parts: Iterable[types.Part]) -> list[Json]:
             "thinking": part.text,
             "signature": signature_text(part.thought_signature),
         }
-        for part in joined(parts)
+        for part in join_thoughts(parts)
         if part.text and part.thought_signature
     ]
 
@@ -61,7 +61,7 @@ def call_signature(call: Json) -> bytes | None:
     )
     for holder in holders:
         if isinstance(holder, dict) and holder.get("thought_signature"):
-            return _decoded(holder["thought_signature"])
+            return _decode(holder["thought_signature"])
     return _in_id(call.get("id") or "")
 
 
@@ -94,11 +94,11 @@ def _from_block(block: Any) -> types.Part | None:
     text, signature = block.get("thinking") or "", block.get("signature")
     if not text and not signature:
         return None
-    signed = (_decoded(signature) or str(signature).encode()) if signature else None
-    return _thought([text], signed)
+    raw_signature = (_decode(signature) or str(signature).encode()) if signature else None
+    return _thought([text], raw_signature)
 
 
-def _decoded(signature: Any) -> bytes | None:
+def _decode(signature: Any) -> bytes | None:
     if isinstance(signature, bytes):
         return signature
     try:
@@ -108,6 +108,6 @@ def _decoded(signature: Any) -> bytes | None:
 
 
 def _in_id(call_id: str) -> bytes | None:
-    _, mark, encoded = call_id.partition(_IN_ID)
-    standard = encoded.replace("-", "+").replace("_", "/")
-    return _decoded(standard + "=" * (-len(standard) % 4)) if mark else None
+    _, mark, suffix = call_id.partition(_IN_ID)
+    standard = suffix.replace("-", "+").replace("_", "/")
+    return _decode(standard + "=" * (-len(standard) % 4)) if mark else None

@@ -86,15 +86,15 @@ class FallbackModel(BaseLlm):
             # A model prepares the request for itself; the next must not get what that has changed.
             llm_request.contents = list(contents)
             llm_request.config = own_config(config)
-            begun = False
+            has_begun = False
             try:
                 async with aclosing(_ask(llm, llm_request, stream)) as answers:
                     async for answer in answers:
-                        begun = True
+                        has_begun = True
                         yield answer
             except Exception as error:
                 status = _status(error)
-                if begun or status not in self.retriable_status_codes:
+                if has_begun or status not in self.retriable_status_codes:
                     raise
                 logger.warning("%s failed with status %s; the next is asked.", llm.model, status)
             else:

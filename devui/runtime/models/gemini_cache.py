@@ -51,7 +51,7 @@ async def answers_with_cache(
         async with aclosing(ask(short)) as responses:
             async for response in responses:
                 is_answered = True
-                yield _told_of(response, cache)
+                yield _with_cache_metadata(response, cache)
     except ClientError as error:
         if is_answered or cache is None or short is arguments or error.code not in _LOST:
             raise
@@ -62,10 +62,10 @@ async def answers_with_cache(
     noted = _noted(client, arguments, cache.contents_count)
     async with aclosing(ask(arguments)) as responses:
         async for response in responses:
-            yield _told_of(response, noted)
+            yield _with_cache_metadata(response, noted)
 
 
-def _told_of(response: LlmResponse, cache: CacheMetadata | None) -> LlmResponse:
+def _with_cache_metadata(response: LlmResponse, cache: CacheMetadata | None) -> LlmResponse:
     if cache is not None and not response.partial:
         response.cache_metadata = cache
     return response
@@ -79,24 +79,24 @@ async def _with_cache(
     A cache is made when the second request begins like the first. Where none can be made the whole
     request is sent, and a warning says why. None if no cache is wanted.
     """
-    config, known = llm_request.cache_config, llm_request.cache_metadata
+    config, metadata = llm_request.cache_config, llm_request.cache_metadata
     if config is None:
         return arguments, None
     before_user = _before_last_user(arguments["contents"])
-    if known is None:
+    if metadata is None:
         return arguments, _noted(client, arguments, before_user)
-    is_same = _fingerprint(client, arguments, known.contents_count) == known.fingerprint
-    if is_same and _is_usable(known, config):
-        return _beside(known, arguments), known
-    if known.cache_name is not None:
-        await _delete(client, known.cache_name)
+    is_same = _fingerprint(client, arguments, metadata.contents_count) == metadata.fingerprint
+    if is_same and _is_usable(metadata, config):
+        return _beside(metadata, arguments), metadata
+    if metadata.cache_name is not None:
+        await _delete(client, metadata.cache_name)
     if not is_same:
         return arguments, _noted(client, arguments, before_user)
-    noted = _noted(client, arguments, max(known.contents_count, before_user))
+    noted = _noted(client, arguments, max(metadata.contents_count, before_user))
     if not _is_large_enough(llm_request, arguments, noted.contents_count):
         return arguments, noted
-    made = await _create(client, config, arguments, noted)
-    return (arguments, noted) if made is None else (_beside(made, arguments), made)
+    cache = await _create(client, config, arguments, noted)
+    return (arguments, noted) if cache is None else (_beside(cache, arguments), cache)
 
 
 def _before_last_user(contents: Sequence[types.Content]) -> int:
@@ -115,7 +115,7 @@ def _noted(client: Client, arguments: Arguments, count: int) -> CacheMetadata:
 def _fingerprint(client: Client, arguments: Arguments, count: int) -> str:
     """Of what a cache of that many contents would hold, and where; tools count in any order."""
     config: types.GenerateContentConfig = arguments["config"]
-    held = {
+    content = {
         "vertex": bool(client.vertexai),
         "model": arguments["model"],
         "instruction": config.system_instruction,
@@ -123,12 +123,12 @@ def _fingerprint(client: Client, arguments: Arguments, count: int) -> str:
         "tool_config": config.tool_config,
         "contents": arguments["contents"][:count],
     }
-    return hashlib.sha256(_text(held).encode()).hexdigest()[:16]
+    return hashlib.sha256(_text(content).encode()).hexdigest()[:16]
 
 
 def _text(value: Any) -> str:
-    told = to_json(value, exclude_none=True, serialize_unknown=True)
-    return json.dumps(json.loads(told), sort_keys=True)
+    json_text = to_json(value, exclude_none=True, serialize_unknown=True)
+    return json.dumps(json.loads(json_text), sort_keys=True)
 
 
 def _is_usable(cache: CacheMetadata, config: ContextCacheConfig) -> bool:
@@ -156,24 +156,24 @@ def _is_large_enough(llm_request: LlmRequest, arguments: Arguments, count: int) 
 def _characters(arguments: Arguments, count: int) -> int:
     config: types.GenerateContentConfig = arguments["config"]
     parts = [part for each in arguments["contents"][:count] for part in each.parts or []]
-    kept = [each for each in (config.system_instruction, config.tools) if each]
-    return sum(map(len, map(_text, kept))) + sum(len(part.text or "") for part in parts)
+    settings = [each for each in (config.system_instruction, config.tools) if each]
+    return sum(map(len, map(_text, settings))) + sum(len(part.text or "") for part in parts)
 
 
 async def _create(
     client: Client, config: ContextCacheConfig, arguments: Arguments, noted: CacheMetadata
 ) -> CacheMetadata | None:
     """A new cache of what was noted; None if Gemini has made none."""
-    asked: types.GenerateContentConfig = arguments["config"]
+    request_config: types.GenerateContentConfig = arguments["config"]
     now = get_time()
     try:
         cache = await client.aio.caches.create(
             model=arguments["model"],
             config=types.CreateCachedContentConfig(
                 contents=arguments["contents"][: noted.contents_count] or None,
-                system_instruction=asked.system_instruction,
-                tools=asked.tools,
-                tool_config=asked.tool_config,
+                system_instruction=request_config.system_instruction,
+                tools=request_config.tools,
+                tool_config=request_config.tool_config,
                 ttl=config.ttl_string,
                 display_name=f"devui-{int(now)}-{noted.contents_count}",
                 http_options=config.create_http_options,

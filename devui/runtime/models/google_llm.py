@@ -142,12 +142,14 @@ class Gemini(BaseLlm):
         """Whether the client is, or will be, one of Vertex AI."""
         if self.client is not None:
             return bool(self.client.vertexai)
-        given = self.client_kwargs or {}
-        chosen = [given[name] for name in ("enterprise", "vertexai") if given.get(name) is not None]
-        if chosen or self.model.startswith("projects/"):
-            return bool(chosen[0]) if chosen else True
-        named = [os.environ[name] for name in _BACKENDS if name in os.environ]
-        return bool(named) and named[0].lower() in {"1", "true"}
+        kwargs = self.client_kwargs or {}
+        choices = [
+            kwargs[name] for name in ("enterprise", "vertexai") if kwargs.get(name) is not None
+        ]
+        if choices or self.model.startswith("projects/"):
+            return bool(choices[0]) if choices else True
+        settings = [os.environ[name] for name in _BACKENDS if name in os.environ]
+        return bool(settings) and settings[0].lower() in {"1", "true"}
 
 
 def _http_options(
@@ -167,8 +169,8 @@ def _http_options(
 
 
 def _new_client(llm: Gemini) -> Client:
-    given = llm.client_kwargs or {}
-    options = {**given, "http_options": _http_options(llm, given.get("http_options"))}
+    kwargs = llm.client_kwargs or {}
+    options = {**kwargs, "http_options": _http_options(llm, kwargs.get("http_options"))}
     if llm.model.startswith("projects/"):
         options = {"vertexai": True, **options}
     try:
@@ -242,8 +244,8 @@ def _explained(response: LlmResponse) -> LlmResponse:
 def _arguments(llm_request: LlmRequest, model: str, *, for_vertex: bool) -> Arguments:
     """What google-genai is called with; the runtime calls functions itself."""
     update: dict[str, Any] = {"automatic_function_calling": _NO_AUTOMATIC_CALLS}
-    answered = with_all_results(llm_request.contents)
-    contents = [_with_readable_files(_without_empty_parts(each)) for each in answered]
+    whole = with_all_results(llm_request.contents)
+    contents = [_with_readable_files(_without_empty_parts(each)) for each in whole]
     if not for_vertex:  # the Gemini API refuses both
         update["labels"] = None
         contents = [_without_display_names(content) for content in contents]
@@ -258,16 +260,16 @@ def _without_empty_parts(content: types.Content) -> types.Content:
     nothing left is left alone, since Gemini wants parts in each.
     """
     parts = content.parts or []
-    kept = [part for part in parts if _says_something(part)]
-    if not kept or len(kept) == len(parts):
+    remaining = [part for part in parts if _says_something(part)]
+    if not remaining or len(remaining) == len(parts):
         return content
-    return content.model_copy(update={"parts": kept})
+    return content.model_copy(update={"parts": remaining})
 
 
 def _says_something(part: types.Part) -> bool:
     """Whether there is anything in it; the signature of a thought is to be given back."""
-    told = (value for name, value in part if name not in {"text", "thought"})
-    return bool(part.text) or any(value is not None for value in told)
+    values = (value for name, value in part if name not in {"text", "thought"})
+    return bool(part.text) or any(value is not None for value in values)
 
 
 def _with_readable_files(content: types.Content) -> types.Content:

@@ -86,7 +86,7 @@ class Route:
             litellms=True,
             files=fetches or self.proxied,
             geminis=self.is_googles_gemini,
-            joined=self.provider == "ollama_chat",
+            joins_texts=self.provider == "ollama_chat",
             tool_role="tool_responses" if gemma else "tool",
         )
 
@@ -186,19 +186,19 @@ class Thinker:
             return self._at_level(level.value.lower(), limit)
         if budget == 0:
             return self._off()
-        found = self._with_budget(budget, limit) if budget and budget > 0 else {}
+        thinking = self._with_budget(budget, limit) if budget and budget > 0 else {}
         open_still = budget is None or budget < 0
         return (
             self._for_thoughts(wish.include_thoughts, limit)
             if open_still and not has_own
-            else found
+            else thinking
         )
 
     def _at_level(self, effort: str, limit: int | None) -> Json:
         if self.claude and not self._may_decide:
             return self._claude_at_level(effort, limit)
-        known = effort != "minimal" or self.budgets or self.minimal
-        return {"reasoning_effort": effort} if self.efforts and known else {}
+        is_supported = effort != "minimal" or self.budgets or self.minimal
+        return {"reasoning_effort": effort} if self.efforts and is_supported else {}
 
     def _claude_at_level(self, effort: str, limit: int | None) -> Json:
         """As an effort, or where that would leave no token for the answer, as a budget."""
@@ -224,10 +224,10 @@ class Thinker:
 
     def _with_budget(self, budget: int, limit: int | None) -> Json:
         if self.budgets and not self._by_level_alone and not self._decides:
-            wanted = max(self._least(), budget)
+            tokens = max(self._least(), budget)
             if not self.claude or limit is None:
-                return _budget(wanted)
-            return _budget(min(wanted, limit - 1)) if limit > _LEAST else {}
+                return _budget(tokens)
+            return _budget(min(tokens, limit - 1)) if limit > _LEAST else {}
         if not self.efforts:
             return {}
         within = (one for one in ("low", "medium") if budget <= _EFFORTS[one])
@@ -236,8 +236,8 @@ class Thinker:
     def _least(self) -> int:
         if self.claude:
             return _LEAST
-        known = (least for name, least in _GEMINIS_LEAST.items() if name in self.name)
-        return next(known, 0) if self.gemini else 0
+        minimums = (least for name, least in _GEMINIS_LEAST.items() if name in self.name)
+        return next(minimums, 0) if self.gemini else 0
 
     def _for_thoughts(self, is_wanted: bool | None, limit: int | None) -> Json:
         """Thinking for the sake of its thoughts; Gemini is told not to when nobody wants them."""
@@ -260,12 +260,12 @@ def without_refused(arguments: dict[str, Any]) -> dict[str, Any]:
     on = isinstance(thinking, dict) and thinking.get("type") in _ON
     if not on and effort in (None, "none"):
         return arguments
-    kept = {key: value for key, value in arguments.items() if key != "top_k"}
-    if kept.get("temperature") != 1:
-        kept.pop("temperature", None)
-    if kept.get("top_p") is not None and kept["top_p"] < _TOP_P:
-        del kept["top_p"]
-    return kept
+    remaining = {key: value for key, value in arguments.items() if key != "top_k"}
+    if remaining.get("temperature") != 1:
+        remaining.pop("temperature", None)
+    if remaining.get("top_p") is not None and remaining["top_p"] < _TOP_P:
+        del remaining["top_p"]
+    return remaining
 
 
 def _budget(tokens: int) -> Json:
@@ -357,9 +357,11 @@ class LiteLlm(BaseLlm):
             return LlmCapabilities()
         if way.is_claude and not way.is_openais:
             return LlmCapabilities()
-        known = litellm.supports_response_schema(way.name, custom_llm_provider=way.provider or None)
+        is_supported = litellm.supports_response_schema(
+            way.name, custom_llm_provider=way.provider or None
+        )
         own = way.is_openais and _facts(way) is None  # a deployment under a name of somebody's own
-        return LlmCapabilities(output_schema_and_tools=bool(known or own))
+        return LlmCapabilities(output_schema_and_tools=bool(is_supported or own))
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
@@ -380,10 +382,10 @@ class LiteLlm(BaseLlm):
         )
         if not stream:
             completion = await self.llm_client.acompletion(**arguments)
-            found = completion.model_dump()
-            if not found.get("choices"):
-                raise _no_answer(arguments["model"], str(found)[:_SHOWN])
-            answer.add_whole(found)
+            document = completion.model_dump()
+            if not document.get("choices"):
+                raise _no_answer(arguments["model"], str(document)[:_SHOWN])
+            answer.add_whole(document)
             yield answer.whole()
             return
         chunks = await self.llm_client.acompletion(
@@ -397,8 +399,8 @@ class LiteLlm(BaseLlm):
         # Of what it cannot read, such as a page, litellm makes an answer that says nothing and ends
         # well; then it has kept no chunk of the service's.
         if isinstance(chunks, litellm.CustomStreamWrapper) and not chunks.chunks:
-            told = chunks._hidden_params.get("additional_headers") or {}
-            media = told.get("llm_provider-content-type", "nothing of any type")
+            response_headers = chunks._hidden_params.get("additional_headers") or {}
+            media = response_headers.get("llm_provider-content-type", "nothing of any type")
             raise _no_answer(arguments["model"], media)
         yield answer.whole()
 
@@ -421,9 +423,9 @@ def _way(llm: LiteLlm, model: str) -> Route:
 
 
 def _limit(llm: LiteLlm) -> int | None:
-    given = llm._additional_args
-    found: int | None = given.get("max_completion_tokens", given.get("max_tokens"))
-    return found
+    args = llm._additional_args
+    limit: int | None = args.get("max_completion_tokens", args.get("max_tokens"))
+    return limit
 
 
 def _call(llm: LiteLlm, llm_request: LlmRequest) -> dict[str, Any]:
@@ -431,18 +433,18 @@ def _call(llm: LiteLlm, llm_request: LlmRequest) -> dict[str, Any]:
     config = llm_request.config
     model = llm_request.model or llm.model
     way = _way(llm, model)
-    asked = chat_request(llm_request, model, way.dialect)
+    request = chat_request(llm_request, model, way.dialect)
     if config.max_output_tokens:
-        asked["max_completion_tokens"] = config.max_output_tokens
+        request["max_completion_tokens"] = config.max_output_tokens
     if config.top_k is not None:
-        asked["top_k"] = config.top_k
+        request["top_k"] = config.top_k
     if config.thinking_config:
         limit = config.max_output_tokens or _limit(llm)
-        given = any(map(llm._additional_args.get, ("thinking", "reasoning_effort")))
-        asked |= _thinker(way).arguments(config.thinking_config, limit, has_own=given)
-    replaced = [given for name, given in _INSTEAD.items() if name in asked]
-    kept = {key: value for key, value in llm._additional_args.items() if key not in replaced}
-    arguments = {"tools": None, **_marks(llm_request), **kept, **asked}
+        has_own = any(map(llm._additional_args.get, ("thinking", "reasoning_effort")))
+        request |= _thinker(way).arguments(config.thinking_config, limit, has_own=has_own)
+    obsolete = [other for name, other in _INSTEAD.items() if name in request]
+    own_args = {key: value for key, value in llm._additional_args.items() if key not in obsolete}
+    arguments = {"tools": None, **_marks(llm_request), **own_args, **request}
     if "functions" in arguments:  # the older form of tools, beside which no other may be
         arguments["tools"] = None
         arguments.pop("tool_choice", None)
@@ -453,16 +455,16 @@ def _call(llm: LiteLlm, llm_request: LlmRequest) -> dict[str, Any]:
 
 def _over_http(options: types.HttpOptions, headers: Any) -> dict[str, Any]:
     """What the settings say about the request itself."""
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if options.headers:
-        found["extra_headers"] = {**(headers or {}), **options.headers}
+        arguments["extra_headers"] = {**(headers or {}), **options.headers}
     if options.timeout:
-        found["timeout"] = options.timeout / _MILLISECONDS
+        arguments["timeout"] = options.timeout / _MILLISECONDS
     if options.retry_options and options.retry_options.attempts is not None:
-        found["num_retries"] = options.retry_options.attempts
+        arguments["num_retries"] = options.retry_options.attempts
     if options.extra_body is not None:
-        found["extra_body"] = options.extra_body
-    return found
+        arguments["extra_body"] = options.extra_body
+    return arguments
 
 
 def _marks(llm_request: LlmRequest) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from google.genai import types
 from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
-from devui.runtime.copying import altered, blank, json_copy
+from devui.runtime.copying import blank, copy_with, json_copy
 from devui.runtime.duplicate_tools import DuplicateToolError, is_same
 from devui.runtime.mistakes import Spelt, brief, place
 from devui.runtime.models.llm_response import CacheMetadata
@@ -56,12 +56,12 @@ class OwnContents(list[types.Content]):
         """One content, or a plain list of some; the list's own from now on."""
         if isinstance(place, slice):
             return [self[each] for each in range(*place.indices(len(self)))]
-        found = super().__getitem__(place)
+        result = super().__getitem__(place)
         if self._others[place]:
             self._others[place] = False
-            found = _own(found)
-            super().__setitem__(place, found)
-        return found
+            result = _own(result)
+            super().__setitem__(place, result)
+        return result
 
     def __iter__(self) -> Iterator[types.Content]:
         """All that are there by the time when they are reached, as of any list."""
@@ -115,9 +115,9 @@ class OwnContents(list[types.Content]):
         """Take one out, for good."""
         if not self:
             return super().pop(place)  # which raises as of any list
-        found = self[place]
+        content = self[place]
         del self[place]
-        return found
+        return content
 
     def remove(self, content: types.Content) -> None:
         """Leave out the first that is equal."""
@@ -219,18 +219,18 @@ def _own(content: types.Content) -> types.Content:
     if not isinstance(content, types.Content):
         return content
     if content.parts is None:
-        return altered(content)
-    return altered(content, parts=[_own_part(part) for part in content.parts])
+        return copy_with(content)
+    return copy_with(content, parts=[_own_part(part) for part in content.parts])
 
 
 def _own_part(part: types.Part) -> types.Part:
     call, response = part.function_call, part.function_response
     if call is not None:
-        return altered(part, function_call=altered(call, args=json_copy(call.args)))
+        return copy_with(part, function_call=copy_with(call, args=json_copy(call.args)))
     if response is not None:
-        own = altered(response, response=json_copy(response.response))
-        return altered(part, function_response=own)
-    return altered(part)
+        own = copy_with(response, response=json_copy(response.response))
+        return copy_with(part, function_response=own)
+    return copy_with(part)
 
 
 # Contents of one request alone, such as a file that the model has asked for (adk-runtime 8.8).
@@ -261,9 +261,9 @@ def own_config(config: types.GenerateContentConfig) -> types.GenerateContentConf
     options = config.http_options
     if options is None:
         return config.model_copy(deep=True)
-    copied = config.model_copy(update={"http_options": None}).model_copy(deep=True)
-    copied.http_options = own_http_options(types.HttpOptions.model_validate(options))
-    return copied
+    copy = config.model_copy(update={"http_options": None}).model_copy(deep=True)
+    copy.http_options = own_http_options(types.HttpOptions.model_validate(options))
+    return copy
 
 
 def own_http_options(options: types.HttpOptions) -> types.HttpOptions:
@@ -339,10 +339,10 @@ class LlmRequest(Spelt):
         default_factory=list
     )
     """The conversation, oldest first."""
-    config: types.GenerateContentConfig = Field(default_factory=lambda: altered(_NO_CONFIG))
+    config: types.GenerateContentConfig = Field(default_factory=lambda: copy_with(_NO_CONFIG))
     """Generation settings, system instruction and tool declarations."""
     live_connect_config: types.LiveConnectConfig = Field(
-        default_factory=lambda: altered(_NO_LIVE_CONFIG), exclude=True
+        default_factory=lambda: copy_with(_NO_LIVE_CONFIG), exclude=True
     )
     """Live mode, which is left out: there for code that copies requests, which share one."""
     # Typed Any at run time: tools stand above models in the order of imports.
@@ -363,10 +363,10 @@ class LlmRequest(Spelt):
     def blank(cls) -> Self:
         """An empty request: without validation, which would cost more than filling it."""
         empty: Self = blank(cls)
-        return altered(
+        return copy_with(
             empty,
             contents=[],
-            config=altered(_NO_CONFIG),
+            config=copy_with(_NO_CONFIG),
             tools_dict={},
         )
 
@@ -441,10 +441,10 @@ class LlmRequest(Spelt):
             if declaration is None:
                 continue
             if tool.name in self.tools_dict:
-                known = self.tools_dict[tool.name]
-                if is_same(known, tool):
+                existing = self.tools_dict[tool.name]
+                if is_same(existing, tool):
                     continue
-                raise DuplicateToolError(tool.name, known._origin(), tool._origin())
+                raise DuplicateToolError(tool.name, existing._origin(), tool._origin())
             try:
                 name = declaration.name
             except AttributeError:
@@ -492,7 +492,7 @@ class LlmRequest(Spelt):
             if isinstance(tool, types.Tool) and tool.function_declarations:
                 tool.function_declarations.extend(declarations)
                 return
-        self.config.tools = [*tools, altered(_NO_TOOL, function_declarations=declarations)]
+        self.config.tools = [*tools, copy_with(_NO_TOOL, function_declarations=declarations)]
 
 
 def _is_said(content: types.Content) -> bool:
@@ -509,11 +509,11 @@ def _split_instruction(content: types.Content) -> tuple[list[str], list[types.Co
         if part.text:
             texts.append(part.text)
             continue
-        kind, described = _describe_media(part)
+        kind, details = _describe_media(part)
         if not kind:
             continue
         name = f"{kind}_{len(extra)}"
-        texts.append(f"[See {name}{described}]")
+        texts.append(f"[See {name}{details}]")
         label = types.Part(text=f"This is {name}:")
         extra.append(Aside(role="user", parts=[label, part]))
     return texts, extra
@@ -529,5 +529,5 @@ def _describe_media(part: types.Part) -> tuple[str, str]:
         facts = [part.file_data.display_name, part.file_data.file_uri, part.file_data.mime_type]
     else:
         return "", ""
-    known = ", ".join(fact for fact in facts if fact)
-    return kind, f" ({known})" if known else ""
+    details = ", ".join(fact for fact in facts if fact)
+    return kind, f" ({details})" if details else ""

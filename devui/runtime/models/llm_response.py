@@ -146,8 +146,8 @@ class LlmResponse(BaseModel):
         content = self.content
         responses = []
         for part in (content.parts if content else None) or ():
-            if given := part.function_response:
-                responses.append(given)  # noqa: PERF401  as above
+            if response := part.function_response:
+                responses.append(response)  # noqa: PERF401  as above
         return responses
 
     @staticmethod

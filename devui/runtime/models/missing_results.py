@@ -9,7 +9,7 @@ from itertools import groupby
 
 from google.genai import types
 
-from devui.runtime.copying import altered
+from devui.runtime.copying import copy_with
 
 NO_RESULT = "There is no result: the call was not finished."
 """What the model is told."""
@@ -23,9 +23,9 @@ def with_all_results(contents: Iterable[types.Content]) -> list[types.Content]:
     whole: list[types.Content] = []
     calls: list[types.FunctionCall] = []
     for is_models, turn in groupby(contents, lambda content: content.role == "model"):
-        said = list(turn)
-        whole += said if is_models else _completed(said, calls)
-        calls = [call for each in said for call in _calls(each)] if is_models else []
+        members = list(turn)
+        whole += members if is_models else _completed(members, calls)
+        calls = [call for each in members for call in _calls(each)] if is_models else []
     return whole + _completed([], calls)
 
 
@@ -41,12 +41,12 @@ def _completed(
     contents: list[types.Content], calls: list[types.FunctionCall]
 ) -> list[types.Content]:
     """What was said to the model after these calls, their responses among it."""
-    given = Counter(told.id or told.name for each in contents for told in _responses(each))
+    counts = Counter(one.id or one.name for each in contents for one in _responses(each))
     missing = []
     for call in calls:
-        key = call.id if given[call.id] else call.name
-        if given[key]:
-            given[key] -= 1
+        key = call.id if counts[call.id] else call.name
+        if counts[key]:
+            counts[key] -= 1
         else:
             missing.append(_unfinished(call))
     if not missing:
@@ -54,8 +54,8 @@ def _completed(
     place = next((i for i in reversed(range(len(contents))) if _responses(contents[i])), None)
     if place is None:
         return [types.Content(role="user", parts=missing), *contents]
-    told = altered(contents[place], parts=[*(contents[place].parts or ()), *missing])
-    return [*contents[:place], told, *contents[place + 1 :]]
+    content = copy_with(contents[place], parts=[*(contents[place].parts or ()), *missing])
+    return [*contents[:place], content, *contents[place + 1 :]]
 
 
 def _unfinished(call: types.FunctionCall) -> types.Part:

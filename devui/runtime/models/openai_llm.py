@@ -118,17 +118,17 @@ def _client(llm: OpenAILlm) -> httpx.AsyncClient:
 
 
 async def _headers(llm: OpenAILlm) -> dict[str, str]:
-    given = llm.api_key
-    key = await call(given) if callable(given) else given
+    api_key = llm.api_key
+    key = await call(api_key) if callable(api_key) else api_key
     key = key or os.environ.get("OPENAI_API_KEY")
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 @asynccontextmanager
-async def _posted(llm: OpenAILlm, url: str, body: Json) -> AsyncIterator[Any]:
+async def _post(llm: OpenAILlm, url: str, body: Json) -> AsyncIterator[Any]:
     headers = await _headers(llm)
     try:
-        response = await _answered(llm, url, body, headers)
+        response = await _send(llm, url, body, headers)
         async with aclosing(response):
             if response.status_code >= httpx.codes.BAD_REQUEST:
                 raise failure(response.status_code, await response.aread(), url)
@@ -140,7 +140,7 @@ async def _posted(llm: OpenAILlm, url: str, body: Json) -> AsyncIterator[Any]:
         ) from error
 
 
-async def _answered(llm: OpenAILlm, url: str, body: Json, headers: dict[str, str]) -> Any:
+async def _send(llm: OpenAILlm, url: str, body: Json, headers: dict[str, str]) -> Any:
     """The beginning of an answer, after as many requests as it takes and may take."""
     client = _client(llm)
     for attempt in range(llm.max_retries):
@@ -163,7 +163,7 @@ async def _answered(llm: OpenAILlm, url: str, body: Json, headers: dict[str, str
 async def _over_http(llm: OpenAILlm, body: Json, stream: bool) -> AsyncGenerator[Json, None]:
     url = llm.base_url or os.environ.get("OPENAI_BASE_URL") or _HOST
     url = url.rstrip("/") + "/chat/completions"
-    async with _posted(llm, url, body) as response:
+    async with _post(llm, url, body) as response:
         if not stream:
             yield completion(response, await response.aread(), url)
             return
@@ -172,13 +172,13 @@ async def _over_http(llm: OpenAILlm, body: Json, stream: bool) -> AsyncGenerator
 
 
 async def _through_client(llm: OpenAILlm, body: Json, stream: bool) -> AsyncGenerator[Json, None]:
-    found = await llm.client.chat.completions.create(**body)
+    response = await llm.client.chat.completions.create(**body)
     if not stream:
-        yield found.model_dump(mode="json", exclude_none=True)
+        yield response.model_dump(mode="json", exclude_none=True)
         return
     ended = False
-    async with found:
-        async for chunk in found:
+    async with response:
+        async for chunk in response:
             piece = chunk.model_dump(mode="json", exclude_none=True)
             ended = ended or has_ended(piece)
             yield piece
@@ -201,7 +201,7 @@ def _body(llm: OpenAILlm, llm_request: LlmRequest, *, stream: bool) -> Json:
 
 def _without_refused(body: Json, model: str) -> Json:
     """A request without settings that models that think refuse, unless they are as by default."""
-    refused = [name for name in ("temperature", "top_p") if body.get(name, 1) != 1]
-    if refused:
-        logger.warning("%s takes no %s but its own: left out.", model, " and no ".join(refused))
-    return {key: value for key, value in body.items() if key not in refused}
+    unsupported = [name for name in ("temperature", "top_p") if body.get(name, 1) != 1]
+    if unsupported:
+        logger.warning("%s takes no %s but its own: left out.", model, " and no ".join(unsupported))
+    return {key: value for key, value in body.items() if key not in unsupported}

@@ -12,7 +12,7 @@ from devui.runtime.mistakes import text_of
 _FENCE = re.compile(r"```(?:[A-Za-z]\w*)?")
 
 
-def parsed(schema: Any, text: str) -> Any:
+def parse_output(schema: Any, text: str) -> Any:
     """The JSON in a text, which may stand in a code fence, checked against a schema.
 
     A text that is asked for need not be JSON: `7` is one for `str`, and `yes` for Literal["yes"].
@@ -21,14 +21,14 @@ def parsed(schema: Any, text: str) -> Any:
         ValueError: it is not JSON, or not of that shape.
     """
     try:
-        return _checked(schema, _json(text))
+        return _validate(schema, _json(text))
     except ValueError as error:
         if _is_wanted(schema, text):
             return text
         raise ValueError(text_of(error)) from error
 
 
-validate_schema = parsed
+validate_schema = parse_output
 """google-adk's name, in its `utils._schema_utils`."""
 
 
@@ -42,7 +42,7 @@ def conformed(schema: Any, value: Any) -> Any:
         ValueError: the value is not of that shape.
     """
     try:
-        return _checked(schema, value)
+        return _validate(schema, value)
     except ValidationError as error:
         raise ValueError(str(error)) from error
 
@@ -56,7 +56,7 @@ def json_schema(schema: Any) -> dict[str, Any]:
     return TypeAdapter(schema).json_schema()
 
 
-def _checked(schema: Any, value: Any) -> Any:
+def _validate(schema: Any, value: Any) -> Any:
     if isinstance(schema, dict | types.Schema):
         return value
     adapter: TypeAdapter[Any] = TypeAdapter(schema)

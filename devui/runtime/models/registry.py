@@ -83,9 +83,9 @@ def _find(model: str) -> tuple[type[BaseLlm], str]:
     provider, slash, _ = model.partition("/")
     if provider in PROVIDERS or (slash and _is_known_to_litellm(provider)):
         return _lite_llm(), model
-    known = sorted({f"{llm_cls.__name__} ({pattern})" for pattern, llm_cls in _classes.items()})
+    classes = sorted({f"{llm_cls.__name__} ({pattern})" for pattern, llm_cls in _classes.items()})
     raise ValueError(
-        f"No model class is registered for {model!r}. Known: {', '.join(known)}; and, with"
+        f"No model class is registered for {model!r}. Known: {', '.join(classes)}; and, with"
         " devui[litellm], models of others by names such as anthropic/claude-sonnet-4-5."
         " Check the name, pass a BaseLlm object as Agent(model=...), or register a class"
         " for such names with LLMRegistry.register(YourLlm)."

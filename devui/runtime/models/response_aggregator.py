@@ -82,8 +82,8 @@ class StreamedCall:
 def _steps(path: str) -> list[str | int]:
     """The keys and indexes of a JSON path."""
     steps: list[str | int] = []
-    for found in _STEP.finditer(path.removeprefix("$")):
-        name, index, single, double = found.groups()
+    for match in _STEP.finditer(path.removeprefix("$")):
+        name, index, single, double = match.groups()
         if index is not None:
             steps.append(int(index))
         else:
@@ -260,12 +260,12 @@ def _is_named(entry: _TextRun | StreamedCall | types.Part) -> bool:
 def _without_repeats(parts: list[types.Part]) -> list[types.Part]:
     """Leave out calls that repeat the id of an earlier one: some servers send them twice."""
     seen: set[str] = set()
-    kept = []
+    unique = []
     for part in parts:
         call_id = part.function_call.id if part.function_call else None
         if call_id is not None and call_id in seen:
             continue
         if call_id is not None:
             seen.add(call_id)
-        kept.append(part)
-    return kept
+        unique.append(part)
+    return unique

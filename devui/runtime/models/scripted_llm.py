@@ -81,7 +81,7 @@ def fill(template: Any, values: Mapping[str, Any], *, embedded: bool = False) ->
     if whole and not embedded:
         value = _look_up(whole[1], values)
         return template if value is _MISSING else value
-    return _TEMPLATE.sub(lambda found: _as_text(found, values), template)
+    return _TEMPLATE.sub(lambda match: _as_text(match, values), template)
 
 
 def _as_text(match: re.Match[str], values: Mapping[str, Any]) -> str:
@@ -92,15 +92,15 @@ def _as_text(match: re.Match[str], values: Mapping[str, Any]) -> str:
 
 
 def _look_up(path: str, values: Mapping[str, Any]) -> Any:
-    found: Any = values
+    value: Any = values
     for key in path.split("."):
-        if isinstance(found, Mapping):
-            found = found.get(key, _MISSING)
-        elif isinstance(found, list) and key.isdigit() and int(key) < len(found):
-            found = found[int(key)]
+        if isinstance(value, Mapping):
+            value = value.get(key, _MISSING)
+        elif isinstance(value, list) and key.isdigit() and int(key) < len(value):
+            value = value[int(key)]
         else:
             return _MISSING
-    return found
+    return value
 
 
 def _user_text(content: types.Content) -> str:
@@ -116,13 +116,13 @@ def _responses(content: types.Content) -> list[str]:
 
 def _results(content: types.Content) -> dict[str, Any]:
     """What tools returned in this content; the wrapping `{"result": value}` is taken off."""
-    found = {}
+    results = {}
     for part in content.parts or []:
         if part.function_response:
             response = part.function_response.response or {}
             unwrapped = response["result"] if list(response) == ["result"] else response
-            found[part.function_response.name or ""] = unwrapped
-    return found
+            results[part.function_response.name or ""] = unwrapped
+    return results
 
 
 REQUESTS_KEPT = 100
@@ -210,8 +210,8 @@ class Rule:
     def __post_init__(self) -> None:
         """Raises ScriptError for what can be no answer."""
         then: Any = self.then
-        listed = isinstance(then, Sequence) and not isinstance(then, str)
-        for step in then if listed else [then]:
+        is_list = isinstance(then, Sequence) and not isinstance(then, str)
+        for step in then if is_list else [then]:
             if not isinstance(step, Step):
                 raise ScriptError(
                     f"`then` of a Rule holds {brief(step)}; give a Say, a Call or a Fail, or a list"
@@ -222,10 +222,12 @@ class Rule:
         """The values for the templates, or None when the rule does not match."""
         values: dict[str, Any] = {"user": turn.user_text}
         if self.user is not None:
-            found = re.search(self.user, turn.user_text, re.IGNORECASE)
-            if found is None or (self.after is None and turn.results):
+            user_match = re.search(self.user, turn.user_text, re.IGNORECASE)
+            if user_match is None or (self.after is None and turn.results):
                 return None
-            values |= {key: text for key, text in found.groupdict().items() if text is not None}
+            values |= {
+                key: text for key, text in user_match.groupdict().items() if text is not None
+            }
         if self.after is not None:
             if self.after not in turn.results or turn.calls[self.after] < self.calls:
                 return None
@@ -264,7 +266,7 @@ class ScriptedLlm(BaseLlm):
         """
         self._record(llm_request)
         rule, values = self._find_rule(Turn.read(newest_first(llm_request.contents)))
-        said: list[types.Part] = []
+        parts: list[types.Part] = []
         speed = _speed()
         for step in rule.steps:
             if isinstance(step, Say):
@@ -273,16 +275,16 @@ class ScriptedLlm(BaseLlm):
                     await asyncio.sleep(step.delay / speed)
                     if stream:
                         yield _fragment(self.model, piece, step.thought)
-                said.append(_text_part(text, step.thought))
+                parts.append(_text_part(text, step.thought))
             elif isinstance(step, Call):
-                said.append(_call_part(step, values))
+                parts.append(_call_part(step, values))
             else:
                 await asyncio.sleep(0)
-                yield _failure(self.model, step, said, llm_request)
+                yield _failure(self.model, step, parts, llm_request)
                 return
         if not any(isinstance(step, Say) for step in rule.steps):
             await asyncio.sleep(0)
-        yield _answer(self.model, said, llm_request)
+        yield _answer(self.model, parts, llm_request)
 
     def _record(self, llm_request: LlmRequest) -> None:
         self.requests.append(llm_request)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
-from devui.runtime.copying import altered, filled
+from devui.runtime.copying import assign, copy_with
 from devui.runtime.errors import AlreadyExistsError, SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.platform.time import get_time
@@ -60,18 +60,18 @@ class InMemorySessionService(BaseSessionService):
         Raises:
             AlreadyExistsError: the user has a session of that id.
         """
-        begun = given_state(state)
+        initial_state = given_state(state)
         session_id = given_id(session_id) or new_uuid()
-        stored = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
-        if session_id in stored:
+        user_sessions = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
+        if session_id in user_sessions:
             raise AlreadyExistsError.of_session(session_id)
         session = Session(
             id=session_id, app_name=app_name, user_id=user_id, last_update_time=get_time()
         )
-        stored[session_id] = session
-        if begun:
-            session._initial_state = detached(begun)
-        _write(self, session, detached(begun))
+        user_sessions[session_id] = session
+        if initial_state:
+            session._initial_state = detached(initial_state)
+        _write(self, session, detached(initial_state))
         return _handed_out(self, session, [])
 
     async def get_session(
@@ -84,24 +84,24 @@ class InMemorySessionService(BaseSessionService):
     ) -> Session | None:
         """The session, or None; the newest events are counted off before the time is looked at."""
         check_config(config)
-        session = _stored(self, app_name, user_id, given_id(session_id))
+        session = _find_session(self, app_name, user_id, given_id(session_id))
         if session is None:
             return None
-        return _handed_out(self, session, _selected(session.events, config))
+        return _handed_out(self, session, _select_events(session.events, config))
 
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None
     ) -> ListSessionsResponse:
         """The sessions without events, by time of change, user and id."""
         users = self.sessions.get(app_name, {})
-        found = [
+        listing = [
             _handed_out(self, session, [])
             for user, sessions in users.items()
             if user_id is None or user == user_id
             for session in sessions.values()
         ]
-        found.sort(key=lambda session: (session.last_update_time, session.user_id, session.id))
-        return ListSessionsResponse(sessions=found)
+        listing.sort(key=lambda session: (session.last_update_time, session.user_id, session.id))
+        return ListSessionsResponse(sessions=listing)
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Delete the session; state of the user and the app stays."""
@@ -165,24 +165,24 @@ class InMemorySessionService(BaseSessionService):
         if event.partial:
             return event
         key = (session.app_name, session.user_id, session.id)
-        stored = _stored(self, *key)
-        if stored is None:
+        stored_session = _find_session(self, *key)
+        if stored_session is None:
             raise SessionNotFoundError(
                 f"Session {session.id!r} of app {session.app_name!r} and user "
                 f"{session.user_id!r} does not exist; it may have been deleted."
             )
         ids, event_id = self._event_ids_by_session[key], event.id
-        if event_id in ids and _holds(stored.events, event):
+        if event_id in ids and _holds(stored_session.events, event):
             return event
         event = extend(self, session, event)
         ids.add(event_id)
         now = event.timestamp
-        filled(session, last_update_time=now)
-        if stored is not session:
-            stored.events.append(event)
-            filled(stored, last_update_time=now)
+        assign(session, last_update_time=now)
+        if stored_session is not session:
+            stored_session.events.append(event)
+            assign(stored_session, last_update_time=now)
         if delta := event.actions.state_delta:
-            _write(self, stored, delta)
+            _write(self, stored_session, delta)
         return event
 
 
@@ -193,7 +193,7 @@ def _handed_out(service: InMemorySessionService, session: Session, events: list[
         session=session.state,
     )
     # Past validation, which would look at every event.
-    return altered(session, state=detached(state.merged()), events=list(events))
+    return copy_with(session, state=detached(state.as_dict()), events=list(events))
 
 
 def _write(service: InMemorySessionService, session: Session, delta: Mapping[str, Any]) -> None:
@@ -206,13 +206,13 @@ def _write(service: InMemorySessionService, session: Session, delta: Mapping[str
         users.setdefault(session.user_id, {}).update(scoped.user)
 
 
-def _stored(
+def _find_session(
     service: InMemorySessionService, app_name: str, user_id: str, session_id: str
 ) -> Session | None:
     return service.sessions.get(app_name, {}).get(user_id, {}).get(session_id)
 
 
-def _selected(events: list[Event], config: GetSessionConfig | None) -> list[Event]:
+def _select_events(events: list[Event], config: GetSessionConfig | None) -> list[Event]:
     if config is None:
         return events
     if config.num_recent_events is not None:

@@ -42,14 +42,14 @@ class Beginnings(Generic[K]):
     def of(self, session: Session) -> Beginning[K] | None:
         """The longest known beginning; None if the session is unknown, or another one by now."""
         key = session.app_name, session.user_id, session.id
-        found = self._entries.get(key)
-        if found is None:
+        entry = self._entries.get(key)
+        if entry is None:
             return None
-        events, place = session.events, found.count - 1
-        if place >= len(events) or events[place].id != found.last_id:
+        events, place = session.events, entry.count - 1
+        if place >= len(events) or events[place].id != entry.last_id:
             return None
         self._entries.move_to_end(key)
-        return found
+        return entry
 
     def keep(self, session: Session, value: K) -> None:
         """Keep what is known of all of the session's events so far."""
@@ -80,8 +80,8 @@ class InvocationPlaces:
         events = session.events
         if invocation_id is None:
             return len(events)
-        known = self._places.of(session)
-        count, places = (known.count, known.value) if known else (0, {})
+        beginning = self._places.of(session)
+        count, places = (beginning.count, beginning.value) if beginning else (0, {})
         for index in range(count, len(events)):
             places.setdefault(events[index].invocation_id, index)
         self._places.keep(session, places)
@@ -117,14 +117,14 @@ class LatestSessions:
     def of(self, session: Session, what: Hashable, kind: Callable[..., T], *arguments: object) -> T:
         """What was made of this session by that name, or a new one."""
         key = (session.app_name, session.user_id, session.id, kind, what)
-        kept: T | None = self._entries.get(key)
-        if kept is None:
-            kept = self._entries[key] = kind(*arguments)
-        if kept is not self._last:  # else it is asked for at each step of a turn
-            self._last = kept
+        value: T | None = self._entries.get(key)
+        if value is None:
+            value = self._entries[key] = kind(*arguments)
+        if value is not self._last:  # else it is asked for at each step of a turn
+            self._last = value
             self._entries.move_to_end(key)
-            self._weigh(key, len(kept))
-        return kept
+            self._weigh(key, len(value))
+        return value
 
     def _weigh(self, key: Hashable, size: int) -> None:
         self._size += size - self._sizes.get(key, 0)

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.alias_generators import to_camel
 
-from devui.runtime.copying import filled
+from devui.runtime.copying import assign
 from devui.runtime.events.event import Event
 from devui.runtime.platform.time import get_time
 
@@ -77,7 +77,7 @@ class CommitOrder:
         if event.timestamp >= last or self._is_committed(event, events):
             return event
         if self._is_ahead or event.timestamp >= self._began:
-            filled(event, timestamp=last + _STEP)
+            assign(event, timestamp=last + _STEP)
         return event
 
     def _is_committed(self, event: Event, events: Sequence[Event]) -> bool:

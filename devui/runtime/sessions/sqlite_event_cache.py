@@ -33,19 +33,19 @@ class _History:
 
     def __init__(self, events: list[Event]) -> None:
         self._events = events
-        self._unread: list[str] = []
+        self._unread_rows: list[str] = []
         self._last = events[-1].timestamp if events else -math.inf
-        self.unread = 0
+        self.unread_size = 0
         """How many characters have to be parsed yet."""
 
     def __len__(self) -> int:
-        return len(self._events) + len(self._unread)
+        return len(self._events) + len(self._unread_rows)
 
     def read(self) -> list[Event]:
         """All of them, in a list of the caller's own."""
-        self._events += [read_event(data) for data in self._unread]
-        self._unread.clear()
-        self.unread = 0
+        self._events += [read_event(data) for data in self._unread_rows]
+        self._unread_rows.clear()
+        self.unread_size = 0
         return list(self._events)
 
     def append(self, event: StoredEvent) -> bool:
@@ -55,8 +55,8 @@ class _History:
         """
         if event.timestamp - self._last < _TICK:
             return False
-        self._unread.append(event.data)
-        self.unread += len(event.data)
+        self._unread_rows.append(event.data)
+        self.unread_size += len(event.data)
         self._last = event.timestamp
         return True
 
@@ -89,7 +89,7 @@ class EventCache:
         with self._lock:
             self._check(connection)
             history = self._entries.get(key)
-        return is_short(connection, key) if history is None else history.unread <= SMALL
+        return is_short(connection, key) if history is None else history.unread_size <= SMALL
 
     def read(self, connection: sqlite3.Connection, layout: Layout, key: Key) -> list[Event]:
         """All events of the session, in a list of the caller's own; in a transaction."""

@@ -98,11 +98,11 @@ class Layout(Enum):
         return moment.isoformat(sep=" ", timespec="microseconds")
 
 
-def seconds(stored: float | str) -> float:
+def seconds(moment: float | str) -> float:
     """A stored time in unix seconds, whatever the layout."""
-    if isinstance(stored, str):
-        return datetime.fromisoformat(stored).replace(tzinfo=UTC).timestamp()
-    return stored
+    if isinstance(moment, str):
+        return datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp()
+    return moment
 
 
 def open_layout(connection: sqlite3.Connection, layout_if_new: Layout, name: str) -> Layout:
@@ -111,8 +111,8 @@ def open_layout(connection: sqlite3.Connection, layout_if_new: Layout, name: str
     Raises:
         RuntimeError: the file is of an older or newer version, or no file of sessions.
     """
-    known = tables(connection)
-    if "events" not in known and "sessions" not in known:
+    table_names = tables(connection)
+    if "events" not in table_names and "sessions" not in table_names:
         is_seconds = layout_if_new is Layout.SECONDS
         connection.executescript(_SECONDS_SCHEMA if is_seconds else _DATES_SCHEMA)
         return layout_if_new
@@ -123,7 +123,7 @@ def open_layout(connection: sqlite3.Connection, layout_if_new: Layout, name: str
             " be read safely. Convert a copy with google-adk:"
             " adk migrate session --source_db_url=sqlite:///old.db --dest_db_url=sqlite:///new.db"
         )
-    if "adk_internal_metadata" in known:
+    if "adk_internal_metadata" in table_names:
         _check_version(connection, name)
     return Layout.SECONDS if columns.get("timestamp") == "REAL" else Layout.DATES
 
@@ -229,23 +229,23 @@ class StoredEvent(NamedTuple):
         """Take the event down, without its `temp:` keys; one that has no form in JSON gets one."""
         try:
             read_iterators(event)
-            stored = cls._as_it_is(event)
+            stored_event = cls._as_it_is(event)
         except (ValueError, RecursionError):
-            stored = None
-        if stored is not None and is_whole(stored.data):
-            return stored
+            stored_event = None
+        if stored_event is not None and is_whole(stored_event.data):
+            return stored_event
         make_storable(event)
         return cls._as_it_is(event)
 
     @classmethod
     def _as_it_is(cls, event: Event) -> "StoredEvent":
         delta = event.actions.state_delta
-        kept = {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
-        if len(kept) < len(delta):
-            actions = event.actions.model_copy(update={"state_delta": kept})
+        lasting_delta = {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
+        if len(lasting_delta) < len(delta):
+            actions = event.actions.model_copy(update={"state_delta": lasting_delta})
             event = event.model_copy(update={"actions": actions})
         data = event.model_dump_json(exclude_none=True)
-        scoped = ScopedState.of(make_json_safe_state(kept) if kept else {})
+        scoped = ScopedState.of(make_json_safe_state(lasting_delta) if lasting_delta else {})
         return cls(event.id, event.invocation_id, event.timestamp, data, scoped)
 
 
@@ -272,7 +272,7 @@ def insert_session(
     connection.execute(_APP_EXISTS, (key.app, moment))
     connection.execute(_USER_EXISTS, (key.app, key.user, moment))
     _merge_shared(connection, key, scoped, moment)
-    return _session(key, _merged(connection, key, scoped.session), seconds(moment))
+    return _session(key, _merge_state(connection, key, scoped.session), seconds(moment))
 
 
 def select_session(connection: sqlite3.Connection, key: Key) -> Session | None:
@@ -280,7 +280,7 @@ def select_session(connection: sqlite3.Connection, key: Key) -> Session | None:
     row = _session_row(connection, key)
     if row is None:
         return None
-    state = _merged(connection, key, json.loads(row["state"]))
+    state = _merge_state(connection, key, json.loads(row["state"]))
     return _session(key, state, seconds(row["update_time"]))
 
 
@@ -315,7 +315,7 @@ def select_sessions(connection: sqlite3.Connection, app: str, user: str | None) 
     for row in rows:
         scoped = ScopedState(shared_by_app, by_user[row["user_id"]], json.loads(row["state"]))
         key = Key(app, row["user_id"], row["id"])
-        sessions.append(_session(key, scoped.merged(), seconds(row["update_time"])))
+        sessions.append(_session(key, scoped.as_dict(), seconds(row["update_time"])))
     return sessions
 
 
@@ -436,12 +436,14 @@ def _merge_shared(
         connection.execute(_SET_USER, (key.app, key.user, json.dumps(state), moment))
 
 
-def _merged(connection: sqlite3.Connection, key: Key, session: dict[str, Any]) -> dict[str, Any]:
+def _merge_state(
+    connection: sqlite3.Connection, key: Key, session: dict[str, Any]
+) -> dict[str, Any]:
     return ScopedState(
         app=app_state(connection, key.app),
         user=user_state(connection, key.app, key.user),
         session=session,
-    ).merged()
+    ).as_dict()
 
 
 def _session(key: Key, state: dict[str, Any], changed: float) -> Session:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from devui.runtime.copying import filled
+from devui.runtime.copying import assign
 from devui.runtime.databases import Database, DatabasePath, give_way
 from devui.runtime.events.event import Event
 from devui.runtime.plain_threads import Call, Outcome
@@ -68,8 +68,8 @@ class SqliteSessionService(BaseSessionService):
         spare = Key(app_name, user_id, new_uuid())
 
         def job(connection: sqlite3.Connection) -> Session:
-            given = _key(self, connection, app_name, user_id, session_id or "")
-            key = given if given.id else spare
+            own_key = _key(self, connection, app_name, user_id, session_id or "")
+            key = own_key if own_key.id else spare
             session = sqlite_rows.insert_session(
                 connection, self._file_layout, key, scoped, now=now
             )
@@ -150,10 +150,10 @@ class SqliteSessionService(BaseSessionService):
         check_commit(session, event)
         if event.partial:
             return event
-        stored = StoredEvent.of(event)
-        writing = _begin_commit(self, session, stored)
+        stored_event = StoredEvent.of(event)
+        writing = _begin_commit(self, session, stored_event)
         if not isinstance(writing, Call) or writing.remainder is None:
-            committed = _committed(self, session, event, stored, writing)
+            committed = _committed(self, session, event, stored_event, writing)
             await give_way()
             return committed
         try:
@@ -161,13 +161,13 @@ class SqliteSessionService(BaseSessionService):
         except asyncio.CancelledError:
             await asyncio.wait([writing.end_for_others()])
             if writing.error is None:
-                _committed(self, session, event, stored, writing)
+                _committed(self, session, event, stored_event, writing)
             else:
                 logger.warning(
                     "Event %s of a cancelled run was not stored: %s", event.id, writing.error
                 )
             raise
-        return _committed(self, session, event, stored, writing)
+        return _committed(self, session, event, stored_event, writing)
 
     async def close(self) -> None:
         """Close the file; the next use opens it again (`:memory:` begins anew)."""
@@ -181,8 +181,8 @@ def _key(
     user: str,
     session_id: str,
 ) -> Key:
-    given = Key(app, user, session_id)
-    return given if service._verbatim_ids else sqlite_rows.stored_key(connection, given)
+    key = Key(app, user, session_id)
+    return key if service._verbatim_ids else sqlite_rows.stored_key(connection, key)
 
 
 def _prepare(service: SqliteSessionService, connection: sqlite3.Connection) -> None:
@@ -196,27 +196,29 @@ def _committed(
     service: SqliteSessionService,
     session: Session,
     event: Event,
-    stored: StoredEvent,
+    stored_event: StoredEvent,
     writing: Outcome,
 ) -> Event:
     changed, growing = writing.value()
     if changed is None:
-        if any(known.id == event.id for known in reversed(session.events)):
+        if any(other.id == event.id for other in reversed(session.events)):
             return event
     else:
-        service._events_of_file.grown(growing, stored)
-        filled(session, last_update_time=changed)
+        service._events_of_file.grown(growing, stored_event)
+        assign(session, last_update_time=changed)
     return extend(service, session, event)
 
 
-def _begin_commit(service: SqliteSessionService, session: Session, stored: StoredEvent) -> Outcome:
+def _begin_commit(
+    service: SqliteSessionService, session: Session, stored_event: StoredEvent
+) -> Outcome:
     key = Key(session.app_name, session.user_id, session.id)
     last_seen = session.last_update_time
 
     def job(connection: sqlite3.Connection) -> tuple[float | None, Growing]:
         changed = sqlite_rows.insert_event(
-            connection, service._file_layout, key, stored, last_seen=last_seen
+            connection, service._file_layout, key, stored_event, last_seen=last_seen
         )
         return changed, service._events_of_file.grows(key)
 
-    return service._sessions_database.begin_write(job, size=len(stored.data))
+    return service._sessions_database.begin_write(job, size=len(stored_event.data))

@@ -118,8 +118,8 @@ class State:
         super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
-        told = _INSTEAD.get(name, "it has get(), setdefault(), update() and to_dict()")
-        raise AttributeError(f"State has no {name}; {told}.")
+        advice = _INSTEAD.get(name, "it has get(), setdefault(), update() and to_dict()")
+        raise AttributeError(f"State has no {name}; {advice}.")
 
     def __getitem__(self, key: str) -> Any:
         """The value; raises KeyError, which says what to do, for a key that is not set."""
@@ -284,7 +284,7 @@ class ScopedState:
                 scoped.session[key] = value
         return scoped
 
-    def merged(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """One dict again, with prefixes."""
         return {
             **self.session,

@@ -99,9 +99,9 @@ def make_storable(event: Event) -> None:
 
 def spelled_out(model: M) -> M:
     """A copy whose texts can be kept, whatever is in the model."""
-    copied = model.model_copy(deep=True)
-    _spell_out(copied)
-    return copied
+    copy = model.model_copy(deep=True)
+    _spell_out(copy)
+    return copy
 
 
 def _spell_out(model: BaseModel) -> None:

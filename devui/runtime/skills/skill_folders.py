@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from devui.runtime.skills.models import Frontmatter, Resources, Script, Skill
-from devui.runtime.yaml_text import parsed_yaml
+from devui.runtime.yaml_text import parse_yaml
 
 logger = logging.getLogger(__name__)
 
@@ -69,16 +69,16 @@ def list_skills_in_dir(
     if not folder.is_dir():
         logger.warning("%s is no folder of skills.", folder)
         return {}
-    found = {}
+    frontmatters = {}
     for each in sorted(one for one in folder.iterdir() if one.is_dir()):
         try:
-            found[each.name] = _read(each)[0]
+            frontmatters[each.name] = _read(each)[0]
         except (OSError, ValueError) as error:
             if on_error is None:
                 logger.warning("%s holds no good skill: %s", each, error)
             else:
                 on_error(each.name, error)
-    return found
+    return frontmatters
 
 
 async def load_skill_from_dir_async(skill_dir: str | Path) -> Skill:
@@ -126,7 +126,7 @@ def _parted(file: Path) -> tuple[dict[str, Any], str]:
     if opening or len(rest) != 2:
         raise ValueError(f"{file} must begin with a head of YAML between two lines of {_FENCE}.")
     try:
-        head = parsed_yaml(rest[0])
+        head = parse_yaml(rest[0])
     except ValueError as error:
         raise ValueError(f"The head of {file}: {error}") from error
     if not isinstance(head, dict):
@@ -138,16 +138,16 @@ def _parted(file: Path) -> tuple[dict[str, Any], str]:
 
 def _files(folder: Path) -> dict[str, str | bytes]:
     """The files of a folder and those below, by their paths; bytes if they are no text."""
-    found: dict[str, str | bytes] = {}
+    files: dict[str, str | bytes] = {}
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or "__pycache__" in path.parts:
             continue
         data = path.read_bytes()
         try:
-            found[path.relative_to(folder).as_posix()] = data.decode("utf-8")
+            files[path.relative_to(folder).as_posix()] = data.decode("utf-8")
         except UnicodeDecodeError:
-            found[path.relative_to(folder).as_posix()] = data
-    return found
+            files[path.relative_to(folder).as_posix()] = data
+    return files
 
 
 def _is_skipped(folder: Path, name: str) -> bool:

@@ -137,5 +137,5 @@ def _setting(name: str) -> str:
 def _mode(setting: str) -> ContentCapturingMode:
     if setting in _ON:
         return ContentCapturingMode.EVENT_ONLY
-    named = ContentCapturingMode.__members__.get(setting.upper())
-    return named or ContentCapturingMode.NO_CONTENT
+    mode = ContentCapturingMode.__members__.get(setting.upper())
+    return mode or ContentCapturingMode.NO_CONTENT

@@ -205,8 +205,8 @@ class Inference:
 def result_attributes(response: LlmResponse) -> dict[str, Any]:
     """Why the model ended, and what it counted."""
     usage, reason = usage_of(response), messages.reason_of(response)
-    ended = {} if reason is None else {_REASONS: [reason.lower()]}
-    return ended | (usage.attributes() if usage else {})
+    reasons = {} if reason is None else {_REASONS: [reason.lower()]}
+    return reasons | (usage.attributes() if usage else {})
 
 
 def call_attributes(
@@ -251,8 +251,8 @@ def _request_text(request: LlmRequest) -> str:
         }
         for content in request.contents
     ]
-    ordered = [dict(sorted(each.items())) for each in contents]
-    return messages.text_of({"model": request.model, "config": config, "contents": ordered})
+    sorted_contents = [dict(sorted(each.items())) for each in contents]
+    return messages.text_of({"model": request.model, "config": config, "contents": sorted_contents})
 
 
 def _response_text(response: LlmResponse) -> str:

@@ -24,7 +24,7 @@ from devui.runtime.telemetry.context import TelemetryConfig
 from devui.runtime.telemetry.figures import Figures
 from devui.runtime.telemetry.inference import Inference, Records, call_attributes, common_attributes
 from devui.runtime.telemetry.messages import system_of
-from devui.runtime.telemetry.tools import ToolSpan, attached, record, seconds_of, within
+from devui.runtime.telemetry.tools import ToolSpan, attach, record, seconds_of, within
 from devui.runtime.version import __version__
 from devui.runtime.workflow.workflow import Workflow
 
@@ -121,8 +121,8 @@ class Instruments:
             with self._recording(f"invoke_workflow {name}".strip(), around, about) as inner:
                 span = trace.get_current_span(inner)
                 yield contexts.set_value(_WORKFLOW, entry or False, inner)
-        except BaseException as raised:
-            error = raised
+        except BaseException as exception:
+            error = exception
             raise
         finally:
             self._figures.workflow(name, seconds_of(span, began), error, nested=nested)
@@ -183,7 +183,7 @@ class Instruments:
                 "gen_ai.conversation.id": ctx.session.id,
             }
             span = self._recording(f"invoke_node {node.name}", around, about)
-        with span as inner, attached(inner):
+        with span as inner, attach(inner):
             await work
             if run.event_ids:
                 active = trace.get_current_span(inner)
@@ -240,9 +240,9 @@ class Instruments:
                 async for answer in own:
                     call.take(answer)
                     yield answer
-        except Exception as raised:
-            error = raised
-            record(span, raised)
+        except Exception as exception:
+            error = exception
+            record(span, exception)
             raise
         finally:
             call.end()
@@ -275,7 +275,7 @@ class Instruments:
 
         return ToolSpan(span, tool, arguments, agent, config, count)
 
-    def merged(self, ctx: InvocationContext, event: Event) -> None:
+    def record_merge(self, ctx: InvocationContext, event: Event) -> None:
         """Several calls have become one event."""
         config = _config(ctx.run_config)
         with self._tracer.start_as_current_span("execute_tool (merged)") as span:

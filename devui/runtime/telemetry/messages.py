@@ -197,11 +197,11 @@ def _part(part: types.Part, index: int) -> dict[str, Any] | None:
         uri = {"mime_type": file.mime_type or "", "uri": file.file_uri or ""}
         return {**uri, "type": "file_data"}
     if call := part.function_call:
-        made = {"id": call.id or _id(call.name, index), "name": call.name or ""}
-        return {**made, "arguments": _mapping(call.args), "type": "tool_call"}
+        fields = {"id": call.id or _id(call.name, index), "name": call.name or ""}
+        return {**fields, "arguments": _mapping(call.args), "type": "tool_call"}
     if answer := part.function_response:
-        made = {"id": answer.id or _id(answer.name, index)}
-        return {**made, "response": _mapping(answer.response), "type": "tool_call_response"}
+        fields = {"id": answer.id or _id(answer.name, index)}
+        return {**fields, "response": _mapping(answer.response), "type": "tool_call_response"}
     return None
 
 

@@ -43,14 +43,14 @@ class Instruments(Protocol):
     def tool(self, ctx: Any, tool: Any, args: dict[str, Any], /) -> Any:
         """A span for a call of a tool."""
 
-    def merged(self, ctx: Any, event: Event, /) -> None:
+    def record_merge(self, ctx: Any, event: Event, /) -> None:
         """The one event of several calls."""
 
     async def summary(self, about: Any, trigger: Any, work: Any, /) -> Any:
         """The summary of old events."""
 
 
-_loaded: list[Instruments | None] = []
+_cache: list[Instruments | None] = []
 
 
 def instruments() -> Instruments | None:
@@ -59,24 +59,24 @@ def instruments() -> Instruments | None:
     A provider is set up by code that has imported OpenTelemetry, so nothing is imported to find
     that there is none.
     """
-    if _loaded:
-        return _loaded[0]
+    if _cache:
+        return _cache[0]
     tracing, metrics = map(sys.modules.get, ("opentelemetry.trace", "opentelemetry.metrics"))
     if tracing is None or metrics is None:
         return None
     if _is_stand_in(tracing.get_tracer_provider()) and _is_stand_in(metrics.get_meter_provider()):
         return None
-    made: Instruments | None = None
+    result: Instruments | None = None
     try:
-        made = import_module("devui.runtime.telemetry.instruments").Instruments()
+        result = import_module("devui.runtime.telemetry.instruments").Instruments()
     except (ImportError, AttributeError, TypeError) as error:  # an OpenTelemetry that is too old
         logger.warning(
             "Runs go without spans and metrics: OpenTelemetry cannot be used (%s). Update it with"
             " `pip install --upgrade opentelemetry-sdk`.",
             error,
         )
-    _loaded.append(made)
-    return made
+    _cache.append(result)
+    return result
 
 
 def _is_stand_in(provider: object) -> bool:

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 @contextmanager
-def attached(context: contexts.Context) -> Iterator[None]:
+def attach(context: contexts.Context) -> Iterator[None]:
     """Make it current. Nothing may be yielded to others meanwhile."""
     token = contexts.attach(context)
     try:
@@ -57,7 +57,7 @@ async def within(
                 contexts.detach(token)
             yield event
     finally:
-        with attached(context):
+        with attach(context):
             await events.aclose()
 
 
@@ -93,14 +93,14 @@ class ToolSpan:
     """Takes the seconds, and what kind of error there was."""
     failure: str | None = None
     """What kind of error the response tells of."""
-    _ended: int | None = None
+    _end_time: int | None = None
     """When the tool had ended, in nanoseconds since the epoch."""
 
     async def over(self, run: Callable[[], Awaitable[T]]) -> T:
         """Run the tool. The span ends here if that raises, and else with `end`."""
         began = time.monotonic()
         try:
-            with attached(trace.set_span_in_context(self.span)):
+            with attach(trace.set_span_in_context(self.span)):
                 return await run()
         except BaseException as error:
             if isinstance(error, Exception):
@@ -110,18 +110,18 @@ class ToolSpan:
             self.span.end()
             raise
         finally:
-            self._ended = time.time_ns()
+            self._end_time = time.time_ns()
             self.count(time.monotonic() - began, self.failure)
 
     def end(self, part: types.Part | None, event: Event | None) -> None:
         """End the span with the response, and the event that holds it."""
         if not self.span.is_recording():
             return
-        answered = part.function_response if part else None
-        self._tell(answered, event if answered else None)
+        response = part.function_response if part else None
+        self._tell(response, event if response else None)
         if self.failure is not None:
             self.span.set_status(Status(StatusCode.ERROR, self.failure))
-        self.span.end(self._ended)
+        self.span.end(self._end_time)
 
     def _tell(self, answer: types.FunctionResponse | None, event: Event | None) -> None:
         tool, response = self.tool, answer.response if answer else None

@@ -72,9 +72,9 @@ REQUEST = "request"
 
 def input_schema(agent: BaseAgent) -> type[BaseModel] | None:
     """The `input_schema` of the agent, or of the first one that a composite agent runs."""
-    found: type[BaseModel] | None = agent.input_schema
-    if found is not None or _speaks_for_itself(agent):
-        return found
+    schema: type[BaseModel] | None = agent.input_schema
+    if schema is not None or _speaks_for_itself(agent):
+        return schema
     return input_schema(agent.sub_agents[0])
 
 
@@ -115,9 +115,9 @@ def as_message(agent: BaseAgent, args: dict[str, Any], *, dense: bool = True) ->
     """
     schema = input_schema(agent)
     if schema is not None:
-        checked = schema.model_validate(args).model_dump(mode="json", exclude_none=True)
+        values = schema.model_validate(args).model_dump(mode="json", exclude_none=True)
         separators = (",", ":") if dense else None
-        text = json.dumps(checked, ensure_ascii=False, separators=separators)
+        text = json.dumps(values, ensure_ascii=False, separators=separators)
     elif REQUEST in args:
         text = str(args[REQUEST])
     else:
@@ -127,8 +127,8 @@ def as_message(agent: BaseAgent, args: dict[str, Any], *, dense: bool = True) ->
 
 def misfit(error: ValueError) -> dict[str, str]:
     """What a model is told whose arguments do not fit."""
-    told = message_of(error)
-    return {"error": f"The arguments do not fit; correct them and call again.\n{told}"}
+    message = message_of(error)
+    return {"error": f"The arguments do not fit; correct them and call again.\n{message}"}
 
 
 def as_text(content: types.Content | None, between: str = "\n") -> str:

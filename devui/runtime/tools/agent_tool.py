@@ -15,7 +15,7 @@ from devui.runtime.artifacts.base_artifact_service import (
 )
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.mistakes import brief
-from devui.runtime.models.output_schema import parsed
+from devui.runtime.models.output_schema import parse_output
 from devui.runtime.runners import Runner
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
 from devui.runtime.tools.agent_schemas import (
@@ -192,11 +192,11 @@ class AgentTool(BaseTool):
             return misfit(error)
         if self.skip_summarization:
             tool_context.actions.skip_summarization = True
-        heard = await _run(self, message, tool_context)
-        if heard.waiting:
+        outcome = await _run(self, message, tool_context)
+        if outcome.waiting:
             tool_context.actions.skip_summarization = False
-            return _cannot_wait(self.agent, heard.waiting)
-        return _result(self, heard, tool_context)
+            return _cannot_wait(self.agent, outcome.waiting)
+        return _result(self, outcome, tool_context)
 
 
 # Functions, since tools of one's own have methods of such names.
@@ -204,7 +204,7 @@ class AgentTool(BaseTool):
 
 async def _run(tool: AgentTool, message: types.Content, tool_context: Context) -> Outcome:
     ctx = tool_context.get_invocation_context()
-    heard = Outcome()
+    outcome = Outcome()
     async with _runner(tool, tool_context) as runner:
         session = await runner.session_service.create_session(
             app_name=runner.app_name, user_id=ctx.user_id, state=_shared_state(tool_context)
@@ -219,8 +219,8 @@ async def _run(tool: AgentTool, message: types.Content, tool_context: Context) -
         async with aclosing(run) as events:
             async for event in events:
                 tool_context.state.update(event.actions.state_delta)
-                heard.take(event)
-    return heard
+                outcome.take(event)
+    return outcome
 
 
 def _runner(tool: AgentTool, tool_context: Context) -> Runner:
@@ -251,7 +251,7 @@ def _result(tool: AgentTool, outcome: Outcome, tool_context: Context) -> Any:
     if schema is None:
         return text
     try:
-        return parsed(schema, text)
+        return parse_output(schema, text)
     except ValueError as error:
         raise ValueError(
             f"The answer of agent {tool.agent.name!r}, called as a tool, does not fit its"

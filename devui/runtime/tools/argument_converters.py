@@ -56,14 +56,14 @@ def _for_json(annotation: Any, around: tuple[Any, ...]) -> Any:
         return _literal(annotation, members)
     if origin is Annotated:
         members = members[:1]
-    known: Any = tuple(_for_json(member, around) for member in members)
+    new_members: Any = tuple(_for_json(member, around) for member in members)
     if origin in _LAZY:
-        return collections.abc.Sequence[known[0]]
-    if all(new is old for new, old in zip(known, members, strict=True)):
+        return collections.abc.Sequence[new_members[0]]
+    if all(new is old for new, old in zip(new_members, members, strict=True)):
         return annotation
     if origin is Annotated:
-        return Annotated[(known[0], *annotation.__metadata__)]
-    return reduce(or_, known) if origin is UnionType else origin[known]
+        return Annotated[(new_members[0], *annotation.__metadata__)]
+    return reduce(or_, new_members) if origin is UnionType else origin[new_members]
 
 
 def _literal(annotation: Any, values: tuple[Any, ...]) -> Any:
@@ -90,9 +90,9 @@ def _anew(kind: Any, around: tuple[Any, ...]) -> Any:
         mark: Any = Required if key in kind.__required_keys__ else NotRequired
         fields[key] = mark[_for_json(bare, around)]
     make: Any = typing_extensions.TypedDict
-    made = make(kind.__name__, fields)
-    made.__doc__, made.__module__ = kind.__doc__, kind.__module__
-    return made
+    typed_dict = make(kind.__name__, fields)
+    typed_dict.__doc__, typed_dict.__module__ = kind.__doc__, kind.__module__
+    return typed_dict
 
 
 _CONFIG = ConfigDict(coerce_numbers_to_str=True)  # models write `zip=12345` for texts
@@ -144,8 +144,8 @@ class Converter:
         # Of a list, since models, dataclasses and TypedDicts by themselves take no configuration.
         kind: Any = list
         try:
-            made = kind[self._annotation]
-            return TypeAdapter(made, config=_CONFIG)
+            list_type = kind[self._annotation]
+            return TypeAdapter(list_type, config=_CONFIG)
         except (PydanticSchemaGenerationError, PydanticUserError, TypeError, NameError):
             return None  # it has to be declared by hand, so it is converted there, too
 

@@ -42,8 +42,8 @@ def as_safe_part_for_llm(artifact: types.Part, artifact_name: str) -> types.Part
     blob = artifact.inline_data
     if blob is None:
         return artifact
-    written, parted, settings = (blob.mime_type or "").partition(";")
-    mime_type = written.strip().lower()
+    essence, parted, settings = (blob.mime_type or "").partition(";")
+    mime_type = essence.strip().lower()
     if _is_taken_inline(mime_type):
         return _of_type(artifact, blob, f"{mime_type}{parted}{settings}")
     mime_type = mime_type or "application/octet-stream"
@@ -65,8 +65,8 @@ def _of_type(artifact: types.Part, blob: types.Blob, mime_type: str) -> types.Pa
     """The file, its type in the letters that models take."""
     if blob.mime_type == mime_type:
         return artifact
-    written = blob.model_copy(update={"mime_type": mime_type})
-    return artifact.model_copy(update={"inline_data": written})
+    new_blob = blob.model_copy(update={"mime_type": mime_type})
+    return artifact.model_copy(update={"inline_data": new_blob})
 
 
 def _document_text(data: bytes) -> str | None:

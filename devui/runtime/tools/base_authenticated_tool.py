@@ -112,5 +112,5 @@ class AuthenticatedFunctionTool(FunctionTool):
         credential = await credential_for_call(manager, tool_context)
         if manager and credential is None:
             return self._response_for_auth_required or PENDING
-        given = {**args, _PARAMETER: credential}
-        return await super().run_async(args=given, tool_context=tool_context)
+        arguments = {**args, _PARAMETER: credential}
+        return await super().run_async(args=arguments, tool_context=tool_context)

@@ -39,7 +39,7 @@ def read_only(func: F) -> F:
 
     Returns the function itself. What it writes to the session's state does not count.
     """
-    return _marked(func, "read_only")
+    return _mark(func, "read_only")
 
 
 def idempotent(func: F) -> F:
@@ -49,7 +49,7 @@ def idempotent(func: F) -> F:
     is then simply run again; for others a person is asked. The decorator returns the function
     itself.
     """
-    return _marked(func, "idempotent")
+    return _mark(func, "idempotent")
 
 
 def has_effects(func: F) -> F:
@@ -57,7 +57,7 @@ def has_effects(func: F) -> F:
 
     A person is asked before it is called a second time. Returns the function itself.
     """
-    return _marked(func, "effects")
+    return _mark(func, "effects")
 
 
 def effect_of(func: Callable[..., Any]) -> Effect | None:
@@ -68,7 +68,7 @@ def effect_of(func: Callable[..., Any]) -> Effect | None:
     return mark if mark in get_args(Effect) else None
 
 
-def _marked(func: F, effect: Effect) -> F:
+def _mark(func: F, effect: Effect) -> F:
     setattr(func, _MARK, effect)
     return func
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from google.genai import types
 
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.copying import altered
+from devui.runtime.copying import copy_with
 from devui.runtime.mistakes import brief, check_takes, not_awaited, place
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
@@ -77,12 +77,12 @@ class BaseToolset(ABC):
         plain function or takes something else, or whatever `get_tools` raises.
         """
         invocation_id = readonly_context.invocation_id if readonly_context else None
-        known = self._cached_prefixed_tools if self._use_invocation_cache else None
-        if known is None or self._cached_invocation_id != invocation_id:
+        prefixed_tools = self._cached_prefixed_tools if self._use_invocation_cache else None
+        if prefixed_tools is None or self._cached_invocation_id != invocation_id:
             tools = await _tools_of(self, readonly_context)
-            known = [_prefixed(tool, self.tool_name_prefix) for tool in tools]
-            self._cached_prefixed_tools, self._cached_invocation_id = known, invocation_id
-        return known
+            prefixed_tools = [_prefixed(tool, self.tool_name_prefix) for tool in tools]
+            self._cached_prefixed_tools, self._cached_invocation_id = prefixed_tools, invocation_id
+        return prefixed_tools
 
     def get_auth_config(self) -> AuthConfig | None:
         """The credential that the toolset needs to list or call its tools; None if it needs none.
@@ -104,12 +104,12 @@ class BaseToolset(ABC):
         """Those that it lists in every context, under the names that a model is told."""
         return []
 
-    def _offered(self, tools: Iterable[BaseTool]) -> list[BaseTool]:
+    def _unconditional_tools(self, tools: Iterable[BaseTool]) -> list[BaseTool]:
         """Those of the tools that are offered in every context, as `_tools_at_load` gives them."""
         if callable(self.tool_filter):
             return []
-        selected = (tool for tool in tools if self._is_tool_selected(tool, None))
-        return [_prefixed(tool, self.tool_name_prefix) for tool in selected]
+        selection = (tool for tool in tools if self._is_tool_selected(tool, None))
+        return [_prefixed(tool, self.tool_name_prefix) for tool in selection]
 
     def _is_tool_selected(self, tool: BaseTool, readonly_context: "ReadonlyContext | None") -> bool:
         if not self.tool_filter:  # an empty list, too
@@ -147,7 +147,7 @@ def _declaration(tool: BaseTool, name: str) -> types.FunctionDeclaration | None:
     declared = tool._get_declaration()
     if not isinstance(declared, types.FunctionDeclaration):
         return declared
-    return altered(declared, name=name)
+    return copy_with(declared, name=name)
 
 
 async def _tools_of(toolset: BaseToolset, ctx: "ReadonlyContext | None") -> Iterable[BaseTool]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from devui.runtime.calling import call
 from devui.runtime.mistakes import brief, note_on_await, place
 from devui.runtime.tools.argument_converters import ArgumentError
-from devui.runtime.tools.function_signature import FunctionSignature, bound, convert
+from devui.runtime.tools.function_signature import FunctionSignature, bind, convert
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -37,12 +37,12 @@ async def is_required(
     required: bool | Callable[..., Any],
     args: dict[str, Any],
     tool_context: Context,
-    converted: Mapping[str, Any] = MappingProxyType({}),
+    typed_arguments: Mapping[str, Any] = MappingProxyType({}),
 ) -> bool:
     """Whether a call needs a consent; a function is asked with those arguments that it takes.
 
-    It gets each in the type of its own annotation; without one, as the tool does: `converted`.
-    A call whose arguments it cannot take needs a consent.
+    It gets each in the type of its own annotation; without one, as the tool does:
+    `typed_arguments`. A call whose arguments it cannot take needs a consent.
     """
     if not callable(required):
         return bool(required)
@@ -53,18 +53,18 @@ async def is_required(
             f" not among the arguments of this call ({', '.join(args) or 'none'}). Give it"
             " parameters of the tool, with defaults where the tool has them."
         )
-    known = {
-        name: value if name in signature.converters else converted.get(name, value)
+    values = {
+        name: value if name in signature.converters else typed_arguments.get(name, value)
         for name, value in args.items()
     }
     try:
-        positional, named = bound(signature, convert(signature, known), tool_context)
+        positional, keywords = bind(signature, convert(signature, values), tool_context)
     except ArgumentError as error:
         logger.warning("The user is asked, since %s cannot tell: %s", place(required), error)
         return True
     if signature.takes_any:
-        named |= {name: known[name] for name in known.keys() - signature.parameters.keys()}
-    return bool(await call(required, *positional, **named))
+        keywords |= {name: values[name] for name in values.keys() - signature.parameters.keys()}
+    return bool(await call(required, *positional, **keywords))
 
 
 async def withheld(

@@ -11,7 +11,7 @@ from devui.runtime.agents.agent_runs import settled_run
 from devui.runtime.agents.agent_tree import branch_below, is_within
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError, forget
 from devui.runtime.agents.invocation_events import finishing_response, with_answers
-from devui.runtime.models.output_schema import parsed
+from devui.runtime.models.output_schema import parse_output
 from devui.runtime.tools.agent_schemas import as_message, as_text, declared, misfit, output_schema
 from devui.runtime.tools.base_tool import BaseTool
 
@@ -120,8 +120,8 @@ class DelegatedAgentTool(BaseTool):
         except ValueError as error:
             return misfit(error)
         try:
-            heard = await self._run(message, tool_context)
-            return None if heard.waiting else self._result(heard)
+            outcome = await self._run(message, tool_context)
+            return None if outcome.waiting else self._result(outcome)
         except LlmCallsLimitExceededError:
             raise
         except Exception as error:  # noqa: BLE001  the parent's model may find another way
@@ -132,22 +132,22 @@ class DelegatedAgentTool(BaseTool):
         emit = tool_context.get_invocation_context().emit
         if emit is None:
             raise RuntimeError(f"Agent {self.name!r} can only be called by its parent's model.")
-        heard = Outcome()
+        outcome = Outcome()
         earlier = _earlier(ctx)
         for event in earlier:
-            heard.take(event)
+            outcome.take(event)
         if not earlier:
             forget(ctx, self.agent)
         elif _has_ended(self.agent, earlier):
-            return heard  # only the response to the call was lost
-        elif heard.waiting and _is_answered_elsewhere(ctx):
-            return heard
-        async with aclosing(settled_run(self.agent, ctx, called=True)) as events:
+            return outcome  # only the response to the call was lost
+        elif outcome.waiting and _is_answered_elsewhere(ctx):
+            return outcome
+        async with aclosing(settled_run(self.agent, ctx, as_function=True)) as events:
             async for event in events:
                 self._mark(event, ctx)
                 await emit(event)
-                heard.take(event)
-        return heard
+                outcome.take(event)
+        return outcome
 
     def _context(self, message: types.Content, tool_context: Context) -> InvocationContext:
         """The invocation as the sub-agent sees it."""
@@ -169,7 +169,7 @@ class DelegatedAgentTool(BaseTool):
         if not text and outcome.error:
             return {"error": outcome.error}
         schema = output_schema(self.agent)
-        return _as_response(parsed(schema, text) if schema is not None else text)
+        return _as_response(parse_output(schema, text) if schema is not None else text)
 
 
 class DelegatedNodeTool(DelegatedAgentTool):
@@ -210,9 +210,9 @@ def _is_answered_elsewhere(ctx: InvocationContext) -> bool:
     answer = ctx.latest_answer
     if answer is None or ctx.branch is None:
         return False
-    answered = {response.id for response in answer.get_function_responses()}
+    answered_ids = {response.id for response in answer.get_function_responses()}
     return not any(
-        call.id in answered
+        call.id in answered_ids
         for event in ctx.history.events
         if is_within(event.branch, ctx.branch)
         for call in event.get_function_calls()

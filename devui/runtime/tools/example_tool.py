@@ -30,10 +30,10 @@ class ExampleTool(BaseTool):
         self, *, tool_context: ToolContext, llm_request: LlmRequest
     ) -> None:
         """Append the examples to the system instruction."""
-        said = tool_context.user_content
-        if said is None or not said.parts:
+        content = tool_context.user_content
+        if content is None or not content.parts:
             return
-        query = " ".join(part.text for part in said.parts if part.text)
+        query = " ".join(part.text for part in content.parts if part.text)
         if not query and isinstance(self.examples, BaseExampleProvider):
             return
         instruction = build_example_si(self.examples, query, llm_request.model)

@@ -63,8 +63,10 @@ class FinishTaskTool(BaseTool):
         try:
             output = self._parameters.value(args)
         except ValueError as error:
-            told = f"The output does not fit; correct it and call `{FINISH_TASK}()` again:\n{error}"
-            return {"error": told}
+            message = (
+                f"The output does not fit; correct it and call `{FINISH_TASK}()` again:\n{error}"
+            )
+            return {"error": message}
         tool_context.get_invocation_context().task_output = output
         return TASK_DONE
 

@@ -61,7 +61,7 @@ class FunctionSignature:
     """The names of the parameters without a default."""
     converters: Mapping[str, Converter]
     """For each annotated parameter, how its arguments are converted."""
-    resolved: bool
+    is_resolved: bool
     """Whether every annotation could be resolved."""
     is_generator: bool
     """Whether it yields, sync or async."""
@@ -82,7 +82,7 @@ class FunctionSignature:
         """
         target = unpartialled(function)
         name = name_of(function) or type(target).__name__
-        parameters, resolved = _parameters(function, target, name)
+        parameters, is_resolved = _parameters(function, target, name)
         context = _context_parameter(parameters)
         fillable = {
             key: parameter
@@ -97,8 +97,8 @@ class FunctionSignature:
             {key: each for key, each in parameters.items() if each.kind is _BY_POSITION},
             context,
             _without_default(fillable),
-            converters(fillable) if resolved else {},
-            resolved,
+            converters(fillable) if is_resolved else {},
+            is_resolved,
             is_generator=_is_generator(target),
             is_async=_is_async(target),
             takes_any=takes_any,
@@ -107,8 +107,8 @@ class FunctionSignature:
 
     def without(self, names: Collection[str]) -> FunctionSignature:
         """The same, but for parameters that nobody is to be told of."""
-        told = {key: each for key, each in self.parameters.items() if key not in names}
-        return replace(self, parameters=told)
+        remaining = {key: each for key, each in self.parameters.items() if key not in names}
+        return replace(self, parameters=remaining)
 
 
 def warn_of_contexts(signature: FunctionSignature, function: Callable[..., Any]) -> None:
@@ -129,8 +129,8 @@ def warn_of_wrappers(signature: FunctionSignature, function: Callable[..., Any])
     """Warn of a decorator's function that hides the parameters of the one that it calls."""
     if signature.parameters or not signature.takes_any:
         return
-    taken = inspect.signature(function).parameters.values()
-    if any(parameter.kind is _SEVERAL for parameter in taken):
+    parameters = inspect.signature(function).parameters.values()
+    if any(parameter.kind is _SEVERAL for parameter in parameters):
         logger.warning(
             "Tool %r: the model is told of no parameters, since %s takes whatever it is given. If a"
             " decorator has made it, put @functools.wraps(function) above it there.",
@@ -172,16 +172,16 @@ def _parameters(
             f"The signature of {name!r} cannot be read, so it cannot be declared to a model."
             " Wrap it in a Python function with annotated parameters."
         ) from error
-    asked = {
+    names = {
         key
         for key, parameter in parameters.items()
         if key != CONTEXT_NAME and parameter.kind in _FILLABLE
     }
-    hints, resolved = _hints(target, name, asked)
+    hints, is_resolved = _hints(target, name, names)
     return {
         key: parameter.replace(annotation=hints.get(key, parameter.annotation))
         for key, parameter in parameters.items()
-    }, resolved
+    }, is_resolved
 
 
 def _hints(
@@ -213,8 +213,8 @@ def _hints_of(source: Any, names: Collection[str]) -> dict[str, Any]:
 
     annotations = {key: hint for key, hint in source.__annotations__.items() if key in names}
     stand_in.__annotations__ = annotations
-    known = inspect.unwrap(source).__globals__
-    return get_type_hints(stand_in, globalns=known, include_extras=True)
+    namespace = inspect.unwrap(source).__globals__
+    return get_type_hints(stand_in, globalns=namespace, include_extras=True)
 
 
 def _context_parameter(parameters: Mapping[str, inspect.Parameter]) -> str | None:
@@ -245,36 +245,36 @@ def convert(
     Raises:
         ArgumentError: some cannot be converted; it tells of all of them.
     """
-    converted: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     mistakes: list[str] = []
     for name, value in args.items():
         if name not in signature.parameters and name not in signature.collecting:
             continue
         converter = None if name in ready else signature.converters.get(name)
         try:
-            converted[name] = converter(value) if converter else value
+            values[name] = converter(value) if converter else value
         except ArgumentError as error:
             mistakes.append(str(error))
     if mistakes:
         raise ArgumentError("\n".join(mistakes))
-    return converted
+    return values
 
 
-def bound(
-    signature: FunctionSignature, named: dict[str, Any], tool_context: Context
+def bind(
+    signature: FunctionSignature, keywords: dict[str, Any], tool_context: Context
 ) -> tuple[list[Any], dict[str, Any]]:
     """What the function is called with, by position and by name, of arguments that `convert`."""
-    named = dict(named)
+    keywords = dict(keywords)
     if signature.context:
-        named[signature.context] = tool_context
-    return _take_positional(signature, named), named
+        keywords[signature.context] = tool_context
+    return _take_positional(signature, keywords), keywords
 
 
-def _take_positional(signature: FunctionSignature, named: dict[str, Any]) -> list[Any]:
-    """Move the arguments of positional-only parameters out of `named`, in order."""
+def _take_positional(signature: FunctionSignature, keywords: dict[str, Any]) -> list[Any]:
+    """Move the arguments of positional-only parameters out of `keywords`, in order."""
     positional = []
     for name, parameter in signature.by_position.items():
-        value = named.pop(name, parameter.default)
+        value = keywords.pop(name, parameter.default)
         if value is inspect.Parameter.empty:
             break  # the function says itself that it misses one
         positional.append(value)
@@ -297,7 +297,7 @@ def declare(signature: FunctionSignature, description: str) -> types.FunctionDec
         name=signature.name,
         description=description or None,
         parameters_json_schema=parameters_schema(signature.name, signature.parameters)
-        if signature.resolved
+        if signature.is_resolved
         else None,
     )
 
@@ -339,7 +339,7 @@ def parameters_schema(
     try:
         return _schema(function, fields)
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
-        culprit = _refused(fields)
+        culprit = _culprit(fields)
         raise ValueError(
             f"Tool {function!r} cannot be declared to a model:"
             f"{culprit and f' parameter {culprit!r}:'} {error.message.partition('. ')[0]}."
@@ -358,7 +358,7 @@ def _schema(function: str, fields: dict[str, Any]) -> dict[str, Any]:
     return model.model_json_schema(schema_generator=_Schema)
 
 
-def _refused(fields: dict[str, Any]) -> str:
+def _culprit(fields: dict[str, Any]) -> str:
     """The name of the first parameter that cannot be declared by itself; "" if each can."""
     for number, field in fields.items():
         try:

@@ -13,7 +13,7 @@ from devui.runtime.agents.agent_tree import branch_below
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.error_events import error_event
 from devui.runtime.calling import call, stepped_in_threads
-from devui.runtime.copying import altered
+from devui.runtime.copying import copy_with
 from devui.runtime.duplicate_tools import origin_of
 from devui.runtime.events.event import Event, NodeInfo
 from devui.runtime.tools.argument_converters import ArgumentError, checked_fields, correction
@@ -22,7 +22,7 @@ from devui.runtime.tools.confirmation_gate import is_required, requirement, with
 from devui.runtime.tools.function_signature import (
     CONTEXT_NAME,
     FunctionSignature,
-    bound,
+    bind,
     convert,
     declare,
     declare_model,
@@ -198,11 +198,11 @@ class FunctionTool(BaseTool):
     def _get_declaration(self) -> types.FunctionDeclaration:
         if self._model is not None:
             return declare_model(self._model, self.description)
-        hidden = tuple(self._ignore_params)
-        if hidden not in self._declaration_cache:
-            told = self._function_signature.without(hidden)
-            self._declaration_cache[hidden] = declare(told, self.description)
-        return altered(self._declaration_cache[hidden])
+        ignored_names = tuple(self._ignore_params)
+        if ignored_names not in self._declaration_cache:
+            signature = self._function_signature.without(ignored_names)
+            self._declaration_cache[ignored_names] = declare(signature, self.description)
+        return copy_with(self._declaration_cache[ignored_names])
 
     def _get_mandatory_args(self) -> list[str]:
         """The parameters without a default that the model is told of."""
@@ -226,18 +226,18 @@ class FunctionTool(BaseTool):
                 )
             }
         try:
-            converted = self._converted(args)
+            values = self._arguments_for_call(args)
         except ArgumentError as error:
             return correction(self.name, error)
         if (instead := await withheld(self, args, tool_context)) is not None:
             return instead
         signature = self._function_signature
         if not signature.is_generator:
-            positional, named = bound(signature, converted, tool_context)
-            return await call(self.func, *positional, **named)
+            positional, keywords = bind(signature, values, tool_context)
+            return await call(self.func, *positional, **keywords)
         progress = ToolProgress(self.name, tool_context)
-        positional, named = bound(signature, converted, progress.context)
-        return await progress.follow(self.func(*positional, **named))
+        positional, keywords = bind(signature, values, progress.context)
+        return await progress.follow(self.func(*positional, **keywords))
 
     async def check_require_confirmation(self, args: dict[str, Any], tool_context: Context) -> bool:
         """Whether the user must agree to a call with these arguments (adk-runtime 8.5).
@@ -248,10 +248,10 @@ class FunctionTool(BaseTool):
         if not required:
             return False
         try:
-            converted = self._converted(args)
+            values = self._arguments_for_call(args)
         except ArgumentError:
             return False
-        return await is_required(required, args, tool_context, converted)
+        return await is_required(required, args, tool_context, values)
 
     @property
     def _model(self) -> type[BaseModel] | None:
@@ -260,12 +260,12 @@ class FunctionTool(BaseTool):
         is_model = isinstance(function, type) and issubclass(function, BaseModel)
         return function if is_model else None
 
-    def _converted(self, args: dict[str, Any]) -> dict[str, Any]:
+    def _arguments_for_call(self, args: dict[str, Any]) -> dict[str, Any]:
         """The arguments for the function; those that a subclass fills in stay as they are."""
-        converted = convert(self._function_signature, args, ready=self._ignore_params)
+        values = convert(self._function_signature, args, ready=self._ignore_params)
         if self._model is not None:
-            checked_fields(self._model, converted)
-        return converted
+            checked_fields(self._model, values)
+        return values
 
 
 # `LongRunningFunctionTool`: a function whose result arrives later.
@@ -297,5 +297,5 @@ class LongRunningFunctionTool(FunctionTool):
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         declared = super()._get_declaration()
-        told = "\n\n".join(filter(None, [declared.description, _NOTE]))
-        return altered(declared, description=told)
+        description = "\n\n".join(filter(None, [declared.description, _NOTE]))
+        return copy_with(declared, description=description)

@@ -64,13 +64,13 @@ class AskedContentsTool(BaseTool):
     def _asked_for(self, llm_request: LlmRequest) -> list[str]:
         """The names in the tool's responses that the conversation ends with."""
         last = next(newest_first(llm_request.contents), None)
-        found: list[str] = []
+        all_names: list[str] = []
         for part in (last.parts if last else None) or []:
             response = part.function_response
             names = (response.response or {}).get(self._names) if response else None
             if response and response.name == self.name and isinstance(names, list):
-                found += [name for name in names if isinstance(name, str)]
-        return found
+                all_names += [name for name in names if isinstance(name, str)]
+        return all_names
 
 
 def labelled(what: str, part: types.Part) -> types.Content:
@@ -138,10 +138,10 @@ class LoadArtifactsTool(AskedContentsTool):
         if not available:
             return
         llm_request.append_instructions([_INSTRUCTION.format(names=json.dumps(available))])
-        for wanted in self._asked_for(llm_request):
-            part = await self._load(wanted, available, tool_context)
+        for name in self._asked_for(llm_request):
+            part = await self._load(name, available, tool_context)
             if part is not None:
-                llm_request.contents.append(labelled(f"Artifact {wanted}", part))
+                llm_request.contents.append(labelled(f"Artifact {name}", part))
 
     async def _load(
         self, request: str, available: Collection[str], tool_context: ToolContext

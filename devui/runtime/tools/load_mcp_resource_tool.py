@@ -59,8 +59,8 @@ class LoadMcpResourceTool(AskedContentsTool):
             logger.exception("The resources of an MCP server could not be listed.")
             return
         if names:
-            told = _INSTRUCTION.format(names=json.dumps(names), tool=self.name)
-            llm_request.append_instructions([told])
+            instruction = _INSTRUCTION.format(names=json.dumps(names), tool=self.name)
+            llm_request.append_instructions([instruction])
         for name in self._asked_for(llm_request):
             llm_request.contents.extend(await self._contents(name, tool_context))
 
@@ -75,8 +75,8 @@ class LoadMcpResourceTool(AskedContentsTool):
 
 def _part(content: Any) -> types.Part:
     """The content as MCP has it: a text, or bytes as base64."""
-    found = content.model_dump(by_alias=True)
-    if found.get("text") is not None:
-        return types.Part(text=found["text"])
-    kind = found.get("mimeType") or "application/octet-stream"
-    return types.Part.from_bytes(data=base64.b64decode(found["blob"]), mime_type=kind)
+    fields = content.model_dump(by_alias=True)
+    if fields.get("text") is not None:
+        return types.Part(text=fields["text"])
+    kind = fields.get("mimeType") or "application/octet-stream"
+    return types.Part.from_bytes(data=base64.b64decode(fields["blob"]), mime_type=kind)

@@ -33,8 +33,8 @@ async def load_memory(query: str, tool_context: ToolContext) -> LoadMemoryRespon
     Args:
         query: What to look for.
     """
-    found = await tool_context.search_memory(query)
-    return LoadMemoryResponse(memories=found.memories)
+    response = await tool_context.search_memory(query)
+    return LoadMemoryResponse(memories=response.memories)
 
 
 class LoadMemoryTool(FunctionTool):
@@ -93,16 +93,16 @@ class PreloadMemoryTool(BaseTool):
         if not query:
             return
         try:
-            found = await tool_context.search_memory(query)
+            response = await tool_context.search_memory(query)
         except Exception:
             logger.warning("The memory could not be searched; going on without.", exc_info=True)
             return
-        lines = [line for memory in found.memories for line in _lines(memory)]
+        lines = [line for memory in response.memories for line in _lines(memory)]
         if not lines:
             return
         text = _TEMPLATE.format(memories="\n".join(lines))
-        told = Aside(role="user", parts=[types.Part(text=text)])
-        llm_request.insert_before_user_turn([told])
+        aside = Aside(role="user", parts=[types.Part(text=text)])
+        llm_request.insert_before_user_turn([aside])
 
 
 def _lines(memory: MemoryEntry) -> Iterator[str]:

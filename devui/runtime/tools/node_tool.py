@@ -11,7 +11,7 @@ from devui.runtime.agents.agent_tree import branch_below
 from devui.runtime.models.output_schema import json_schema
 from devui.runtime.tools.agent_schemas import REQUEST, ValueParameters
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.workflow.values import named
+from devui.runtime.workflow.values import retitle
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -64,7 +64,7 @@ class NodeTool(BaseTool):
         try:
             node_input = self._input(args)
         except ValidationError as error:
-            return self._correct(named(error, "the arguments"))
+            return self._correct(retitle(error, "the arguments"))
         except ValueError as error:
             return self._correct(error)
         call_id = tool_context.function_call_id
@@ -76,8 +76,8 @@ class NodeTool(BaseTool):
         )
 
     def _correct(self, error: ValueError) -> dict[str, str]:
-        told = f"The arguments of {self.name}() do not fit; correct them and call again. {error}"
-        return {"error": told}
+        message = f"The arguments of {self.name}() do not fit; correct them and call again. {error}"
+        return {"error": message}
 
     def _input(self, args: dict[str, Any]) -> Any:
         """The input that the arguments stand for.

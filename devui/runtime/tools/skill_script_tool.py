@@ -95,25 +95,25 @@ class Output(NamedTuple):
     stdout: str
     files: list[dict[str, Any]]
     skipped: list[str]
-    ended: CodeExecutionResult | None = None
+    shell_result: CodeExecutionResult | None = None
     """How a script of the shell has ended."""
 
 
 def parted(stdout: str, marker: str) -> Output:
     """The output without the line of the report, and what that says."""
-    before, found, after = stdout.partition(marker)
-    if not found:
+    before, separator, after = stdout.partition(marker)
+    if not separator:
         return Output(stdout, [], [])
-    told, _, rest = after.partition("\n")
+    line, _, rest = after.partition("\n")
     if before and not before.endswith("\n"):
         before += "\n"
     try:
-        report = json.loads(told)
+        report = json.loads(line)
         files, skipped = list(report.get("files", ())), list(report.get("skipped", ()))
         if "ended" not in report:
             return Output(before + rest, files, skipped)
-        ended = CodeExecutionResult(**report["ended"])
-        return Output(ended.stdout, files, skipped, ended)
+        shell_result = CodeExecutionResult(**report["ended"])
+        return Output(shell_result.stdout, files, skipped, shell_result)
     except (ValueError, AttributeError, TypeError):
         logger.warning("A script has spoilt the report of how it ended.")
         return Output(before + rest, [], [])
@@ -124,15 +124,15 @@ async def save(context: "Context", files: list[dict[str, Any]]) -> list[str]:
     if files and context.get_invocation_context().artifact_service is None:
         logger.warning("%d files of a script are not kept: no artifact service.", len(files))
         return []
-    saved = []
+    names = []
     for name, part in _parts(files):
         try:
             await context.save_artifact(name, part)
         except Exception:
             logger.exception("The file %r of a script could not be kept.", name)
         else:
-            saved.append(name)
-    return saved
+            names.append(name)
+    return names
 
 
 def _parts(files: list[dict[str, Any]]) -> Iterator[tuple[str, types.Part]]:
@@ -226,20 +226,20 @@ class SkillWorkspace:
 def skill_files(skill: Skill) -> list[tuple[str, bytes]]:
     """The files of a skill by their paths in its folder."""
     resources = skill.resources
-    found: list[tuple[str, str | bytes]] = [
+    files: list[tuple[str, str | bytes]] = [
         *((f"references/{name}", data) for name, data in resources.references.items()),
         *((f"assets/{name}", data) for name, data in resources.assets.items()),
         *((f"{_SCRIPTS}/{name}", script.src) for name, script in resources.scripts.items()),
     ]
-    return [(name, data.encode() if isinstance(data, str) else data) for name, data in found]
+    return [(name, data.encode() if isinstance(data, str) else data) for name, data in files]
 
 
 def _inner(path: str) -> PurePosixPath:
     """A path of a skill's file, which must stay within its folder."""
-    found = PurePosixPath(path.replace("\\", "/"))
-    if _is_absolute(path) or PureWindowsPath(path).drive or ".." in found.parts:
+    inner_path = PurePosixPath(path.replace("\\", "/"))
+    if _is_absolute(path) or PureWindowsPath(path).drive or ".." in inner_path.parts:
         raise PermissionError(f"The path of a skill's file leads out of it: {path}")
-    return found
+    return inner_path
 
 
 def _is_absolute(path: str) -> bool:
@@ -344,20 +344,20 @@ class RunSkillScriptTool(SkillTool):
         except Exception as error:  # users' executors
             raise failed(args, error) from error
         output = parted(result.stdout, marker)
-        if output.ended is not None:
-            result = output.ended
-        told = {
+        if output.shell_result is not None:
+            result = output.shell_result
+        response = {
             "skill_name": skill.name,
             "file_path": args["file_path"],
             "stdout": output.stdout,
             "stderr": result.stderr,
             "status": _status(result, output.stdout),
         }
-        if saved := await save(context, output.files):
-            told["saved_artifacts"] = saved
+        if names := await save(context, output.files):
+            response["saved_artifacts"] = names
         if output.skipped:
-            told["skipped_artifacts"] = output.skipped
-        return told
+            response["skipped_artifacts"] = output.skipped
+        return response
 
     def _executor(self, context: "Context") -> BaseCodeExecutor:
         own = self._toolset.code_executor or executor_of(context)
@@ -414,14 +414,14 @@ class RunSkillCommandTool(SkillTool):
         skill = await self._skill(args, context)
         path = script_of(skill, args, context)
         try:
-            ended = await self._workspace.run(skill, path, args["command"], self._timeout)
+            result = await self._workspace.run(skill, path, args["command"], self._timeout)
         except Exception as error:  # users' environments
             raise failed(args, error) from error
         return {
-            "stdout": ended.stdout,
-            "stderr": ended.stderr,
-            "exit_code": ended.exit_code,
-            "timed_out": ended.timed_out,
+            "stdout": result.stdout,
+            "stderr": result.stderr,
+            "exit_code": result.exit_code,
+            "timed_out": result.timed_out,
         }
 
 
@@ -435,8 +435,10 @@ def script_of(skill: Skill, args: dict[str, Any], context: "Context") -> str:
 
 def failed(args: dict[str, Any], error: Exception) -> SkillError:
     """What the model is told of a script that could not be run."""
-    said = f"{type(error).__name__}: {str(error)[:200]}"
-    return SkillError("EXECUTION_ERROR", f"Failed to execute script '{args['file_path']}':\n{said}")
+    problem = f"{type(error).__name__}: {str(error)[:200]}"
+    return SkillError(
+        "EXECUTION_ERROR", f"Failed to execute script '{args['file_path']}':\n{problem}"
+    )
 
 
 def executor_of(context: "ReadonlyContext") -> BaseCodeExecutor | None:
@@ -453,24 +455,24 @@ def script_arguments(args: dict[str, Any]) -> list[str]:
     Raises:
         SkillError: they are not of the declared types, or are given in two ways.
     """
-    given, short = args.get("args"), args.get("short_options")
+    options, short = args.get("args"), args.get("short_options")
     positional = args.get("positional_args")
     wrong = []
-    if not isinstance(given, dict | list | None):
+    if not isinstance(options, dict | list | None):
         wrong.append("'args' must be an object or a list of strings.")
     if not isinstance(short, dict | None):
         wrong.append("'short_options' must be an object.")
     if not isinstance(positional, list | None):
         wrong.append("'positional_args' must be a list of strings.")
-    if isinstance(given, list) and (short or positional):
+    if isinstance(options, list) and (short or positional):
         wrong.append("If 'args' is a list, it must be alone.")
     if wrong:
         raise SkillError("INVALID_ARGUMENTS", "\n".join(wrong))
-    if isinstance(given, list):
-        return [str(one) for one in given]
-    found = [word for key, value in (given or {}).items() for word in (f"--{key}", str(value))]
-    found += [word for key, value in (short or {}).items() for word in (f"-{key}", str(value))]
-    return [*found, "--", *map(str, positional)] if positional else found
+    if isinstance(options, list):
+        return [str(one) for one in options]
+    words = [word for key, value in (options or {}).items() for word in (f"--{key}", str(value))]
+    words += [word for key, value in (short or {}).items() for word in (f"-{key}", str(value))]
+    return [*words, "--", *map(str, positional)] if positional else words
 
 
 def _status(result: CodeExecutionResult, stdout: str) -> str:

@@ -47,7 +47,7 @@ Rules:
 def skill_instruction(
     *,
     prefix: str | None = None,
-    offered: Collection[str] | None = None,
+    tool_names: Collection[str] | None = None,
     runs_scripts: bool = True,
     folder: PurePath | None = None,
 ) -> str:
@@ -55,13 +55,13 @@ def skill_instruction(
 
     Args:
         prefix: That of the tools' names.
-        offered: The tools that there are; None for all.
+        tool_names: The tools that there are; None for all.
         runs_scripts: Whether scripts can be run.
         folder: Where the skills are, if scripts are run by commands.
     """
-    named = {tool: f"{prefix}_{tool}" if prefix else tool for tool in _ALWAYS}
-    load, resource = f"`{named[LOAD_SKILL]}`", f"`{named[LOAD_SKILL_RESOURCE]}`"
-    run = f"`{named[RUN_SKILL_SCRIPT]}`"
+    full_names = {tool: f"{prefix}_{tool}" if prefix else tool for tool in _ALWAYS}
+    load, resource = f"`{full_names[LOAD_SKILL]}`", f"`{full_names[LOAD_SKILL_RESOURCE]}`"
+    run = f"`{full_names[RUN_SKILL_SCRIPT]}`"
     rules = [
         f"If a skill fits the task, you must read it by {load} before you do anything else.",
         "Then follow its instructions to the letter and to the end, step by step.",
@@ -81,14 +81,14 @@ def skill_instruction(
         " that its steps need, and then answer."
     )
     scripts = "programs to run" if runs_scripts else f"programs to read by {resource}; none can run"
-    numbered = "\n".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1))
-    missing = [f"`{named[tool]}`" for tool in _ALWAYS if offered and tool not in offered]
-    told = f"{_INTRODUCTION.format(scripts=scripts)}{numbered}\n"
+    rule_lines = "\n".join(f"{number}. {rule}" for number, rule in enumerate(rules, 1))
+    missing = [f"`{full_names[tool]}`" for tool in _ALWAYS if tool_names and tool not in tool_names]
+    instruction = f"{_INTRODUCTION.format(scripts=scripts)}{rule_lines}\n"
     if not missing:
-        return told
+        return instruction
     return (
-        f"{told}\nThese tools are not available, do not call them: {', '.join(missing)}. Answer in"
-        " plain text.\n"
+        f"{instruction}\nThese tools are not available, do not call them: {', '.join(missing)}."
+        " Answer in plain text.\n"
     )
 
 
@@ -148,11 +148,11 @@ class ActiveSkills:
 
     def names(self, ctx: "ReadonlyContext") -> list[str]:
         """Those that are active, the one that was read last at the end."""
-        stored = _stored(ctx)
-        if not stored or not self._some_end:
-            return stored
+        all_names = _stored_names(ctx)
+        if not all_names or not self._some_end:
+            return all_names
         records = _records(ctx)
-        return [name for name in stored if not _is_over(records.get(name), ctx.invocation_id)]
+        return [name for name in all_names if not _is_over(records.get(name), ctx.invocation_id)]
 
     def add(self, ctx: "Context", name: str, skill: Skill | None = None) -> list[str]:
         """Make a skill active, or mark it as read once more; returns those that no longer are.
@@ -163,7 +163,7 @@ class ActiveSkills:
             skill: What was read, to notice changes; None leaves what was noted before.
         """
         active = self.names(ctx)
-        over = [one for one in _stored(ctx) if one not in active and one != name]
+        over = [one for one in _stored_names(ctx) if one not in active and one != name]
         record = self._record(ctx, name, skill)
         stays = self.config.mode(name) is SkillLifecycleMode.PERSISTENT
         if name in active and stays and not over and not record:
@@ -180,13 +180,13 @@ class ActiveSkills:
 
     def remove(self, ctx: "Context", name: str) -> bool:
         """Make a skill inactive; whether it was active."""
-        stored = _stored(ctx)
-        if name not in stored:
+        all_names = _stored_names(ctx)
+        if name not in all_names:
             return False
         was_active = name in self.names(ctx)
-        stored.remove(name)
-        ctx.state[_names_key(ctx)] = stored
-        _keep_records(ctx, stored, {})
+        all_names.remove(name)
+        ctx.state[_names_key(ctx)] = all_names
+        _keep_records(ctx, all_names, {})
         return was_active
 
     def digests(self, ctx: "ReadonlyContext") -> dict[str, str]:
@@ -194,8 +194,8 @@ class ActiveSkills:
         if not (self.config.enabled and self.config.revalidate_skills):
             return {}
         records = _records(ctx)
-        found = {name: records.get(name, {}).get("version_hash") for name in self.names(ctx)}
-        return {name: noted for name, noted in found.items() if noted}
+        hashes = {name: records.get(name, {}).get("version_hash") for name in self.names(ctx)}
+        return {name: noted for name, noted in hashes.items() if noted}
 
     def _displaced(self, active: Iterable[str]) -> list[str]:
         """The oldest of the bounded ones, if there are too many."""
@@ -217,13 +217,13 @@ class ActiveSkills:
 
 def digest(skill: Skill) -> str:
     """A hash of all that a skill can tell a model; the same as google-adk's."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
 
     def take(*values: str | bytes) -> None:
         for value in values:
             data = value.encode() if isinstance(value, str) else value
-            found.update(len(data).to_bytes(_LENGTH_BYTES, "big"))
-            found.update(data)
+            hasher.update(len(data).to_bytes(_LENGTH_BYTES, "big"))
+            hasher.update(data)
 
     take(skill.name, skill.instructions)
     take(json.dumps(skill.frontmatter.model_dump(mode="json"), sort_keys=True, default=str))
@@ -233,10 +233,10 @@ def digest(skill: Skill) -> str:
         take("assets", name, text)
     for name, script in sorted(skill.resources.scripts.items()):
         take("scripts", name, script.src)
-    return found.hexdigest()
+    return hasher.hexdigest()
 
 
-def _stored(ctx: "ReadonlyContext") -> list[str]:
+def _stored_names(ctx: "ReadonlyContext") -> list[str]:
     return list(ctx.state.get(_names_key(ctx)) or [])
 
 
@@ -247,9 +247,9 @@ def _records(ctx: "ReadonlyContext") -> dict[str, _Record]:
 def _keep_records(ctx: "Context", active: list[str], noted: dict[str, _Record]) -> None:
     """Note what is new, and forget what was noted of skills that are not active."""
     records = {**_records(ctx), **noted}
-    kept = {name: record for name, record in records.items() if name in active}
-    if noted or len(kept) != len(records):
-        ctx.state[_records_key(ctx)] = kept
+    remaining = {name: record for name, record in records.items() if name in active}
+    if noted or len(remaining) != len(records):
+        ctx.state[_records_key(ctx)] = remaining
 
 
 def _is_over(record: _Record | None, invocation_id: str) -> bool:
@@ -330,8 +330,8 @@ class SkillTool(BaseTool):
     def _check(self, args: dict[str, Any]) -> None:
         missing = [name for name in self._parameters.get("required", ()) if not args.get(name)]
         if missing:
-            said = "\n".join(f"Argument '{name}' is required." for name in missing)
-            raise SkillError("INVALID_ARGUMENTS", said)
+            message = "\n".join(f"Argument '{name}' is required." for name in missing)
+            raise SkillError("INVALID_ARGUMENTS", message)
 
     async def _skill(self, args: dict[str, Any], context: "Context") -> Skill:
         name = args["skill_name"]
@@ -366,11 +366,11 @@ class SearchSkillsTool(SkillTool):
     TOOL_NAME: ClassVar[str] = SEARCH_SKILLS
 
     def __init__(self, toolset: Skills, registry: SkillRegistry) -> None:
-        described = registry.search_tool_description()
+        description = registry.search_tool_description()
         super().__init__(
             toolset,
             SEARCH_SKILLS,
-            described or "Search the registry for skills that fit a task.",
+            description or "Search the registry for skills that fit a task.",
             {
                 "properties": {"query": {**_STRING, "description": "What the task is about."}},
                 "required": ["query"],
@@ -379,12 +379,12 @@ class SearchSkillsTool(SkillTool):
         self._registry = registry
 
     async def _run(self, args: dict[str, Any], context: "Context") -> list[dict[str, Any]]:
-        known = {skill.name for skill in self._toolset.skills}
+        own_names = {skill.name for skill in self._toolset.skills}
         try:
-            found = await self._registry.search_skills(query=args["query"])
+            matches = await self._registry.search_skills(query=args["query"])
         except Exception as error:  # users' registries
             raise SkillError("REGISTRY_ERROR", f"The search failed: {error}") from error
-        return [one.model_dump() for one in found if one.name not in known]
+        return [one.model_dump() for one in matches if one.name not in own_names]
 
 
 class LoadSkillTool(SkillTool):
@@ -410,16 +410,16 @@ class LoadSkillTool(SkillTool):
         instructions = skill.instructions
         if skill.frontmatter.metadata.get("adk_inject_state"):
             instructions = await inject_session_state(instructions, context)
-        told = {
+        response = {
             "skill_name": args["skill_name"],
             "instructions": instructions,
             "frontmatter": skill.frontmatter.model_dump(),
         }
         if released:
-            told["unloaded_skills"] = released
+            response["unloaded_skills"] = released
         if active.config.mode(skill.name) is SkillLifecycleMode.EPHEMERAL:
-            told["lifecycle_notice"] = _FOR_NOW
-        return told
+            response["lifecycle_notice"] = _FOR_NOW
+        return response
 
 
 class LoadSkillResourceTool(SkillTool):
@@ -448,10 +448,10 @@ class LoadSkillResourceTool(SkillTool):
         content = resource(skill, path)
         if content is None:
             raise not_found("RESOURCE", f"Resource '{path}'", skill, context)
-        said = {"skill_name": args["skill_name"], "file_path": path}
+        fields = {"skill_name": args["skill_name"], "file_path": path}
         if isinstance(content, bytes):
-            return {**said, "status": _BINARY}
-        return {**said, "content": content}
+            return {**fields, "status": _BINARY}
+        return {**fields, "content": content}
 
     async def process_llm_request(
         self, *, tool_context: "Context", llm_request: LlmRequest
@@ -463,9 +463,9 @@ class LoadSkillResourceTool(SkillTool):
             response = part.function_response
             if response is None or response.name != self.name:
                 continue
-            told = response.response or {}
-            if told.get("status") == _BINARY:
-                await self._put_in(told, tool_context, llm_request)
+            result = response.response or {}
+            if result.get("status") == _BINARY:
+                await self._put_in(result, tool_context, llm_request)
 
     async def _put_in(
         self, result: dict[str, Any], context: "Context", llm_request: LlmRequest
@@ -478,9 +478,9 @@ class LoadSkillResourceTool(SkillTool):
         data = resource(skill, result["file_path"])
         if isinstance(data, bytes):
             kind = mimetypes.guess_type(result["file_path"])[0] or "application/octet-stream"
-            said = types.Part(text=f"The file '{result['file_path']}' of the skill {skill.name}:")
+            label = types.Part(text=f"The file '{result['file_path']}' of the skill {skill.name}:")
             blob = types.Part(inline_data=types.Blob(data=data, mime_type=kind))
-            llm_request.contents.append(Aside(role="user", parts=[said, blob]))
+            llm_request.contents.append(Aside(role="user", parts=[label, blob]))
 
 
 def resource(skill: Skill, path: str) -> str | bytes | None:
@@ -503,10 +503,10 @@ def not_found(kind: str, what: str, skill: Skill, context: "Context") -> SkillEr
     key = f"temp:_adk_skill_{kind.lower()}_not_found_count_{context.invocation_id}"
     count = int(context.state.get(key) or 0) + 1
     context.state[key] = count
-    said = f"{what} not found in skill '{skill.name}'."
+    message = f"{what} not found in skill '{skill.name}'."
     if count == 1:
-        return SkillError(f"{kind}_NOT_FOUND", said)
+        return SkillError(f"{kind}_NOT_FOUND", message)
     return SkillError(
         f"{kind}_NOT_FOUND_FATAL",
-        f"{said} This is the {count}. time: try no other path, tell the user, and stop.",
+        f"{message} This is the {count}. time: try no other path, tell the user, and stop.",
     )

@@ -217,15 +217,15 @@ class SkillToolset(BaseToolset):
         )
 
     def _tools_at_load(self) -> list[BaseTool]:
-        return self._offered(t for t in self._tools if t.name != RUN_SKILL_SCRIPT)
+        return self._unconditional_tools(t for t in self._tools if t.name != RUN_SKILL_SCRIPT)
 
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
         """The tools of skills, and those that the active ones name."""
         runs = self._runs_scripts(readonly_context)
         own: list[BaseTool] = [t for t in self._tools if runs or t.name != RUN_SKILL_SCRIPT]
-        named = await self._resolve_additional_tools_from_state(readonly_context)
-        taken = {tool.name for tool in self._tools}
-        tools = [*own, *(tool for tool in named if tool.name not in taken)]
+        additional = await self._resolve_additional_tools_from_state(readonly_context)
+        own_names = {tool.name for tool in self._tools}
+        tools = [*own, *(tool for tool in additional if tool.name not in own_names)]
         return [tool for tool in tools if self._is_tool_selected(tool, readonly_context)]
 
     async def process_llm_request(
@@ -234,24 +234,26 @@ class SkillToolset(BaseToolset):
         """Tell the model how to use skills and, unless it can list them, which there are."""
         if self._skill_workspace is not None:
             await self._skill_workspace.begin()
-        offered = {t.name for t in self._tools if self._is_tool_selected(t, tool_context)}
+        tool_names = {t.name for t in self._tools if self._is_tool_selected(t, tool_context)}
         if self._discovery_mode is SkillDiscoveryMode.EAGER:
-            offered.add(LIST_SKILLS)  # nobody misses it
-        told = [
+            tool_names.add(LIST_SKILLS)  # nobody misses it
+        instructions = [
             skill_instruction(
                 prefix=self.tool_name_prefix,
-                offered=offered,
+                tool_names=tool_names,
                 runs_scripts=self._runs_scripts(tool_context),
                 folder=self.skills_folder,
             )
         ]
-        if self._discovery_mode is SkillDiscoveryMode.EAGER or LIST_SKILLS not in offered:
-            told.append(format_skills_as_xml(self.skills))
-        if SEARCH_SKILLS in offered:
+        if self._discovery_mode is SkillDiscoveryMode.EAGER or LIST_SKILLS not in tool_names:
+            instructions.append(format_skills_as_xml(self.skills))
+        if SEARCH_SKILLS in tool_names:
             prefix = f"{self.tool_name_prefix}_" if self.tool_name_prefix else ""
-            told.append(f"If none of these skills fits, look for one by `{prefix}{SEARCH_SKILLS}`.")
-        told += await self._told_of_changes(tool_context)
-        llm_request.append_instructions(told)
+            instructions.append(
+                f"If none of these skills fits, look for one by `{prefix}{SEARCH_SKILLS}`."
+            )
+        instructions += await self._change_notices(tool_context)
+        llm_request.append_instructions(instructions)
 
     async def find(self, name: str, invocation_id: str) -> Skill | None:
         """The skill of that name; the registry is asked once in an invocation."""
@@ -281,22 +283,22 @@ class SkillToolset(BaseToolset):
             return False
         return self.registry is not None or any(s.resources.scripts for s in self.skills)
 
-    async def _told_of_changes(self, context: "Context") -> list[str]:
+    async def _change_notices(self, context: "Context") -> list[str]:
         """What skills say now that say something else than when the model read them."""
-        told = []
+        notices = []
         noted = self.active.digests(context)
         looking = (self.find(name, context.invocation_id) for name in noted)
-        found = await asyncio.gather(*looking, return_exceptions=True)
-        for (name, before), skill in zip(noted.items(), found, strict=True):
+        skills = await asyncio.gather(*looking, return_exceptions=True)
+        for (name, before), skill in zip(noted.items(), skills, strict=True):
             if isinstance(skill, BaseException):
                 logger.warning("Nobody knows if the skill %r has changed: %r", name, skill)
             elif skill is not None and (now := digest(skill)) != before:
                 await _refreshed(self, skill, now)
-                told.append(
+                notices.append(
                     f"The skill `{name}` is not what it was when you read it. Now it says:"
                     f"\n\n{skill.instructions}"
                 )
-        return told
+        return notices
 
     async def _resolve_additional_tools_from_state(
         self, readonly_context: "ReadonlyContext | None"
@@ -313,21 +315,21 @@ class SkillToolset(BaseToolset):
                 )
         if not names:
             return []
-        known = {tool.name: tool for tool in await self._additional_tools(readonly_context)}
-        return [known[name] for name in names if name in known]
+        tool_by_name = {tool.name: tool for tool in await self._additional_tools(readonly_context)}
+        return [tool_by_name[name] for name in names if name in tool_by_name]
 
     async def _additional_tools(self, context: "ReadonlyContext") -> list[BaseTool]:
-        found: list[BaseTool] = []
+        tools: list[BaseTool] = []
         for entry in self._additional_entries:
             if isinstance(entry, BaseToolset):
-                found += await entry.get_tools_with_prefix(context)
+                tools += await entry.get_tools_with_prefix(context)
             elif isinstance(entry, BaseTool):
-                found.append(entry)
+                tools.append(entry)
             else:
-                found.append(
+                tools.append(
                     NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
                 )
-        return found
+        return tools
 
 
 async def _refreshed(toolset: SkillToolset, skill: Skill, noted: str) -> None:
@@ -345,7 +347,7 @@ def _by_name(skills: Sequence[Skill]) -> dict[str, Skill]:
             raise TypeError(
                 f"`skills` holds {brief(skill)}; give Skills, such as load_skill_from_dir(...)."
             )
-    named = {skill.name: skill for skill in skills}
-    if len(named) < len(skills):
+    skill_by_name = {skill.name: skill for skill in skills}
+    if len(skill_by_name) < len(skills):
         raise ValueError("Two skills of a SkillToolset have the same name.")
-    return named
+    return skill_by_name

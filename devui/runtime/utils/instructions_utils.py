@@ -18,7 +18,7 @@ _ARTIFACT = "artifact."
 _BRACES = {"lbrace": "{", "rbrace": "}"}
 _PREFIXES = (State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX)
 
-_load = lazy("devui.runtime", {"rendered": "jinja_templates"})
+_load = lazy("devui.runtime", {"render": "jinja_templates"})
 
 
 async def inject_session_state(
@@ -40,23 +40,23 @@ async def inject_session_state(
         jinja2.TemplateError: the Jinja template has a mistake or names a key that does not exist.
     """
     if use_jinja2:
-        return await _rendered(template, readonly_context)
-    filled: list[str] = []
+        return await _render(template, readonly_context)
+    pieces: list[str] = []
     position = 0
-    for found in _TEMPLATE.finditer(template):
-        filled.append(template[position : found.start()])
-        filled.append(await _fill(found[0], readonly_context))
-        position = found.end()
-    filled.append(template[position:])
-    return "".join(filled)
+    for match in _TEMPLATE.finditer(template):
+        pieces.append(template[position : match.start()])
+        pieces.append(await _fill(match[0], readonly_context))
+        position = match.end()
+    pieces.append(template[position:])
+    return "".join(pieces)
 
 
-async def _rendered(template: str, context: ReadonlyContext) -> str:
+async def _render(template: str, context: ReadonlyContext) -> str:
     async def artifact(filename: str) -> str:
         return await _artifact(filename, context, optional=False)
 
     values = {**context.state, "state": context.state, "artifact": artifact}
-    text: str = await _load("rendered")(template, values)
+    text: str = await _load("render")(template, values)
     return text
 
 
@@ -78,12 +78,12 @@ async def _fill(braced: str, context: ReadonlyContext) -> str:
     raise KeyError(
         f"The instruction of agent {context.agent_name!r} needs the state key {name!r}, which"
         f" is not set. Set it before the agent runs, or write {{{name}?}} if it may be missing."
-        f" To keep the braces in the text, write {_escaped(braced)}, or give a function as the"
+        f" To keep the braces in the text, write {_escape(braced)}, or give a function as the"
         " instruction: what it returns is left as it is."
     )
 
 
-def _escaped(braced: str) -> str:
+def _escape(braced: str) -> str:
     """How to write braces so that they stay as they are.
 
     Keys do it, since google-adk leaves no text with such a key unchanged: it raises. Any other

@@ -14,7 +14,7 @@ from devui.runtime.mistakes import Declared, Spelt, note_on_names, yielding
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 from devui.runtime.workflow.requests import request_event
 from devui.runtime.workflow.retry_config import RetryConfig
-from devui.runtime.workflow.values import checked, named
+from devui.runtime.workflow.values import conform, retitle
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -143,9 +143,9 @@ def _as_event(node: BaseNode, item: Any) -> Event:
 
 def _fitted(schema: Any, data: Any, what: str) -> Any:
     try:
-        return checked(schema, data)
+        return conform(schema, data)
     except ValidationError as error:
-        raise named(error, what) from None
+        raise retitle(error, what) from None
 
 
 def yields_of(

@@ -33,16 +33,16 @@ def consent_request(
     ctx: Context, name: str, args: dict[str, Any], *, hint: str = "", payload: Any = None
 ) -> RequestInput:
     """The question whether a tool, or a function, may be called with these arguments."""
-    asked: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "tool_name": name,
         "args": to_jsonable_python(args, by_alias=False, serialize_unknown=True),
     }
     if payload is not None:
-        asked["confirmation_payload"] = payload
+        fields["confirmation_payload"] = payload
     return RequestInput(
         interrupt_id=_interrupt_id(ctx),
         message=hint or f"May {name}() be called?",
-        payload=asked,
+        payload=fields,
         response_schema=ToolConfirmation,
     )
 
@@ -57,8 +57,8 @@ def take_consent(ctx: Context) -> ToolConfirmation | None:
     if answer is None:
         return None
     try:
-        given = {key: value for key, value in answer.items() if value is not None}
-        ctx.tool_confirmation = ToolConfirmation.from_response_dict(given)
+        values = {key: value for key, value in answer.items() if value is not None}
+        ctx.tool_confirmation = ToolConfirmation.from_response_dict(values)
     except (AttributeError, ValidationError) as error:
         raise WorkflowDataError(
             f"{answer!r:.200} does not tell whether node {ctx.node_path} may run; answer with"
@@ -85,7 +85,7 @@ def credential_request(ctx: Context, config: AuthConfig) -> Event | None:
     handler = AuthHandler(config)
     if take_credentials(ctx) or handler.has_auth_response(ctx.state):
         return None
-    return requested(ctx, handler.generate_auth_request())
+    return request_event(ctx, handler.generate_auth_request())
 
 
 def take_credentials(ctx: Context) -> bool:
@@ -94,23 +94,23 @@ def take_credentials(ctx: Context) -> bool:
     Raises:
         WorkflowDataError: an answer is no credential, or belongs to another login.
     """
-    answered = _answered(ctx)
-    for interrupt in answered:
-        asked = _request(ctx, interrupt)
-        if asked is not None:
-            _keep(ctx, ctx.resume_inputs[interrupt], asked)
-    return bool(answered)
+    interrupts = _answered_interrupts(ctx)
+    for interrupt in interrupts:
+        request = _request(ctx, interrupt)
+        if request is not None:
+            _keep(ctx, ctx.resume_inputs[interrupt], request)
+    return bool(interrupts)
 
 
-def requested(ctx: Context, config: AuthConfig) -> Event:
+def request_event(ctx: Context, config: AuthConfig) -> Event:
     """The request for a credential, as it is sent to the client.
 
     A node that needs several asks for one after the other, with an id for each.
     """
-    count = len(_answered(ctx))
+    count = len(_answered_interrupts(ctx))
     interrupt = f"{_id(ctx)}#{count + 1}" if count else _id(ctx)
-    asked = AuthToolArguments(function_call_id=interrupt, auth_config=config)
-    args = asked.model_dump(mode="json", exclude_none=True, by_alias=True)
+    arguments = AuthToolArguments(function_call_id=interrupt, auth_config=config)
+    args = arguments.model_dump(mode="json", exclude_none=True, by_alias=True)
     args["message"] = f"Please give the credential: {config.auth_scheme.type_}."
     call = types.FunctionCall(id=interrupt, name=REQUEST_CREDENTIAL, args=args)
     return Event(
@@ -119,7 +119,7 @@ def requested(ctx: Context, config: AuthConfig) -> Event:
     )
 
 
-def _answered(ctx: Context) -> list[str]:
+def _answered_interrupts(ctx: Context) -> list[str]:
     first = _id(ctx)
     return [each for each in ctx.resume_inputs if each == first or each.startswith(f"{first}#")]
 

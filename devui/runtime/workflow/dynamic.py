@@ -94,12 +94,12 @@ def _may_wait(node: BaseNode) -> bool:
 async def _once(start: Start) -> NodeRun:
     """The run of that path: as it was, if it has ended before or is at work; else begun."""
     running, path = start.parent.running, start.path
-    known = running.children.get(path)
-    if known is not None and not (known.done() and known.result().error):
-        return await known
+    child = running.children.get(path)
+    if child is not None and not (child.done() and child.result().error):
+        return await child
     record = running.records.get(path)
     order = running.order_below(start.parent.path)
-    if known is None:
+    if child is None:
         verdict = judged(start.node, record)
         if not isinstance(verdict, Run):
             await order.turn_of(path)
@@ -161,7 +161,7 @@ async def _root(ctx: InvocationContext, node: BaseNode, relay: EventRelay[NodeRu
             await running.tell_ends()
         return run
     finally:
-        left = running.at_work("")
-        for task in left:
+        tasks = running.at_work("")
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)

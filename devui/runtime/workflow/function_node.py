@@ -37,7 +37,7 @@ from devui.runtime.workflow.consents import (
 )
 from devui.runtime.workflow.errors import WorkflowConfigurationError, WorkflowDataError
 from devui.runtime.workflow.retry_config import RetryConfig
-from devui.runtime.workflow.values import named, unwrapped
+from devui.runtime.workflow.values import retitle, unwrapped
 
 # Where the parameters of a node's function get their values from (adk-runtime 12.5).
 
@@ -72,8 +72,8 @@ class FunctionParameters:
             if parameter.kind not in _VARIABLE
         }
         hints = _hints(target)
-        typed = (key for key in parameters if hints.get(key) is Context)
-        context = next(typed, _CONTEXT if _CONTEXT in parameters else None)
+        contexts = (key for key in parameters if hints.get(key) is Context)
+        context = next(contexts, _CONTEXT if _CONTEXT in parameters else None)
         return cls(name, _place(target), parameters, hints, context)
 
     @property
@@ -85,7 +85,7 @@ class FunctionParameters:
         """The input of the node in the type that `node_input` asks for."""
         return self._fitted(NODE_INPUT, value)
 
-    def bound(self, ctx: Context, node_input: Any, *, to_input: bool) -> dict[str, Any]:
+    def bind(self, ctx: Context, node_input: Any, *, to_input: bool) -> dict[str, Any]:
         """The arguments for one call.
 
         Args:
@@ -97,20 +97,20 @@ class FunctionParameters:
             WorkflowDataError: a value is missing.
             ValidationError: a value does not fit its parameter.
         """
-        found = {} if self.context is None else {self.context: ctx}
+        arguments = {} if self.context is None else {self.context: ctx}
         source = node_input if to_input else ctx.state
-        return found | self._values(node_input, source, to_input=to_input)
+        return arguments | self._values(node_input, source, to_input=to_input)
 
     def declared(self) -> dict[str, Any] | None:
         """The parameters that a model fills, as a JSON schema; None without any."""
-        filled = {
+        inputs = {
             key: parameter.replace(annotation=self.hints.get(key, parameter.annotation))
             for key, parameter in self.parameters.items()
             if key != self.context
         }
-        return parameters_schema(self.name, filled)
+        return parameters_schema(self.name, inputs)
 
-    def checked(self, arguments: Any) -> None:
+    def check(self, arguments: Any) -> None:
         """Check what a model gave for the parameters.
 
         Raises:
@@ -120,17 +120,17 @@ class FunctionParameters:
         self._values(arguments, arguments, to_input=True)
 
     def _values(self, node_input: Any, source: Any, *, to_input: bool) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for key, parameter in self.parameters.items():
             if key == self.context:
                 continue
             if key == NODE_INPUT and not to_input:
-                found[key] = self.of_input(node_input)
+                values[key] = self.of_input(node_input)
             elif _has(source, key):
-                found[key] = self._fitted(key, _get(source, key))
+                values[key] = self._fitted(key, _get(source, key))
             elif parameter.default is inspect.Parameter.empty:
                 raise WorkflowDataError(self._missing(key, to_input=to_input))
-        return found
+        return values
 
     def _fitted(self, key: str, value: Any) -> Any:
         hint = self.hints.get(key, Any)
@@ -143,7 +143,7 @@ class FunctionParameters:
             return adapter.validate_python(value)
         except ValidationError as error:
             what = f"parameter {key!r} of node {self.name!r} ({self.place})"
-            raise named(error, what) from None
+            raise retitle(error, what) from None
 
     def _missing(self, key: str, *, to_input: bool) -> str:
         where = "the input of the node" if to_input else "the state"
@@ -253,8 +253,8 @@ class FunctionNode(BaseNode):
                 "A node with require_confirmation or auth_config has to be run again once the user"
                 " has answered; give it rerun_on_resume=True."
             )
-        found = name or name_of(func)
-        if not found or found == "<lambda>":
+        node_name = name or name_of(func)
+        if not node_name or node_name == "<lambda>":
             raise WorkflowConfigurationError(
                 f"{brief(func)} has no name: give its node one, node(..., name='...')."
             )
@@ -264,7 +264,7 @@ class FunctionNode(BaseNode):
             "parameter_binding": parameter_binding,
         }
         super().__init__(
-            name=found,
+            name=node_name,
             description=doc_of(func),
             rerun_on_resume=rerun_on_resume,
             retry_config=retry_config,
@@ -288,10 +288,10 @@ class FunctionNode(BaseNode):
 
     def model_copy(self, *, update: Any = None, deep: bool = False) -> Self:
         """A copy with other fields, around the same function."""
-        copied = super().model_copy(update=update, deep=deep)
-        copied._function = self._function
-        copied._parameters = self._parameters
-        return copied
+        copy = super().model_copy(update=update, deep=deep)
+        copy._function = self._function
+        copy._parameters = self._parameters
+        return copy
 
     def for_tool(self) -> Self:
         """The node with its parameters as the arguments of a call."""
@@ -299,7 +299,7 @@ class FunctionNode(BaseNode):
         if self.parameter_binding != "node_input":
             update["input_schema"] = None
         if self.output_schema is None:
-            update["output_schema"] = _returned(self._parameters.hints)
+            update["output_schema"] = _return_schema(self._parameters.hints)
         return self.model_copy(update=update)
 
     def taken_as_tool(self) -> Any:
@@ -316,7 +316,7 @@ class FunctionNode(BaseNode):
     def checked_as_tool(self, value: Any) -> Any:
         """The value, if the function could be called with it."""
         if self.parameter_binding == "node_input":
-            self._parameters.checked(value)
+            self._parameters.check(value)
             return value
         value = super().checked_as_tool(value)
         return self._parameters.of_input(value) if self._takes_input() else value
@@ -326,12 +326,12 @@ class FunctionNode(BaseNode):
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         to_input = self.parameter_binding == "node_input"
-        arguments = self._parameters.bound(ctx, node_input, to_input=to_input)
+        arguments = self._parameters.bind(ctx, node_input, to_input=to_input)
         question = await self._question(ctx, node_input, arguments)
         if question is not None:
             yield question
             return
-        target = _called(self._function)
+        target = _target_of(self._function)
         if inspect.isasyncgenfunction(target):
             items = self._function(**arguments)
         elif inspect.isgeneratorfunction(target):
@@ -358,11 +358,11 @@ class FunctionNode(BaseNode):
             return self._credential_request(ctx) if confirmed else Event(output=dict(REJECTED))
         if callable(self.require_confirmation):
             asks = FunctionParameters.of(self.require_confirmation, self.name)
-            known = {NODE_INPUT: node_input, **ctx.state.to_dict(), **arguments}
-            if not await call(self.require_confirmation, **asks.bound(ctx, known, to_input=True)):
+            values = {NODE_INPUT: node_input, **ctx.state.to_dict(), **arguments}
+            if not await call(self.require_confirmation, **asks.bind(ctx, values, to_input=True)):
                 return self._credential_request(ctx)
-        shown = {key: each for key, each in arguments.items() if each is not ctx}
-        return consent_request(ctx, self.name, shown)
+        visible_arguments = {key: each for key, each in arguments.items() if each is not ctx}
+        return consent_request(ctx, self.name, visible_arguments)
 
     def _credential_request(self, ctx: Context) -> Event | None:
         return credential_request(ctx, self.auth_config) if self.auth_config else None
@@ -382,7 +382,7 @@ def _as_output(ctx: Context, item: Any) -> Any:
     return item
 
 
-def _called(function: Callable[..., Any]) -> Callable[..., Any]:
+def _target_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function itself: of a partial what it wraps, of a callable object its `__call__`."""
     target = unpartialled(function)
     return target if inspect.isroutine(target) else type(target).__call__
@@ -395,7 +395,7 @@ def _item_of(hint: Any) -> Any:
     return hint
 
 
-def _returned(hints: Mapping[str, Any]) -> dict[str, Any] | None:
+def _return_schema(hints: Mapping[str, Any]) -> dict[str, Any] | None:
     """What a model is told of that; None without an annotation, or if it has no form in JSON."""
     if "return" not in hints:
         return None

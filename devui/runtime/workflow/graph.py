@@ -45,8 +45,8 @@ def as_node(node_like: Any, **fields: Any) -> BaseNode:
     if settings.get("require_confirmation") or settings.get("auth_config"):
         settings.setdefault("rerun_on_resume", True)
     if isinstance(node_like, NodeTool):
-        named = {"name": node_like.name} if node_like.name != node_like.node.name else {}
-        return as_node(node_like.node, **{**named, **settings})
+        own_name = {"name": node_like.name} if node_like.name != node_like.node.name else {}
+        return as_node(node_like.node, **{**own_name, **settings})
     if isinstance(node_like, FunctionNode):
         return node_like.model_copy(update=settings) if settings else node_like
     if isinstance(node_like, BaseNode | BaseTool):
@@ -105,9 +105,9 @@ def _agent(agent: LlmAgent, settings: dict[str, Any]) -> BaseNode:
         update["include_contents"] = "none"
     if mode in {"chat", "task"}:
         update["wait_for_output"] = True
-    copied = agent.clone(update)
-    copied.parent_agent = parent
-    return ParallelWorker(worker=copied) if agent.parallel_worker else copied
+    clone = agent.clone(update)
+    clone.parent_agent = parent
+    return ParallelWorker(worker=clone) if agent.parallel_worker else clone
 
 
 # `Edge`, and how the edges of a workflow are written (adk-runtime 12.2).
@@ -259,23 +259,23 @@ def _start(nodes: Sequence[BaseNode], edges: Sequence[Edge]) -> Iterator[str]:
 
 
 def _unreachable(nodes: Sequence[BaseNode], edges: Sequence[Edge]) -> Iterator[str]:
-    reached: set[str] = set()
+    reachable: set[str] = set()
     ahead = [START.name]
     while ahead:
         name = ahead.pop()
-        if name not in reached:
-            reached.add(name)
+        if name not in reachable:
+            reachable.add(name)
             ahead.extend(e.to_node.name for e in edges if e.from_node.name == name)
-    missed = sorted(node.name for node in nodes if node.name not in reached)
+    missed = sorted(node.name for node in nodes if node.name not in reachable)
     if missed:
         yield f"No way leads from START to {missed}; add an edge, or leave these nodes out."
 
 
 def _twice(edges: Sequence[Edge]) -> Iterator[str]:
-    known: dict[tuple[str, str], list[set[RouteValue]]] = {}
+    routes_by_pair: dict[tuple[str, str], list[set[RouteValue]]] = {}
     for edge in edges:
         pair = (edge.from_node.name, edge.to_node.name)
-        others = known.setdefault(pair, [])
+        others = routes_by_pair.setdefault(pair, [])
         if any(not (edge.routes and other) or edge.routes & other for other in others):
             yield f"Two edges lead from {pair[0]!r} to {pair[1]!r} in the same case; leave one out."
         others.append(edge.routes)
@@ -304,11 +304,12 @@ def _endless(edges: Sequence[Edge]) -> Iterator[str]:
 
 def _schemas(edges: Sequence[Edge]) -> Iterator[str]:
     for edge in edges:
-        given, taken = edge.from_node.output_schema, edge.to_node.input_schema
-        if given and taken and given != taken:
+        output_schema, input_schema = edge.from_node.output_schema, edge.to_node.input_schema
+        if output_schema and input_schema and output_schema != input_schema:
             yield (
-                f"{edge.from_node.name!r} gives {given}, and {edge.to_node.name!r}, which follows"
-                f" it, takes {taken}; make them the same, or put a node in between that converts."
+                f"{edge.from_node.name!r} gives {output_schema}, and {edge.to_node.name!r}, which"
+                f" follows it, takes {input_schema}; make them the same, or put a node in between"
+                " that converts."
             )
 
 
@@ -337,12 +338,14 @@ class Graph:
             GraphValidationError: the edges make no graph that can be run.
         """
         self.edges: list[Edge] = edges_of(items)
-        found = {id(node): node for edge in self.edges for node in (edge.from_node, edge.to_node)}
-        self.nodes: list[BaseNode] = list(found.values())
+        node_by_id = {
+            id(node): node for edge in self.edges for node in (edge.from_node, edge.to_node)
+        }
+        self.nodes: list[BaseNode] = list(node_by_id.values())
         check_graph(self.nodes, self.edges)
         self._by_name = {node.name: node for node in self.nodes}
-        left = {edge.from_node.name for edge in self.edges}
-        self.last: list[str] = [node.name for node in self.nodes if node.name not in left]
+        sources = {edge.from_node.name for edge in self.edges}
+        self.last: list[str] = [node.name for node in self.nodes if node.name not in sources]
         """The nodes that nothing follows; one of them gives the workflow's output."""
 
     def node(self, name: str) -> BaseNode:
@@ -362,17 +365,19 @@ class Graph:
         edges = [edge for edge in self.edges if edge.from_node.name == name]
         routed = [edge for edge in edges if edge.route is not None]
         matching = [edge for edge in routed if not _routes(route).isdisjoint(edge.routes)]
-        taken = [edge for edge in edges if edge.route is None or edge in matching]
+        outgoing = [edge for edge in edges if edge.route is None or edge in matching]
         if not any(edge in matching for edge in routed if edge.route != DEFAULT_ROUTE):
-            taken += [edge for edge in routed if edge.route == DEFAULT_ROUTE and edge not in taken]
-        if routed and not taken:
+            outgoing += [
+                edge for edge in routed if edge.route == DEFAULT_ROUTE and edge not in outgoing
+            ]
+        if routed and not outgoing:
             logger.warning(
                 "Nothing follows node %r: none of its edges has the route %r that it gave."
                 " Add an edge with that route, or one with DEFAULT_ROUTE.",
                 name,
                 route,
             )
-        return [edge.to_node for edge in taken]
+        return [edge.to_node for edge in outgoing]
 
 
 def _routes(route: Route | None) -> set[Any]:

@@ -93,15 +93,15 @@ class Triggers:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._waiting: dict[str, deque[Trigger]] = {}
-        self._ended: dict[str, _Ended] = {}
+        self._ends: dict[str, _Ended] = {}
         """The latest end of each node."""
-        self._arrived: dict[str, set[str]] = {}
+        self._arrivals: dict[str, set[str]] = {}
         """For each node that waits for all, from where it was reached since it last ran."""
 
     def begin(self, node_input: Any, branch: str | None) -> None:
         """Trigger what follows START."""
         first = self._graph.first()
-        self._ended[START.name] = _Ended(node_input, branch)
+        self._ends[START.name] = _Ended(node_input, branch)
         for node in first:
             if node.waits_for_all:
                 self._arrive(node.name, START.name)
@@ -110,7 +110,7 @@ class Triggers:
 
     def end(self, name: str, output: Any, route: Route | None, branch: str | None) -> None:
         """Trigger what follows a node that has ended."""
-        self._ended[name] = _Ended(output, branch)
+        self._ends[name] = _Ended(output, branch)
         following = self._graph.after(name, route)
         for node in following:
             if node.waits_for_all:
@@ -133,13 +133,13 @@ class Triggers:
         self._waiting.setdefault(name, deque()).append(trigger)
 
     def _arrive(self, name: str, before: str) -> None:
-        arrived = self._arrived.setdefault(name, set())
-        arrived.add(before)
-        needed = self._graph.before(name)
-        if not arrived.issuperset({*needed} - {START.name}):
+        arrivals = self._arrivals.setdefault(name, set())
+        arrivals.add(before)
+        predecessors = self._graph.before(name)
+        if not arrivals.issuperset({*predecessors} - {START.name}):
             return
-        self._arrived[name] = set()
-        ends = {each: self._ended[each] for each in needed}
+        self._arrivals[name] = set()
+        ends = {each: self._ends[each] for each in predecessors}
         self._add(
             name,
             Trigger(
@@ -210,8 +210,8 @@ class GraphRun:
         if not self._tasks or self._run.invocation.is_aborted:
             return False
         await asyncio.wait(self._tasks.values(), return_when=asyncio.FIRST_COMPLETED)
-        while ended := [name for name, task in self._tasks.items() if task.done()]:
-            for name in ended:
+        while names := [name for name, task in self._tasks.items() if task.done()]:
+            for name in names:
                 await self._settle(name, self._tasks.pop(name).result(), is_recorded=False)
         if self._tasks:
             await self._run.running.tell_ends()
@@ -268,42 +268,42 @@ class GraphRun:
 
     # Ending
 
-    async def _settle(self, name: str, ended: NodeRun, *, is_recorded: bool) -> None:
+    async def _settle(self, name: str, run: NodeRun, *, is_recorded: bool) -> None:
         """Deal with a run that has ended; `is_recorded`: the history tells of it already."""
         place = self._places[name]
-        if ended.error is not None:
+        if run.error is not None:
             place.status = NodeStatus.FAILED
             if self._run.error is None:
-                self._run.fail(ended.error, ended.error_path)
+                self._run.fail(run.error, run.error_path)
             return
-        unfinished = self._graph.node(name).wait_for_output and not ended.has_result
-        waits = unfinished or ended.waits or bool(ended.interrupts)
-        place.interrupts = sorted(ended.interrupts)
+        unfinished = self._graph.node(name).wait_for_output and not run.has_result
+        waits = unfinished or run.waits or bool(run.interrupts)
+        place.interrupts = sorted(run.interrupts)
         place.status = NodeStatus.WAITING if waits else NodeStatus.COMPLETED
         if not is_recorded:
             await checkpoint(self._run, self._places)
         if place.status is NodeStatus.WAITING:
             return
-        self._outputs[name] = ended.output
-        self._triggers.end(name, ended.output, ended.route, ended.invocation.branch)
+        self._outputs[name] = run.output
+        self._triggers.end(name, run.output, run.route, run.invocation.branch)
 
     async def _finish_children(self) -> None:
         """Wait for runs that a node has begun and not waited for."""
-        left = self._run.running.at_work(self._run.path)
-        if not left:
+        tasks = self._run.running.at_work(self._run.path)
+        if not tasks:
             return
-        await asyncio.wait(left)
-        for task in left:
+        await asyncio.wait(tasks)
+        for task in tasks:
             error = None if task.cancelled() else _outcome(task)
             if error is not None and self._run.error is None:
                 self._run.fail(error, self._run.path)
 
     async def _stop(self) -> None:
         """Cancel what still runs, and wait until it has stopped."""
-        left = [*self._tasks.values(), *self._run.running.at_work(self._run.path)]
-        for task in left:
+        tasks = [*self._tasks.values(), *self._run.running.at_work(self._run.path)]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _conclude(self) -> None:
         """Note what the run waits for, or what it has given."""
@@ -312,22 +312,25 @@ class GraphRun:
             self._run.waits = self._run.waits or place.status is NodeStatus.WAITING
         if self._run.interrupts:
             return
-        given = {n: self._outputs[n] for n in self._graph.last if self._outputs.get(n) is not None}
-        if len(given) > 1:
+        outputs = {
+            n: self._outputs[n] for n in self._graph.last if self._outputs.get(n) is not None
+        }
+        if len(outputs) > 1:
             raise WorkflowConfigurationError(
                 f"Several last nodes of workflow {self._run.name!r} gave an output:"
-                f" {sorted(given)}. Lead them to a JoinNode, whose output is that of the workflow."
+                f" {sorted(outputs)}. Lead them to a JoinNode, whose output is that of the"
+                " workflow."
             )
-        self._run.claimant_chosen = bool(given)
-        for output in given.values():
+        self._run.claimant_chosen = bool(outputs)
+        for output in outputs.values():
             self._run.give(output)
 
 
 def _outcome(task: asyncio.Task[NodeRun]) -> Exception | None:
     """What went wrong with a run that nobody has waited for."""
-    raised = task.exception()
-    if raised is not None:
-        return raised if isinstance(raised, Exception) else RuntimeError(str(raised))
+    error = task.exception()
+    if error is not None:
+        return error if isinstance(error, Exception) else RuntimeError(str(error))
     run = task.result()
     if run.error is None and run.interrupts:
         return RuntimeError(

@@ -60,9 +60,9 @@ class RecordedOrder:
     So code that runs nodes side by side comes to the same results: the first is the first again.
     """
 
-    def __init__(self, ended: Iterable[str]) -> None:
-        """`ended` are the paths of the runs, the first to end first."""
-        self._remaining = dict.fromkeys(ended)
+    def __init__(self, paths: Iterable[str]) -> None:
+        """`paths` are those of the runs, the first to end first."""
+        self._remaining = dict.fromkeys(paths)
         self._turns: dict[str, asyncio.Event] = {}
 
     async def turn_of(self, path: str) -> None:
@@ -82,12 +82,12 @@ class RecordedOrder:
             await asyncio.sleep(0)
 
     async def _wait_for(self, turn: asyncio.Event) -> None:
-        left = len(self._remaining)
+        count = len(self._remaining)
         try:
             async with asyncio.timeout(_PATIENCE):
                 await turn.wait()
         except TimeoutError:
-            if len(self._remaining) == left:
+            if len(self._remaining) == count:
                 while next(iter(self._remaining)) not in self._turns:
                     del self._remaining[next(iter(self._remaining))]
                 self._call()
@@ -116,13 +116,13 @@ def judged(node: BaseNode, record: Record | None) -> Verdict:
     if record.gave:
         return Ended(_read(node, record.output), record.route)
     if record.answers and not node.rerun_on_resume:
-        return Ended(_answered(record), record.route)
+        return Ended(_answer_output(record), record.route)
     if record.ended:
         return Ended(None, record.route)
     return Run(record.answers)
 
 
-def _answered(record: Record) -> Any:
+def _answer_output(record: Record) -> Any:
     """The output of a node that is not run again: the answer, or all of them by id."""
     answers = dict(record.answers)
     return next(iter(answers.values())) if len(answers) == 1 else answers
@@ -308,10 +308,10 @@ class Records:
                 self._take_answers(index, event)
             elif event.node_info.path and not event.partial:
                 self._take(index, event)
-        self._ended: dict[str, list[str]] = {}
+        self._ended_paths: dict[str, list[str]] = {}
         for path, record in sorted(self._runs.items(), key=lambda each: each[1].settled_at):
             if record.has_ended:
-                self._ended.setdefault(parent_of(path), []).append(path)
+                self._ended_paths.setdefault(parent_of(path), []).append(path)
 
     @classmethod
     def of(cls, ctx: InvocationContext) -> Records:
@@ -333,7 +333,7 @@ class Records:
 
     def ended_below(self, path: str) -> list[str]:
         """The paths of the runs directly below that one that have ended, in that order."""
-        return self._ended.get(path, [])
+        return self._ended_paths.get(path, [])
 
     def _record(self, path: str) -> Record:
         return self._runs.setdefault(path, Record())
@@ -342,13 +342,13 @@ class Records:
         path = event.node_info.path
         record = self._record(path)
         record.scope = event.isolation_scope or record.scope
-        asked = asked_for(event)
-        self._askers.update(dict.fromkeys(asked, path))
+        questions = asked_for(event)
+        self._askers.update(dict.fromkeys(questions, path))
         for owner in _upwards(path):
             above = self._record(owner)
-            above.questions |= asked
+            above.questions |= questions
             above.is_answered = False
-            for interrupt in asked:
+            for interrupt in questions:
                 above.answers.pop(interrupt, None)
         if event.error_code and not _gives(event):
             record.failed = True
@@ -393,8 +393,8 @@ def _is_repeated(response: types.FunctionResponse, record: Record) -> bool:
 
 def _gives(event: Event) -> bool:
     """Whether the event carries an output or a route."""
-    said = event.node_info.message_as_output and event.content is not None
-    return event.output is not None or bool(said) or event.actions.route is not None
+    speaks = event.node_info.message_as_output and event.content is not None
+    return event.output is not None or bool(speaks) or event.actions.route is not None
 
 
 def _upwards(path: str) -> Iterator[str]:
@@ -451,11 +451,11 @@ class Running:
 
     def counts_below(self, path: str) -> Counts:
         """The numbers given so far below a run."""
-        return {each: Counter(self._counts[each]) for each in self._counted(path)}
+        return {each: Counter(self._counts[each]) for each in self._paths_below(path)}
 
     def recount(self, path: str, counts: Counts) -> None:
         """Number the runs below a run anew, from these numbers on."""
-        for each in self._counted(path):
+        for each in self._paths_below(path):
             del self._counts[each]
         self._counts.update({each: Counter(count) for each, count in counts.items()})
 
@@ -471,7 +471,7 @@ class Running:
         tasks = ((each, task) for each, task in self.children.items() if not task.done())
         return [task for each, task in tasks if is_below(each, path)]
 
-    def _counted(self, path: str) -> list[str]:
+    def _paths_below(self, path: str) -> list[str]:
         return [each for each in self._counts if each == path or is_below(each, path)]
 
 
@@ -508,6 +508,6 @@ def _place(ctx: InvocationContext, call_id: str | None) -> str:
     path = ctx.node_path or ""
     if path.endswith(f"@{call_id}"):
         return path  # a generator's, which tells of its progress there
-    made = (call for event in reversed(ctx.session.events) for call in event.get_function_calls())
-    name = next((call.name for call in made if call.id == call_id), None)
+    calls = (call for event in reversed(ctx.session.events) for call in event.get_function_calls())
+    name = next((call.name for call in calls if call.id == call_id), None)
     return path_below(path, name or "", call_id or "")

@@ -68,17 +68,17 @@ async def send_rest(run: NodeRun) -> None:
     """
     tells_output = run.output is not None and not (run.output_told or run.claimant_chosen)
     route = None if run.route_told else run.route
-    ended = not (run.has_result or run.interrupts or run.waits) and _ends(run)
+    has_ended = not (run.has_result or run.interrupts or run.waits) and _ends(run)
     changed = run.changes.state_delta or run.changes.artifact_delta
-    if not (tells_output or route is not None or ended or changed):
+    if not (tells_output or route is not None or has_ended or changed):
         return
     event = Event(
         output=run.output if tells_output else None,
         actions=EventActions(route=route),
-        custom_metadata={NODE_ENDED: True} if ended else None,
+        custom_metadata={NODE_ENDED: True} if has_ended else None,
     )
     run.route_told = True
-    if ended and not changed:
+    if has_ended and not changed:
         run.running.ends.append(partial(send, run, event))
         return
     await send(run, event)

@@ -90,10 +90,10 @@ def node(
             max_parallel_workers=max_parallel_workers,
             **settings,
         )
-    made = as_node(node_like, **settings)
+    inner = as_node(node_like, **settings)
     if not parallel_worker:
-        return made
-    return ParallelWorker(worker=made, max_parallel_workers=max_parallel_workers)
+        return inner
+    return ParallelWorker(worker=inner, max_parallel_workers=max_parallel_workers)
 
 
 class Node(BaseNode):

@@ -51,10 +51,10 @@ class ParallelWorker(BaseNode):
 
     def taken_as_tool(self) -> Any:
         """A list of what the worker takes."""
-        taken = self.worker.taken_as_tool() if self.input_schema is None else None
-        if taken is None:
+        schema = self.worker.taken_as_tool() if self.input_schema is None else None
+        if schema is None:
             return super().taken_as_tool()
-        return {"type": "array", "items": json_schema(taken)}
+        return {"type": "array", "items": json_schema(schema)}
 
     def checked_as_tool(self, value: Any) -> Any:
         """Each item, checked by the worker."""
@@ -74,13 +74,13 @@ async def each_of(ctx: Context, worker: BaseNode, value: Any, limit: int | None)
     items = _items(value)
     outputs: list[Any] = [None] * len(items)
     at_work: dict[asyncio.Task[Any], int] = {}
-    begun, waits = 0, False
+    index, waits = 0, False
     try:
-        while at_work or (begun < len(items) and not waits):
-            while begun < len(items) and not waits and len(at_work) < (limit or len(items)):
-                run = ctx.run_node(worker, items[begun], use_sub_branch=True)
-                at_work[asyncio.ensure_future(run)] = begun
-                begun += 1
+        while at_work or (index < len(items) and not waits):
+            while index < len(items) and not waits and len(at_work) < (limit or len(items)):
+                run = ctx.run_node(worker, items[index], use_sub_branch=True)
+                at_work[asyncio.ensure_future(run)] = index
+                index += 1
             done, _ = await asyncio.wait(at_work, return_when=asyncio.FIRST_COMPLETED)
             for task in sorted(done, key=at_work.__getitem__):
                 waits = _take(task, outputs, at_work.pop(task)) or waits

@@ -44,11 +44,11 @@ def create_request_input_response(interrupt_id: str, response: Mapping[str, Any]
 
 def asked_for(event: Event) -> dict[str, Any]:
     """The calls of the event that a human answers, each with the schema of the answer."""
-    asked: dict[str, Any] = dict.fromkeys(event.long_running_tool_ids or ())
+    schema_by_id: dict[str, Any] = dict.fromkeys(event.long_running_tool_ids or ())
     for call in event.get_function_calls():
         if call.name == REQUEST_INPUT and call.id:
-            asked[call.id] = (call.args or {}).get("response_schema")
-    return asked
+            schema_by_id[call.id] = (call.args or {}).get("response_schema")
+    return schema_by_id
 
 
 def answer_of(response: types.FunctionResponse, schema: Any) -> Any:
@@ -64,13 +64,13 @@ def answer_of(response: types.FunctionResponse, schema: Any) -> Any:
         value = value["result"]
         if isinstance(value, str):
             value = json_or_text(value)
-    wanted = _type_of(schema)
-    if wanted is None:
+    value_type = _type_of(schema)
+    if value_type is None:
         return value
-    if wanted is str and not isinstance(value, str):
+    if value_type is str and not isinstance(value, str):
         value = (response.response or {}).get("result", value)  # "42" was meant as a text
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(wanted)
+        adapter: TypeAdapter[Any] = TypeAdapter(value_type)
         return adapter.dump_python(adapter.validate_python(value))
     except ValidationError as error:
         raise WorkflowDataError(

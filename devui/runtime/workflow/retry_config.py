@@ -42,8 +42,8 @@ class RetryConfig(Spelt):
 
     def again(self, error: BaseException, attempt: int) -> bool:
         """Whether attempt number `attempt`, which ended with the error, is followed by another."""
-        allowed = _ATTEMPTS if self.max_attempts is None else self.max_attempts
-        if attempt >= allowed:
+        limit = _ATTEMPTS if self.max_attempts is None else self.max_attempts
+        if attempt >= limit:
             return False
         if self.exceptions is None:
             return True

@@ -14,7 +14,7 @@ from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.consents import (
     consent_request,
-    requested,
+    request_event,
     take_consent,
     take_credentials,
 )
@@ -52,16 +52,16 @@ class ToolNode(BaseNode):
         result = await plugins.run_before_tool_callback(**about)
         if result is None:
             result = await self._result(ctx, args, about)
-            asked = ctx.actions.requested_tool_confirmations.pop(call_id, None)
-            if asked is not None:
+            confirmation = ctx.actions.requested_tool_confirmations.pop(call_id, None)
+            if confirmation is not None:
                 ctx.actions.skip_summarization = None
                 yield consent_request(
-                    ctx, self.tool.name, args, hint=asked.hint, payload=asked.payload
+                    ctx, self.tool.name, args, hint=confirmation.hint, payload=confirmation.payload
                 )
                 return
-            wanted = ctx.actions.requested_auth_configs.pop(call_id, None)
-            if wanted is not None:
-                yield requested(ctx, wanted)
+            auth_config = ctx.actions.requested_auth_configs.pop(call_id, None)
+            if auth_config is not None:
+                yield request_event(ctx, auth_config)
                 return
         changed = await plugins.run_after_tool_callback(**about, result=result)
         yield result if changed is None else changed
@@ -115,6 +115,6 @@ def _as_dict(value: Any) -> Any:
         return value.model_dump()
     if isinstance(value, str):
         value = value.strip() or None
-        found = json_or_text(value) if value else None
-        value = found if isinstance(found, dict) else value
+        parsed_value = json_or_text(value) if value else None
+        value = parsed_value if isinstance(parsed_value, dict) else value
     return {} if value is None else value

@@ -8,7 +8,7 @@ from google.genai import types
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 
-def checked(schema: Any, value: Any) -> Any:
+def conform(schema: Any, value: Any) -> Any:
     """A value in the form that a schema asks for; models become dicts without None values.
 
     A JSON schema is not enforced. Of a message the text, or the JSON in it, is checked.
@@ -25,7 +25,7 @@ def checked(schema: Any, value: Any) -> Any:
     return plain(TypeAdapter(schema).validate_python(value))
 
 
-def named(error: ValidationError, what: str) -> ValidationError:
+def retitle(error: ValidationError, what: str) -> ValidationError:
     """The same error, about the thing of that name."""
     details: Any = error.errors(include_url=False)
     return ValidationError.from_exception_data(what, details)

@@ -60,35 +60,35 @@ class Workflow(BaseNode):
     @property
     def nodes(self) -> list[BaseNode]:
         """The nodes, START left out."""
-        found = self._graph.nodes if self._graph else []
-        return [node for node in found if node is not START]
+        all_nodes = self._graph.nodes if self._graph else []
+        return [node for node in all_nodes if node is not START]
 
     def model_copy(self, *, update: Any = None, deep: bool = False) -> Self:
         """A copy with other fields and the same nodes."""
-        copied = super().model_copy(update=update, deep=deep)
-        copied._graph = Graph(copied.edges) if update and "edges" in update else self._graph
-        return copied
+        copy = super().model_copy(update=update, deep=deep)
+        copy._graph = Graph(copy.edges) if update and "edges" in update else self._graph
+        return copy
 
     def taken_as_tool(self) -> Any:
         """What its first nodes take, which has to be the same for all that take anything."""
         if self.input_schema is not None:
             return self.input_schema
-        taken = [node.taken_as_tool() for node in self._first()]
-        schemas = [schema for schema in taken if schema is not None]
-        if not taken or any(schema != schemas[0] for schema in schemas):
+        own_schemas = [node.taken_as_tool() for node in self._first()]
+        schemas = [schema for schema in own_schemas if schema is not None]
+        if not own_schemas or any(schema != schemas[0] for schema in schemas):
             return super().taken_as_tool()
         return schemas[0] if schemas else None
 
     def checked_as_tool(self, value: Any) -> Any:
         """What its first nodes make of the value."""
         value = super().checked_as_tool(value)
-        checked = [node.checked_as_tool(value) for node in self._first()]
-        return checked[0] if len(checked) == 1 else value
+        values = [node.checked_as_tool(value) for node in self._first()]
+        return values[0] if len(values) == 1 else value
 
     def _first(self) -> list[BaseNode]:
         """The first nodes that take the input; a JoinNode takes what others give."""
-        found = self._graph.first() if self._graph else []
-        return [node for node in found if not node.waits_for_all]
+        first_nodes = self._graph.first() if self._graph else []
+        return [node for node in first_nodes if not node.waits_for_all]
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         run = ctx.node_run

@@ -6,7 +6,7 @@ from typing import Any
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.context import Context, ReadonlyContext
-from devui.runtime.agents.hand_over import merged, produce
+from devui.runtime.agents.hand_over import merge, produce
 from devui.runtime.agents.invocation_context import InvocationContext, new_invocation_context_id
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
@@ -166,7 +166,7 @@ KIT = Kit(
         waits={
             EventRelay.emit.__code__: "commit",
             produce.__code__: "commit",
-            merged.__code__: "tasks",
+            merge.__code__: "tasks",
             EventRelay.events.__code__: "tasks",
         },
         calls={"model": ModelCall._between_callbacks.__code__, "tool": ToolCall.run.__code__},

@@ -22,12 +22,12 @@ def load_dotenv_for_agent(
     """
     if os.environ.get("ADK_DISABLE_LOAD_DOTENV", "").strip().lower() in {"1", "true", "yes", "on"}:
         return
-    given = {name: os.environ[name] for name in _initial_names() if name in os.environ}
+    environment = {name: os.environ[name] for name in _initial_names() if name in os.environ}
     folder = Path(agent_parent_folder, agent_name).resolve()
     for place in (folder, *folder.parents):
         if (place / filename).is_file():
             load_dotenv(place / filename, override=True)
-            os.environ.update(given)
+            os.environ.update(environment)
             return
 
 

@@ -87,14 +87,14 @@ class DataFiles:
 
     def set_aside(self, llm_request: LlmRequest, context: CodeExecutorContext) -> list[File]:
         """Put the names of data files in the place of their contents; all files there are."""
-        known = {file.name for file in context.get_input_files()}
+        names = {file.name for file in context.get_input_files()}
         contents = llm_request.contents
         for index in compress(count(), self._has_files(_has_files, contents)):
             parts = list(contents[index].parts or [])
             for position, file in _files(index + 1, parts):
                 # Contents belong to the history, so a changed one is a new one.
                 parts[position] = types.Part(text=f"\nThe file `{file.name}` is here.\n")
-                if file.name not in known:
+                if file.name not in names:
                     context.add_input_files([file])
             contents[index] = contents[index].model_copy(update={"parts": parts})
         return context.get_input_files()
@@ -184,9 +184,9 @@ async def _explore(
     for file in files.set_aside(llm_request, context):
         if file.name in context.get_processed_file_names():
             continue
-        said = types.Part(text=f"I look at the file `{file.name}` first.")
+        introduction = types.Part(text=f"I look at the file `{file.name}` first.")
         code = exploring_code(file)
-        content = types.Content(role="model", parts=[said, code_part(code)])
+        content = types.Content(role="model", parts=[introduction, code_part(code)])
         llm_request.contents.append(content)
         yield _event(ctx, content, EventActions())
         context.add_processed_file_names([file.name])
@@ -207,22 +207,22 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
     if executor is None or response.partial or response.content is None:
         return
     if isinstance(executor, BuiltInCodeExecutor):
-        saved = await _save_images(ctx, response)
-        if saved.artifact_delta:
-            yield _event(ctx, None, saved)
+        actions = await _save_images(ctx, response)
+        if actions.artifact_delta:
+            yield _event(ctx, None, actions)
         return
     if _failures(ctx) >= executor.error_retry_attempts:
         return
-    found = find_code(
-        response.content, executor.code_block_delimiters, planned=reads_answers(agent)
+    match = find_code(
+        response.content, executor.code_block_delimiters, is_planned=reads_answers(agent)
     )
-    if found is None:
+    if match is None:
         return
     response.content = None
-    yield _event(ctx, found.content, EventActions())
+    yield _event(ctx, match.content, EventActions())
     context = CodeExecutorContext(ctx.session.state)
     yield await _executed(
-        ctx, executor, context, CodeExecutionInput(found.code, context.get_input_files())
+        ctx, executor, context, CodeExecutionInput(match.code, context.get_input_files())
     )
 
 
@@ -283,8 +283,8 @@ async def _save_images(ctx: InvocationContext, response: LlmResponse) -> EventAc
 
 
 def _image_name(blob: types.Blob, number: int) -> str:
-    made = datetime.fromtimestamp(get_time()).strftime("%Y%m%d_%H%M%S")
-    return f"{made}_{number}.{(blob.mime_type or '').partition('/')[2]}"
+    timestamp = datetime.fromtimestamp(get_time()).strftime("%Y%m%d_%H%M%S")
+    return f"{timestamp}_{number}.{(blob.mime_type or '').partition('/')[2]}"
 
 
 async def _save(ctx: InvocationContext, name: str, blob: types.Blob, actions: EventActions) -> None:

@@ -51,11 +51,11 @@ class GrowingMap(Generic[S, T]):
 
         It is always the same function.
         """
-        kept = common_length(self._inputs, inputs) if arguments == self._arguments else 0
-        made = self._outputs[:kept]
-        made += [function(member, *arguments) for member in inputs[kept:]]
-        self._inputs, self._outputs, self._arguments = list(inputs), made, arguments
-        return made.copy()
+        common = common_length(self._inputs, inputs) if arguments == self._arguments else 0
+        outputs = self._outputs[:common]
+        outputs += [function(member, *arguments) for member in inputs[common:]]
+        self._inputs, self._outputs, self._arguments = list(inputs), outputs, arguments
+        return outputs.copy()
 
 
 def common_length(one: list[S], other: list[S]) -> int:
@@ -95,8 +95,10 @@ class Planning:
             _check(instruction, str, planner.build_planning_instruction, agent)
             llm_request.append_instructions([instruction])
         # Its own plan is what the model goes by, and models skip what is marked as a thought.
-        told = self._sessions.of(ctx.session, agent.name, GrowingMap[types.Content, types.Content])
-        llm_request.contents = told(_without_marks, llm_request.contents)
+        transform = self._sessions.of(
+            ctx.session, agent.name, GrowingMap[types.Content, types.Content]
+        )
+        llm_request.contents = transform(_without_marks, llm_request.contents)
 
 
 def _without_marks(content: types.Content) -> types.Content:
@@ -140,14 +142,14 @@ def _check(
     """Raise TypeError for what a planner may not return."""
     if isinstance(result, result_type):
         return
-    told = brief(result)
+    description = brief(result)
     if inspect.iscoroutine(result):
         result.close()
-        told = "a coroutine"
+        description = "a coroutine"
     kind = "a text" if result_type is str else "a list of Parts"
     raise TypeError(
-        f"{place(method)} of agent {agent.name!r} returned {told}; it must be a plain function that"
-        f" returns {kind}, or None."
+        f"{place(method)} of agent {agent.name!r} returned {description}; it must be a plain"
+        f" function that returns {kind}, or None."
     )
 
 

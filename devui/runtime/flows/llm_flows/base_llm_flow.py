@@ -17,7 +17,7 @@ from devui.runtime.agents.invocation_events import (
     lost_calls,
 )
 from devui.runtime.agents.llm_agent_turn import gives_one_answer
-from devui.runtime.copying import altered, filled
+from devui.runtime.copying import assign, copy_with
 from devui.runtime.events.event import Event, NodeInfo
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.flows.llm_flows._code_execution import code_execution, code_execution_response
@@ -86,16 +86,16 @@ def event_of(response: LlmResponse, base: Event) -> Event | None:
     so that a client can put the one in the place of the others. Only the whole answer carries the
     actions: fragments are never committed (events seed).
     """
-    given = vars(response)
-    values = {name: given[name] for name in response.model_fields_set if given[name] is not None}
+    fields = vars(response)
+    values = {name: fields[name] for name in response.model_fields_set if fields[name] is not None}
     if not any(map(values.get, _SAYS)):
         return None
     values["timestamp"] = get_time()
     if response.partial:
-        return altered(
+        return copy_with(
             base, **{"actions": EventActions.assemble(), "node_info": NodeInfo(), **values}
         )
-    return filled(base, **values)
+    return assign(base, **values)
 
 
 logger = logging.getLogger(__name__)
@@ -121,20 +121,20 @@ class BaseLlmFlow(Extensible):
     async def run_async(self, invocation_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Repeat steps until one ends in a final response, a transfer or nothing."""
         ctx = invocation_context
-        asked = False
+        has_question = False
         while not (ctx.is_aborted or ctx.end_invocation):
             last = None
             events = self._run_one_step_async(ctx)
             try:
                 async for event in events:
                     last = event
-                    asked = asked or bool(event.long_running_tool_ids)
+                    has_question = has_question or bool(event.long_running_tool_ids)
                     yield event
             finally:
                 await events.aclose()
             if last is None or ctx.delegating or _ends_loop(last):
                 return
-            if asked and _gives_all(ctx) and awaits_anyone(ctx, agent_of(ctx).name):
+            if has_question and _gives_all(ctx) and awaits_anyone(ctx, agent_of(ctx).name):
                 return
 
     # What a flow of one's own may override; google-adk's has the same methods.
@@ -145,19 +145,19 @@ class BaseLlmFlow(Extensible):
         """One request, its answer, and the tools that the answer calls."""
         ctx = invocation_context
         llm_request = LlmRequest.blank()
-        answered = False
+        is_answered = False
         events = self._preprocess_async(ctx, llm_request)
         try:
             async for event in events:
-                answered = answered or _is_last_answer(event)
+                is_answered = is_answered or _is_last_answer(event)
                 yield event
         finally:
             await events.aclose()
-        if ctx.end_invocation or answered:
+        if ctx.end_invocation or is_answered:
             return
-        left = _what_is_left(self, ctx, llm_request)
-        if left is not None:
-            async with aclosing(left) as events:
+        rest = _what_is_left(self, ctx, llm_request)
+        if rest is not None:
+            async with aclosing(rest) as events:
                 async for event in events:
                     yield event
             return
@@ -231,8 +231,8 @@ class BaseLlmFlow(Extensible):
             return
         events = self._postprocess_handle_function_calls_async(ctx, event, llm_request)
         try:
-            async for answered in events:
-                yield answered
+            async for response_event in events:
+                yield response_event
         finally:
             await events.aclose()
 
@@ -260,8 +260,8 @@ def _what_is_left(
     goes_on = ctx.has_begun or bool(agent.sub_agents_given_tasks)
     if not goes_on and not ctx.waits_for_answers:
         return None
-    if lost := lost_calls(ctx, agent.name):
-        return _run_again(flow, ctx, lost, llm_request)
+    if calls := lost_calls(ctx, agent.name):
+        return _run_again(flow, ctx, calls, llm_request)
     if answer := lost_answer(ctx):
         return _each(answer)
     if goes_on and has_work_below(ctx, agent.name):
@@ -274,14 +274,14 @@ def _what_is_left(
 async def _run_again(
     flow: BaseLlmFlow,
     ctx: InvocationContext,
-    lost: Sequence[types.FunctionCall],
+    calls: Sequence[types.FunctionCall],
     llm_request: LlmRequest,
 ) -> AsyncGenerator[Event, None]:
     """Run the calls again; those that wait now are put on record, for they no longer fail."""
-    waiting = {call.id for call in lost} & failed_calls(ctx)
-    made = base_of(ctx)
-    made.content = types.ModelContent([types.Part(function_call=call) for call in lost])
-    results = flow._postprocess_handle_function_calls_async(ctx, made, llm_request)
+    waiting = {call.id for call in calls} & failed_calls(ctx)
+    call_event = base_of(ctx)
+    call_event.content = types.ModelContent([types.Part(function_call=call) for call in calls])
+    results = flow._postprocess_handle_function_calls_async(ctx, call_event, llm_request)
     async with aclosing(results) as events:
         async for event in events:
             waiting.difference_update(each.id for each in event.get_function_responses())

@@ -51,8 +51,8 @@ class CurrentTurn:
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
         """What the turn is of these events, as contents."""
         new = events[self._count :]
-        known = events is self._events and len(events) >= self._count
-        if known and all(map(self._goes_on, new)):
+        is_same = events is self._events and len(events) >= self._count
+        if is_same and all(map(self._goes_on, new)):
             self._turn += new
         else:
             self._turn = _without_past(_current_turn(events, self._view))
@@ -233,9 +233,9 @@ class Contents:
         Before that comes the conversation around it, if it is told to include it (adk-runtime 7.3).
         """
         agent, path = agent_of(ctx), ctx.node_path or ""
-        made = ctx.history.unsettled.get((view.branch or "").rpartition("@")[2])
+        call_place = ctx.history.unsettled.get((view.branch or "").rpartition("@")[2])
         own = self._sessions.of(ctx.session, (view, path), OwnRun, view, path)
-        since = own.contents(ctx.history.events, made.index if made else 0)
+        since = own.contents(ctx.history.events, call_place.index if call_place else 0)
         before: list[types.Content] = []
         if "include_contents" in agent.model_fields_set and agent.include_contents == "default":
             around = view._replace(branch=None)  # each call of the agent has a branch of its own
@@ -290,8 +290,8 @@ def _task_begins(ctx: InvocationContext, view: View) -> int:
     """Where in the session a task begins that was given by a call; else all may be seen."""
     if view.scope is None or not (view.branch or "").endswith(f"@{view.scope}"):
         return 0
-    made = ctx.history.unsettled.get(view.scope)
-    return ctx.history.begins_at if made is None else made.place
+    call_place = ctx.history.unsettled.get(view.scope)
+    return ctx.history.begins_at if call_place is None else call_place.place
 
 
 def _task(ctx: InvocationContext, view: View) -> list[types.Content]:
@@ -300,8 +300,8 @@ def _task(ctx: InvocationContext, view: View) -> list[types.Content]:
         return []
     if gives_one_answer(ctx):
         return []  # it is in the contents already
-    made = ctx.history.unsettled.get(ctx.isolation_scope)
-    for call in made.event.get_function_calls() if made else ():
+    call_place = ctx.history.unsettled.get(ctx.isolation_scope)
+    for call in call_place.event.get_function_calls() if call_place else ():
         if call.id == ctx.isolation_scope:
             return [task_content(call)]
     return [ctx.user_content] if ctx.user_content else []  # a node of a graph is not called

@@ -16,7 +16,7 @@ from devui.runtime.agents.invocation_events import (
 )
 from devui.runtime.calling import plain_function_of
 from devui.runtime.cancellation import cancel_here, cancelled_elsewhere, stop
-from devui.runtime.copying import altered
+from devui.runtime.copying import copy_with
 from devui.runtime.events.event import Event, NodeInfo
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.flows.llm_flows.history import CLIENT_ID
@@ -79,7 +79,7 @@ async def run_batch(
         raise
     finally:
         passages.remove(batch)
-    finished: Finished = []
+    results: Finished = []
     error: BaseException | None = None
     for task, call in zip(tasks, calls, strict=True):
         if task.cancelled():
@@ -88,10 +88,10 @@ async def run_batch(
             continue
         failure = task.exception()
         if failure is None:
-            finished.append((task.result(), call))
+            results.append((task.result(), call))
         elif error is None:
             error = failure
-    return finished, error
+    return results, error
 
 
 def _has_failed(task: _Task) -> bool:
@@ -235,11 +235,11 @@ def find_matching_function_call(
 
     Of several answers the first counts.
     """
-    answered = function_response_event or (events[-1] if events else None)
-    responses = answered.get_function_responses() if answered else []
-    if not events or answered is None or not responses or not responses[0].id:
+    response_event = function_response_event or (events[-1] if events else None)
+    responses = response_event.get_function_responses() if response_event else []
+    if not events or response_event is None or not responses or not responses[0].id:
         return None
-    earlier = events[:-1] if events[-1].id == answered.id else events
+    earlier = events[:-1] if events[-1].id == response_event.id else events
     return find_event_by_function_call_id(earlier, responses[0].id)
 
 
@@ -259,10 +259,10 @@ async def handle_function_calls_async(
         for call in function_call_event.get_function_calls()
         if not filters or call.id in filters
     ]
-    done = await execute(invocation_context, calls, tools_dict, tool_confirmation_dict)
-    if done.error is not None:
-        raise done.error
-    return done.event
+    outcome = await execute(invocation_context, calls, tools_dict, tool_confirmation_dict)
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.event
 
 
 async def execute(
@@ -283,10 +283,10 @@ async def execute(
         if len(running) == 1:
             part = await running[0].run()
             return Executed(_response_event(ctx, [(part, running[0])], running))
-        finished, error = await run_batch(running, ctx.abort_switch.passages)
+        results, error = await run_batch(running, ctx.abort_switch.passages)
         if error is not None:
-            finished = [(part, call) for part, call in finished if part is None or _is_plain(call)]
-        return Executed(_response_event(ctx, finished, running), error)
+            results = [(part, call) for part, call in results if part is None or _is_plain(call)]
+        return Executed(_response_event(ctx, results, running), error)
     except BaseException:  # the run is broken off: the spans of what it had begun end with it
         for call in running:
             if call.span is not None:
@@ -295,18 +295,18 @@ async def execute(
 
 
 def _response_event(
-    ctx: InvocationContext, finished: Finished, calls: Sequence[ToolCall]
+    ctx: InvocationContext, results: Finished, calls: Sequence[ToolCall]
 ) -> Event | None:
     """The event of the responses, of which the spans of the calls tell, if there are any."""
-    event, spans = _event(ctx, finished), instruments()
+    event, spans = _event(ctx, results), instruments()
     if spans is None:
         return event
-    parts = {id(call): part for part, call in finished}
+    parts = {id(call): part for part, call in results}
     for call in calls:
         if call.span is not None:
             call.span.end(parts.get(id(call)), event)
     if event is not None and len(event.get_function_responses()) > 1:
-        spans.merged(ctx, event)
+        spans.record_merge(ctx, event)
     return event
 
 
@@ -318,11 +318,13 @@ def _is_plain(call: ToolCall) -> bool:
     return call.actions.model_copy(update=_NO_SIGNALS) == EventActions()
 
 
-def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
+def _event(ctx: InvocationContext, results: Finished) -> Event | None:
     """The event of the responses; None if there is nothing to say and nothing changed."""
-    parts = [each for part, call in finished for each in (part, call.spoken) if each is not None]
+    parts = [
+        each for part, call in results for each in (part, call.spoken_part) if each is not None
+    ]
     actions = [
-        call.actions if part is not None else _changes(call.actions) for part, call in finished
+        call.actions if part is not None else _changes(call.actions) for part, call in results
     ]
     if not parts and not any(each.state_delta or each.artifact_delta for each in actions):
         return None
@@ -331,8 +333,8 @@ def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
         author=ctx.agent.name if ctx.agent else "",
         branch=ctx.branch,
         node_info=NodeInfo(path=ctx.node_path or ""),
-        content=altered(_ANSWER, parts=parts) if parts else None,
-        actions=actions[0] if len(actions) == 1 else _merged(actions, ctx.session.state),
+        content=copy_with(_ANSWER, parts=parts) if parts else None,
+        actions=actions[0] if len(actions) == 1 else _merge(actions, ctx.session.state),
     )
 
 
@@ -341,22 +343,22 @@ def _changes(actions: EventActions) -> EventActions:
     return EventActions(state_delta=actions.state_delta, artifact_delta=actions.artifact_delta)
 
 
-def _merged(all_actions: Sequence[EventActions], live: Mapping[str, Any]) -> EventActions:
+def _merge(all_actions: Sequence[EventActions], live: Mapping[str, Any]) -> EventActions:
     """All changes in one: dicts are joined, widgets listed, and of the rest the last counts.
 
     `live` is the session's state, which has had all the writes.
     """
-    merged: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     for actions in all_actions:
         for name, value in actions:
             if value is not None:
-                merged[name] = _joined(merged.get(name), value)
-    merged["state_delta"] = _merged_state([each.state_delta for each in all_actions], live)
+                changes[name] = _join(changes.get(name), value)
+    changes["state_delta"] = _merge_state([each.state_delta for each in all_actions], live)
     widgets = [widget for each in all_actions for widget in each.render_ui_widgets or []]
-    return EventActions.model_construct(**{**merged, "render_ui_widgets": widgets or None})
+    return EventActions.model_construct(**{**changes, "render_ui_widgets": widgets or None})
 
 
-def _merged_state(deltas: Sequence[dict[str, Any]], live: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_state(deltas: Sequence[dict[str, Any]], live: Mapping[str, Any]) -> dict[str, Any]:
     """What several calls wrote; of one key, what was written last.
 
     Calls end in any order, and each may have built on what another wrote: what stands in the live
@@ -366,16 +368,16 @@ def _merged_state(deltas: Sequence[dict[str, Any]], live: Mapping[str, Any]) -> 
     if len(writes) > len({key for key, _ in writes}):
         now = dict(live)  # a look at all of it is no read of a key (docs/guide/debugging.md)
         writes.sort(key=lambda write: write[1] is now.get(write[0]))
-    merged: dict[str, Any] = {}
+    state_delta: dict[str, Any] = {}
     for key, value in writes:
-        merged[key] = _joined(merged.get(key), value)
-    return merged
+        state_delta[key] = _join(state_delta.get(key), value)
+    return state_delta
 
 
-def _joined(earlier: Any, later: Any) -> Any:
+def _join(earlier: Any, later: Any) -> Any:
     if isinstance(earlier, dict) and isinstance(later, dict):
-        joined = {key: _joined(earlier.get(key), value) for key, value in later.items()}
-        return {**earlier, **joined}
+        overrides = {key: _join(earlier.get(key), value) for key, value in later.items()}
+        return {**earlier, **overrides}
     return later
 
 
@@ -402,8 +404,8 @@ async def run_calls(
         executed = relay.result
     else:
         executed = await work
-    for answered in _answers(ctx, calls, executed):
-        yield answered
+    for answer in _answers(ctx, calls, executed):
+        yield answer
     if executed.error is not None:
         raise executed.error
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from google.genai import types
 
 from devui.runtime.agents.agent_tree import line
-from devui.runtime.copying import altered
+from devui.runtime.copying import copy_with
 from devui.runtime.events.compactions import CompactedEvents, is_compacted
 from devui.runtime.events.growing_events import GrowingEvents
 from devui.runtime.events.rewinds import live_places, taken_back_from
@@ -98,8 +98,8 @@ def arrange(entries: Sequence[Entry]) -> Arranged:
         if index in left_out or entry.responses:
             continue
         if entry.calls:
-            given = {call: answers.get((index, call)) for call in entry.calls}
-            contents.extend(_with_answers(entry, given))
+            own_answers = {call: answers.get((index, call)) for call in entry.calls}
+            contents.extend(_with_answers(entry, own_answers))
         else:
             contents.append(entry.content)
     return Arranged([without_client_ids(each) for each in contents], starts, bool(between))
@@ -107,11 +107,11 @@ def arrange(entries: Sequence[Entry]) -> Arranged:
 
 def without_client_ids(content: types.Content) -> types.Content:
     """The content without ids that the runtime made up; itself if there are none."""
-    given = content.parts or []
-    parts = [_without_client_id(part) for part in given]
-    if all(map(operator.is_, parts, given)):
+    originals = content.parts or []
+    parts = [_without_client_id(part) for part in originals]
+    if all(map(operator.is_, parts, originals)):
         return content
-    return altered(content, parts=parts)
+    return copy_with(content, parts=parts)
 
 
 def _responses(entries: Sequence[Entry]) -> list[_Response]:
@@ -183,15 +183,15 @@ def _without_calls(content: types.Content, dropped: set[str]) -> types.Content:
         for part in content.parts or []
         if not (part.function_call and part.function_call.id in dropped)
     ]
-    return altered(content, parts=parts)
+    return copy_with(content, parts=parts)
 
 
 def _without_client_id(part: types.Part) -> types.Part:
     call, response = part.function_call, part.function_response
     if call is not None and (call.id or "").startswith(CLIENT_ID):
-        return altered(part, function_call=altered(call, id=None))
+        return copy_with(part, function_call=copy_with(call, id=None))
     if response is not None and (response.id or "").startswith(CLIENT_ID):
-        return altered(part, function_response=altered(response, id=None))
+        return copy_with(part, function_response=copy_with(response, id=None))
     return part
 
 
@@ -229,11 +229,11 @@ class History:
         """Which agent made each call."""
         self._branches: set[str] = set()
         """Where the events were made that have been looked at."""
-        self._named: set[str | None] = set()
+        self._names_without_id: set[str | None] = set()
         """The names of the calls that have no id: an answer is for one of them by its name."""
         self._open: tuple[str, ...] = ()
         """The calls of the last content, as long as nobody has answered."""
-        self._settled = True
+        self._is_settled = True
         """Whether one more event leaves the contents as they are."""
 
     def __len__(self) -> int:
@@ -286,19 +286,19 @@ class History:
         if self._summed_up is not None or not is_rewind:
             return False
         begin = taken_back_from(events, rewind)
-        gone = [event for event in events[begin:rewind] if is_visible(event, self._view)]
-        calls = [call.id for event in gone for call in event.get_function_calls()]
+        rewound_events = [event for event in events[begin:rewind] if is_visible(event, self._view)]
+        calls = [call.id for event in rewound_events for call in event.get_function_calls()]
         if begin <= self._rewound_at or self._calls_again or not all(calls):
             return False
-        kept = bisect_left(self._places, begin)
+        count = bisect_left(self._places, begin)
         # What was called before and answered since is to be arranged anew, as is the last entry.
-        arranged = min(self._arranged_from(kept)[0], max(kept - 1, 0))
+        arranged = min(self._arranged_from(count)[0], max(count - 1, 0))
         if arranged < len(self._starts):
             del self._contents[self._starts[arranged] :], self._starts[arranged:]
-        del self._entries[kept:], self._places[kept:]
+        del self._entries[count:], self._places[count:]
         for call_id in calls:
             self._callers.pop(str(call_id), None)
-        self._settled, self._open, self._rewound_at = kept == 0, (), rewind
+        self._is_settled, self._open, self._rewound_at = count == 0, (), rewind
         return True
 
     def _go_on(self, event: Event, place: int) -> None:
@@ -327,8 +327,8 @@ class History:
         self._places.append(place)
         content, calls, responses = entry.content, entry.calls, entry.responses
         both = calls and responses  # of one event, which is taken apart
-        if not self._settled or responses != self._open or both:
-            self._settled = False
+        if not self._is_settled or responses != self._open or both:
+            self._is_settled = False
             return
         self._open = calls
         self._starts.append(len(self._contents))
@@ -357,7 +357,7 @@ class History:
         start = self._starts[first] if first < len(self._starts) else len(self._contents)
         self._contents[start:] = arranged.contents
         self._starts[first:] = [start + each for each in arranged.starts]
-        self._settled, self._open = not arranged.may_change, ()
+        self._is_settled, self._open = not arranged.may_change, ()
 
     def _arranged_from(self, index: int) -> tuple[int, Arranged]:
         """What is seen from a place on, or from the first of the calls that it answers, arranged.
@@ -365,12 +365,12 @@ class History:
         Returns:
             That place, before which no call is answered later.
         """
-        called: set[str] = set()
+        missing_calls: set[str] = set()
         first = len(self._entries)
-        while first > 0 and (called or first > index):
+        while first > 0 and (missing_calls or first > index):
             first -= 1
-            called.update(self._entries[first].responses)
-            called.difference_update(self._entries[first].calls)
+            missing_calls.update(self._entries[first].responses)
+            missing_calls.difference_update(self._entries[first].calls)
         return first, arrange(self._entries[first:])
 
     def _entry(self, event: Event) -> Entry | None:
@@ -380,25 +380,25 @@ class History:
             self._branches.add(event.branch)
         if content is None or not is_visible(event, view):
             return None
-        called, answered = event.get_function_calls(), event.get_function_responses()
-        calls = tuple([call.id for call in called if call.id]) if called else ()
-        responses = tuple([each.id for each in answered if each.id]) if answered else ()
+        all_calls, all_responses = event.get_function_calls(), event.get_function_responses()
+        calls = tuple([call.id for call in all_calls if call.id]) if all_calls else ()
+        responses = tuple([each.id for each in all_responses if each.id]) if all_responses else ()
         own = responses
         for call_id in calls:
             self._calls_again |= call_id in self._callers
             self._callers[call_id] = author
         teller = self._foreign_author(author, responses)
         if teller is not None:
-            told = quoted(content, teller, thoughts=view.foreign_thoughts)
-            return Entry(told, event.invocation_id, own=False) if told else None
+            quotation = quoted(content, teller, thoughts=view.foreign_thoughts)
+            return Entry(quotation, event.invocation_id, own=False) if quotation else None
         if responses and author == USER:
             content, own = self._own_answers(content, responses)
-        if len(responses) < len(answered):
+        if len(responses) < len(all_responses):
             content = self._without_orphans(content)
         if not content.parts:
             return None
-        if len(calls) < len(called):
-            self._named.update(call.name for call in called if not call.id)
+        if len(calls) < len(all_calls):
+            self._names_without_id.update(call.name for call in all_calls if not call.id)
         return Entry(
             content,
             event.invocation_id,
@@ -422,7 +422,7 @@ class History:
             for part in content.parts or []
             if not (response := part.function_response) or not response.id or response.id in own
         ]
-        return altered(content, parts=parts), tuple(own)
+        return copy_with(content, parts=parts), tuple(own)
 
     def _without_orphans(self, content: types.Content) -> types.Content:
         """The content without responses that have no id, and no call of their name before them."""
@@ -431,9 +431,9 @@ class History:
             for part in content.parts or []
             if not (response := part.function_response)
             or response.id
-            or response.name in self._named
+            or response.name in self._names_without_id
         ]
-        return altered(content, parts=parts)
+        return copy_with(content, parts=parts)
 
     def _foreign_author(self, author: str, responses: tuple[str, ...]) -> str | None:
         """Which other agent an event is about; None if it is the view's own or the user's."""

@@ -82,14 +82,14 @@ class ModelCall:
                 except Exception as error:  # noqa: BLE001  callbacks may answer for any error
                     answer = await self._after(await self._recovered(error))
                     self._record_changes()
-                    yield self._checked(self._with_sources(answer))
+                    yield self._check(self._with_sources(answer))
                     return
                 if not isinstance(answer, LlmResponse):
                     raise self._no_response(answer)
                 if self._plugins.has("after_model_callback", self._agent):
                     answer = await self._after(answer)
                     self._record_changes()
-                yield self._checked(self._with_sources(answer))
+                yield self._check(self._with_sources(answer))
         finally:
             await answers.aclose()
 
@@ -159,15 +159,15 @@ class ModelCall:
         self._context.state.has_delta()
 
     async def _after(self, answer: LlmResponse) -> LlmResponse:
-        replaced = await self._plugins.run_after_model_callback(
+        replacement = await self._plugins.run_after_model_callback(
             callback_context=self._context, llm_response=answer
         )
-        if replaced is None and (callbacks := self._agent.canonical_after_model_callbacks):
-            given = await first_result(
+        if replacement is None and (callbacks := self._agent.canonical_after_model_callbacks):
+            result = await first_result(
                 callbacks, is_truthy, callback_context=self._context, llm_response=answer
             )
-            replaced = _response(given, "after_model_callback", callbacks)
-        return answer if replaced is None else _completed(replaced, answer)
+            replacement = _response(result, "after_model_callback", callbacks)
+        return answer if replacement is None else _completed(replacement, answer)
 
     def _with_sources(self, answer: LlmResponse) -> LlmResponse:
         sources = kept_sources(self._request.tools_dict.values(), self._context)
@@ -182,19 +182,19 @@ class ModelCall:
         )
         if answer is None:
             callbacks = self._agent.canonical_on_model_error_callbacks
-            given = await first_result(
+            result = await first_result(
                 callbacks,
                 is_not_none,
                 callback_context=self._context,
                 llm_request=self._request,
                 error=error,
             )
-            answer = _response(given, "on_model_error_callback", callbacks)
+            answer = _response(result, "on_model_error_callback", callbacks)
         if answer is None:
             raise error
         return answer
 
-    def _checked(self, answer: LlmResponse) -> LlmResponse:
+    def _check(self, answer: LlmResponse) -> LlmResponse:
         """Mark an answer that ended well but says nothing: nobody could act on it."""
         if (
             answer.finish_reason != types.FinishReason.STOP
@@ -218,9 +218,9 @@ def _response(result: object, name: str, callbacks: list[Callback]) -> LlmRespon
     return cast("LlmResponse", result)
 
 
-def _completed(replaced: LlmResponse, original: LlmResponse) -> LlmResponse:
+def _completed(replacement: LlmResponse, original: LlmResponse) -> LlmResponse:
     """A callback's answer is as partial as the one it replaces, and has its token counts."""
     for name in ("partial", "turn_complete", "usage_metadata"):
-        if getattr(replaced, name) is None:
-            setattr(replaced, name, getattr(original, name))
-    return replaced
+        if getattr(replacement, name) is None:
+            setattr(replacement, name, getattr(original, name))
+    return replacement

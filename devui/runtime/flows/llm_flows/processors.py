@@ -157,15 +157,15 @@ class Extensible:
         return (*self.request_processors, *self.tool_request_processors)
 
     def _locate_request_processor(self, name: str) -> tuple[list[RequestStep], int]:
-        found = [
+        matches = [
             (steps, index)
             for steps in (self.request_processors, self.tool_request_processors)
             for index, step in enumerate(steps)
             if name and step.name == name
         ]
-        if len(found) == 1:
-            return found[0]
-        many = "are several request processors" if found else "is no request processor"
+        if len(matches) == 1:
+            return matches[0]
+        many = "are several request processors" if matches else "is no request processor"
         names = _names(self._iter_request_processors())
         raise ValueError(f"There {many} {name!r}; there are {names}.")
 

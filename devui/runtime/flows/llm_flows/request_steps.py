@@ -10,7 +10,7 @@ from google.genai import types
 from devui.runtime.agents.context import ReadonlyContext
 from devui.runtime.agents.llm_agent_turn import gives_one_answer
 from devui.runtime.apps.compaction import compact_by_tokens
-from devui.runtime.copying import altered
+from devui.runtime.copying import copy_with
 from devui.runtime.events.growing_events import GrowingEvents
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.models.llm_request import own_config, own_http_options
@@ -48,10 +48,12 @@ def _apply(run_config: RunConfig, config: types.GenerateContentConfig) -> None:
     if run_config.labels:
         config.labels = {**(config.labels or {}), **run_config.labels}
     if run_config.http_options is not None:
-        config.http_options = _merged(config.http_options, run_config.http_options)
+        config.http_options = _merge_http_options(config.http_options, run_config.http_options)
 
 
-def _merged(agents: types.HttpOptionsOrDict | None, runs: types.HttpOptions) -> types.HttpOptions:
+def _merge_http_options(
+    agents: types.HttpOptionsOrDict | None, runs: types.HttpOptions
+) -> types.HttpOptions:
     """The agent's HTTP options with those of the run on top; headers are joined.
 
     Where the service is, and by which client it is reached, stays as the agent has it.
@@ -59,8 +61,8 @@ def _merged(agents: types.HttpOptionsOrDict | None, runs: types.HttpOptions) -> 
     if agents is None:
         return own_http_options(runs)
     base = types.HttpOptions.model_validate(agents)
-    given = own_http_options(runs)
-    update = {name: value for name, value in given if name in _OF_RUNS and value is not None}
+    options = own_http_options(runs)
+    update = {name: value for name, value in options if name in _OF_RUNS and value is not None}
     update["headers"] = {**(base.headers or {}), **(runs.headers or {})} or None
     return base.model_copy(update=update)
 
@@ -180,8 +182,8 @@ class ContextCache:
     async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
         """Put the app's wishes into the request, and what the agent's answers have told."""
         name = agent_of(ctx).name
-        told = self._sessions.of(ctx.session, name, _Answers, name).among(ctx.session.events)
-        cached, sized = told.cached, told.sized
+        answers = self._sessions.of(ctx.session, name, _Answers, name).among(ctx.session.events)
+        cached, sized = answers.cached, answers.sized
         llm_request.cache_config = ctx.context_cache_config
         llm_request.cache_metadata = _cache(cached, ctx.invocation_id) if cached else None
         llm_request.cacheable_contents_token_count = _size(sized) if sized else None
@@ -192,7 +194,7 @@ def _cache(event: Event, invocation_id: str) -> CacheMetadata | None:
     cache = event.cache_metadata
     if cache is None or cache.cache_name is None or event.invocation_id == invocation_id:
         return cache
-    return altered(cache, invocations_used=(cache.invocations_used or 0) + 1)
+    return copy_with(cache, invocations_used=(cache.invocations_used or 0) + 1)
 
 
 def _size(event: Event) -> int | None:

@@ -17,7 +17,7 @@ from devui.runtime.agents.context import Context
 from devui.runtime.agents.invocation_events import FAILED_CALL
 from devui.runtime.calling import first_result, is_not_none
 from devui.runtime.cancellation import check_cancelled
-from devui.runtime.copying import altered, json_copy
+from devui.runtime.copying import copy_with, json_copy
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.jsonable import sendable, walked
 from devui.runtime.mistakes import brief, note_on_await, note_on_names, place
@@ -56,21 +56,21 @@ def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> type
         value = as_response(rest)
     except (ValueError, TypeError) as error:
         where = place(_code_of(tool))
-        error.add_note(f"Tool {tool.name!r} returned {_refused(error)}: {where}.")
+        error.add_note(f"Tool {tool.name!r} returned {_culprit(error)}: {where}.")
         raise
-    response = altered(_RESPONSE, id=call.id, name=call.name or tool.name, response=value)
+    response = copy_with(_RESPONSE, id=call.id, name=call.name or tool.name, response=value)
     if media:
         response.parts = media
     if tool.response_scheduling is not None:
         response.scheduling = tool.response_scheduling
-    return altered(_PART, function_response=response)
+    return copy_with(_PART, function_response=response)
 
 
 def _code_of(tool: BaseTool) -> Callable[..., Any]:
     return tool.func if isinstance(tool, FunctionTool) else tool.run_async
 
 
-def _refused(error: Exception) -> str:
+def _culprit(error: Exception) -> str:
     """What was returned, by what was raised of it."""
     if isinstance(error, TypeError):
         return "it"
@@ -135,19 +135,19 @@ def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.Functio
     if depth > _MEDIA_DEPTH:
         return result, []
     entries = result.items() if isinstance(result, dict) else enumerate(result)
-    found: list[types.FunctionResponsePart] = []
-    kept = {}
+    all_media: list[types.FunctionResponsePart] = []
+    remaining = {}
     for key, value in entries:
         if isinstance(value, _SCALARS) or not isinstance(value, _MAY_HOLD_MEDIA):
-            kept[key] = value
+            remaining[key] = value
             continue
         rest, media = _without_media(value, depth + 1)
-        found += media
+        all_media += media
         if rest or not media:
-            kept[key] = rest
-    if not found:
+            remaining[key] = rest
+    if not all_media:
         return result, []
-    return (kept if isinstance(result, dict) else list(kept.values())) or {}, found
+    return (remaining if isinstance(result, dict) else list(remaining.values())) or {}, all_media
 
 
 def as_media(part: types.Part) -> types.FunctionResponsePart | None:
@@ -189,7 +189,7 @@ class ToolCall:
         # A callback may change the arguments; the event that holds the call must not change.
         self._args: dict[str, Any] = json_copy(call.args) if call.args else {}
         self._context = Context(ctx, function_call_id=call.id, tool_confirmation=confirmation)
-        self.spoken: types.Part | None = None
+        self.spoken_part: types.Part | None = None
         """The result as text to read, if the tool speaks to the user and its answer is the last."""
         self.span: ToolSpan | None = None
         """What ends the call's span, if there is one."""
@@ -237,12 +237,12 @@ class ToolCall:
             self._leave_open()
             return None
         if self._plugins.has("after_tool_callback", self._agent):
-            replaced = await self._after(tool, result)
-            result = result if replaced is None else replaced
+            replacement = await self._after(tool, result)
+            result = result if replacement is None else replacement
         if not result and (tool.is_long_running or (tool.defers_response and instead is None)):
             return None
         part = response_part(self._call, tool, result)
-        self.spoken = self._spoken(tool, result)
+        self.spoken_part = self._part_for_user(tool, result)
         return part
 
     def _leave_open(self) -> None:
@@ -253,8 +253,8 @@ class ToolCall:
         """Callbacks may still answer for a tool that the agent does not have."""
         result = await self._before(tool)
         if result is not None:
-            replaced = await self._after(tool, result)
-            return result if replaced is None else replaced
+            replacement = await self._after(tool, result)
+            return result if replacement is None else replacement
         error = ValueError(
             f"There is no tool {tool.name!r}. The tools are:"
             f" {', '.join(self._tool_names) or 'none'}."
@@ -298,11 +298,11 @@ class ToolCall:
 
     async def _tell_of_cancellation(self, tool: BaseTool, cancelled: BaseException) -> None:
         """Let callbacks put away what they had prepared; nobody can answer for the call now."""
-        told: dict[str, Any] = {"tool": tool, "tool_context": self._context, "error": cancelled}
-        await self._plugins.run_on_tool_cancelled(tool_args=self._args, **told)
+        facts: dict[str, Any] = {"tool": tool, "tool_context": self._context, "error": cancelled}
+        await self._plugins.run_on_tool_cancelled(tool_args=self._args, **facts)
         for callback in self._agent.canonical_on_tool_error_callbacks:
             try:
-                await first_result([callback], is_not_none, args=self._args, **told)
+                await first_result([callback], is_not_none, args=self._args, **facts)
             except Exception:
                 logger.exception("An on_tool_error_callback raised while its tool was cancelled.")
 
@@ -320,11 +320,11 @@ class ToolCall:
         )
 
     async def _after(self, tool: BaseTool, result: Any) -> Any:
-        replaced = await self._plugins.run_after_tool_callback(
+        replacement = await self._plugins.run_after_tool_callback(
             tool=tool, tool_args=self._args, tool_context=self._context, result=result
         )
-        if replaced is not None:
-            return replaced
+        if replacement is not None:
+            return replacement
         callbacks = self._agent.canonical_after_tool_callbacks
         if not callbacks:
             return None
@@ -352,7 +352,7 @@ class ToolCall:
             error=error,
         )
 
-    def _spoken(self, tool: BaseTool, result: Any) -> types.Part | None:
+    def _part_for_user(self, tool: BaseTool, result: Any) -> types.Part | None:
         if not tool.speaks_to_user or not self.actions.skip_summarization or not result:
             return None
         text = result if isinstance(result, str) else json.dumps(as_response(result))

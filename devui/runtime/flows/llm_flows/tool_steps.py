@@ -149,12 +149,12 @@ async def _offer_transfer(ctx: InvocationContext, llm_request: LlmRequest) -> No
 def _instruction(
     agent: LlmAgentSettings, targets: list[BaseAgent], descriptions: Mapping[str, str]
 ) -> str:
-    known = "\n\n".join(
+    listing = "\n\n".join(
         f"Name: {name}\nDescription: {description}" for name, description in descriptions.items()
     )
     names = ", ".join(f"`{name}`" for name in sorted(descriptions))
     text = (
-        f"Other agents can take over this conversation:\n\n{known}\n\n"
+        f"Other agents can take over this conversation:\n\n{listing}\n\n"
         "Compare the descriptions with what the user wants. Answer yourself when that is your own"
         " field. Otherwise call `transfer_to_agent` with the name of the agent whose field it is,"
         f" and say nothing besides. Valid names: {names}."
@@ -217,12 +217,12 @@ def lost_answer(ctx: InvocationContext) -> Event | None:
         return None
     name = agent_of(ctx).name
     own = (e for e in reversed(ctx.history.events) if e.author == name and e.content)
-    told = next((e for e in own if ctx.branch in {None, e.branch}), None)
-    if told is None or told.actions.set_model_response is None:
+    answer = next((e for e in own if ctx.branch in {None, e.branch}), None)
+    if answer is None or answer.actions.set_model_response is None:
         return None  # quick to find out, and mostly so
     events = on_branch(ctx.history.events, ctx.branch, ctx.session.events)
     last = next((event for event in reversed(events) if event.content), None)
-    return structured_answer(ctx, told) if last is told else None
+    return structured_answer(ctx, answer) if last is answer else None
 
 
 output_schema = RequestProcessor("output_schema", prepare=_ask_for_shape, applies=_is_wanted)

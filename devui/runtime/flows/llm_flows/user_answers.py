@@ -56,17 +56,19 @@ async def _run_authorized(
     for earlier in reversed(answers):
         if earlier is not ctx.latest_answer:
             with suppress(ValueError):  # which was raised when it came
-                kept = _keep(ctx, events, _credentials(earlier), anew=False)
-                keys |= set() if unheeded.isdisjoint(_credentials(earlier)) else kept
-    said = [event for event in events if event.content]
-    is_new = bool(answers) and said[-1] is ctx.latest_answer and said[-1] is answers[-1]
+                new_keys = _keep(ctx, events, _credentials(earlier), anew=False)
+                keys |= set() if unheeded.isdisjoint(_credentials(earlier)) else new_keys
+    messages = [event for event in events if event.content]
+    is_new = bool(answers) and messages[-1] is ctx.latest_answer and messages[-1] is answers[-1]
     if is_new:
         keys |= _keep(ctx, events, _credentials(answers[-1]))
     calls = _waiting(events, agent.name, keys, unheeded)
     if not calls and is_new:
-        before = {given for earlier in answers[:-1] for given in _credentials(earlier)}
-        answered = {response.id for response in answers[-1].get_function_responses()}
-        ctx.end_invocation = answered <= before  # the same answer once more: nothing to add
+        before = {
+            credential_id for earlier in answers[:-1] for credential_id in _credentials(earlier)
+        }
+        answered_ids = {response.id for response in answers[-1].get_function_responses()}
+        ctx.end_invocation = answered_ids <= before  # the same answer once more: nothing to add
     if not calls:
         ctx.history.heed(reader)
         return  # they have been run already, or the user has answered something else
@@ -165,14 +167,19 @@ async def _run_decided(
         return
     answer = ctx.latest_answer
     events = own_events(ctx)
-    decided = _unheeded(events, agent_of(ctx).name) | decisions(answer)
-    asked = originals(events, agent_of(ctx).name, decided) if decided else {}
-    settled = settled_calls(events) | _asked_since(events, answer) if asked else set()
-    done = [key for key, call in asked.items() if call.id in settled]
-    calls = {key: call for key, call in asked.items() if key not in done}
+    verdicts = _unheeded(events, agent_of(ctx).name) | decisions(answer)
+    original_calls = originals(events, agent_of(ctx).name, verdicts) if verdicts else {}
+    settled_ids = settled_calls(events) | _asked_since(events, answer) if original_calls else set()
+    done_keys = [key for key, call in original_calls.items() if call.id in settled_ids]
+    calls = {key: call for key, call in original_calls.items() if key not in done_keys}
     if not calls:
         ctx.history.heed(reader)
-        if asked and answer and _answers_only(answer, done) and not _acted_on(events, answer):
+        if (
+            original_calls
+            and answer
+            and _answers_only(answer, done_keys)
+            and not _acted_on(events, answer)
+        ):
             ctx.end_invocation = True  # the same answer once more: there is nothing to add
         return
     agent = agent_of(ctx)
@@ -182,8 +189,8 @@ async def _run_decided(
         await _check(ctx, events, call, tools)
     confirmations: dict[str, ToolConfirmation] = {}
     for key, call in calls.items():
-        if confirmations.setdefault(call.id or "", decided[key]).confirmed:
-            confirmations[call.id or ""] = decided[key]  # of several requests a refusal counts
+        if confirmations.setdefault(call.id or "", verdicts[key]).confirmed:
+            confirmations[call.id or ""] = verdicts[key]  # of several requests a refusal counts
     once = list({call.id: call for call in calls.values()}.values())
     async with aclosing(run_calls(ctx, once, tools, confirmations)) as results:
         async for event in results:
@@ -193,18 +200,18 @@ async def _run_decided(
 def _unheeded(events: Sequence[Event], agent: str) -> dict[str, ToolConfirmation]:
     """What the user decided before, and nothing has come of it: the run had broken off."""
     unheeded = unheeded_answers(events, agent)
-    decided: dict[str, ToolConfirmation] = {}
+    verdicts: dict[str, ToolConfirmation] = {}
     for event in events if unheeded else ():
         if event.author == "user":
             with suppress(ValueError, TypeError):  # which has been told when it came
-                decided |= decisions(event)
-    return {each: decided[each] for each in decided.keys() & unheeded}
+                verdicts |= decisions(event)
+    return {each: verdicts[each] for each in verdicts.keys() & unheeded}
 
 
 def _asked_since(events: Sequence[Event], answer: Event | None) -> set[str]:
     """The calls that have asked once more when they were run: this answer is used up for them."""
-    begun = next((i for i, event in enumerate(events) if event is answer), len(events))
-    return {each for event in events[begun:] for each in subjects(event.get_function_calls())}
+    start = next((i for i, event in enumerate(events) if event is answer), len(events))
+    return {each for event in events[start:] for each in subjects(event.get_function_calls())}
 
 
 def _answers_only(answer: Event, questions: Sequence[str]) -> bool:
@@ -228,8 +235,10 @@ async def _check(
     Raises:
         ValueError: it is not.
     """
-    made = [each for event in events for each in event.get_function_calls() if each.id == call.id]
-    if not made or (made[0].name, made[0].args or {}) != (call.name, call.args or {}):
+    matches = [
+        each for event in events for each in event.get_function_calls() if each.id == call.id
+    ]
+    if not matches or (matches[0].name, matches[0].args or {}) != (call.name, call.args or {}):
         raise ValueError(
             f"The confirmation is about a call {call.name!r} with id {call.id!r} that was not made"
             " like that; confirm calls as they are in the session."
@@ -237,9 +246,9 @@ async def _check(
     tool = tools.get(call.name or "")
     if tool is None:
         raise ValueError(f"The confirmed call names {call.name!r}, which is no tool of the agent.")
-    asked = any(call.id in event.actions.requested_tool_confirmations for event in events)
+    has_request = any(call.id in event.actions.requested_tool_confirmations for event in events)
     context = Context(ctx, function_call_id=call.id)
-    if not asked and not await tool.check_require_confirmation(call.args or {}, context):
+    if not has_request and not await tool.check_require_confirmation(call.args or {}, context):
         raise ValueError(f"Tool {call.name!r} asked for no confirmation of the call {call.id!r}.")
 
 

@@ -38,7 +38,7 @@ def decisions(answer: Event | None) -> dict[str, ToolConfirmation]:
 
 
 def originals(
-    events: Sequence[Event], agent: str, decided: Mapping[str, ToolConfirmation]
+    events: Sequence[Event], agent: str, verdicts: Mapping[str, ToolConfirmation]
 ) -> dict[str, types.FunctionCall]:
     """The calls that the agent's requests were about, by the id of the request."""
     return {
@@ -46,19 +46,19 @@ def originals(
         for event in events
         if event.author == agent
         for call in event.get_function_calls()
-        if call.name == REQUEST_CONFIRMATION and call.id and call.id in decided
+        if call.name == REQUEST_CONFIRMATION and call.id and call.id in verdicts
     }
 
 
 def decided_calls(events: Sequence[Event], agent: str) -> dict[str, ToolConfirmation]:
     """The decisions on the agent's calls so far, by the ids of the calls."""
-    decided: dict[str, ToolConfirmation] = {}
+    verdicts: dict[str, ToolConfirmation] = {}
     for event in events:
         if event.author == "user":
             with suppress(ValueError, TypeError):  # which has been told when it came
-                decided |= decisions(event)
-    asked = originals(events, agent, decided)
-    return {call.id or "": decided[request_id] for request_id, call in asked.items()}
+                verdicts |= decisions(event)
+    calls = originals(events, agent, verdicts)
+    return {call.id or "": verdicts[request_id] for request_id, call in calls.items()}
 
 
 def _decision(answer: dict[str, Any]) -> ToolConfirmation:
@@ -78,7 +78,7 @@ def may_have_answers(ctx: InvocationContext) -> bool:
 
 
 def with_requests(
-    ctx: InvocationContext, calls: Sequence[types.FunctionCall], answered: Event
+    ctx: InvocationContext, calls: Sequence[types.FunctionCall], response_event: Event
 ) -> list[Event]:
     """The event of the tools' responses among the requests that they make of the user.
 
@@ -86,19 +86,19 @@ def with_requests(
     client that leaves at the request has seen the results; if there are none yet it comes first,
     and the placeholders after it end the turn.
     """
-    actions = answered.actions
+    actions = response_event.actions
     events = []
     if actions.requested_auth_configs:
         events.append(credential_event(ctx, actions.requested_auth_configs))
         ctx.end_invocation = True
     if not actions.requested_tool_confirmations:
-        return [*events, answered]
+        return [*events, response_event]
     request = _confirmation_event(ctx, calls, actions.requested_tool_confirmations)
-    ids = {response.id for response in answered.get_function_responses()}
+    ids = {response.id for response in response_event.get_function_responses()}
     if ids <= actions.requested_tool_confirmations.keys():
-        return [*events, request, answered]
+        return [*events, request, response_event]
     actions.skip_summarization = None
-    return [*events, answered, request]
+    return [*events, response_event, request]
 
 
 def credential_event(
@@ -124,10 +124,10 @@ def _confirmation_event(
     arguments = (
         {
             "originalFunctionCall": call.model_dump(exclude_none=True, by_alias=True),
-            "toolConfirmation": asked.model_dump(by_alias=True, exclude_none=True),
+            "toolConfirmation": confirmation.model_dump(by_alias=True, exclude_none=True),
         }
         for call in calls
-        if (asked := requested.get(call.id or "")) is not None
+        if (confirmation := requested.get(call.id or "")) is not None
     )
     return _request(ctx, REQUEST_CONFIRMATION, arguments, role="model")
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def quoted(content: types.Content, author: str, *, thoughts: bool) -> types.Content | None:
     """Another agent's content as a user content; None if nothing in it is to be told."""
     parts = [
-        told
+        quotation
         for part in content.parts or []
-        if (told := _quoted_part(part, author, thoughts=thoughts))
+        if (quotation := _quoted_part(part, author, thoughts=thoughts))
     ]
     if not parts:
         return None
@@ -36,13 +36,13 @@ def _quoted_part(part: types.Part, author: str, *, thoughts: bool) -> types.Part
     if part.text is not None:
         return _quotation(f"[{author}] said:", part.text)
     if call := part.function_call:
-        given = dict(sorted((call.args or {}).items()))
-        return _quotation(f"[{author}] called the tool `{call.name}` with:", str(given))
+        args = dict(sorted((call.args or {}).items()))
+        return _quotation(f"[{author}] called the tool `{call.name}` with:", str(args))
     if response := part.function_response:
-        said = f"[{author}] got this from the tool `{response.name}`:"
-        return _quotation(said, str(response.response))
-    told = (part.inline_data, part.file_data, part.executable_code, part.code_execution_result)
-    return part if any(told) else None  # the rest is between the other agent and its model
+        introduction = f"[{author}] got this from the tool `{response.name}`:"
+        return _quotation(introduction, str(response.response))
+    media = (part.inline_data, part.file_data, part.executable_code, part.code_execution_result)
+    return part if any(media) else None  # the rest is between the other agent and its model
 
 
 def _quotation(label: str, text: str | None) -> types.Part | None:

@@ -60,19 +60,19 @@ def gemini_to_json_schema(gemini_schema: types.Schema) -> dict[str, Any]:
     if not isinstance(gemini_schema, types.Schema):
         raise TypeError(f"A types.Schema is needed, not {type(gemini_schema).__name__}.")
     kind = gemini_schema.type or types.Type.TYPE_UNSPECIFIED
-    known = kind is not types.Type.TYPE_UNSPECIFIED
-    made: dict[str, Any] = {"type": kind.value.lower() if known else "null"}
+    has_type = kind is not types.Type.TYPE_UNSPECIFIED
+    schema: dict[str, Any] = {"type": kind.value.lower() if has_type else "null"}
     if gemini_schema.nullable:
-        made["nullable"] = True
+        schema["nullable"] = True
     for ours, theirs in {**_ALWAYS, **_BY_TYPE.get(kind, {})}.items():
         if (value := getattr(gemini_schema, ours)) is not None:
-            made[theirs] = value
+            schema[theirs] = value
     if kind is types.Type.ARRAY and gemini_schema.items is not None:
-        made["items"] = gemini_to_json_schema(gemini_schema.items)
+        schema["items"] = gemini_to_json_schema(gemini_schema.items)
     if kind is types.Type.OBJECT and gemini_schema.properties is not None:
-        made["properties"] = {
+        schema["properties"] = {
             name: gemini_to_json_schema(each) for name, each in gemini_schema.properties.items()
         }
     if gemini_schema.any_of is not None:
-        made["anyOf"] = [gemini_to_json_schema(each) for each in gemini_schema.any_of]
-    return made
+        schema["anyOf"] = [gemini_to_json_schema(each) for each in gemini_schema.any_of]
+    return schema

@@ -51,22 +51,22 @@ class Connection:
         self._ended = False
         # The protocol of 2026 gives servers no way back, so that those written for the one
         # before could ask neither the model nor the user (adk-runtime 0: it is off there too).
-        self._client = Client(_watched(transport, self._end), mode="legacy", **client_options)
+        self._client = Client(_watch(transport, self._end), mode="legacy", **client_options)
         self._timeout = timeout
-        self._opened = asyncio.Event()
+        self._ready = asyncio.Event()
         self._leave = asyncio.Event()
         self._task = asyncio.create_task(self._hold(), name="mcp-connection")
 
     async def client(self) -> Client:
         """The client, when the server has answered; ConnectionError if it does not."""
-        opened = asyncio.create_task(self._opened.wait())
+        opening = asyncio.create_task(self._ready.wait())
         try:
             await asyncio.wait(
-                {opened, self._task}, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED
+                {opening, self._task}, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
-            opened.cancel()
-        if self._opened.is_set() and not self._task.done():
+            opening.cancel()
+        if self._ready.is_set() and not self._task.done():
             return self._client
         if not self._task.done():
             self._task.cancel()
@@ -96,7 +96,7 @@ class Connection:
 
     async def _hold(self) -> None:
         async with self._client:
-            self._opened.set()
+            self._ready.set()
             await self._leave.wait()
 
     def _end(self) -> None:
@@ -136,7 +136,7 @@ class _Watched:
 
 
 @asynccontextmanager
-async def _watched(
+async def _watch(
     transport: AbstractAsyncContextManager[Any], at_end: Callable[[], None]
 ) -> AsyncIterator[tuple[Any, Any]]:
     async with transport as (reading, writing, *_):
@@ -190,8 +190,8 @@ def tell_refusals(http: Any) -> None:
 
 
 async def _as_json_rpc(response: Any) -> None:
-    asked = response.request
-    is_mcp = asked.method == "POST" and "text/event-stream" in asked.headers.get("accept", "")
+    request = response.request
+    is_mcp = request.method == "POST" and "text/event-stream" in request.headers.get("accept", "")
     has_meaning = response.status_code == httpx.codes.NOT_FOUND  # of a method, or of the session
     if not is_mcp or has_meaning or response.status_code < httpx.codes.BAD_REQUEST:
         return
@@ -200,10 +200,13 @@ async def _as_json_rpc(response: Any) -> None:
     came = type(response)(response.status_code, headers=response.headers, content=body)
     if not _is_json_rpc(came):
         words = came.text.strip()[:_SHOWN]
-        said = f"HTTP {response.status_code} {response.reason_phrase}".strip()
-        error = {"code": INTERNAL_ERROR, "message": f"{said}: {words}" if words else said}
-        told = {"jsonrpc": "2.0", "id": None, "error": error}
-        came = type(response)(response.status_code, json=told)
+        status_line = f"HTTP {response.status_code} {response.reason_phrase}".strip()
+        error = {
+            "code": INTERNAL_ERROR,
+            "message": f"{status_line}: {words}" if words else status_line,
+        }
+        message = {"jsonrpc": "2.0", "id": None, "error": error}
+        came = type(response)(response.status_code, json=message)
         response.headers["content-type"] = came.headers["content-type"]
         response.headers.pop("content-encoding", None)
     response.stream = came.stream
@@ -410,10 +413,10 @@ class MCPSessionManager:
 
     async def _within(self, limit: float | None, answer: Awaitable[T]) -> T:
         try:
-            async with asyncio.timeout(limit) as given:
+            async with asyncio.timeout(limit) as timeout:
                 return await answer
         except TimeoutError as error:
-            if not given.expired():
+            if not timeout.expired():
                 raise
             raise ConnectionError(
                 f"The MCP server {self} did not answer within {limit:g} seconds."
@@ -421,11 +424,11 @@ class MCPSessionManager:
 
     async def _connected(self, headers: Mapping[str, str] | None) -> Connection:
         try:
-            return await self._open(self._merged(headers))
+            return await self._open(self._merge_headers(headers))
         except ConnectionError:  # nothing was asked yet, so that nothing can happen twice
-            return await self._open(self._merged(headers))
+            return await self._open(self._merge_headers(headers))
 
-    def _merged(self, headers: Mapping[str, str] | None) -> dict[str, str]:
+    def _merge_headers(self, headers: Mapping[str, str] | None) -> dict[str, str]:
         """The headers of a connection; those of the settings may have been changed meanwhile."""
         params = self._connection_params
         own = {} if isinstance(params, StdioConnectionParams) else params.headers or {}
@@ -451,8 +454,8 @@ class MCPSessionManager:
 
     def _give_up(self, loop: asyncio.AbstractEventLoop, connection: Connection) -> None:
         """Keep hold of one that came to nothing while its server may still be there."""
-        known = [*self._given_up, (loop, connection)]
-        self._given_up = [each for each in known if not (each[0].is_closed() or each[1].has_ended)]
+        pairs = [*self._given_up, (loop, connection)]
+        self._given_up = [each for each in pairs if not (each[0].is_closed() or each[1].has_ended)]
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""

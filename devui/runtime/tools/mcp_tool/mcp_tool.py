@@ -187,8 +187,8 @@ class McpTool(BaseTool):
         """
         if (instead := await withheld(self, args, tool_context)) is not None:
             return instead
-        if told := _unsendable(args):
-            return {"error": f"The MCP tool {self.name!r} was not called: {told}"}
+        if problem := _unsendable(args):
+            return {"error": f"The MCP tool {self.name!r} was not called: {problem}"}
         try:
             return await self._run_async_impl(args=args, tool_context=tool_context, credential=None)
         except CredentialExchangeError:
@@ -210,22 +210,22 @@ class McpTool(BaseTool):
             await self._toolset_headers(tool_context),
             lambda client: client.call_tool(self._mcp_tool.name, args, progress_callback=progress),
         )
-        found = as_told(result)
-        found.pop("resultType", None)
+        document = as_told(result)
+        document.pop("resultType", None)
         if self.propagate_grounding_metadata:
-            _keep_told_sources(self, found, tool_context)
+            _keep_told_sources(self, document, tool_context)
         if (uri := self.mcp_app_resource_uri) and tool_context.function_call_id:
-            shown = {"resource_uri": uri, "tool": as_told(self._mcp_tool), "tool_args": args}
-            widget = UiWidget(id=tool_context.function_call_id, provider="mcp", payload=shown)
+            payload = {"resource_uri": uri, "tool": as_told(self._mcp_tool), "tool_args": args}
+            widget = UiWidget(id=tool_context.function_call_id, provider="mcp", payload=payload)
             tool_context.render_ui_widget(widget)
-        return found
+        return document
 
     @property
     def visibility(self) -> list[str]:
         """To whom the server shows the tool, such as `model`; empty if it does not say."""
         ui = (self._mcp_tool.meta or {}).get("ui")
-        found = ui.get("visibility") if isinstance(ui, dict) else None
-        return found if isinstance(found, list) else []
+        value = ui.get("visibility") if isinstance(ui, dict) else None
+        return value if isinstance(value, list) else []
 
     @property
     def mcp_app_resource_uri(self) -> str | None:
@@ -252,10 +252,10 @@ def _unsendable(args: dict[str, Any]) -> str | None:
 
 async def _progress(tool: McpTool, tool_context: "Context") -> Any:
     """Who is told of this call's progress: the callback, or the one that it makes."""
-    given: Any = tool._progress_callback
-    if given is None or is_async_callable(given):
-        return given
-    return await call(given, tool.name, callback_context=tool_context)
+    callback: Any = tool._progress_callback
+    if callback is None or is_async_callable(callback):
+        return callback
+    return await call(callback, tool.name, callback_context=tool_context)
 
 
 def _keep_told_sources(tool: McpTool, result: dict[str, Any], tool_context: "Context") -> None:
@@ -265,11 +265,11 @@ def _keep_told_sources(tool: McpTool, result: dict[str, Any], tool_context: "Con
     if sources is None:
         return
     try:
-        kept = types.GroundingMetadata.model_validate(sources)
+        metadata = types.GroundingMetadata.model_validate(sources)
     except ValidationError as error:
         logger.warning("The MCP tool %r tells of its sources wrongly: %s", tool.name, error)
         return
-    keep_sources(tool_context.state, kept)
+    keep_sources(tool_context.state, metadata)
 
 
 def _fence(name: str, tools: list[Any]) -> None:
@@ -284,10 +284,10 @@ def _fence(name: str, tools: list[Any]) -> None:
 
 def as_told(model: BaseModel) -> dict[str, Any]:
     """What a server sent, under MCP's own names, but with `meta` for `_meta`."""
-    told: dict[str, Any] = _with_meta(
+    fields: dict[str, Any] = _with_meta(
         model.model_dump(mode="json", by_alias=True, exclude_none=True)
     )
-    return told
+    return fields
 
 
 def _with_meta(value: Any) -> Any:

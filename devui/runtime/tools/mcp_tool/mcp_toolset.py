@@ -64,7 +64,7 @@ class HeaderAccess:
             ValueError: the credential cannot be sent in a header, or not without a scheme.
         """
         self.config: AuthConfig | None = None
-        self._fixed = credential if scheme is None else None
+        self._fixed_credential = credential if scheme is None else None
         if scheme is not None:
             self.config = AuthConfig(
                 auth_scheme=scheme, raw_auth_credential=credential, credential_key=key
@@ -88,12 +88,12 @@ class HeaderAccess:
 
     async def _credential(self, context: "ReadonlyContext | None") -> AuthCredential | None:
         if self.config is None:
-            return self._fixed
+            return self._fixed_credential
         if isinstance(context, Context):  # a call: the credential may have ended meanwhile
             return await CredentialManager(self.config).get_auth_credential(context)
-        found = context.get_credential(self.config.credential_key or "") if context else None
+        credential = context.get_credential(self.config.credential_key or "") if context else None
         raw = self.config.raw_auth_credential
-        return found or (raw if raw is not None and is_sendable(raw) else None)
+        return credential or (raw if raw is not None and is_sendable(raw) else None)
 
 
 def _check_place(scheme: AuthScheme) -> None:
@@ -241,13 +241,13 @@ class McpToolset(BaseToolset):
             ConnectionError: the server cannot be reached or does not answer in time.
             mcp.MCPError: it refuses to list its tools.
         """
-        found = []
-        for described in await _listed(self, await _headers_for(self, readonly_context)):
-            if described.name in _RESERVED:
-                logger.warning("The MCP tool %r has a reserved name: left out.", described.name)
+        tools = []
+        for definition in await _list_tools(self, await _headers_for(self, readonly_context)):
+            if definition.name in _RESERVED:
+                logger.warning("The MCP tool %r has a reserved name: left out.", definition.name)
                 continue
             tool = McpTool(
-                mcp_tool=described,
+                mcp_tool=definition,
                 mcp_session_manager=self._mcp_session_manager,
                 headers=partial(_headers_for, self),
                 require_confirmation=self._require_confirmation,
@@ -255,9 +255,9 @@ class McpToolset(BaseToolset):
                 propagate_grounding_metadata=self._propagate_grounding_metadata,
             )
             if self._is_tool_selected(tool, readonly_context):
-                found.append(tool)
-        chosen: list[BaseTool] = sorted(found, key=lambda tool: tool.name)
-        return [*chosen, LoadMcpResourceTool(self)] if self._use_mcp_resources else chosen
+                tools.append(tool)
+        listing: list[BaseTool] = sorted(tools, key=lambda tool: tool.name)
+        return [*listing, LoadMcpResourceTool(self)] if self._use_mcp_resources else listing
 
     async def list_resources(self, readonly_context: "ReadonlyContext | None" = None) -> list[str]:
         """The names of the server's resources; raises what `get_tools` raises."""
@@ -267,12 +267,12 @@ class McpToolset(BaseToolset):
         self, name: str, readonly_context: "ReadonlyContext | None" = None
     ) -> dict[str, Any]:
         """What the server tells of a resource; ValueError if it has none of that name."""
-        listed = await _resources(self, readonly_context)
-        for each in listed:
+        resources = await _resources(self, readonly_context)
+        for each in resources:
             if each.name == name:
                 return as_told(each)
         raise ValueError(
-            f"The MCP server has no resource {name!r}; it has {[each.name for each in listed]}."
+            f"The MCP server has no resource {name!r}; it has {[each.name for each in resources]}."
         )
 
     async def read_resource(
@@ -280,8 +280,8 @@ class McpToolset(BaseToolset):
     ) -> list[Any]:
         """The contents of a resource; raises what `get_resource_info` raises."""
         uri = (await self.get_resource_info(name, readonly_context))["uri"]
-        found = await _ask(self, readonly_context, lambda client: client.read_resource(uri))
-        return list(found.contents)
+        result = await _ask(self, readonly_context, lambda client: client.read_resource(uri))
+        return list(result.contents)
 
     def get_auth_config(self) -> AuthConfig | None:
         """How the server is authorised; None without an auth_scheme."""
@@ -297,12 +297,12 @@ async def _headers_for(toolset: McpToolset, context: "ReadonlyContext | None") -
     own = await toolset._header_access.headers(context)
     if toolset._header_provider is None or context is None:
         return own
-    given: dict[str, str] = await call(toolset._header_provider, context) or {}
-    taken = {name.lower() for name in own}
-    return {**{k: v for k, v in given.items() if k.lower() not in taken}, **own}
+    provider_headers: dict[str, str] = await call(toolset._header_provider, context) or {}
+    own_names = {name.lower() for name in own}
+    return {**{k: v for k, v in provider_headers.items() if k.lower() not in own_names}, **own}
 
 
-async def _listed(toolset: McpToolset, headers: dict[str, str]) -> list[mcp.types.Tool]:
+async def _list_tools(toolset: McpToolset, headers: dict[str, str]) -> list[mcp.types.Tool]:
     if toolset._tool_list_cache_ttl_seconds is None:
         return await toolset._mcp_session_manager.ask(headers, _all_tools, changes_nothing=True)
     long_ago = time.monotonic() - toolset._tool_list_cache_ttl_seconds
@@ -353,11 +353,11 @@ async def _all_resources(client: mcp.Client) -> list[mcp.types.Resource]:
 async def _all_pages(
     list_page: Callable[..., Awaitable[P]], items: Callable[[P], list[T]]
 ) -> list[T]:
-    found: list[T] = []
+    entries: list[T] = []
     cursor = None
     while True:
         page = await list_page(cursor=cursor)
-        found += items(page)
+        entries += items(page)
         cursor = page.next_cursor
         if cursor is None:
-            return found
+            return entries

@@ -64,5 +64,7 @@ class OpenApiSpecParser:
         Raises:
             ValueError: it is no such description, or refers to what it does not hold.
         """
-        found = operations(openapi_spec_dict, preserve_property_names=self._preserve_property_names)
-        return [ParsedOperation(one, one.auth_scheme) for one in found]
+        all_operations = operations(
+            openapi_spec_dict, preserve_property_names=self._preserve_property_names
+        )
+        return [ParsedOperation(one, one.auth_scheme) for one in all_operations]

@@ -16,7 +16,7 @@ from devui.runtime.tools.openapi_tool.openapi_spec_parser.rest_api_tool import (
     RestSettings,
 )
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.sending import HttpxClientFactory
-from devui.runtime.yaml_text import parsed_yaml
+from devui.runtime.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import ReadonlyContext
@@ -66,7 +66,7 @@ class OpenAPIToolset(BaseToolset):
             ValueError: there is no description, or it is not one of OpenAPI 3.
         """
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
-        spec = spec_dict if spec_dict is not None else _loaded(spec_str, spec_str_type)
+        spec = spec_dict if spec_dict is not None else _load_spec(spec_str, spec_str_type)
         settings = RestSettings(
             auth_scheme=auth_scheme,
             auth_credential=auth_credential,
@@ -81,11 +81,11 @@ class OpenAPIToolset(BaseToolset):
                 f"The OpenAPI description is {brief(spec)}, and no object. Give its text, not its"
                 " path."
             )
-        found = operations(spec, preserve_property_names=preserve_property_names)
-        self._tools = [RestApiTool(operation, settings) for operation in found]
+        all_operations = operations(spec, preserve_property_names=preserve_property_names)
+        self._tools = [RestApiTool(operation, settings) for operation in all_operations]
 
     def _tools_at_load(self) -> list[BaseTool]:
-        return self._offered(self._tools)
+        return self._unconditional_tools(self._tools)
 
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
         """The operations that were chosen, in the description's order."""
@@ -103,11 +103,11 @@ class OpenAPIToolset(BaseToolset):
             tool.configure_ssl_verify(ssl_verify)
 
 
-def _loaded(text: str | None, kind: str) -> Any:
+def _load_spec(text: str | None, kind: str) -> Any:
     if text is None:
         raise ValueError("OpenAPIToolset needs a description: give spec_dict or spec_str.")
     try:
-        spec = parsed_yaml(text) if kind == "yaml" else json.loads(text)
+        spec = parse_yaml(text) if kind == "yaml" else json.loads(text)
     except ValueError as error:
         error.add_note(
             f"This is what the spec_str is, read as {kind}; spec_str_type tells its kind."

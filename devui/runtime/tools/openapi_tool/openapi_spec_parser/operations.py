@@ -22,7 +22,7 @@ _NEEDED = ("paths", "requestBody")
 """Without them a tool would be another: it would be missing, or send less than it should."""
 
 
-def resolved(spec: dict[str, Any]) -> dict[str, Any]:
+def resolve(spec: dict[str, Any]) -> dict[str, Any]:
     """A copy of the description in which what is referred to stands in the reference's place.
 
     A reference back into itself becomes `{}`, which allows anything, and so does one that leads
@@ -31,15 +31,15 @@ def resolved(spec: dict[str, Any]) -> dict[str, Any]:
     of the description.
     """
     resolver = _Resolver(spec)
-    found = resolver.resolved(spec)
+    copy = resolver.resolve(spec)
     if resolver.missing:
         logger.warning(
             "The OpenAPI description refers to what it does not hold, and anything is allowed"
             " there: %s.",
             ", ".join(resolver.missing),
         )
-    assert isinstance(found, dict)  # noqa: S101  a dict without $ref stays one
-    return found
+    assert isinstance(copy, dict)  # noqa: S101  a dict without $ref stays one
+    return copy
 
 
 class _Resolver:
@@ -56,37 +56,37 @@ class _Resolver:
         there are more ways through them than anybody could go."""
         self._within: list[str] = []
 
-    def resolved(self, node: Any, *, needed: bool = False) -> Any:
+    def resolve(self, node: Any, *, is_needed: bool = False) -> Any:
         """What stands in the node's place; ValueError if it is `needed` and leads nowhere."""
         if isinstance(node, list):
-            return [self.resolved(item) for item in node]
+            return [self.resolve(item) for item in node]
         if not isinstance(node, dict):
             return node
         reference = node.get("$ref")
         if not isinstance(reference, str):
-            return {key: self.resolved(node[key], needed=key in _NEEDED) for key in node}
+            return {key: self.resolve(node[key], is_needed=key in _NEEDED) for key in node}
         if reference in self._within:
             return {}
-        return self._referred(reference, needed=needed)
+        return self._referent(reference, is_needed=is_needed)
 
-    def _referred(self, reference: str, *, needed: bool) -> Any:
-        known = self._parts if self._within else self._whole
+    def _referent(self, reference: str, *, is_needed: bool) -> Any:
+        cache = self._parts if self._within else self._whole
         # What leads nowhere stands as `{}`, which is too little for what is needed.
-        if reference not in known or (needed and not known[reference]):
-            target = self._aim(reference, needed=needed)
+        if reference not in cache or (is_needed and not cache[reference]):
+            target = self._aim(reference, is_needed=is_needed)
             self._within.append(reference)
-            found = self.resolved(target, needed=needed)
+            value = self.resolve(target, is_needed=is_needed)
             self._within.pop()
-            known[reference] = found
+            cache[reference] = value
             if not self._within:
                 self._parts.clear()
-        return known[reference]
+        return cache[reference]
 
-    def _aim(self, reference: str, *, needed: bool) -> Any:
+    def _aim(self, reference: str, *, is_needed: bool) -> Any:
         try:
             return _target(reference, self._spec)
         except KeyError as error:
-            if needed:
+            if is_needed:
                 raise ValueError(
                     f"The OpenAPI description refers to {reference!r}, which is missing."
                 ) from error
@@ -127,19 +127,19 @@ def snake_case(name: str) -> str:
 
 def argument_name(name: str) -> str:
     """The name of an argument: no keyword of Python, and not empty."""
-    found = snake_case(name) or "value"
-    return f"param_{found}" if keyword.iskeyword(found) else found
+    result = snake_case(name) or "value"
+    return f"param_{result}" if keyword.iskeyword(result) else result
 
 
 def unique(names: list[str]) -> list[str]:
     """The names with `_0`, `_1`, … after those that came before."""
     seen: dict[str, int] = {}
-    found = []
+    unique_names = []
     for name in names:
         count = seen.get(name, 0)
         seen[name] = count + 1
-        found.append(f"{name}_{count - 1}" if count else name)
-    return found
+        unique_names.append(f"{name}_{count - 1}" if count else name)
+    return unique_names
 
 
 Json = dict[str, Any]
@@ -207,7 +207,7 @@ def operations(spec: Json, *, preserve_property_names: bool = False) -> list[Ope
             "This is no OpenAPI 3 description: it has no `openapi: 3.…`. Descriptions in Swagger 2"
             " need to be converted first."
         )
-    whole = resolved(spec)
+    whole = resolve(spec)
     reader = _Reader(whole, preserve_property_names)
     return [
         reader.operation(path, item, method)
@@ -223,23 +223,23 @@ class _Reader:
     preserve_property_names: bool
 
     def operation(self, path: str, item: Json, method: str) -> Operation:
-        described = item[method]
-        media_type, body = _body(described.get("requestBody") or {})
-        outer = [*_outer(item, described)]
-        found = [*outer, *_untold(path, outer), *body]
-        names = unique([self._argument(one) for one in found])
-        name = snake_case(described.get("operationId") or f"{path}_{method}")[:MAX_NAME]
+        definition = item[method]
+        media_type, body = _body(definition.get("requestBody") or {})
+        outer = [*_outer(item, definition)]
+        parameters = [*outer, *_undeclared(path, outer), *body]
+        names = unique([self._argument(one) for one in parameters])
+        name = snake_case(definition.get("operationId") or f"{path}_{method}")[:MAX_NAME]
         return Operation(
             name=name.strip("_"),
-            description=described.get("description") or described.get("summary") or "",
+            description=definition.get("description") or definition.get("summary") or "",
             method=method.upper(),
-            base_url=_base_url(described, item, self.spec),
+            base_url=_base_url(definition, item, self.spec),
             path=path,
             parameters=tuple(
-                replace(one, argument=name) for one, name in zip(found, names, strict=True)
+                replace(one, argument=name) for one, name in zip(parameters, names, strict=True)
             ),
             media_type=media_type,
-            auth_scheme=self._auth_scheme(described),
+            auth_scheme=self._auth_scheme(definition),
         )
 
     def _argument(self, parameter: Parameter) -> str:
@@ -247,23 +247,23 @@ class _Reader:
             return parameter.argument
         return parameter.name if self.preserve_property_names else argument_name(parameter.name)
 
-    def _auth_scheme(self, described: Json) -> AuthScheme | None:
+    def _auth_scheme(self, definition: Json) -> AuthScheme | None:
         """The first scheme that the operation, or else the description as a whole, demands."""
-        demanded = described.get("security", self.spec.get("security")) or []
-        known = (self.spec.get("components") or {}).get("securitySchemes") or {}
+        demanded = definition.get("security", self.spec.get("security")) or []
+        schemes = (self.spec.get("components") or {}).get("securitySchemes") or {}
         for name in [name for one in demanded for name in one]:
-            if name in known:
-                return _scheme.validate_python(known[name])
+            if name in schemes:
+                return _scheme.validate_python(schemes[name])
         return None
 
 
-def _outer(item: Json, described: Json) -> Iterator[Parameter]:
+def _outer(item: Json, definition: Json) -> Iterator[Parameter]:
     """Parameters outside the body: those of the operation, and those of its path not replaced.
 
     The first of two with one name has it for models, too.
     """
     # One that is empty was referred to and is not there.
-    own = [one for one in described.get("parameters") or [] if one]
+    own = [one for one in definition.get("parameters") or [] if one]
     common = [one for one in item.get("parameters") or [] if one]
     for one in [*own, *common]:
         if not {"name", "in"} <= one.keys():
@@ -271,8 +271,8 @@ def _outer(item: Json, described: Json) -> Iterator[Parameter]:
                 "A parameter of the OpenAPI description needs `name` and `in`, but is"
                 f" {brief(one)}."
             )
-    replaced = {(one["name"], one["in"]) for one in own}
-    more = [one for one in common if (one["name"], one["in"]) not in replaced]
+    own_keys = {(one["name"], one["in"]) for one in own}
+    more = [one for one in common if (one["name"], one["in"]) not in own_keys]
     for one in [*own, *more]:
         schema = dict(one.get("schema") or next(iter(_schemas(one.get("content"))), {}))
         if one.get("description"):
@@ -286,25 +286,25 @@ def _outer(item: Json, described: Json) -> Iterator[Parameter]:
         yield Parameter(one["name"], "", one["in"], schema, required, style, explode)
 
 
-def _untold(path: str, parameters: list[Parameter]) -> Iterator[Parameter]:
+def _undeclared(path: str, parameters: list[Parameter]) -> Iterator[Parameter]:
     """What a path has a place for, and the description forgets to describe.
 
     Nothing could be called without it: an address with braces in it leads nowhere.
     """
-    known = {one.name for one in parameters if one.where == "path"}
+    path_names = {one.name for one in parameters if one.where == "path"}
     for name in dict.fromkeys(_PLACE.findall(path)):
-        if name not in known:
+        if name not in path_names:
             yield Parameter(name, "", "path", {"type": "string"}, True, "simple", False)
 
 
-def _body(described: Json) -> tuple[str | None, list[Parameter]]:
+def _body(definition: Json) -> tuple[str | None, list[Parameter]]:
     """The body's media type and its parameters: an object's properties, or the whole."""
-    content = described.get("content") or {}
+    content = definition.get("content") or {}
     if not content:
         return None, []
-    named = _JSON if _JSON in content else next(iter(content))
-    schema = content[named].get("schema") or {}
-    media_type = _one_type(named)
+    media_range = _JSON if _JSON in content else next(iter(content))
+    schema = content[media_range].get("schema") or {}
+    media_type = _one_type(media_range)
     if schema.get("properties"):
         fields, required = _fields(schema)
         return media_type, [
@@ -312,7 +312,7 @@ def _body(described: Json) -> tuple[str | None, list[Parameter]]:
             for name, one in fields.items()
         ]
     name = "array" if schema.get("type") == "array" else _BODY
-    return media_type, [Parameter("", name, _BODY, schema, bool(described.get("required")))]
+    return media_type, [Parameter("", name, _BODY, schema, bool(definition.get("required")))]
 
 
 def _is_read_only(schema: Any) -> bool:
@@ -329,20 +329,20 @@ def _fields(schema: Json) -> tuple[Json, set[str]]:
     return fields, required
 
 
-def _one_type(named: str) -> str:
+def _one_type(media_range: str) -> str:
     """The type to send where a range of them, such as `*/*`, is named: no body is a range."""
-    if "*" not in named:
-        return named
-    return "text/plain" if named.startswith("text/") else _JSON
+    if "*" not in media_range:
+        return media_range
+    return "text/plain" if media_range.startswith("text/") else _JSON
 
 
 def _schemas(content: Json | None) -> Iterator[Json]:
     return (one.get("schema") or {} for one in (content or {}).values())
 
 
-def _base_url(described: Json, item: Json, spec: Json) -> str:
+def _base_url(definition: Json, item: Json, spec: Json) -> str:
     """The first server's address, its variables at their defaults."""
-    servers = described.get("servers") or item.get("servers") or spec.get("servers") or []
+    servers = definition.get("servers") or item.get("servers") or spec.get("servers") or []
     if not servers:
         return ""
     url = str(servers[0].get("url", ""))

@@ -30,13 +30,13 @@ def query_pairs(parameter: Parameter, value: Any) -> list[tuple[str, str]]:
     if isinstance(plain, list):
         if parameter.explode:
             return [(name, text(one)) for one in plain]
-        return _joined(parameter, plain)
-    told = {key: one for key, one in plain.items() if one is not None}
+        return _join(parameter, plain)
+    fields = {key: one for key, one in plain.items() if one is not None}
     if parameter.style == "deepObject":
-        return _deep(name, told)
+        return _deep(name, fields)
     if parameter.explode:
-        return [(key, text(one)) for key, each in told.items() for one in many(each)]
-    return _joined(parameter, [one for pair in told.items() for one in pair])
+        return [(key, text(one)) for key, each in fields.items() for one in many(each)]
+    return _join(parameter, [one for pair in fields.items() for one in pair])
 
 
 def text(value: Any) -> str:
@@ -51,11 +51,11 @@ def many(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _joined(parameter: Parameter, items: list[Any]) -> list[tuple[str, str]]:
+def _join(parameter: Parameter, items: list[Any]) -> list[tuple[str, str]]:
     """One text of all; nothing for nothing, since an empty text would be one empty item."""
     delimiter = _DELIMITERS.get(parameter.style, ",")
-    told = [text(one) for one in items if one is not None]
-    return [(parameter.name, delimiter.join(told))] if told else []
+    texts = [text(one) for one in items if one is not None]
+    return [(parameter.name, delimiter.join(texts))] if texts else []
 
 
 def _deep(name: str, value: Any) -> list[tuple[str, str]]:
@@ -76,7 +76,7 @@ def _deep(name: str, value: Any) -> list[tuple[str, str]]:
 _SLASH = re.compile(r"[/\\]")
 _SIGNS = {"label": ".", "matrix": ";"}
 """What stands before a value, and between its pieces if they are not joined."""
-_encoded = partial(quote, safe="")
+_encode = partial(quote, safe="")
 
 
 def segment(parameter: Parameter, value: Any) -> str:
@@ -86,17 +86,17 @@ def segment(parameter: Parameter, value: Any) -> str:
     another path.
     """
     plain = to_jsonable_python(value)
-    said = simple(parameter, plain)
-    if not said:
+    value_text = simple(parameter, plain)
+    if not value_text:
         raise ValueError(f"{parameter.argument!r} cannot be empty: it stands in the path.")
     # A service may read an encoded slash as a slash, and then go up.
-    written = _styled(parameter, plain, str)
-    if not {".", ".."}.isdisjoint([*_SLASH.split(said), *_SLASH.split(written)]):
+    plain_text = _styled(parameter, plain, str)
+    if not {".", ".."}.isdisjoint([*_SLASH.split(value_text), *_SLASH.split(plain_text)]):
         raise ValueError(
             f"{parameter.argument!r} stands in the path, so what is between its slashes or"
             " backslashes cannot be a single or a double dot."
         )
-    return _styled(parameter, plain, _encoded)
+    return _styled(parameter, plain, _encode)
 
 
 def simple(parameter: Parameter, value: Any) -> str:
@@ -109,25 +109,25 @@ def simple(parameter: Parameter, value: Any) -> str:
         return text(plain)
     # One cookie holds no other, which is what fields by themselves would be there.
     if isinstance(plain, dict) and parameter.explode and parameter.where != "cookie":
-        return ",".join(f"{key}={_listed(one)}" for key, one in _pairs(plain))
-    return _listed(plain)
+        return ",".join(f"{key}={_comma_list(one)}" for key, one in _pairs(plain))
+    return _comma_list(plain)
 
 
-def _styled(parameter: Parameter, plain: Any, encoded: Callable[[str], str]) -> str:
+def _styled(parameter: Parameter, plain: Any, encode: Callable[[str], str]) -> str:
     """The value in the style of its parameter; signs of the style are not encoded."""
     sign = _SIGNS.get(parameter.style, "")
-    named = f"{encoded(parameter.name)}=" if parameter.style == "matrix" else ""
+    prefix = f"{encode(parameter.name)}=" if parameter.style == "matrix" else ""
     if parameter.explode and isinstance(plain, dict):
-        pairs = [f"{encoded(key)}={encoded(_listed(one))}" for key, one in _pairs(plain)]
+        pairs = [f"{encode(key)}={encode(_comma_list(one))}" for key, one in _pairs(plain)]
         return sign + (sign or ",").join(pairs)
     if not sign:
-        return encoded(simple(parameter, plain))
-    items = [encoded(one) for one in _items(plain)]
-    between = f"{sign}{named}" if parameter.explode else ","
-    return sign + named + between.join(items)
+        return encode(simple(parameter, plain))
+    items = [encode(one) for one in _items(plain)]
+    between = f"{sign}{prefix}" if parameter.explode else ","
+    return sign + prefix + between.join(items)
 
 
-def _listed(plain: Any) -> str:
+def _comma_list(plain: Any) -> str:
     return ",".join(_items(plain))
 
 
@@ -135,7 +135,7 @@ def _items(plain: Any) -> list[str]:
     if isinstance(plain, dict):
         plain = [one for pair in _pairs(plain) for one in pair]
     if isinstance(plain, list):
-        return [_listed(one) for one in plain if one is not None]
+        return [_comma_list(one) for one in plain if one is not None]
     return [text(plain)]
 
 
@@ -218,8 +218,10 @@ def _values(operation: Operation, args: dict[str, Any]) -> list[tuple[Parameter,
             f"{operation.name} was not called: it needs {', '.join(missing)}. Call it again with"
             " all mandatory arguments."
         )
-    kept = {"body"}  # where null is a value
-    return [(one, value) for one, value in values if value is not None or one.where in kept]
+    nullable_places = {"body"}  # where null is a value
+    return [
+        (one, value) for one, value in values if value is not None or one.where in nullable_places
+    ]
 
 
 def _whole(value: Any, schema: Any) -> Any:

@@ -55,10 +55,10 @@ class Access:
         """Put another token in the place of one that was refused; False if there is none."""
         if self._context is None or self._credential is None:
             return False
-        found = await self._manager.replace(self._context, self._credential)
-        if found is not None:
-            put(request, self._manager.auth_config.auth_scheme, found)
-        return found is not None
+        credential = await self._manager.replace(self._context, self._credential)
+        if credential is not None:
+            put(request, self._manager.auth_config.auth_scheme, credential)
+        return credential is not None
 
     async def ask_anew(self) -> bool:
         """Ask the user for another token; False if they have just given it, or cannot log in."""
@@ -289,8 +289,10 @@ async def _answer(tool: RestApiTool, request: Request, access: Access | None) ->
 
 def _is_refusal(response: Any) -> bool:
     """Whether another token may help: it would be for the same scopes (RFC 6750, 3.1)."""
-    told = response.headers.get("www-authenticate", "")
-    return response.status_code == httpx.codes.UNAUTHORIZED and "insufficient_scope" not in told
+    challenge = response.headers.get("www-authenticate", "")
+    return (
+        response.status_code == httpx.codes.UNAUTHORIZED and "insufficient_scope" not in challenge
+    )
 
 
 def _failed(tool: RestApiTool, error: Exception) -> dict[str, str]:
@@ -310,8 +312,8 @@ def _read(response: Any) -> Any:
     if response.status_code >= httpx.codes.MULTIPLE_CHOICES:
         where = response.headers.get("location")
         more = f" (it leads to {where}; redirects are not followed)" if where else ""
-        told = _beginning(response.text)
-        raise ValueError(f"the service answered with HTTP {response.status_code}{more}: {told}")
+        excerpt = _beginning(response.text)
+        raise ValueError(f"the service answered with HTTP {response.status_code}{more}: {excerpt}")
     try:
         return response.json()
     except ValueError:

@@ -60,21 +60,19 @@ async def _addresses(name: str, port: int | str) -> list[str]:
     except ValueError:
         loop = asyncio.get_running_loop()
     try:
-        found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+        entries = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UnknownHost(f"The host {name!r} is not known: {error}") from error
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def _is_public(address: str) -> bool:
-    parsed = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(parsed, ipaddress.IPv6Address):
-        if parsed.is_site_local or any(parsed in network for network in _TUNNELS):
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        if ip.is_site_local or any(ip in network for network in _TUNNELS):
             return False
-        parsed = parsed.ipv4_mapped or (
-            ipaddress.IPv4Address(parsed.packed[-4:]) if parsed in _NAT64 else parsed
-        )
-    return parsed.is_global and not parsed.is_multicast
+        ip = ip.ipv4_mapped or (ipaddress.IPv4Address(ip.packed[-4:]) if ip in _NAT64 else ip)
+    return ip.is_global and not ip.is_multicast
 
 
 HttpxClientFactory = Callable[[], httpx.AsyncClient]
@@ -112,7 +110,7 @@ async def send(
     if request.cookies:
         headers["Cookie"] = "; ".join(f"{name}={text}" for name, text in request.cookies.items())
     _check(headers)
-    asked = {"method": request.method, "headers": headers, **request.content}
+    arguments = {"method": request.method, "headers": headers, **request.content}
     if make_client is not None:
         client = make_client()
     elif private:
@@ -123,8 +121,8 @@ async def send(
         client = httpx.AsyncClient(transport=transport, timeout=_PATIENCE)
     async with client:
         if private:
-            return await client.request(url=str(url), **asked)
-        return await _send_to_public(client, url, asked)
+            return await client.request(url=str(url), **arguments)
+        return await _send_to_public(client, url, arguments)
 
 
 async def _send_to_public(client: Any, url: Any, options: dict[str, Any]) -> Any:
@@ -163,8 +161,8 @@ def _keep_transport(client: Any, transport: Any, addresses: set[str]) -> None:
     It goes by its own rules to other hosts, such as one that it asks for a token.
     """
     by_rules = client._transport_for_url
-    vars(client)["_transport_for_url"] = lambda asked: (
-        transport if asked.host in addresses else by_rules(asked)
+    vars(client)["_transport_for_url"] = lambda url: (
+        transport if url.host in addresses else by_rules(url)
     )
 
 
@@ -181,10 +179,10 @@ async def _send_to(client: Any, address: str, url: Any, options: dict[str, Any])
 def _proxy(url: Any) -> str | None:
     """The proxy that the environment names for the host."""
     proxies = getproxies()
-    found = proxies.get(url.scheme) or proxies.get("all")
-    if not found or proxy_bypass(url.host):
+    address = proxies.get(url.scheme) or proxies.get("all")
+    if not address or proxy_bypass(url.host):
         return None
-    return found if "://" in found else f"http://{found}"
+    return address if "://" in address else f"http://{address}"
 
 
 def _check(headers: Mapping[str, Any]) -> None:
@@ -196,7 +194,7 @@ def _check(headers: Mapping[str, Any]) -> None:
         )
         odd.pop("\t", None)
         if odd:
-            told = ", ".join(map(repr, odd))
+            characters = ", ".join(map(repr, odd))
             raise ValueError(
-                f"the header {name} can hold printable ASCII characters only, not {told}."
+                f"the header {name} can hold printable ASCII characters only, not {characters}."
             )
