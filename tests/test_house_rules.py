@@ -5,6 +5,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from typing import TypeGuard
 
 import pytest
 
@@ -24,6 +25,10 @@ OF_PATHS = {
 OF_SYSTEMS = {
     *("chmod", "copy", "copy2", "copyfile", "copytree", "link", "makedirs", "mkdir", "move"),
     *("remove", "rename", "replace", "rmdir", "rmtree", "symlink", "truncate", "unlink"),
+}
+PARTICIPLES = {
+    *("asked", "chosen", "found", "given", "gone", "heard", "kept", "known", "made", "meant"),
+    *("said", "shown", "taken", "told", "wanted"),
 }
 SQL_CALLS = {"execute", "executemany", "executescript", "fetch"}
 
@@ -200,6 +205,34 @@ def test_the_package_never_sleeps_in_a_loop() -> None:
         and ast.unparse(call.args[0]) != "0"  # which only gives way
     }
     settle(found, allowed.SLEEPS, "wait for an event instead of polling")
+
+
+def names_of_values(module: Module) -> Iterator[tuple[ast.AST, str]]:
+    """The names of functions and classes, their arguments and variables, but not of fields, which
+    may be those of a JSON object."""
+    classes = (node for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef))
+    fields = {inner.target for each in classes for inner in each.body if is_field(inner)}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node, node.name
+        elif isinstance(node, ast.arg):
+            yield node, node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields:
+            yield node, node.id
+
+
+def is_field(statement: ast.stmt) -> TypeGuard[ast.AnnAssign]:
+    return isinstance(statement, ast.AnnAssign)
+
+
+def test_values_are_named_by_nouns_and_functions_by_verbs() -> None:
+    wrong = [
+        f"{module.place(node)}: {name}"
+        for module in modules("devui")
+        for node, name in names_of_values(module)
+        if name.strip("_").lower() in PARTICIPLES
+    ]
+    assert not wrong, "say what it is: a row, a match, a hint:\n" + "\n".join(wrong)
 
 
 def test_tests_use_the_real_parts() -> None:

@@ -40,7 +40,7 @@ def write_files(files: Mapping[Path, str], *, force: bool) -> None:
         raise DevuiError(f"cannot write the files: {error}") from error
 
 
-_SHOWN = 160
+_SHOWN_CHARACTERS = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _value(value: Any) -> str:
         text = ", ".join(value) or "none"
     else:
         text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
-    return plain(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+    return plain(text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…")
 
 
 _PASSED: Final = 0

@@ -8,7 +8,7 @@ from devui.cli.output import plain
 
 DECISIONS: Final = ("run", "fail", "recorded", "wait")
 """Words that `--call ID=WHAT` knows; anything else is the call's result as JSON."""
-_SHOWN: Final = 60
+_VALUE_LENGTH: Final = 60
 """Characters of a value."""
 
 
@@ -34,4 +34,4 @@ def _left_out(call: Mapping[str, Any]) -> set[str]:
 
 def _short(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    return text if len(text) <= _VALUE_LENGTH else text[:_VALUE_LENGTH] + "…"

@@ -159,7 +159,7 @@ def log_to_terminal(level: str, agents: Path) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler])
 
 
-_KEPT = WorkerLimits()
+_LIMITS = WorkerLimits()
 _REFUSED = (
     BadHostEntry,
     BindRefused,
@@ -194,7 +194,7 @@ def _worker_options(function: Callable[..., None]) -> Callable[..., None]:
         "--idle-worker",
         metavar="MINUTES",
         type=click.FloatRange(0),
-        default=_KEPT.idle_minutes,
+        default=_LIMITS.idle_minutes,
         show_default=True,
         help="Stop an app's process after this long without use; 0 keeps it running.",
     )
@@ -202,7 +202,7 @@ def _worker_options(function: Callable[..., None]) -> Callable[..., None]:
         "--max-workers",
         metavar="N",
         type=click.IntRange(1),
-        default=_KEPT.most,
+        default=_LIMITS.most,
         show_default=True,
         help="Keep at most N app processes running; the least recently used stops first.",
     )

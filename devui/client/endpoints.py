@@ -13,7 +13,7 @@ from devui.client.connection import Connection, Stream
 
 if TYPE_CHECKING:
     from devui.debugger.breakpoints.kinds import On
-    from devui.debugger.guard.effects import Said
+    from devui.debugger.guard.effects import EffectChoice
     from devui.debugger.guard.guard import Policy
     from devui.debugger.stepping.commands import CommandName
     from devui.store.rows import Scope
@@ -662,7 +662,7 @@ class Endpoints(Connection):
         answer: ToolsJson = self._get("api", "apps", app, "tools")
         return answer
 
-    def set_effect(self, app: str, tool: str, effect: Said | None) -> ToolJson:
+    def set_effect(self, app: str, tool: str, effect: EffectChoice | None) -> ToolJson:
         """Set a tool's side effects; null resets them."""
         answer: ToolJson = self._put(
             "api", "apps", app, "tools", tool, effect=effect, actor=self.actor

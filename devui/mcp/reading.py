@@ -33,7 +33,7 @@ _ROWS: Final = 1000
 _BLOCK: Final = 1500
 """Characters of one message of a prompt."""
 _CONFIG: Final = 300
-_SHOWN: Final = 60
+_TEXT_LENGTH: Final = 60
 _VALUE: Final = 4000
 """Characters of a state value that was asked for, which leave room for its writes."""
 _WRITES: Final = 20
@@ -158,7 +158,7 @@ def _at(value: Any, path: str) -> Any:
     for step in _STEP.finditer(path):
         index, name = step[1], step[3] if step[2] is None else step[2]
         if not isinstance(value, Mapping | list):
-            whole = short_json(value, _SHOWN)
+            whole = short_json(value, _TEXT_LENGTH)
             raise NotFoundError(f"nothing at {step[0]!r} of {path!r}: {whole} has no members")
         member: Any = int(index) if index else name
         try:

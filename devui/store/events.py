@@ -107,7 +107,7 @@ _DATA = """
 """
 
 _HEAD = "SELECT seq, events, own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
-_KNOWN = "SELECT seq, number, data FROM events WHERE session = ? AND id = ?"
+_EVENT_BY_ID = "SELECT seq, number, data FROM events WHERE session = ? AND id = ?"
 _ACTIVE = "SELECT id FROM runs WHERE session = ? AND status IN ('running', 'stopping')"
 _INSERT = """
     INSERT INTO events (seq, number, session, run, id, invocation_id, author, branch, timestamp,
@@ -125,7 +125,7 @@ _COUNT = """
 _USE = "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 # From here on the run can be resumed, also if the server ends before it can say more.
-_SAID = """
+_CLEAR_MESSAGE = """
     UPDATE runs SET message = NULL, invocation_id = coalesce(invocation_id, ?) WHERE id = ?
 """
 
@@ -424,7 +424,7 @@ def _append(
     heads = connection.execute(_HEAD, (key,)).fetchall()
     if not heads:
         raise SessionNotFound(f"no session has the key {session!r}; it may have been deleted")
-    rows = connection.execute(_KNOWN, (key, event.id)).fetchall()
+    rows = connection.execute(_EVENT_BY_ID, (key, event.id)).fetchall()
     if rows:
         return _again(rows[0], event)
     _check_lease(connection, session, run)
@@ -437,7 +437,7 @@ def _append(
     if event.spans:
         connection.executemany(_CAME_OF, [(number, run, span) for span in event.spans])
     if run is not None and event.author == USER and event.says:
-        connection.execute(_SAID, (event.invocation_id or None, run))
+        connection.execute(_CLEAR_MESSAGE, (event.invocation_id or None, run))
     return Appended(seq, number, duplicate=False, previous=previous)
 
 

@@ -92,7 +92,7 @@ _USER_FILE = "user:"
 SpanOver = tuple[float | None, float | None, str | None, str | None, str | None]
 """Seconds, seconds to the first piece, error, result and effects, the last two as JSON texts."""
 
-Kept = Callable[["Landing"], None]
+Records = Callable[["Landing"], None]
 """Hands over the records of one bundle, in their order; may be called twice."""
 
 
@@ -121,7 +121,7 @@ class Imports:
         self._database = database
         self._clock = clock
 
-    async def add(self, new: NewImport, records: Kept) -> SessionRow:
+    async def add(self, new: NewImport, records: Records) -> SessionRow:
         """Make the session. Raises SessionExists, BadValue and what `records` raises."""
         clean_text(new.app, "the application's name")
         name_text(new.user, "the user's id")

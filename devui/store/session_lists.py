@@ -68,7 +68,7 @@ _STATUS: Final = """
         ), 'idle')
     END
 """
-_CHOSEN: Final = f"""
+_WHERE: Final = f"""
     WHERE app = ?1
       AND (?2 = '' OR title LIKE ?2 ESCAPE '!' OR id LIKE ?2 ESCAPE '!')
       AND CASE ?3
@@ -77,8 +77,8 @@ _CHOSEN: Final = f"""
           ELSE ?3 = {_STATUS}
       END
 """  # noqa: S608  (of constants, as all below)
-_COUNT: Final = f"SELECT count(*) FROM sessions {_CHOSEN}"  # noqa: S608
-_PAGE: Final = f"SELECT key FROM sessions {_CHOSEN}"  # noqa: S608
+_COUNT: Final = f"SELECT count(*) FROM sessions {_WHERE}"  # noqa: S608
+_PAGE: Final = f"SELECT key FROM sessions {_WHERE}"  # noqa: S608
 _TITLE: Final = "coalesce(title, 'session ' || substr(id, 1, 8)) COLLATE NOCASE"
 _RANK: Final = f"""
     CASE {_STATUS}
@@ -107,7 +107,7 @@ _PAGE_BY_COST: Final = f"""
         GROUP BY usage.session, usage.author, usage.model, rates.low
     ),
     costs AS MATERIALIZED (SELECT session, sum(cost) AS cost FROM sums GROUP BY session)
-    SELECT key FROM sessions LEFT JOIN costs ON costs.session = sessions.key {_CHOSEN}
+    SELECT key FROM sessions LEFT JOIN costs ON costs.session = sessions.key {_WHERE}
 """  # noqa: S608
 _LIMIT: Final = "seq DESC LIMIT ?6 OFFSET ?7"
 _PAGES: Final[Mapping[tuple[Sort, bool], str]] = {

@@ -115,11 +115,11 @@ _WRITTEN = """
     WHERE keys.key IS NOT NULL AND (?5 = '' OR instr(lower(keys.key), lower(?5)) > 0)
     LIMIT ?6
 """
-_SHOWN = """
+_LISTED_VALUES = """
     SELECT ?3, keys.key, substr(writes.value, 1, ?7), writes.seq, events.number,
            writes.seq = (SELECT born FROM sessions WHERE sessions.key = ?2)
 """
-_KEYS_SHOWN = _KEYS + _SHOWN
+_KEYS_SHOWN = _KEYS + _LISTED_VALUES
 _KEYS_COUNTED = _KEYS + "SELECT count(*)"
 _PAGE = _KEYS_SHOWN + _WRITTEN
 _COUNT = _KEYS_COUNTED + _WRITTEN

@@ -23,7 +23,7 @@ from devui.store.values import believed
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
-_KEPT: Final = 32
+_CACHE_SIZE: Final = 32
 """Sessions whose sums are in memory."""
 _BATCH: Final = 2000
 """Rows that are read at a time."""
@@ -367,7 +367,7 @@ def _cached(cache: OrderedDict[_K, _V], name: _K, make: Callable[[], _V]) -> _V:
     """What is known by this name, made if it is not; what was looked at longest ago is let go."""
     if name not in cache:
         cache[name] = make()
-        if len(cache) > _KEPT:
+        if len(cache) > _CACHE_SIZE:
             cache.popitem(last=False)
     cache.move_to_end(name)
     return cache[name]

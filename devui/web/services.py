@@ -26,7 +26,7 @@ from devui.web.coding_agents.sessions import McpSessions
 from devui.web.panels.editor.editors import Editor
 from devui.web.render import Renderer
 from devui.web.security.refusals import Refusals
-from devui.web.security.veil import GIVEN, VIEW, Veil, View
+from devui.web.security.veil import CREDENTIALS_LIMIT, VIEW, Veil, View
 from devui.web.sse import Streams
 
 
@@ -101,7 +101,7 @@ class Services:
         Once more when a session has come in whole.
         """
         self.journal.events.on_said = self.veil.hear
-        for data in await self.journal.replays.credentials(GIVEN):
+        for data in await self.journal.replays.credentials(CREDENTIALS_LIMIT):
             self.veil.hear(data)
 
 

@@ -43,7 +43,7 @@ from devui.worker.output import current_run
 from devui.worker.state.live import LiveState
 from devui.worker.state.uncommitted import Uncommitted
 
-_KEPT = 64
+_MOST = 64
 """How many sessions stay in memory; the one unused for longest goes first."""
 
 
@@ -324,7 +324,7 @@ class WireSessionService(BaseSessionService):
         session.events = events
         entry = _Entry(session, answer["key"], answer["head"])
         self._entries[user, name] = entry
-        while len(self._entries) > _KEPT:
+        while len(self._entries) > _MOST:
             self._entries.popitem(last=False)
         return entry
 

@@ -25,7 +25,7 @@ from devui.web.panels.timeline.runs import run_end
 from devui.web.panels.timeline.transport import BINS, ticks
 from devui.web.text import jsontree
 from devui.web.text.formats import compact, plural, seconds
-from devui.web.text.jsontree import CHILDREN, NODES, SHOWN, json_text, json_tree
+from devui.web.text.jsontree import CHARACTERS, CHILDREN, NODES, json_text, json_tree
 from devui.web.text.visible import quoted, readable, visible
 from devui.wire.events import Event
 from tests.web import samples, state_samples, travel_samples
@@ -326,11 +326,11 @@ def test_coloured_json_looks_at_no_quote_twice(
     assert len(kinds) == (4 if pieces[-1][1].endswith("}") else 2)
 
 
-@pytest.mark.parametrize("length", range(SHOWN - 16, SHOWN - 8))
+@pytest.mark.parametrize("length", range(CHARACTERS - 16, CHARACTERS - 8))
 def test_a_string_that_is_cut_keeps_its_colour(length: int) -> None:
     shown = json_text({"a": "x" * length + '\\"\\' * 9})
     assert [kind for kind, _ in shown.pieces if kind] == ["key", "string"]
-    assert sum(len(text) for _, text in shown.pieces) == SHOWN
+    assert sum(len(text) for _, text in shown.pieces) == CHARACTERS
 
 
 @pytest.mark.req("R20")

@@ -24,7 +24,7 @@ from devui.failures import BadRequestError, ConflictError, NotFoundError
 from devui.web.text.visible import visible
 
 if TYPE_CHECKING:
-    from devui.debugger.guard.effects import Said
+    from devui.debugger.guard.effects import EffectChoice
     from devui.web.panels.trace.api import SpanJson
 
 
@@ -195,7 +195,7 @@ def _json(value: Any) -> str:
 
 
 _AS_IN_CODE: Final = "as_in_code"
-_SAID: "Final[dict[str, Said | None]]" = {
+_EFFECTS: "Final[dict[str, EffectChoice | None]]" = {
     "read_only": "read_only",
     "idempotent": "idempotent",
     "effects": "effects",
@@ -213,7 +213,7 @@ _session = click.option(
 @click.option(
     "--is",
     "effect",
-    type=click.Choice(list(_SAID)),
+    type=click.Choice(list(_EFFECTS)),
     help=f"Set the effect class of TOOL; {_AS_IN_CODE} resets it.",
 )
 @click.option(
@@ -240,7 +240,7 @@ def tools(
             f"{name} has no tool {tool}; run `devui dbg tools --app {name}` to list them"
         )
     if effect:
-        answer = [client.set_effect(name, str(tool), _SAID[effect])]
+        answer = [client.set_effect(name, str(tool), _EFFECTS[effect])]
     terminal.say(answer, _tools)
 
 

@@ -31,7 +31,7 @@ _NEAR: Final = 100
 """Rows that are read at a time to find the next match."""
 _BATCH: Final = 1000
 """Rows that are read at a time to find all."""
-_KEPT: Final = 32
+_CACHE_SIZE: Final = 32
 """Searches that are remembered."""
 _NO_NOTES: Final[Mapping[int, NoteRow]] = {}
 _BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
@@ -95,7 +95,7 @@ def _search(journal: Journal, session: int, condition: Filter, prices: Prices) -
     name = session, condition.text, prices
     search = searches.setdefault(name, _Search())
     searches.move_to_end(name)
-    if len(searches) > _KEPT:
+    if len(searches) > _CACHE_SIZE:
         searches.popitem(last=False)
     return search
 

@@ -15,9 +15,9 @@ from devui.wire.gates import Effect
 from devui.wire.messages import AgentInfo
 
 Class = Literal["read_only", "idempotent", "effects", "unknown"]
-Said = Literal["read_only", "idempotent", "effects"]
+EffectChoice = Literal["read_only", "idempotent", "effects"]
 """What a person can say of a tool."""
-SAID: Final[frozenset[str]] = frozenset(get_args(Said))
+EFFECT_CHOICES: Final[frozenset[str]] = frozenset(get_args(EffectChoice))
 Source = Literal["person", "code", "hint", "nobody"]
 
 FRAMEWORK_CALLS: Final = frozenset(

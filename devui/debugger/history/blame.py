@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from devui.debugger.history.paths import Path, Step
 from devui.store.rows import Json
 
-Found: TypeAlias = "Json | Absent"
+MaybeJson: TypeAlias = "Json | Absent"
 """A value, or none at all."""
 
 _ALIGNED: Final = 400
@@ -36,8 +36,8 @@ class Difference:
 
     path: Path
     """In the new value; of a removal, in the old one."""
-    old: Found
-    new: Found
+    old: MaybeJson
+    new: MaybeJson
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Piece:
     inside: dict[Step, "Piece"] = field(default_factory=dict)
 
 
-def differences(old: Found, new: Found) -> list[Difference]:
+def differences(old: MaybeJson, new: MaybeJson) -> list[Difference]:
     """The places at which the new value differs from the old one, in the order of the new."""
     return list(_differences((), old, new))
 
@@ -80,7 +80,7 @@ def lines(piece: Piece, path: Path = ()) -> Iterator[tuple[Path, int]]:
         yield from lines(inside, (*path, step))
 
 
-def _differences(path: Path, old: Found, new: Found) -> Iterator[Difference]:
+def _differences(path: Path, old: MaybeJson, new: MaybeJson) -> Iterator[Difference]:
     if _same(old, new):
         return
     if isinstance(old, dict) and isinstance(new, dict):
@@ -136,14 +136,14 @@ def _all_by(piece: Piece, by: int) -> bool:
     return piece.by == by and all(_all_by(inside, by) for inside in piece.inside.values())
 
 
-def _same(old: Found, new: Found) -> bool:
+def _same(old: MaybeJson, new: MaybeJson) -> bool:
     """Python's `1 == True` and `1 == 1.0` are different JSON, inside of values, too."""
     if old is ABSENT or new is ABSENT:
         return old is new
     return old == new and _text(old) == _text(new)
 
 
-def _text(value: Found) -> str:
+def _text(value: MaybeJson) -> str:
     return json.dumps(value, sort_keys=True)
 
 

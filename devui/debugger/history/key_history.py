@@ -8,7 +8,7 @@ from typing import Final, Literal
 from devui.debugger.history.blame import (
     ABSENT,
     Difference,
-    Found,
+    MaybeJson,
     blamed,
     blamed_at,
     differences,
@@ -39,7 +39,7 @@ class KeyWrite:
     session: int | None
     """The key of the writer's session; None: it is not known, or not any more."""
     summary: Summary | None
-    old: Found
+    old: MaybeJson
     """Unknown, and said to be absent, for the oldest of those that were read."""
     new: Json
     changes: tuple[Difference, ...]
@@ -129,7 +129,7 @@ def _history(
     count: int,
 ) -> KeyHistory:
     values = [parse_json(write.value) for write in rows]
-    before: list[Found] = [ABSENT, *values]
+    before: list[MaybeJson] = [ABSENT, *values]
     oldest = rows[int(earlier)].seq if rows else None
     writes = [
         _write(write, old, new, names[2], session)
@@ -152,7 +152,7 @@ def _history(
     )
 
 
-def _write(write: Write, old: Found, new: Json, name: str, session: int) -> KeyWrite:
+def _write(write: Write, old: MaybeJson, new: Json, name: str, session: int) -> KeyWrite:
     row = write.event
     summary = row.summary if row else None
     own = row is not None and row.session == session

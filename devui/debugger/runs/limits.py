@@ -13,7 +13,7 @@ from devui.settings import Limits
 from devui.wire.errors import LIMITED, AgentError
 
 _BYTES = 1_000_000
-_SAID = {"calls": "tool calls", "seconds": "seconds"}
+_NOUNS = {"calls": "tool calls", "seconds": "seconds"}
 
 
 class TooManyRuns(Exception):
@@ -83,6 +83,6 @@ def _sentence(limits: Limits, name: str) -> str:
     """That a run was ended at this limit, and the way out."""
     most = int(getattr(limits, name))
     return (
-        f"the run reached its limit of {most:,} {_SAID.get(name, name)}; its events are saved. "
+        f"the run reached its limit of {most:,} {_NOUNS.get(name, name)}; its events are saved. "
         f"Send another message to continue, or start devui with --limit {name}={10 * most}"
     )

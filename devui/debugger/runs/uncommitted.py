@@ -40,7 +40,7 @@ def who(touch: StateTouch) -> str:
     return f"{touch.agent} ({part})" if part else touch.agent
 
 
-_KNOWN: Final = frozenset(each.name for each in fields(StateTouch))
+_FIELDS: Final = frozenset(each.name for each in fields(StateTouch))
 
 
 def touch_fates(rows: Iterable[TouchRow], *, over: bool) -> list[TouchFate]:
@@ -55,7 +55,7 @@ def touch_fates(rows: Iterable[TouchRow], *, over: bool) -> list[TouchFate]:
 
 def _touch(data: str) -> StateTouch:
     """As far as it is known here: a bundle of a newer devui may tell more."""
-    return StateTouch(**{k: v for k, v in json.loads(data).items() if k in _KNOWN})
+    return StateTouch(**{k: v for k, v in json.loads(data).items() if k in _FIELDS})
 
 
 def _fate(touch: StateTouch, event: int | None, *, over: bool) -> Fate:

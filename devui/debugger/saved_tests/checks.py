@@ -10,7 +10,7 @@ from devui.wire.recordings import Recording
 
 _LONGEST: Final = 1500
 """Characters of a check from which on it is offered, and not chosen beforehand."""
-_SHOWN: Final = 80
+_VALUE_LENGTH: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +72,4 @@ def _equals(name: str, label: str, attribute: str, value: Any) -> Check:
 
 def _short(value: str) -> str:
     line = " ".join(value.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    return line if len(line) <= _VALUE_LENGTH else f"{line[:_VALUE_LENGTH]}…"

@@ -24,7 +24,7 @@ from devui.wire.recordings import Recording
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class KeepOptions:
     """What a test is to be made of."""
 
     run: str | None = None
@@ -108,12 +108,14 @@ class Keeper:
         ]
 
     async def files(
-        self, session: SessionRow, offers: Sequence[Offer], choice: Chosen
+        self, session: SessionRow, offers: Sequence[Offer], choice: KeepOptions
     ) -> KeptFiles:
         """The test and its recordings. Raises JobStopped, and NoSuchRun if no offer is wanted."""
         return await asyncio.to_thread(self._files, session, offers, choice)
 
-    def _files(self, session: SessionRow, offers: Sequence[Offer], choice: Chosen) -> KeptFiles:
+    def _files(
+        self, session: SessionRow, offers: Sequence[Offer], choice: KeepOptions
+    ) -> KeptFiles:
         if choice.by_run is not None:
             offers = [offer for offer in offers if offer.run in choice.by_run]
         if not offers:

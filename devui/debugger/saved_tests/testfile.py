@@ -12,7 +12,7 @@ from devui.wire.recordings import Recording
 
 _WORDS: Final = 7
 _LONGEST: Final = 60
-_SHOWN: Final = 80
+_VALUE_LENGTH: Final = 80
 
 _HEAD = '''\
 """Session {session} of {app}, saved as a test.
@@ -91,7 +91,7 @@ def _message_text(recording: Recording) -> str:
 
 def _comment(text: str) -> str:
     line = " ".join(text.split())
-    excerpt = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    excerpt = line if len(line) <= _VALUE_LENGTH else f"{line[:_VALUE_LENGTH]}…"
     return f"    # The user says: {literal(excerpt)}\n" if excerpt else ""
 
 

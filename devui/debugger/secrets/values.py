@@ -57,7 +57,7 @@ _LETTERS: Final = 3
 _PIECES: Final = 64
 """So many lines of a value, or values of a list, are looked for by themselves."""
 
-_GIVEN: Final = frozenset(
+_CREDENTIAL_FIELDS: Final = frozenset(
     {
         "accesstoken",
         "apikey",
@@ -139,7 +139,7 @@ def credentials_in(values: Iterable[Any]) -> list[Secret]:
             waiting += value
         elif isinstance(value, dict):
             for name, member in value.items():
-                is_secret = name.replace("_", "").lower() in _GIVEN
+                is_secret = name.replace("_", "").lower() in _CREDENTIAL_FIELDS
                 (secret if is_secret else waiting).append(member)
     return secrets_in(secret, "a credential that somebody gave")
 

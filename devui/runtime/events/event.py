@@ -138,9 +138,9 @@ class Event(LlmResponse):
     def _expand_shorthands(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        if _KNOWN.issuperset(data):
+        if _FIELD_NAMES.issuperset(data):
             return data
-        if not _SHORTHANDS.issuperset(data.keys() - _KNOWN):
+        if not _SHORTHANDS.issuperset(data.keys() - _FIELD_NAMES):
             _tell_of_ignored(cls, data)
         return _expanded(data, _SHORTHANDS - cls.model_fields.keys())
 
@@ -215,7 +215,7 @@ class Event(LlmResponse):
         return new_uuid()
 
 
-_KNOWN = frozenset(Event.model_fields) | {to_camel(name) for name in Event.model_fields}
+_FIELD_NAMES = frozenset(Event.model_fields) | {to_camel(name) for name in Event.model_fields}
 
 
 def _tell_of_ignored(kind: type[Event], data: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ from devui.runtime.workflow.node_run import only_says_that_a_node_ended
 # An event that a plugin gave in place of another (adk-runtime 3.3).
 
 
-_KEPT = frozenset({"id", "invocation_id", "timestamp"})
+_OWN_FIELDS = frozenset({"id", "invocation_id", "timestamp"})
 
 
 def replace_event(event: Event, replacement: Event) -> Event:
@@ -38,7 +38,9 @@ def replace_event(event: Event, replacement: Event) -> Event:
     """
     if replacement is event:
         return event
-    changes = {name: getattr(replacement, name) for name in replacement.model_fields_set - _KEPT}
+    changes = {
+        name: getattr(replacement, name) for name in replacement.model_fields_set - _OWN_FIELDS
+    }
     if not replacement.author:
         changes.pop("author", None)
     internal = internal_metadata(event)

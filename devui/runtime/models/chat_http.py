@@ -50,7 +50,7 @@ def pause(attempt: int, headers: Mapping[str, str] | None = None) -> float:
 
 
 _LINE_END = re.compile(rb"[\r\n]")
-_SHOWN = 500
+_BODY_LENGTH = 500
 """Characters of a body to show."""
 
 
@@ -168,7 +168,7 @@ def _parse(body: bytes, url: str, status: int) -> Json:
 
 
 def _start(body: bytes) -> str:
-    return body.decode(errors="replace")[:_SHOWN]
+    return body.decode(errors="replace")[:_BODY_LENGTH]
 
 
 def _reason(error: Any) -> str:

@@ -23,7 +23,7 @@ _UPLOADED = ("file-", "assistant-")
 """How the ids begin that OpenAI gives to files that were uploaded."""
 _SOUNDS = {"mpeg": "mp3", "wave": "wav", "vnd.wave": "wav"}
 """Formats of sounds whose media type has another name."""
-_SHOWN = {"image": "image_url", "video": "video_url"}
+_MEDIA_PLACES = {"image": "image_url", "video": "video_url"}
 """Kinds of media that have a place of their own."""
 
 
@@ -70,7 +70,7 @@ def _inline(blob: types.Blob, data: bytes) -> Json:
         audio = {"data": base64_text, "format": _SOUNDS.get(sound, sound)}
         return {"type": "input_audio", "input_audio": audio}
     url = f"data:{mime};base64,{base64_text}"
-    if kind in _SHOWN:
+    if kind in _MEDIA_PLACES:
         return _media(kind, url)
     name = blob.display_name or f"file.{subtype}"
     return {"type": "file", "file": {"filename": name, "file_data": url}}
@@ -83,7 +83,7 @@ def _file(file: types.FileData, uri: str, dialect: Dialect) -> Json:
     kind = mime.partition("/")[0]
     if uri.startswith(_UPLOADED) and not dialect.files:
         return {"type": "file", "file": {"file_id": uri}}
-    if uri.startswith(("https://", "http://")) and kind in _SHOWN and not dialect.geminis:
+    if uri.startswith(("https://", "http://")) and kind in _MEDIA_PLACES and not dialect.geminis:
         return _media(kind, uri)
     if dialect.files and mime != _ANY:
         return {"type": "file", "file": {"file_id": uri, "format": mime}}
@@ -91,7 +91,7 @@ def _file(file: types.FileData, uri: str, dialect: Dialect) -> Json:
 
 
 def _media(kind: str, url: str) -> Json:
-    return {"type": _SHOWN[kind], _SHOWN[kind]: {"url": url}}
+    return {"type": _MEDIA_PLACES[kind], _MEDIA_PLACES[kind]: {"url": url}}
 
 
 def _plain(mime: str) -> str:

@@ -299,7 +299,7 @@ _INSTEAD = {
 }
 """Arguments of a request, and those given at construction that mean the same."""
 _MILLISECONDS = 1000
-_SHOWN = 500
+_TEXT_LENGTH = 500
 """Characters to show of what is no answer."""
 _HOUR = 3600
 """Seconds; the longer of the two times that Claude keeps a cache."""
@@ -384,7 +384,7 @@ class LiteLlm(BaseLlm):
             completion = await self.llm_client.acompletion(**arguments)
             document = completion.model_dump()
             if not document.get("choices"):
-                raise _no_answer(arguments["model"], str(document)[:_SHOWN])
+                raise _no_answer(arguments["model"], str(document)[:_TEXT_LENGTH])
             answer.add_whole(document)
             yield answer.whole()
             return

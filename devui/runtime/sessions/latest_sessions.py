@@ -88,7 +88,7 @@ class InvocationPlaces:
         return places.get(invocation_id, len(events))
 
 
-_KEPT = 64
+_SESSIONS = 64
 _EVENTS = 100_000
 """How much is kept: so many things, and so many events unless one thing holds more."""
 
@@ -129,6 +129,6 @@ class LatestSessions:
     def _weigh(self, key: Hashable, size: int) -> None:
         self._size += size - self._sizes.get(key, 0)
         self._sizes[key] = size
-        while len(self._entries) > _KEPT or (self._size > _EVENTS and len(self._entries) > 1):
+        while len(self._entries) > _SESSIONS or (self._size > _EVENTS and len(self._entries) > 1):
             oldest, _ = self._entries.popitem(last=False)
             self._size -= self._sizes.pop(oldest)

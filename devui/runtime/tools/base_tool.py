@@ -76,19 +76,19 @@ def _mark(func: F, effect: Effect) -> F:
 # The sources of what a tool found go to the answer that is made of it (adk-runtime 8.7, 8.9).
 
 
-_KEPT = "temp:_adk_grounding_metadata"
+_GROUNDING_KEY = "temp:_adk_grounding_metadata"
 
 
 def keep_sources(state: State, sources: types.GroundingMetadata) -> None:
     """Keep the sources of a tool's result for the rest of the invocation."""
-    state[_KEPT] = sources
+    state[_GROUNDING_KEY] = sources
 
 
 def kept_sources(tools: Iterable[BaseTool], context: Context) -> types.GroundingMetadata | None:
     """The latest sources that were kept, if one of these tools is meant to hand on its own."""
     for tool in tools:
         if tool.propagate_grounding_metadata:
-            sources: types.GroundingMetadata | None = context.state.get(_KEPT)
+            sources: types.GroundingMetadata | None = context.state.get(_GROUNDING_KEY)
             return sources
     return None
 

@@ -24,7 +24,7 @@ _CALLS = """
 
 
 # In the words of the index of just these events, or it would not be used.
-_GIVEN = """
+_CREDENTIALS = """
     SELECT data FROM events WHERE author = 'user' AND instr(data, '"adk_request_credential"') > 0
     ORDER BY seq DESC LIMIT ?
 """
@@ -77,4 +77,4 @@ class Replays:
 
     async def credentials(self, limit: int) -> list[str]:
         """Return the JSON of the last events, of any session, in which people gave a credential."""
-        return [data for (data,) in reversed(await self._database.fetch(_GIVEN, limit))]
+        return [data for (data,) in reversed(await self._database.fetch(_CREDENTIALS, limit))]

@@ -119,7 +119,7 @@ _INSERT = """
     INSERT INTO runs (id, session, invocation_id, status, started, seq, message, actor)
     VALUES (?, ?, ?, 'running', ?, ?, ?, ?)
 """
-_ASKED = "INSERT INTO starts (run, data) VALUES (?, ?)"
+_INSERT_ORDER = "INSERT INTO starts (run, data) VALUES (?, ?)"
 _CHANGE = """
     UPDATE runs SET status = ?, error = coalesce(?, error), started = coalesce(?, started),
                     ended = ?, seq = ?,
@@ -207,7 +207,7 @@ class Runs:
             values = (run_id, session_key, invocation_id, now, advance(connection), message)
             connection.execute(_INSERT, (*values, actor))
             if request is not None:
-                connection.execute(_ASKED, (run_id, request))
+                connection.execute(_INSERT_ORDER, (run_id, request))
             return _require(connection, run_id)
 
         return await self._database.write(work)

@@ -87,7 +87,7 @@ class ArtifactBody(Wire):
 
 WARNING: Final = "X-Devui-Warning"
 """The header of an answer that names what of the request was not used."""
-_SHOWN: Final = 60
+_NAME_LENGTH: Final = 60
 """Characters of a member's name that are repeated."""
 _NAMED: Final = 8
 """Members that are named; of more the number is told."""
@@ -119,7 +119,7 @@ def _unknown(name: str, names: list[str]) -> str:
     """The name in ASCII, as headers have it, and the one that may be meant."""
     near = get_close_matches(to_camel(name), names, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
-    return ascii(name[:_SHOWN]).strip("'") + hint
+    return ascii(name[:_NAME_LENGTH]).strip("'") + hint
 
 
 STATE = TypeAdapter(State)

@@ -34,7 +34,7 @@ from devui.wire.events import Event
 SESSION_LIMIT: Final = 256_000_000
 """Bytes of a session with its events; it is read as a whole."""
 _STATE_LIMIT: Final = 20_000_000
-_TAKEN: Final = Refusal(409, "The id is taken")
+_ID_EXISTS: Final = Refusal(409, "The id is taken")
 _ACTIVE: Final = Refusal(409, "A run is in progress")
 _OPTIONS: Final = "ignored options: devui stores sessions itself"
 
@@ -55,7 +55,7 @@ async def list_sessions(request: Request) -> Response:
     return StreamingResponse(pieces(), media_type="application/json")
 
 
-@operation(AdkSessionJson, body=SessionBody, refusals=(_TAKEN,))
+@operation(AdkSessionJson, body=SessionBody, refusals=(_ID_EXISTS,))
 async def create_session(request: Request) -> Response:
     """Create a session; the body may be empty, or name an id, a state and first events."""
     services, app, user = _names(request)
@@ -86,7 +86,7 @@ async def begin(
     return row
 
 
-@operation(AdkSessionJson, refusals=(_TAKEN, 422))
+@operation(AdkSessionJson, refusals=(_ID_EXISTS, 422))
 async def create_session_named(request: Request) -> Response:
     """Create a session with the id in the path (deprecated in ADK).
 

@@ -26,13 +26,13 @@ from devui.web.security.veil import VIEW, Veil
 ACCEPTED: Final = (b"accept-ranges", b"bytes")
 """The header of an answer of which parts can be had."""
 
-_ASKED: Final = re.compile(rb"bytes=(\d*)-(\d*)")
+_RANGE: Final = re.compile(rb"bytes=(\d*)-(\d*)")
 
 
 def for_range(scope: Scope, send: Send) -> Send:
     """Where an answer is sent that is cut to what the request asks for."""
     headers = dict(scope["headers"])
-    match = _ASKED.fullmatch(headers.get(b"range", b"").strip())
+    match = _RANGE.fullmatch(headers.get(b"range", b"").strip())
     # No answer has a validator, so none is the one that If-Range speaks of. Of several ranges the
     # whole may be served: there is no good use for them, and a bad one (14.2).
     if match is None or scope["method"] != "GET" or b"if-range" in headers:

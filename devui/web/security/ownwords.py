@@ -11,7 +11,7 @@ from typing import Final
 from devui.web.assets import find_folder
 
 _PACKAGE: Final = Path(__file__).parents[2]
-_KNOWN: Final = frozenset(
+_DEFAULT_WORDS: Final = frozenset(
     {"postgres", "postgresql", "rabbitmq", "minioadmin", "elastic", "elasticsearch", "cassandra"}
     | {"changeme", "changeit", "rootroot", "toortoor", "administrator", "localhost", "anonymous"}
 )
@@ -21,7 +21,7 @@ _KNOWN: Final = frozenset(
 @cache
 def is_ours(word: str) -> bool:
     """Whether it is known to everybody, or stands in what our pages and answers are made of."""
-    return word.lower() in _KNOWN or word in _sources()
+    return word.lower() in _DEFAULT_WORDS or word in _sources()
 
 
 @cache

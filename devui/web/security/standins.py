@@ -22,7 +22,7 @@ from starlette.types import Scope
 
 from devui.debugger.secrets.redaction import Redactor
 
-_KEPT: Final = 2000
+_MOST: Final = 2000
 """Stand-ins that are remembered; the oldest go first."""
 _ADDRESSES: Final = re.compile(
     r'(\s(?:href|src|action|formaction|hx-get|hx-post|hx-sse:connect)=")([^"]*)'
@@ -117,7 +117,7 @@ class StandIns:
         with self._lock:  # answers are cleaned in threads, too
             self._texts.pop(name, None)
             self._texts[name] = text
-            if len(self._texts) > _KEPT:
+            if len(self._texts) > _MOST:
                 del self._texts[next(iter(self._texts))]
         return name
 

@@ -63,7 +63,7 @@ UNTOUCHED: Final = b"x-devui-revealed"
 VIEW: Final = "devui.view"
 """In a request's scope: its `View`."""
 
-GIVEN: Final = 64
+CREDENTIALS_LIMIT: Final = 64
 """Credentials that people gave which are looked for; more would cost each answer more."""
 
 _TEXTS: Final = (b"text/", b"application/json", b"application/octet-stream")
@@ -127,7 +127,7 @@ class Veil:
             if len(secret.text) >= SHORTEST:
                 self._credentials.pop(secret.text, None)
                 self._credentials[secret.text] = secret
-        for oldest in list(self._credentials)[:-GIVEN]:
+        for oldest in list(self._credentials)[:-CREDENTIALS_LIMIT]:
             del self._credentials[oldest]
         self._credential_count += 1
 

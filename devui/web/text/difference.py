@@ -8,7 +8,7 @@ from devui.web.text.visible import visible
 
 _MOST: Final = 50_000
 """Characters of JSON that are put into a field and compared."""
-_SHOWN: Final = 200
+_LINES: Final = 200
 """Lines of a difference."""
 _LEFT_OUT: Final = "…"
 
@@ -32,5 +32,5 @@ def difference(before: str, after: str) -> tuple[str, ...]:
             lines += [f"-{line}" for line in old[start:stop]]
             lines += [f"+{line}" for line in new[begin:end]]
     lines += [_LEFT_OUT] if lines and stop < len(old) else []
-    excerpt = lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], _LEFT_OUT]
+    excerpt = lines if len(lines) <= _LINES else [*lines[:_LINES], _LEFT_OUT]
     return tuple(map(visible, excerpt))

@@ -12,16 +12,16 @@ from urllib.parse import urlsplit
 
 from devui.web.basic_parts import Moment
 
-SHOWN: Final = 200_000
+LONGEST_TEXT: Final = 200_000
 """Characters of one text; the raw view has a bound of its own."""
 
 
 def clipped(text: str) -> str:
     """The text, bounded; what was cut is counted."""
-    if len(text) <= SHOWN:
+    if len(text) <= LONGEST_TEXT:
         return text
     # Right behind the cut, so that the beginning of a secret there is found (R64).
-    return f"{text[:SHOWN]}…\n… {len(text) - SHOWN:,} more characters"
+    return f"{text[:LONGEST_TEXT]}…\n… {len(text) - LONGEST_TEXT:,} more characters"
 
 
 def web_address(address: str) -> str:

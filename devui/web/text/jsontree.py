@@ -21,7 +21,7 @@ from devui.web.text.visible import quoted, visible
 
 COLOURED: Final = 65_536
 """Characters that get colours; what follows the token there is plain."""
-SHOWN: Final = 524_288
+CHARACTERS: Final = 524_288
 """Characters that are shown at all."""
 
 _TOKEN: Final = re.compile(
@@ -36,7 +36,7 @@ def json_text(
     href: str = "",
     *,
     size: int | None = None,
-    limit: int = SHOWN,
+    limit: int = CHARACTERS,
     coloured: bool = True,
 ) -> JsonText:
     """The value with two spaces of indentation; `href` leads to all of it if that is too much.

@@ -35,13 +35,13 @@ from devui.worker.link import Link
 from devui.worker.output import current_run
 from devui.worker.tools import schema_of
 
-_KEPT = frozenset({"id", "invocation_id", "timestamp", "actions"})
+_OWN_FIELDS = frozenset({"id", "invocation_id", "timestamp", "actions"})
 
 
 def revise_event(kit: Kit, event: Event, verdict: Verdict) -> None:
     """Make the event what the person wants, in place: its agent holds on to it."""
     replacement, author = kit.event.model_validate_json(verdict.value), event.author
-    for name in kit.event.model_fields.keys() - _KEPT:
+    for name in kit.event.model_fields.keys() - _OWN_FIELDS:
         setattr(event, name, getattr(replacement, name))
     event.author = replacement.author or author
     _revise_actions(kit, event.actions, replacement.actions)

@@ -39,7 +39,7 @@ from devui.worker.output import current_run
 
 _APART = {"system_instruction", "tools", "http_options", "response_schema"}
 """What of the configuration is no setting: pieces of their own, and what may hold secrets."""
-_KNOWN = 100_000
+_REMEMBERED_NAMES = 100_000
 """How many names of pieces are remembered; a piece that is sent again does no harm."""
 
 
@@ -86,7 +86,7 @@ class Prompts:
             recent.move_to_end((session, name))
             return name
         recent[session, name] = None
-        if len(recent) > _KNOWN:
+        if len(recent) > _REMEMBERED_NAMES:
             recent.popitem(last=False)
         pieces[name] = text
         return name

@@ -16,7 +16,7 @@ from devui.worker.errors import sendable
 
 _LONGEST: Final = 100_000
 """Characters of a value that are told."""
-_SHOWN: Final = 200
+_TEXT_LENGTH: Final = 200
 _PATHS: Final = 3
 _FRAMES: Final = 80
 _STATE: Final = str(state.__file__)
@@ -38,7 +38,7 @@ def json_of(value: Any) -> str:
         text = json.dumps(_repr(value))
     if len(text) <= _LONGEST:
         return text
-    return json.dumps(f"{text[:_SHOWN]}… ({len(text):,} characters)")
+    return json.dumps(f"{text[:_TEXT_LENGTH]}… ({len(text):,} characters)")
 
 
 def _repr(value: Any) -> str:

@@ -79,7 +79,7 @@ class CredentialExchangerRegistry:
 # Codes of logins that were exchanged for tokens (RFC 6749, 4.1.2: a code is used once).
 
 
-_KEPT = 256
+_CACHE_SIZE = 256
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ class RedeemedCodes:
         with self._lock:
             redemption = self._redemptions.setdefault(key, _Redemption())
             self._redemptions.move_to_end(key)
-            if len(self._redemptions) > _KEPT:
+            if len(self._redemptions) > _CACHE_SIZE:
                 self._redemptions.popitem(last=False)
             return redemption
 

@@ -176,7 +176,7 @@ def _root(error: BaseException | None) -> BaseException | None:
 # Why an MCP server over HTTP has refused a request (adk-runtime 8.9).
 
 
-_SHOWN = 300
+_BODY_LENGTH = 300
 """Characters of an answer to show."""
 
 
@@ -199,7 +199,7 @@ async def _as_json_rpc(response: Any) -> None:
     await response.stream.aclose()
     came = type(response)(response.status_code, headers=response.headers, content=body)
     if not _is_json_rpc(came):
-        words = came.text.strip()[:_SHOWN]
+        words = came.text.strip()[:_BODY_LENGTH]
         status_line = f"HTTP {response.status_code} {response.reason_phrase}".strip()
         error = {
             "code": INTERNAL_ERROR,

@@ -15,7 +15,7 @@ from devui.web.text.visible import visible
 
 _LINES: Final = 4_000
 """Lines of one version that are compared: the time grows with their square."""
-_SHOWN: Final = 1_000
+_LINES_SHOWN: Final = 1_000
 _WIDEST: Final = 2_000
 _AROUND: Final = 3
 _JSON: Final = 500_000
@@ -37,9 +37,9 @@ def file_diff(old: Artifact, new: Artifact, old_href: str, new_href: str) -> Fil
     cut = max(len(before), len(after)) > _LINES
     lines = list(_diff_lines(before[:_LINES], after[:_LINES]))
     note = "" if lines else "Both versions have the same content."
-    if cut or len(lines) > _SHOWN:
+    if cut or len(lines) > _LINES_SHOWN:
         note = "The files are long, so not all differences are shown."
-    return FileDiff(*labels, lines=tuple(lines[:_SHOWN]), note=note)
+    return FileDiff(*labels, lines=tuple(lines[:_LINES_SHOWN]), note=note)
 
 
 def _lines(text: str) -> list[str]:

@@ -27,7 +27,7 @@ from devui.web.text.formats import plural
 from devui.web.text.numbers import whole_number
 from devui.web.uploads import form_file
 
-_SHOWN: Final = 50
+_PAGES: Final = 50
 """Pages of a PDF."""
 _LARGEST: Final = 20_000_000
 """Bytes of an upload, as many as over ADK's API."""
@@ -168,9 +168,9 @@ async def _all_pages(content: bytes, href: str) -> PdfPages:
         count = (await draw(content, 1)).pages
     except UnreadablePdf as error:
         return PdfPages(problem=str(error))
-    pages = tuple(pdf_page_url(href, number) for number in range(1, min(count, _SHOWN) + 1))
-    more = f"{plural(count - _SHOWN, 'more page')}: download the file."
-    return PdfPages(plural(count, "page"), pages, more if count > _SHOWN else "")
+    pages = tuple(pdf_page_url(href, number) for number in range(1, min(count, _PAGES) + 1))
+    more = f"{plural(count - _PAGES, 'more page')}: download the file."
+    return PdfPages(plural(count, "page"), pages, more if count > _PAGES else "")
 
 
 def _inert(content: bytes, mime: str, name: str) -> Response:

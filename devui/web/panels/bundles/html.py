@@ -44,7 +44,7 @@ from devui.web.panels.timeline.parts import InvocationHeader
 from devui.web.panels.timeline.rewound import rewind_mark
 from devui.web.panels.timeline.window import Window, window_before, without_forms
 from devui.web.services import Services
-from devui.web.text.formats import SHOWN, plural
+from devui.web.text.formats import LONGEST_TEXT, plural
 from devui.web.text.markdown import is_parsed, prepare
 from devui.web.text.visible import visible
 from devui.wire.events import Event
@@ -67,7 +67,7 @@ _DROPPED: Final = (
 )
 """What a file has no use for, each with what its text has to hold."""
 _LINK: Final = re.compile(r'\shref="(/[^"]*)"')
-_SHOWN: Final = re.compile(r'\ssrc="(/[^"]*)"')
+_SOURCE: Final = re.compile(r'\ssrc="(/[^"]*)"')
 _ID: Final = re.compile(r'\s(id|for|aria-describedby|aria-labelledby)="([\w:.-]+)"')
 _EVENT: Final = re.compile(r"/sessions/\d+")
 _FILE: Final = re.compile(r"/sessions/\d+/artifacts/([^/?]+)")
@@ -110,7 +110,7 @@ async def link_free(
 
 async def _alone(tag: str, journal: Journal, session: SessionRow, apart: int | None) -> str:
     tag = _HTMX.sub("", tag)
-    for url in _SHOWN.findall(tag):
+    for url in _SOURCE.findall(tag):
         tag = tag.replace(f' src="{url}"', await _picture(url, journal, session))
     for url in _LINK.findall(tag):
         tag = tag.replace(f' href="{url}"', await _place(url, journal, session))
@@ -355,7 +355,7 @@ class _Writer:
         markup = await asyncio.to_thread(detail) if large else detail()
         return (
             f'<section class="detail panel" id="d-{row.number}" tabindex="-1">'
-            f"{_SHORTENED if row.size > SHOWN else ''}"
+            f"{_SHORTENED if row.size > LONGEST_TEXT else ''}"
             f"{await self._free(markup, row.number)}{await self._free(state, row.number)}"
             "</section>\n"
         )

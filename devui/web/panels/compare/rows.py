@@ -11,7 +11,7 @@ from devui.debugger.compare.prompts import OtherPrompt
 from devui.debugger.compare.sides import Side
 from devui.debugger.compare.steps import Aspect
 from devui.debugger.events.nodes import name_of
-from devui.debugger.history.blame import ABSENT, Difference, Found
+from devui.debugger.history.blame import ABSENT, Difference, MaybeJson
 from devui.debugger.history.paths import path_text
 from devui.debugger.history.state_diff import StateChange
 from devui.store.rows import EventRow
@@ -168,7 +168,7 @@ def _value(each: Difference, key: str) -> ComparedValue:
     return ComparedValue(visible(place), _tree(old), _tree(new))
 
 
-def _tree(value: Found) -> JsonTree | None:
+def _tree(value: MaybeJson) -> JsonTree | None:
     return None if value is ABSENT else json_tree(value, open_levels=1)
 
 

@@ -10,11 +10,11 @@ from typing import Final, Self
 from urllib.parse import quote
 
 VARIABLE: Final = "DEVUI_EDITOR"
-"""A program of `_KNOWN`, or a command, in which `{file}` and `{line}` are replaced."""
+"""A program of `_EDITORS`, or a command, in which `{file}` and `{line}` are replaced."""
 
 _GOTO: Final = ("--goto", "{file}:{line}")
 _LINE: Final = ("--line", "{line}", "{file}")
-_KNOWN: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
+_EDITORS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
     "code": ("VS Code", _GOTO),
     "cursor": ("Cursor", _GOTO),
     "windsurf": ("Windsurf", _GOTO),
@@ -76,7 +76,7 @@ class Editor:
         if command is not None:
             return cls.parse(command)
         path = environment.get("PATH")
-        return next((cls.parse(each) for each in _KNOWN if shutil.which(each, path=path)), None)
+        return next((cls.parse(each) for each in _EDITORS if shutil.which(each, path=path)), None)
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
@@ -88,7 +88,7 @@ class Editor:
         if not words:
             return None
         program = Path(words[0]).name
-        name, arguments = _KNOWN.get(program, (program, ("{file}",)))
+        name, arguments = _EDITORS.get(program, (program, ("{file}",)))
         has_place = any("{file}" in word for word in words)
         return cls(name, tuple(words) if has_place else (*words, *arguments))
 

@@ -31,7 +31,7 @@ from devui.web.panels.recovery.panel import fork_form
 from devui.web.panels.state.panel import changed_values
 from devui.web.panels.timeline.kinds import WORDS, shape
 from devui.web.text import formats
-from devui.web.text.formats import SHOWN, moment, money, plain
+from devui.web.text.formats import LONGEST_TEXT, moment, money, plain
 from devui.web.text.jsontree import json_text
 from devui.web.text.visible import visible
 from devui.wire.events import Event, Fields
@@ -107,7 +107,7 @@ def event_detail(
         raw=_raw_in_file(event, row.size)
         if in_file
         else json_text(event.fields, whole, size=row.size),
-        whole=whole if row.size > SHOWN and not in_file else "",
+        whole=whole if row.size > LONGEST_TEXT and not in_file else "",
         edits=event_edits(edits, summary),
         notes=notes,
     )

@@ -64,7 +64,7 @@ class QueueJson(TypedDict):
     messages: list[QueuedJson]
 
 
-_GONE = Refusal(409, "The message was sent or removed")
+_NO_MESSAGE = Refusal(409, "The message was sent or removed")
 
 
 @operation(QueueJson)
@@ -96,7 +96,7 @@ async def add(request: Request) -> Response:
     return answer(await _queue(services, session), status=201)
 
 
-@operation(QueueJson, body=QueuedBody, refusals=(_GONE,))
+@operation(QueueJson, body=QueuedBody, refusals=(_NO_MESSAGE,))
 async def change(request: Request) -> Response:
     """Edit a queued message."""
     services, session = await session_of(request)
@@ -105,7 +105,7 @@ async def change(request: Request) -> Response:
     return answer(await _queue(services, session))
 
 
-@operation(QueueJson, refusals=(_GONE,))
+@operation(QueueJson, refusals=(_NO_MESSAGE,))
 async def remove(request: Request) -> Response:
     """Remove a queued message."""
     services, session = await session_of(request)

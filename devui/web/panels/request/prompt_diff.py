@@ -113,7 +113,7 @@ def _part_text(part: Mapping[str, Any]) -> str:
     return json.dumps(fields, ensure_ascii=False, indent=2)
 
 
-_SHOWN: Final = 6_000
+_BLOCK_LENGTH: Final = 6_000
 """Characters of a block that came or went as a whole."""
 _AROUND: Final = 200
 """Characters of what stayed the same on each side of a change."""
@@ -215,9 +215,9 @@ def _change(was: BlockText, now: BlockText) -> DiffBlock:
 
 
 def _whole(kind: Difference, block: BlockText) -> DiffBlock:
-    cut = len(block.text) - _SHOWN
+    cut = len(block.text) - _BLOCK_LENGTH
     note = f"{cut:,} more characters" if cut > 0 else ""
-    text = visible(shortened(block.text, _SHOWN))
+    text = visible(shortened(block.text, _BLOCK_LENGTH))
     return DiffBlock(kind, _label(block), ((kind, text),), note=note)
 
 
@@ -244,8 +244,8 @@ def around(
 
 
 def _clip(text: str) -> str:
-    cut = len(text) - _SHOWN
-    return f"{text[:_SHOWN]}… {cut:,} more characters " if cut > 0 else text
+    cut = len(text) - _BLOCK_LENGTH
+    return f"{text[:_BLOCK_LENGTH]}… {cut:,} more characters " if cut > 0 else text
 
 
 def _limit(blocks: Iterator[DiffBlock]) -> Iterator[DiffBlock]:

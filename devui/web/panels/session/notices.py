@@ -155,7 +155,7 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number:,} times"
 
 
-_SAID = 200
+_LINE_LENGTH = 200
 """Characters of a line that was printed."""
 _LONG: Final = 100_000
 """Events of one session from which on that is told (R48)."""
@@ -202,7 +202,7 @@ def _load_failure(app: AppStatus | None) -> Notice | None:
         return None
     going_on = " The previous version stays in use." if app.status == "ready" else ""
     last = printed_text(app.printed).strip().rpartition("\n")[2]
-    last_output = f" Last output: {visible(one_line(last, _SAID))}" if last else ""
+    last_output = f" Last output: {visible(one_line(last, _LINE_LENGTH))}" if last else ""
     return Notice(
         tone="bad",
         title=f"{app.name} failed to load.",

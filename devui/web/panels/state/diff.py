@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from devui.debugger.history.blame import ABSENT, Difference, Found
+from devui.debugger.history.blame import ABSENT, Difference, MaybeJson
 from devui.debugger.history.paths import path_text
 from devui.debugger.history.state_diff import Moment, StateChange, state_changes, writer
 from devui.store.rows import EventRow, SessionRow
@@ -101,5 +101,5 @@ def _more(count: int) -> str:
     return f"and {plural(count - _PLACES, 'more place')}" if count > _PLACES else ""
 
 
-def _tree(value: Found) -> JsonTree | None:
+def _tree(value: MaybeJson) -> JsonTree | None:
     return None if value is ABSENT else json_tree(value, open_levels=0)

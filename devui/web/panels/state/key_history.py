@@ -6,7 +6,7 @@ from typing import Final, Self
 
 from devui.debugger.events.preview import preview
 from devui.debugger.history import key_history as told
-from devui.debugger.history.blame import ABSENT, Difference, Found
+from devui.debugger.history.blame import ABSENT, Difference, MaybeJson
 from devui.debugger.history.paths import Path, Pin, path_text
 from devui.store.rows import EventRow, SessionRow
 from devui.store.state import scoped
@@ -258,7 +258,7 @@ class _Context:
         )
 
 
-def _value(value: Found) -> str:
+def _value(value: MaybeJson) -> str:
     return "" if value is ABSENT else visible(preview(value, _VALUE))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from devui.debugger.history.blame import ABSENT, Found
+from devui.debugger.history.blame import ABSENT, MaybeJson
 from devui.debugger.history.paths import Path
 from devui.web.panels.state.parts import StepChart
 from devui.web.text.formats import plain, plural
@@ -17,7 +17,7 @@ _EDGE: Final = 4
 _TICK: Final = 8
 
 
-def value_at(value: Found, path: Path) -> Found:
+def value_at(value: MaybeJson, path: Path) -> MaybeJson:
     """What is at a path in a value, or ABSENT."""
     for step in path:
         match value:
@@ -30,7 +30,7 @@ def value_at(value: Found, path: Path) -> Found:
     return value
 
 
-def step_chart(values: Sequence[Found], here: int | None) -> StepChart | None:
+def step_chart(values: Sequence[MaybeJson], here: int | None) -> StepChart | None:
     """The values that the writes left, oldest first; `here` is the place of the one that is shown.
 
     None for fewer than two writes, which need no picture. Where a value is no number the line is
@@ -55,7 +55,7 @@ def step_chart(values: Sequence[Found], here: int | None) -> StepChart | None:
     )
 
 
-def _number(value: Found) -> float | None:
+def _number(value: MaybeJson) -> float | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     try:

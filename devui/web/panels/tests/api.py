@@ -14,7 +14,7 @@ from devui.debugger.background.jobs import UNWATCHED, Progress
 from devui.debugger.bundles.exchange import Wish
 from devui.debugger.replays.recordings import NotRecorded
 from devui.debugger.saved_tests.checks import Check
-from devui.debugger.saved_tests.keeper import Chosen, Keeper, KeptFiles, Offer
+from devui.debugger.saved_tests.keeper import Keeper, KeepOptions, KeptFiles, Offer
 from devui.debugger.saved_tests.placing import IsThere, Misplaced, place_below, way_to, write_all
 from devui.debugger.saved_tests.testfile import file_name
 from devui.store.rows import SessionRow
@@ -195,7 +195,7 @@ async def make_test(
 
 def wanted_of(
     services: Services, session: SessionRow, body: KeepBody
-) -> tuple[Chosen, Path | None]:
+) -> tuple[KeepOptions, Path | None]:
     """What the body asks for, and the file that it is to be written to. Raises Unprocessable."""
     place, name, agent = None, body.name, body.agent
     if body.file is not None:
@@ -209,7 +209,7 @@ def wanted_of(
     if body.by_run is not None:
         by_run = {run: frozenset(ids) for run, ids in body.by_run.items()}
     checks = None if body.checks is None else frozenset(body.checks)
-    choice = Chosen(run=body.run, checks=checks, by_run=by_run, name=name, agent=agent)
+    choice = KeepOptions(run=body.run, checks=checks, by_run=by_run, name=name, agent=agent)
     return choice, place
 
 

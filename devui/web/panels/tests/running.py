@@ -13,7 +13,7 @@ from devui.web.text.visible import visible
 
 PATIENCE: Final = 120.0
 """Seconds after which a test that is still running is ended."""
-_SHOWN: Final = 20_000
+_OUTPUT_LENGTH: Final = 20_000
 """Characters of its output that are shown, the last ones."""
 
 _RESULTS: Final[dict[int, Literal["passed", "failed"]]] = {0: "passed", 1: "failed"}
@@ -39,5 +39,5 @@ async def run_test(file: Path) -> TestOutcome:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # pytest is a child of it
             await process.wait()
-    text = visible(output.decode("utf-8", "replace")[-_SHOWN:].strip())
+    text = visible(output.decode("utf-8", "replace")[-_OUTPUT_LENGTH:].strip())
     return TestOutcome(_RESULTS.get(process.returncode or 0, "not run"), text)

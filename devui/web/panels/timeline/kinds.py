@@ -41,9 +41,9 @@ def shape(kind: Kind, *, final: bool) -> str:
     return "final" if kind == "text" and final else kind
 
 
-_KNOWN: Final[Mapping[str, Kind]] = {kind: kind for kind in KINDS}
+_KINDS: Final[Mapping[str, Kind]] = {kind: kind for kind in KINDS}
 
 
 def kind_of(name: str) -> Kind:
     """A kind as the journal keeps it; one this version does not know is `other`."""
-    return _KNOWN.get(name, "other")
+    return _KINDS.get(name, "other")

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from devui.debugger.guard.effects import UNKNOWN, Class, Said, Source, ToolEffect
+from devui.debugger.guard.effects import UNKNOWN, Class, EffectChoice, Source, ToolEffect
 from devui.debugger.workers.trials import Ground
 from devui.store.runs.trials import TrialRow
 from devui.web.adk.bodies import parse
@@ -35,7 +35,7 @@ from devui.web.text.numbers import whole_number
 class EffectBody(Strict):
     """`PUT /api/apps/{app}/tools/{tool}`."""
 
-    effect: Said | None
+    effect: EffectChoice | None
     """Null removes the setting, so that the code's declaration applies again."""
     actor: str = Field(default="api", max_length=100)
 

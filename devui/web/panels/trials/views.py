@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.events.spans import request_and_answers, sent_and_result
-from devui.debugger.guard.effects import SAID, UNKNOWN
+from devui.debugger.guard.effects import EFFECT_CHOICES, UNKNOWN
 from devui.debugger.workers.trials import Ground
 from devui.store.rows import EventRow, SessionRow, SpanRow
 from devui.store.runs.trials import TrialRow
@@ -35,7 +35,7 @@ from devui.web.services import Services, services_of
 from devui.web.sse import while_there
 from devui.wire.events import fields_in
 
-_SHOWN = 5
+_LISTED = 5
 """Trials that a form lists."""
 
 
@@ -61,8 +61,8 @@ async def effect(request: Request) -> Response:
     services.apps.require(app)
     form = await read_form(request)
     choice = str(form.get("effect") or "") or None
-    if choice is not None and choice not in SAID:
-        raise Unprocessable(f"the effect must be one of {', '.join(sorted(SAID))}")
+    if choice is not None and choice not in EFFECT_CHOICES:
+        raise Unprocessable(f"the effect must be one of {', '.join(sorted(EFFECT_CHOICES))}")
     tool, actor = request.path_params["tool"], actor_of(form)
     await services.journal.tool_effects.set(app, tool, choice, actor)
     if HtmxRequest.read(request.headers):
@@ -171,7 +171,7 @@ async def _tool(request: Request, services: Services, draft: ToolDraft, ground: 
     if ground.session is not None:
         rows = await services.journal.trials.list(ground.session.key)
         name = draft.declared["name"]
-        trials = [each for each in rows if each.span is None and each.name == name][:_SHOWN]
+        trials = [each for each in rows if each.span is None and each.name == name][:_LISTED]
     return services.render.page(
         tool_form(draft, [await _tool_trial(services, row, ground) for row in trials])
     )
@@ -225,7 +225,7 @@ async def again(request: Request) -> Response:
         current, note = await _post(request, services, session, span, original)
     trials = await services.journal.trials.list(session.key, span=span.id)
     responses = json.loads(answers or "[]", parse_constant=str)
-    items = [model_trial(row, original, responses) for row in trials[:_SHOWN]]
+    items = [model_trial(row, original, responses) for row in trials[:_LISTED]]
     return services.render.page(model_form(span, current, items, note=note))
 
 

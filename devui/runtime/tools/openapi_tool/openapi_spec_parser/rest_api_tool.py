@@ -109,7 +109,7 @@ def put(request: Request, scheme: AuthScheme, credential: AuthCredential) -> Non
         )
 
 
-_SHOWN = 10_000
+_BODY_LENGTH = 10_000
 """Characters of an error's body for the model: long lists of mistakes are whole, pages are not."""
 _PENDING = {
     "pending": True,
@@ -321,5 +321,5 @@ def _read(response: Any) -> Any:
 
 
 def _beginning(text: str) -> str:
-    rest = len(text) - _SHOWN
-    return text if rest <= 0 else f"{text[:_SHOWN]}... ({rest} characters more were left out)"
+    rest = len(text) - _BODY_LENGTH
+    return text if rest <= 0 else f"{text[:_BODY_LENGTH]}... ({rest} characters more were left out)"
