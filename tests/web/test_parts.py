@@ -318,7 +318,7 @@ def test_coloured_json_looks_at_no_quote_twice(
     monkeypatch: pytest.MonkeyPatch, text: str, shown: int
 ) -> None:
     """A quote outside of a token: its end was searched for in vain, which would be quadratic."""
-    monkeypatch.setattr(jsontree, "SHOWN", shown)
+    monkeypatch.setattr(jsontree, "CHARACTERS", shown)
     pieces = json_text({"result": text * 1000, "after": 1}).pieces
     assert not [piece for kind, piece in pieces if not kind and '"' in piece]
     kinds = [kind for kind, _ in pieces if kind]
