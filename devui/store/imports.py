@@ -8,7 +8,7 @@ those of its user and its app. Sequence numbers are given in the order in which 
 import sqlite3
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, fields, replace
 
 from devui.store.events import adopt
 from devui.store.notes import notes_of, put_note
@@ -24,6 +24,7 @@ from devui.store.rows import (
     Scope,
     SessionRow,
 )
+from devui.store.runs.requests import add_pieces, request_text
 from devui.store.sessions import (
     delete_session,
     private_scopes,
@@ -81,11 +82,10 @@ _OUTPUT = "INSERT INTO output (run, number, stream, text, at) VALUES (?, ?, ?, ?
 _TOUCH = """
     INSERT INTO uncommitted (run, number, session, event, flagged, data) VALUES (?, ?, ?, ?, ?, ?)
 """
-_PIECE = "INSERT INTO pieces (session, name, data) VALUES (?, ?, ?)"
 _SPAN = """
     INSERT INTO spans (session, run, number, parent, type, name, agent, branch, call, began, sent,
-                       event, seconds, first, error, result, effects)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                       request, event, seconds, first, error, result, effects)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _USER_FILE = "user:"
 
@@ -165,6 +165,8 @@ class Landing:
             require_free(connection, new.app, new.user, new.id)
         scopes = shared_scopes if new.goes_on else private_scopes
         self._scopes = scopes(connection, new.app, new.user)
+        self._pieces: dict[str, int] = {}
+        """The numbers of pieces, by name."""
         seq = advance(connection)
         names = (key, new.app, new.user, new.id or str(uuid.uuid4()), new.title)
         times = (finite(new.created, "created"), finite(new.updated, "updated"))
@@ -266,11 +268,13 @@ class Landing:
 
     def piece(self, name: str, data: str) -> None:
         """A piece of requests to models."""
-        self._connection.execute(_PIECE, (self.key, name, printable(data)))
+        self._pieces |= add_pieces(self._connection, self.key, {name: data})
 
     def span(self, span: NewSpan, event: int | None, over: SpanOver) -> None:
         """What an agent, model or tool did, the event that came of it, and how it ended."""
-        self._connection.execute(_SPAN, (self.key, *astuple(span), event, *over))
+        request = request_text(span, self._pieces)
+        *told, _ = (getattr(span, each.name) for each in fields(span))
+        self._connection.execute(_SPAN, (self.key, *told, request, event, *over))
 
     def note(self, note: NoteRow) -> None:
         """What somebody said of an event."""

@@ -6,9 +6,10 @@ the whole journal, raised by every change (R47).
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from devui.store.summaries import Summarised, Usage
+from devui.wire.spans import Prompt
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value that JSON can hold."""
@@ -219,7 +220,9 @@ class NewSpan:
     call: str | None
     began: float
     sent: str | None
-    """JSON text: a tool's arguments; of a model call, the names of the request's pieces."""
+    """JSON text: a tool's arguments."""
+    prompt: Prompt | None = None
+    """The request of a model call; its pieces are handed over apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,10 +263,11 @@ class SpanRow:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """A span with all that is kept of it, as JSON texts."""
+    """A span with all that is kept of it, as JSON texts but for what was sent."""
 
     span: SpanRow
-    sent: str | None
+    sent: Any
+    """A tool's arguments; of a model call the request, by the names of its pieces."""
     result: str | None
     effects: str | None
 

@@ -5,9 +5,9 @@ debugger writes them (`devui.debugger.events.summary`); rows parse them when som
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args
 
 Kind = Literal[
     "user",
@@ -35,6 +35,9 @@ UNREADABLE: Final = "UNREADABLE_EVENT"
 
 ROW_WORDS: Final[Mapping[str, str]] = {"human": "asks", "checkpoint": "saved"}
 """Kinds whose rows show another word than their name; filters take both."""
+
+
+_T = TypeVar("_T")
 
 
 class Damaged(str):
@@ -144,9 +147,13 @@ class Summary:
     """Why the model stopped before the end of its answer: `MAX_TOKENS`; "" if it did not."""
 
     def to_json(self) -> str:
-        """JSON with the defaults left out."""
-        members = _members(self).items()
-        return _ENCODER.encode({k: v for k, v in members if v not in (None, False, 0, (), "")})
+        """JSON without members that say nothing, nor the text of calls and results that their
+        members tell again.
+        """
+        members = _members(self)
+        if self.text == _retold(self.kind, self.calls, self.responses):
+            members.pop("text", None)
+        return _ENCODER.encode(members)
 
     @staticmethod
     def may_ask(text: str) -> bool:
@@ -163,27 +170,54 @@ class Summary:
             return cls(kind="error", text="damaged in the journal", error_code=UNREADABLE)
         members: dict[str, Any] = json.loads(text)
         try:
-            members["calls"] = tuple(CallSummary(**call) for call in members.get("calls", ()))
-            members["responses"] = tuple(ResponseSummary(**r) for r in members.get("responses", ()))
-            members["edits"] = tuple(Intervention(**edit) for edit in members.get("edits", ()))
-            members["notes"] = tuple(StateNote(**note) for note in members.get("notes", ()))
+            members["calls"] = _all(CallSummary, members.get("calls", ()))
+            members["responses"] = _all(ResponseSummary, members.get("responses", ()))
+            members["edits"] = _all(Intervention, members.get("edits", ()))
+            members["notes"] = _all(StateNote, members.get("notes", ()))
             for name in ("state_keys", "artifacts"):
                 members[name] = tuple(members.get(name, ()))
             if "usage" in members:
-                members["usage"] = Usage(**members["usage"])
-            return cls(**{"text": "", **members})
-        except TypeError as error:
+                [members["usage"]] = _all(Usage, [members["usage"]])
+            if "text" not in members:
+                retold = (members["kind"], members["calls"], members["responses"])
+                members["text"] = _retold(*retold)
+            return cls(**members)
+        except (KeyError, TypeError) as error:
             raise ValueError(f"not the summary of an event: {text[:200]!r}") from error
+
+
+def _retold(
+    kind: Kind, calls: tuple[CallSummary, ...], responses: tuple[ResponseSummary, ...]
+) -> str:
+    """The text of most events with calls or results, in the words of `debugger.events.summary`."""
+    if kind == "call":
+        return ", ".join(f"{call.name}({call.args})" for call in calls)
+    if kind == "result":
+        return ", ".join(f"{each.name} → {each.preview}" for each in responses)
+    return ""
 
 
 _MEMBERS: Final = {
     kind: tuple(field.name for field in fields(kind))
     for kind in (Summary, CallSummary, ResponseSummary, Intervention, StateNote, Usage)
 }
+_BLANKS: Final[Mapping[type, Mapping[str, Any]]] = {
+    CallSummary: {"id": None, "name": "", "args": ""},
+    ResponseSummary: {"id": None, "name": "", "preview": ""},
+    Intervention: {"action": "", "gate": "", "by": ""},
+    StateNote: {"kind": "dirty", "key": "", "by": ""},
+    Usage: {"model": "", "prompt": 0, "cached": 0, "output": 0, "thoughts": 0},
+}
+"""Members without a default, as they are where they say nothing."""
 
 
 def _members(item: Any) -> dict[str, Any]:
-    return {name: getattr(item, name) for name in _MEMBERS[type(item)]}
+    return {name: value for name in _MEMBERS[type(item)] if (value := getattr(item, name))}
+
+
+def _all(kind: type[_T], items: Iterable[Mapping[str, Any]]) -> tuple[_T, ...]:
+    blank = _BLANKS[kind]
+    return tuple(kind(**{**blank, **item}) for item in items)
 
 
 # An event is waiting, and asdict would copy every text.

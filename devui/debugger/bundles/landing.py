@@ -26,6 +26,7 @@ from devui.store.rows import (
 )
 from devui.wire.events import Event
 from devui.wire.pieces import piece_name
+from devui.wire.spans import Prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,8 @@ class Lander:
     def span(self, record: schema.Span) -> None:
         """What an agent, a model or a tool did."""
         run = self._run(record.run)
+        sent = renamed(record.sent, lambda name: self._pieces.get(name, name))
+        prompt = _prompt(sent) if record.kind == "model" else None
         span = NewSpan(
             run=run,
             number=record.number,
@@ -193,7 +196,8 @@ class Lander:
             branch=record.branch,
             call=record.call,
             began=record.began,
-            sent=_json(renamed(record.sent, lambda name: self._pieces.get(name, name))),
+            sent=None if prompt else _json(sent),
+            prompt=prompt,
         )
         outcome = (record.seconds, record.first, record.error, _json(record.result))
         self._landing.span(span, record.event, (*outcome, _json(record.effects)))
@@ -226,6 +230,16 @@ _STEPS: Final[dict[type, Any]] = {
     schema.Span: Lander.span,
     schema.Note: Lander.note,
 }
+
+
+_REQUEST: Final = {"model", "stream", "system", "tools", "config", "contents"}
+
+
+def _prompt(sent: Any) -> Prompt | None:
+    """A request by the names of its pieces; None for what is told in another way."""
+    if not isinstance(sent, dict) or sent.keys() != _REQUEST or type(sent["stream"]) is not bool:
+        return None
+    return Prompt(**sent, pieces={})
 
 
 def _json(value: Any) -> str | None:

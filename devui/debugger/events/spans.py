@@ -56,10 +56,10 @@ async def sent_and_result(journal: Journal, span: SpanRow) -> tuple[Any, Any]:
     Of a tool its arguments and its result. Of a model call the request, as `model`, `stream`,
     `system`, `tools`, `config` and `contents`, and the responses as `[seconds, response]` each.
     """
-    payload, result, _ = await journal.spans.bodies(span.id)
+    payload, result, _ = await journal.spans.bodies(span)
     if span.type != "model" or payload is None:
-        return _parse(payload), _parse(result)
-    request = await _request(journal, span.session, json.loads(payload))
+        return payload, _parse(result)
+    request = await _request(journal, span.session, payload)
     return request.as_json(), _parse(result)
 
 
@@ -67,8 +67,8 @@ async def request_and_answers(
     journal: Journal, span: SpanRow
 ) -> tuple[SentRequest | None, str | None]:
     """The request of a model call, None if it was not kept, and its responses as JSON text."""
-    payload, result, _ = await journal.spans.bodies(span.id)
-    request = await _request(journal, span.session, json.loads(payload)) if payload else None
+    payload, result, _ = await journal.spans.bodies(span)
+    request = await _request(journal, span.session, payload) if payload else None
     return request, result
 
 

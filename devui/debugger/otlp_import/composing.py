@@ -20,6 +20,7 @@ from devui.store.imports import Landing, NewImport
 from devui.store.rows import NewSpan, RunRow
 from devui.wire.events import Event
 from devui.wire.pieces import piece_name
+from devui.wire.spans import Prompt
 
 ANYBODY: Final = "user"
 """Whose session it is if no span tells."""
@@ -250,9 +251,10 @@ def _name(event: _Event, ids: set[str]) -> None:
 
 def _land_span(landing: Landing, run: str, step: _Step, pieces: set[str]) -> None:
     span, payload, result = step.span, None, None
+    prompt: Prompt | None = None
     if step.kind == "model":
         answer = meaning.answer_of(span)
-        payload = _request(landing, span, pieces)
+        prompt = _request(landing, span, pieces)
         result = json.dumps([[span.seconds, answer]]) if answer else None
     elif step.kind == "tool":
         payload, result = (
@@ -270,11 +272,12 @@ def _land_span(landing: Landing, run: str, step: _Step, pieces: set[str]) -> Non
         call=meaning.call_of(span) if step.kind == "tool" else None,
         began=span.start,
         sent=payload,
+        prompt=prompt,
     )
     landing.span(new, step.event, (span.seconds, None, span.error, result, None))
 
 
-def _request(landing: Landing, span: ReceivedSpan, pieces: set[str]) -> str | None:
+def _request(landing: Landing, span: ReceivedSpan, pieces: set[str]) -> Prompt | None:
     """A request by the names of its pieces, which are kept once."""
     request = meaning.request_of(span)
     if request is None:
@@ -291,6 +294,13 @@ def _request(landing: Landing, span: ReceivedSpan, pieces: set[str]) -> str | No
         return name
 
     single = {name: piece(request[name]) for name in ("system", "tools", "config")}
-    contents = [piece(content) for content in request["contents"]]
+    contents = [name for content in request["contents"] if (name := piece(content))]
     model = meaning.name_of(span, "model")
-    return json.dumps({"model": model, "stream": False, **single, "contents": contents})
+    return Prompt(
+        model=model,
+        system=single["system"],
+        tools=single["tools"],
+        config=single["config"],
+        contents=contents,
+        pieces={},
+    )

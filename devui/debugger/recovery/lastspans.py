@@ -54,7 +54,7 @@ async def lasting(
             over = span.seconds is not None and span.error != CANCELLED
             spans[span.call] = LastSpan(run, over)
             if over and span.event is None and span.error is None:
-                _, result, did = await journal.spans.bodies(span.id)
+                _, result, did = await journal.spans.bodies(span)
                 spans[span.call] = LastSpan(run, over, _result(result), _did(did or "{}"))
     return spans
 

@@ -134,7 +134,7 @@ def _end(run: RunRow) -> dict[str, Any]:
 
 def _call(record: CallRecord, places: dict[int, int]) -> RecordedCall:
     span = record.span
-    payload = json.loads(record.sent) if record.sent else None
+    payload = record.sent
     result = json.loads(record.result) if record.result else None
     is_model, is_tool = span.type == "model", span.type == "tool"
     return RecordedCall(

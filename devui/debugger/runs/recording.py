@@ -1,11 +1,10 @@
 """What a run has recorded of itself and is not in the journal yet (decisions/0009)."""
 
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 
 from devui.store.rows import NewSpan, SpanEnd
-from devui.wire.spans import Prompt, SpanBegan, SpanEnded
+from devui.wire.spans import SpanBegan, SpanEnded
 
 
 @dataclass(slots=True)
@@ -38,7 +37,8 @@ class Recording:
                 branch=span.branch,
                 call=span.call,
                 began=span.at,
-                sent=_names(span.prompt) if span.prompt else span.args,
+                sent=span.args,
+                prompt=span.prompt,
             )
         )
 
@@ -66,17 +66,3 @@ class Recording:
     def __len__(self) -> int:
         """How much waits to be written."""
         return len(self.starts) + len(self.ends)
-
-
-def _names(prompt: Prompt) -> str:
-    """The request as the names of its pieces."""
-    return json.dumps(
-        {
-            "model": prompt.model,
-            "stream": prompt.stream,
-            "system": prompt.system,
-            "tools": prompt.tools,
-            "config": prompt.config,
-            "contents": prompt.contents,
-        }
-    )

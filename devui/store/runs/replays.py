@@ -1,6 +1,7 @@
 """What is needed to execute a run again, and what came of it (decisions/0012)."""
 
 from devui.store.rows import CallRecord, ReplayRow, SpanRow
+from devui.store.runs.requests import Requests
 from devui.store.sqlite.database import Database
 from devui.store.values import clean_text
 from devui.wire.events import Event
@@ -18,7 +19,7 @@ _EXTENTS = """
 """
 _CHUNKS = "SELECT data FROM chunks WHERE session = ? AND run = ? ORDER BY position"
 _CALLS = """
-    SELECT span_rows.*, sent, result, effects FROM span_rows JOIN spans USING (id)
+    SELECT span_rows.*, sent, request, result, effects FROM span_rows JOIN spans USING (id)
     WHERE span_rows.session = ? AND span_rows.run = ? ORDER BY span_rows.number
 """
 
@@ -72,8 +73,14 @@ class Replays:
 
     async def calls(self, session_key: int, run: str) -> list[CallRecord]:
         """Return the run's spans with all that is kept of them, in the order of their begins."""
-        rows = await self._database.fetch(_CALLS, session_key, run)
-        return [CallRecord(SpanRow(*row[:-3]), *row[-3:]) for row in rows]
+        requests, calls = Requests(self._database.fetch, session_key), []
+        for *row, sent, request, result, effects in await self._database.fetch(
+            _CALLS, session_key, run
+        ):
+            span = SpanRow(*row)
+            asked = await requests.sent(span.name, sent, request)
+            calls.append(CallRecord(span, asked, result, effects))
+        return calls
 
     async def credentials(self, limit: int) -> list[str]:
         """Return the JSON of the last events, of any session, in which people gave a credential."""

@@ -7,18 +7,20 @@ are found there, under the key of the parent.
 
 import json
 import sqlite3
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from devui.store.rows import NewSpan, SpanEnd, SpanRow
+from devui.store.runs.requests import Requests, add_pieces, numbers_of, request_text
 from devui.store.sessions import require_session
 from devui.store.sqlite.database import Database, Snapshot
 from devui.store.values import bounded, parse_json, printable
 
-_PIECE = "INSERT INTO pieces (session, name, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _BEGIN = """
-    INSERT INTO spans (session, run, number, parent, type, name, agent, branch, call, began, sent)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO spans (session, run, number, parent, type, name, agent, branch, call, began, sent,
+                       request)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING
 """
 _END = """
@@ -61,12 +63,19 @@ _SETTINGS = """
         SELECT ?1, NULL UNION ALL
         SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
     )
-    SELECT event, json_extract(sent, '$.model'), json_extract(sent, '$.system'),
-           json_extract(sent, '$.tools'), json_extract(sent, '$.config')
+    SELECT event,
+           iif(request IS NULL, json_extract(sent, '$.model'),
+               coalesce(json_extract(request, '$.model'), spans.name)),
+           coalesce(system.name, json_extract(coalesce(request, sent), '$.system')),
+           coalesce(tools.name, json_extract(coalesce(request, sent), '$.tools')),
+           coalesce(config.name, json_extract(coalesce(request, sent), '$.config'))
     FROM line JOIN spans USING (session)
-    WHERE type = 'model' AND sent IS NOT NULL AND event IS NOT NULL
+    LEFT JOIN pieces AS system ON system.id = json_extract(request, '$.system')
+    LEFT JOIN pieces AS tools ON tools.id = json_extract(request, '$.tools')
+    LEFT JOIN pieces AS config ON config.id = json_extract(request, '$.config')
+    WHERE type = 'model' AND coalesce(request, sent) IS NOT NULL AND event IS NOT NULL
           AND (until IS NULL OR event <= until)
-    ORDER BY id
+    ORDER BY spans.id
 """
 _GET = """
     WITH RECURSIVE line (session, until) AS (
@@ -76,7 +85,7 @@ _GET = """
     SELECT span_rows.* FROM line JOIN span_rows USING (session)
     WHERE id = ?2 AND (until IS NULL OR event <= until)
 """
-_BODIES = "SELECT sent, result, effects FROM spans WHERE id = ?"
+_BODIES = "SELECT sent, request, result, effects FROM spans WHERE id = ?"
 _EFFECTS = """
     WITH RECURSIVE line (session, until) AS (
         SELECT ?1, NULL UNION ALL
@@ -91,10 +100,15 @@ _PIECES = """
     WHERE session = ? AND name IN (SELECT value FROM json_each(?))
 """
 
+_SESSIONS = 16
+"""How many sessions' numbers of pieces are remembered."""
+
 
 class Spans:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._numbers: OrderedDict[int, dict[str, int]] = OrderedDict()
+        """By session and name, the numbers of stored pieces: each request names them all again."""
 
     async def add(
         self,
@@ -108,15 +122,29 @@ class Spans:
         What is recorded twice is kept once; an end replaces an earlier one. Raises SessionNotFound.
         """
 
-        def work(connection: sqlite3.Connection) -> None:
-            key = require_session(connection, session_key).key
-            connection.executemany(
-                _PIECE, [(key, name, printable(data)) for name, data in pieces.items()]
-            )
-            connection.executemany(_BEGIN, [(key, *_begin(span)) for span in begins])
-            connection.executemany(_END, [_end(span) for span in ends])
+        numbers = self._numbers_of(session_key)
+        prompts = [span.prompt for span in begins if span.prompt]
 
-        await self._database.write(work)
+        def work(connection: sqlite3.Connection) -> dict[str, int]:
+            key = require_session(connection, session_key).key
+            new = add_pieces(connection, key, pieces)
+            if prompts:
+                new |= numbers_of(connection, key, prompts, numbers | new)
+            every = numbers | new
+            rows = [(key, *_begin(span), request_text(span, every)) for span in begins]
+            connection.executemany(_BEGIN, rows)
+            connection.executemany(_END, [_end(span) for span in ends])
+            return new
+
+        numbers.update(await self._database.write(work))
+
+    def _numbers_of(self, session_key: int) -> dict[str, int]:
+        """The remembered numbers of a session's pieces, to be added to after a commit."""
+        numbers = self._numbers.setdefault(session_key, {})
+        self._numbers.move_to_end(session_key)
+        if len(self._numbers) > _SESSIONS:
+            self._numbers.popitem(last=False)
+        return numbers
 
     async def of_run(
         self, session_key: int, run: str, *, calls: Iterable[str] | None = None
@@ -166,10 +194,17 @@ class Spans:
         rows = await self._database.fetch(_SETTINGS, session_key)
         return {event: settings for event, *settings in rows}
 
-    async def bodies(self, span_id: int) -> tuple[str | None, str | None, str | None]:
-        """Return what was sent, what came back and what a tool did besides, as JSON texts."""
-        rows = await self._database.fetch(_BODIES, span_id)
-        return rows[0] if rows else (None, None, None)
+    async def bodies(self, span: SpanRow) -> tuple[Any, str | None, str | None]:
+        """Return what was sent; and what came back and what a tool did besides, as JSON texts.
+
+        Of a model call, the request by the names of its pieces. Raises JournalDamaged.
+        """
+        rows = await self._database.fetch(_BODIES, span.id)
+        if not rows:
+            return None, None, None
+        [(sent, request, result, effects)] = rows
+        requests = Requests(self._database.fetch, span.session)
+        return await requests.sent(span.name, sent, request), result, effects
 
     async def pieces(self, session_key: int, names: Sequence[str]) -> dict[str, str]:
         """Return the JSON text of those of the pieces that the session has, by name."""
@@ -224,8 +259,8 @@ _SPANS = """
         SELECT ?1, NULL UNION ALL
         SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
     )
-    SELECT id, run, number, parent, type, name, agent, branch, call, event, began, seconds, first,
-           error, sent, result, effects
+    SELECT id, session, run, number, parent, type, name, agent, branch, call, event, began,
+           seconds, first, error, sent, request, result, effects
     FROM line JOIN spans USING (session)
     WHERE id > ?2 AND (until IS NULL OR event <= until) ORDER BY id LIMIT ?3
 """
@@ -241,9 +276,11 @@ _EXPORTED_PIECES = """
 async def spans(snapshot: Snapshot, session: int) -> AsyncIterator[Record]:
     """Spans, each after those pieces of its request that no span before it has."""
     after, seen = 0, set[str]()
+    requests: dict[int, Requests] = {}
     while rows := await snapshot.fetch(_SPANS, session, after, _BATCH):
         for row in rows:
-            span = _span(row)
+            line = requests.setdefault(row[1], Requests(snapshot.fetch, row[1]))
+            span = await _span(row, line)
             names = names_in(span["sent"]) if span["kind"] == "model" else ()
             new_names = [name for name in names if name not in seen]
             seen.update(new_names)
@@ -263,12 +300,13 @@ def names_in(request: object) -> Iterator[str]:
                 yield name
 
 
-def _span(row: Sequence[Any]) -> Record:
+async def _span(row: Sequence[Any], requests: Requests) -> Record:
     names = ("run", "number", "parent", "kind", "name", "agent", "branch", "call", "event")
     times = ("began", "seconds", "first", "error")
-    _, *columns, sent, result, effects = row
+    _, _, *columns, sent, request, result, effects = row
     span = dict(zip((*names, *times), columns, strict=True))
-    bodies = {"sent": optional(sent), "result": optional(result)}
+    payload = await requests.sent(span["name"], sent, request)
+    bodies = {"sent": payload, "result": optional(result)}
     bodies |= {"effects": parse_json(effects)} if effects is not None else {}
     return {"type": "span", **span, **bodies}
 

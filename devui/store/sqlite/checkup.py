@@ -72,10 +72,10 @@ _FAULTS: Final[tuple[tuple[str, str], ...]] = (
     ),
     (
         """
-        SELECT session, kind, kinds.events, (
-            SELECT count(*) FROM events WHERE events.session = kinds.session
-              AND events.kind = kinds.kind
-        ) AS found FROM kinds WHERE kinds.events <> found
+        SELECT session, kind, kinds.events, coalesce(counts.events, 0) AS found
+        FROM kinds LEFT JOIN (
+            SELECT session, kind, count(*) AS events FROM events GROUP BY session, kind
+        ) AS counts USING (session, kind) WHERE kinds.events <> found
         """,
         "session {0} counts {2} events of kind {1}, and there are {3}",
     ),

@@ -1,0 +1,137 @@
+"""Requests to models as spans keep them: by the numbers of their pieces (decisions/0009).
+
+A request repeats the one before it, and most of its pieces were stored one after the other. So
+their numbers are kept as ranges, and a request takes no more room late in a conversation than
+early. A piece that never came is named instead, as all are in journals of before.
+"""
+
+import json
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from devui.store.errors import JournalDamaged
+from devui.store.rows import NewSpan
+from devui.store.values import parse_json, printable
+from devui.wire.spans import Prompt
+
+_SINGLE = ("system", "tools", "config")
+_LONGEST = 1_000_000
+"""Pieces in a range; no worker sends a request of so many."""
+
+_PIECE = "INSERT INTO pieces (session, name, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_NUMBERS = """
+    SELECT name, id FROM pieces
+    WHERE session = ? AND name IN (SELECT value FROM json_each(?))
+"""
+_NAMES = """
+    SELECT id, name FROM pieces
+    WHERE id IN (SELECT value FROM json_each(?2)) AND session = ?1
+"""
+
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
+
+Fetch = Callable[..., Awaitable[list[Any]]]
+
+
+def add_pieces(
+    connection: sqlite3.Connection, session: int, pieces: Mapping[str, str]
+) -> dict[str, int]:
+    """Store those of the pieces that the session does not have; their numbers, by name."""
+    numbers = {}
+    for name, data in pieces.items():
+        added = connection.execute(_PIECE, (session, name, printable(data)))
+        if added.rowcount and added.lastrowid:
+            numbers[name] = added.lastrowid
+    return numbers
+
+
+def numbers_of(
+    connection: sqlite3.Connection,
+    session: int,
+    prompts: Iterable[Prompt],
+    known: Mapping[str, int],
+) -> dict[str, int]:
+    """The numbers of those pieces of the requests that are not known, by name."""
+    names = {name for each in prompts for name in (each.system, each.tools, each.config)}
+    names.update(name for each in prompts for name in each.contents)
+    if not (names := names - known.keys() - {None}):
+        return {}
+    return dict(connection.execute(_NUMBERS, (session, json.dumps([*names]))).fetchall())
+
+
+def request_text(span: NewSpan, numbers: Mapping[str, int]) -> str | None:
+    """The request of a model call as JSON text, without what its span says."""
+    if (prompt := span.prompt) is None:
+        return None
+    single = {"system": prompt.system, "tools": prompt.tools, "config": prompt.config}
+    members: dict[str, Any] = {
+        member: numbers.get(name, name) for member, name in single.items() if name is not None
+    }
+    members["contents"] = _ranges(numbers.get(name, name) for name in prompt.contents)
+    if prompt.model != span.name:
+        members["model"] = prompt.model
+    if prompt.stream:
+        members["stream"] = True
+    return _COMPACT.encode(members)
+
+
+def _ranges(places: Iterable[int | str]) -> list[list[int] | str]:
+    ranges: list[list[int] | str] = []
+    for place in places:
+        last = ranges[-1] if ranges else ""
+        if isinstance(place, str):
+            ranges.append(place)
+        elif isinstance(last, list) and last[1] + 1 == place:
+            last[1] = place
+        else:
+            ranges.append([place, place])
+    return ranges
+
+
+class Requests:
+    """What spans of one session were sent."""
+
+    def __init__(self, fetch: Fetch, session: int) -> None:
+        self._fetch = fetch
+        self._session = session
+        self._names: dict[int, str] = {}
+        """Of pieces, by number; a request has most of them from the one before."""
+
+    async def sent(self, name: str, sent: str | None, request: str | None) -> Any:
+        """What the span of this name was sent, as JSON; of a model by the names of the pieces, as
+        `model`, `stream`, `system`, `tools`, `config` and `contents`. Raises JournalDamaged.
+        """
+        if request is None:
+            return None if sent is None else parse_json(sent)
+        kept: Any = parse_json(request)
+        try:
+            places = [*map(kept.get, _SINGLE), *_places(kept["contents"])]
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise JournalDamaged(f"a stored request is none any more: {request[:200]!r}") from None
+        wanted = {each for each in places if isinstance(each, int)} - self._names.keys()
+        if wanted:
+            self._names.update(await self._fetch(_NAMES, self._session, json.dumps([*wanted])))
+        names = [self._name(each) if isinstance(each, int) else each for each in places]
+        return {
+            "model": kept.get("model", name),
+            "stream": kept.get("stream", False),
+            **dict(zip(_SINGLE, names, strict=False)),
+            "contents": names[len(_SINGLE) :],
+        }
+
+    def _name(self, number: int) -> str:
+        """The name of a piece; of one that is gone, a name that no piece has keeps its place."""
+        return self._names.get(number, f"#{number}")
+
+
+def _places(contents: Iterable[Any]) -> Iterator[Any]:
+    """Numbers of pieces, or their names, one by one."""
+    for each in contents:
+        if isinstance(each, str):
+            yield each
+            continue
+        first, last = each
+        if last - first > _LONGEST:
+            raise ValueError("too many pieces")
+        yield from range(first, last + 1)
