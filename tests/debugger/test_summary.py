@@ -1,5 +1,7 @@
 """Summaries of events, row by row of the events seed's catalogue."""
 
+import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -185,6 +187,32 @@ def test_a_summary_comes_back_from_its_json(
     row: tuple[str, dict[str, Any], bool, Kind, str],
 ) -> None:
     summary = summarise(Event.of(row[1]), final=row[2])
+    assert Summary.from_json(summary.to_json()) == summary
+
+
+@pytest.mark.parametrize("row", CATALOGUE, ids=[row[0] for row in CATALOGUE])
+def test_a_summary_of_before_with_all_members_of_calls_and_its_text_says_the_same(
+    row: tuple[str, dict[str, Any], bool, Kind, str],
+) -> None:
+    summary = summarise(Event.of(row[1]), final=row[2])
+    before = {name: value for name, value in asdict(summary).items() if value or name == "text"}
+    assert Summary.from_json(json.dumps(before)) == summary
+
+
+def test_the_text_of_a_call_and_of_its_result_is_not_written_twice() -> None:
+    returned = response("look_up", {"found": "much"})
+    for content in (parts(call("look_up")), parts(returned)):
+        event = Event.of({"author": "A", "content": content})
+        text = summarise(event, final=False).to_json()
+        assert text.count("look_up") == 1
+        assert '"text"' not in text
+        assert "false" not in text
+
+
+def test_a_text_that_is_cut_is_written() -> None:
+    long = parts(*(call("look_up_something_long") for _ in range(20)))
+    summary = summarise(Event.of({"author": "A", "content": long}), final=False)
+    assert summary.text.endswith("…")
     assert Summary.from_json(summary.to_json()) == summary
 
 

@@ -64,8 +64,10 @@ class RunOrder(Protocol):
 
 
 def request_text(request: RunOrder) -> str:
-    """What is kept for good of it, as JSON text; a large message is kept in its event alone."""
-    fields = {
+    """What is kept for good of it, as JSON text without what is None; a large message is kept in
+    its event alone.
+    """
+    members = {
         "message": request.message,
         "invocation": request.invocation,
         "stateDelta": request.state_delta,
@@ -75,5 +77,6 @@ def request_text(request: RunOrder) -> str:
         "settings": settings_json(request.settings),
         "rewind": request.rewind,
     }
+    fields = {name: value for name, value in members.items() if value is not None}
     text = json.dumps(fields)
     return text if len(text) <= _MOST else json.dumps({**fields, "message": None})
