@@ -16,7 +16,6 @@ from devui.store.rows import (
     Json,
     NewEdit,
     NewEvent,
-    NewSpan,
     NewTouch,
     NoteRow,
     OutputLine,
@@ -24,7 +23,7 @@ from devui.store.rows import (
     Scope,
     SessionRow,
 )
-from devui.store.runs.requests import add_pieces, request_text
+from devui.store.runs.requests import NewSpan, add_pieces, request_text
 from devui.store.sessions import (
     delete_session,
     private_scopes,

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from devui.store.summaries import Summarised, Usage
-from devui.wire.spans import Prompt
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value that JSON can hold."""
@@ -203,26 +202,6 @@ class RunRow:
     stopped_by: str | None = None
     pending: bool = False
     """It is over, and the journal has not taken that yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewSpan:
-    run: str
-    number: int
-    """Unique in the run, from 1."""
-    parent: int | None
-    """The number of the span around it."""
-    type: str
-    """`agent`, `model` or `tool`."""
-    name: str
-    agent: str
-    branch: str | None
-    call: str | None
-    began: float
-    sent: str | None
-    """JSON text: a tool's arguments."""
-    prompt: Prompt | None = None
-    """The request of a model call; its pieces are handed over apart."""
 
 
 @dataclass(frozen=True, slots=True)

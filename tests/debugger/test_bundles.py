@@ -25,7 +25,8 @@ from devui.debugger.secrets.redaction import MARK
 from devui.settings import Settings
 from devui.store.errors import ReadOnly, RunActive
 from devui.store.journal import Journal
-from devui.store.rows import NewEdit, NewFork, NewSpan, NewTouch, OutputLine, SessionRow, SpanEnd
+from devui.store.rows import NewEdit, NewFork, NewTouch, OutputLine, SessionRow, SpanEnd
+from devui.store.runs.requests import NewSpan
 from devui.wire.events import Event
 from devui.wire.gates import EDITED
 from tests.kit.thorough import rounds

@@ -11,7 +11,8 @@ import pytest
 
 from devui.store.errors import JournalDamaged
 from devui.store.journal import Journal
-from devui.store.rows import NewSpan, SpanRow
+from devui.store.rows import SpanRow
+from devui.store.runs.requests import NewSpan
 from devui.wire.spans import Prompt
 from tests.store.old_journals import restored
 

@@ -16,14 +16,8 @@ from devui.debugger.runs.commit import event_of
 from devui.debugger.runs.lineage import Lineage
 from devui.store.errors import BadValue
 from devui.store.imports import Landing, NewImport
-from devui.store.rows import (
-    NewEdit,
-    NewSpan,
-    NewTouch,
-    NoteRow,
-    OutputLine,
-    RunRow,
-)
+from devui.store.rows import NewEdit, NewTouch, NoteRow, OutputLine, RunRow
+from devui.store.runs.requests import NewSpan
 from devui.wire.events import Event
 from devui.wire.pieces import piece_name
 from devui.wire.spans import Prompt

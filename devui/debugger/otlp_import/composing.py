@@ -17,7 +17,8 @@ from devui.debugger.otlp_import.meaning import Kind
 from devui.debugger.otlp_import.spans import ReceivedSpan
 from devui.debugger.runs.commit import event_of as row_of
 from devui.store.imports import Landing, NewImport
-from devui.store.rows import NewSpan, RunRow
+from devui.store.rows import RunRow
+from devui.store.runs.requests import NewSpan
 from devui.wire.events import Event
 from devui.wire.pieces import piece_name
 from devui.wire.spans import Prompt

@@ -3,7 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from devui.store.rows import NewSpan, SpanEnd
+from devui.store.rows import SpanEnd
+from devui.store.runs.requests import NewSpan
 from devui.wire.spans import SpanBegan, SpanEnded
 
 

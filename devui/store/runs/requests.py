@@ -8,10 +8,10 @@ early. A piece that never came is named instead, as all are in journals of befor
 import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from devui.store.errors import JournalDamaged
-from devui.store.rows import NewSpan
 from devui.store.values import parse_json, printable
 from devui.wire.spans import Prompt
 
@@ -32,6 +32,26 @@ _NAMES = """
 _COMPACT = json.JSONEncoder(separators=(",", ":"))
 
 Fetch = Callable[..., Awaitable[list[Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class NewSpan:
+    run: str
+    number: int
+    """Unique in the run, from 1."""
+    parent: int | None
+    """The number of the span around it."""
+    type: str
+    """`agent`, `model` or `tool`."""
+    name: str
+    agent: str
+    branch: str | None
+    call: str | None
+    began: float
+    sent: str | None
+    """JSON text: a tool's arguments."""
+    prompt: Prompt | None = None
+    """The request of a model call; its pieces are handed over apart."""
 
 
 def add_pieces(

@@ -11,8 +11,14 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from devui.store.rows import NewSpan, SpanEnd, SpanRow
-from devui.store.runs.requests import Requests, add_pieces, numbers_of, request_text
+from devui.store.rows import SpanEnd, SpanRow
+from devui.store.runs.requests import (
+    NewSpan,
+    Requests,
+    add_pieces,
+    numbers_of,
+    request_text,
+)
 from devui.store.sessions import require_session
 from devui.store.sqlite.database import Database, Snapshot
 from devui.store.values import bounded, parse_json, printable
