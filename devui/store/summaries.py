@@ -151,7 +151,7 @@ class Summary:
         members tell again.
         """
         members = _members(self)
-        if self.text == _retold(self.kind, self.calls, self.responses):
+        if self.text == _plain_text(self.kind, self.calls, self.responses):
             members.pop("text", None)
         return _ENCODER.encode(members)
 
@@ -179,14 +179,14 @@ class Summary:
             if "usage" in members:
                 [members["usage"]] = _all(Usage, [members["usage"]])
             if "text" not in members:
-                retold = (members["kind"], members["calls"], members["responses"])
-                members["text"] = _retold(*retold)
+                parts = (members["kind"], members["calls"], members["responses"])
+                members["text"] = _plain_text(*parts)
             return cls(**members)
         except (KeyError, TypeError) as error:
             raise ValueError(f"not the summary of an event: {text[:200]!r}") from error
 
 
-def _retold(
+def _plain_text(
     kind: Kind, calls: tuple[CallSummary, ...], responses: tuple[ResponseSummary, ...]
 ) -> str:
     """The text of most events with calls or results, in the words of `debugger.events.summary`."""

@@ -17,11 +17,13 @@ from devui.wire.spans import Prompt
 from tests.store.old_journals import restored
 
 
-def prompt(*contents: str, **members: Any) -> Prompt:
+def prompt(*contents: str, **others: Any) -> Prompt:
     """A request of these contents, all pieces of which are new."""
     names = ("system", "tools", *contents)
-    told = {"model": "m", "system": "system", "tools": "tools", "config": None, **members}
-    return Prompt(contents=[*contents], pieces={name: json.dumps(name) for name in names}, **told)
+    members = {"model": "m", "system": "system", "tools": "tools", "config": None, **others}
+    return Prompt(
+        contents=[*contents], pieces={name: json.dumps(name) for name in names}, **members
+    )
 
 
 def model_call(run: str, number: int, prompt: Prompt) -> NewSpan:
@@ -45,7 +47,7 @@ def as_sent(prompt: Prompt) -> dict[str, Any]:
     return {member: getattr(prompt, member) for member in members}
 
 
-def stored(path: Path, span: SpanRow) -> str:
+def request_in(path: Path, span: SpanRow) -> str:
     with contextlib.closing(sqlite3.connect(path / "journal.db")) as connection:
         [(text,)] = connection.execute("SELECT request FROM spans WHERE id = ?", [span.id])
         return str(text)
@@ -56,10 +58,10 @@ async def test_a_request_late_in_a_conversation_takes_no_more_room_than_an_early
         session = await session_of(journal, "long")
         contents = [f"c{n}" for n in range(100, 400)]
         for count in range(1, 300):
-            asked = prompt(*contents[:count])
-            span = await ask(journal, session, count, asked)
-            assert (await journal.spans.bodies(span))[0] == as_sent(asked)
-        assert len(stored(tmp_path, span)) < 80
+            request = prompt(*contents[:count])
+            span = await ask(journal, session, count, request)
+            assert (await journal.spans.bodies(span))[0] == as_sent(request)
+        assert len(request_in(tmp_path, span)) < 80
 
 
 async def test_pieces_of_other_sessions_in_between_change_no_request(tmp_path):
@@ -68,14 +70,14 @@ async def test_pieces_of_other_sessions_in_between_change_no_request(tmp_path):
         spans = []
         for count in range(1, 5):
             for session in sessions:
-                asked = prompt(*(f"{session}.{n}" for n in range(count)))
-                spans.append((await ask(journal, session, count, asked), asked))
-        for span, asked in spans:
-            sent, _, _ = await journal.spans.bodies(span)
-            assert sent == as_sent(asked)
-            names = [*asked.contents, "system", "tools"]
-            told = await journal.spans.pieces(span.session, names)
-            assert told == {name: json.dumps(name) for name in names}
+                request = prompt(*(f"{session}.{n}" for n in range(count)))
+                spans.append((await ask(journal, session, count, request), request))
+        for span, request in spans:
+            payload, _, _ = await journal.spans.bodies(span)
+            assert payload == as_sent(request)
+            names = [*request.contents, "system", "tools"]
+            pieces = await journal.spans.pieces(span.session, names)
+            assert pieces == {name: json.dumps(name) for name in names}
 
 
 async def test_what_the_span_does_not_say_is_kept_and_so_are_names_of_pieces_that_never_came(
@@ -90,7 +92,7 @@ async def test_what_the_span_does_not_say_is_kept_and_so_are_names_of_pieces_tha
         late = replace(odd, contents=["lost"], pieces={"lost": "1"})
         after = await ask(journal, session, 2, late)
         assert (await journal.spans.bodies(after))[0] == as_sent(late)
-        assert "lost" not in stored(tmp_path, after)
+        assert "lost" not in request_in(tmp_path, after)
 
 
 async def test_numbers_are_known_again_after_a_restart(tmp_path):
@@ -101,15 +103,15 @@ async def test_numbers_are_known_again_after_a_restart(tmp_path):
         again = replace(prompt("a", "b", "c"), pieces={"c": "3"})
         second = await ask(journal, session, 2, again)
         assert (await journal.spans.bodies(second))[0] == as_sent(again)
-        assert '"a"' not in stored(tmp_path, second)
+        assert '"a"' not in request_in(tmp_path, second)
         assert (await journal.spans.bodies(first))[0] == as_sent(prompt("a", "b"))
 
 
 async def test_a_damaged_request_says_so_and_costs_no_other(tmp_path):
     async with await Journal.open(tmp_path) as journal:
         session = await session_of(journal, "s")
-        asked = prompt("a", "b")
-        spans = [await ask(journal, session, number, asked) for number in (1, 2, 3, 4)]
+        request = prompt("a", "b")
+        spans = [await ask(journal, session, number, request) for number in (1, 2, 3, 4)]
         texts = ("{", '{"contents":[[1,99999999999]]}', '{"contents":[7]}')
         with contextlib.closing(sqlite3.connect(tmp_path / "journal.db")) as connection:
             for text, span in zip(texts, spans, strict=False):
@@ -118,7 +120,7 @@ async def test_a_damaged_request_says_so_and_costs_no_other(tmp_path):
         for span in spans[:3]:
             with pytest.raises(JournalDamaged):
                 await journal.spans.bodies(span)
-        assert (await journal.spans.bodies(spans[3]))[0] == as_sent(asked)
+        assert (await journal.spans.bodies(spans[3]))[0] == as_sent(request)
 
 
 async def test_a_piece_that_is_gone_leaves_its_place(tmp_path):
@@ -135,12 +137,12 @@ async def test_a_piece_that_is_gone_leaves_its_place(tmp_path):
 
 async def test_requests_of_before_are_read_by_the_names_that_they_have(tmp_path):
     old = restored(28, tmp_path / "old")
-    asked = prompt("b", "a")
+    request = prompt("b", "a")
     with contextlib.closing(sqlite3.connect(old / "journal.db")) as connection:
         [(session,)] = connection.execute("SELECT min(key) FROM sessions")
-        pieces = [(session, name, data) for name, data in asked.pieces.items()]
+        pieces = [(session, name, data) for name, data in request.pieces.items()]
         connection.executemany("INSERT INTO pieces VALUES (?, ?, ?)", pieces)
-        row = (session, "run", 1, "model", "m", "agent", 2, 1.0, json.dumps(as_sent(asked)))
+        row = (session, "run", 1, "model", "m", "agent", 2, 1.0, json.dumps(as_sent(request)))
         connection.execute(
             "INSERT INTO spans (session, run, number, type, name, agent, event, began, sent)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -149,10 +151,10 @@ async def test_requests_of_before_are_read_by_the_names_that_they_have(tmp_path)
         connection.commit()
     async with await Journal.open(old) as journal:
         [span] = await journal.spans.every(session)
-        assert (await journal.spans.bodies(span))[0] == as_sent(asked)
-        after = await ask(journal, session, 2, asked)
-        assert (await journal.spans.bodies(after))[0] == as_sent(asked)
-        assert len(await journal.spans.pieces(session, [*asked.pieces])) == len(asked.pieces)
+        assert (await journal.spans.bodies(span))[0] == as_sent(request)
+        after = await ask(journal, session, 2, request)
+        assert (await journal.spans.bodies(after))[0] == as_sent(request)
+        assert len(await journal.spans.pieces(session, [*request.pieces])) == len(request.pieces)
         with contextlib.closing(sqlite3.connect(old / "journal.db")) as connection:
             connection.execute("UPDATE spans SET event = 3 WHERE id = ?", [after.id])
             connection.commit()

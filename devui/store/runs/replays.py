@@ -78,8 +78,8 @@ class Replays:
             _CALLS, session_key, run
         ):
             span = SpanRow(*row)
-            asked = await requests.sent(span.name, sent, request)
-            calls.append(CallRecord(span, asked, result, effects))
+            payload = await requests.payload(span.name, sent, request)
+            calls.append(CallRecord(span, payload, result, effects))
         return calls
 
     async def credentials(self, limit: int) -> list[str]:

@@ -60,9 +60,9 @@ def add_pieces(
     """Store those of the pieces that the session does not have; their numbers, by name."""
     numbers = {}
     for name, data in pieces.items():
-        added = connection.execute(_PIECE, (session, name, printable(data)))
-        if added.rowcount and added.lastrowid:
-            numbers[name] = added.lastrowid
+        cursor = connection.execute(_PIECE, (session, name, printable(data)))
+        if cursor.rowcount and cursor.lastrowid:
+            numbers[name] = cursor.lastrowid
     return numbers
 
 
@@ -70,12 +70,12 @@ def numbers_of(
     connection: sqlite3.Connection,
     session: int,
     prompts: Iterable[Prompt],
-    known: Mapping[str, int],
+    numbers: Mapping[str, int],
 ) -> dict[str, int]:
-    """The numbers of those pieces of the requests that are not known, by name."""
+    """The numbers of those pieces of the requests that are not in `numbers`, by name."""
     names = {name for each in prompts for name in (each.system, each.tools, each.config)}
     names.update(name for each in prompts for name in each.contents)
-    if not (names := names - known.keys() - {None}):
+    if not (names := names - numbers.keys() - {None}):
         return {}
     return dict(connection.execute(_NUMBERS, (session, json.dumps([*names]))).fetchall())
 
@@ -118,24 +118,24 @@ class Requests:
         self._names: dict[int, str] = {}
         """Of pieces, by number; a request has most of them from the one before."""
 
-    async def sent(self, name: str, sent: str | None, request: str | None) -> Any:
+    async def payload(self, name: str, sent: str | None, request: str | None) -> Any:
         """What the span of this name was sent, as JSON; of a model by the names of the pieces, as
         `model`, `stream`, `system`, `tools`, `config` and `contents`. Raises JournalDamaged.
         """
         if request is None:
             return None if sent is None else parse_json(sent)
-        kept: Any = parse_json(request)
+        members: Any = parse_json(request)
         try:
-            places = [*map(kept.get, _SINGLE), *_places(kept["contents"])]
+            places = [*map(members.get, _SINGLE), *_places(members["contents"])]
         except (AttributeError, KeyError, TypeError, ValueError):
             raise JournalDamaged(f"a stored request is none any more: {request[:200]!r}") from None
-        wanted = {each for each in places if isinstance(each, int)} - self._names.keys()
-        if wanted:
-            self._names.update(await self._fetch(_NAMES, self._session, json.dumps([*wanted])))
+        unknown = {each for each in places if isinstance(each, int)} - self._names.keys()
+        if unknown:
+            self._names.update(await self._fetch(_NAMES, self._session, json.dumps([*unknown])))
         names = [self._name(each) if isinstance(each, int) else each for each in places]
         return {
-            "model": kept.get("model", name),
-            "stream": kept.get("stream", False),
+            "model": members.get("model", name),
+            "stream": members.get("stream", False),
             **dict(zip(_SINGLE, names, strict=False)),
             "contents": names[len(_SINGLE) :],
         }

@@ -210,7 +210,7 @@ class Spans:
             return None, None, None
         [(sent, request, result, effects)] = rows
         requests = Requests(self._database.fetch, span.session)
-        return await requests.sent(span.name, sent, request), result, effects
+        return await requests.payload(span.name, sent, request), result, effects
 
     async def pieces(self, session_key: int, names: Sequence[str]) -> dict[str, str]:
         """Return the JSON text of those of the pieces that the session has, by name."""
@@ -311,7 +311,7 @@ async def _span(row: Sequence[Any], requests: Requests) -> Record:
     times = ("began", "seconds", "first", "error")
     _, _, *columns, sent, request, result, effects = row
     span = dict(zip((*names, *times), columns, strict=True))
-    payload = await requests.sent(span["name"], sent, request)
+    payload = await requests.payload(span["name"], sent, request)
     bodies = {"sent": payload, "result": optional(result)}
     bodies |= {"effects": parse_json(effects)} if effects is not None else {}
     return {"type": "span", **span, **bodies}
