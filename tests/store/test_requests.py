@@ -159,4 +159,4 @@ async def test_requests_of_before_are_read_by_the_names_that_they_have(tmp_path)
             connection.execute("UPDATE spans SET event = 3 WHERE id = ?", [after.id])
             connection.commit()
         settings = await journal.spans.settings(session)
-        assert settings == dict.fromkeys((2, 3), ["m", "system", "tools", None])
+        assert settings == {number: ["m", "system", "tools", None] for number in (2, 3)}
