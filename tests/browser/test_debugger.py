@@ -280,6 +280,63 @@ def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(pau
     expect(paused.panel).to_contain_text("Bern")
 
 
+@pytest.mark.parametrize("by_key", [False, True])
+def test_an_edit_that_is_typed_but_not_sent_goes_along_with_continue(paused, by_key):
+    to_the_tool(paused)
+    paused.page.locator("#held .change > summary").first.click()
+    orders = paused.page.locator("#held .held-orders button")
+    expect(orders).to_have_text(["Continue", "Step"])
+    paused.page.get_by_role("form", name="Arguments of").get_by_label("city").fill("Paris")
+    expect(orders).to_have_text(["Continue with edits", "Step with edits"])
+    paused.page.reload()
+    expect(orders.first).to_have_text("Continue with edits")
+    if by_key:
+        press(paused, "c")
+    else:
+        orders.first.click()
+    paused.ends()
+    expect(paused.row(3)).to_contain_text("CDG")
+    paused.select(3)
+    expect(paused.panel.locator(".edits .diff .added")).to_contain_text("Paris")
+
+
+def test_continue_goes_nowhere_with_an_edit_that_does_not_fit(paused, visit):
+    visit.allow("422")
+    to_the_tool(paused)
+    press(paused, "m")
+    is_held(paused, "Paused before the commit")
+    unfold(paused.page.locator("#held .change"))
+    field = paused.page.get_by_role("form", name="State changes").get_by_label("city", exact=True)
+    field.fill("nonsense")
+    for _ in range(2):
+        paused.page.locator("#held .held-orders").get_by_role("button", name="Continue").click()
+        paused.told_at(field, "invalid JSON")
+        expect(field).to_have_value("nonsense")
+    field.fill('"Bern"')
+    paused.page.locator("#held .held-orders").get_by_role("button", name="Step with").click()
+    is_held(paused, "Paused after the commit of #3, before the agent continues")
+    paused.tab("state")
+    expect(paused.panel).to_contain_text("Bern")
+
+
+def test_an_edit_that_is_folded_up_or_taken_back_does_not_go_along(paused):
+    to_the_tool(paused)
+    edit = paused.page.locator("#held .change").first
+    first = paused.page.locator("#held .held-orders button").first
+    unfold(edit)
+    city = edit.get_by_label("city")
+    city.fill("Paris")
+    expect(first).to_have_text("Continue with edits")
+    city.fill("London")
+    expect(first).to_have_text("Continue")
+    city.fill("Paris")
+    edit.locator("> summary").click()
+    expect(first).to_have_text("Continue")
+    first.click()
+    paused.ends()
+    expect(paused.row(3)).to_contain_text("LHR")
+
+
 def test_an_event_is_dropped_and_a_value_that_is_no_json_is_refused(paused, visit):
     visit.allow("422")
     change(paused, "{nonsense", "Use this instead")

@@ -1,18 +1,26 @@
-// Unsent edits of a paused event or call survive a reload of the tab, until they are sent or another run is paused.
+// Unsent edits of a paused event or call survive a reload of the tab, until they are sent or another run is paused. Continue and
+// the steps send them first, and their buttons on the card say so. An edit that is folded up is set aside.
 import { each } from "../shell/behaviours.js";
 
 const STORED = "held";
 const FIELDS = "#held .change form :is(input:not([type=hidden]), textarea, select)";
+const ORDERS = "#steps, #held .held-orders";
+const SETS_FREE = /^(continue|step_)/;
 
 export function start() {
   document.addEventListener("input", ({ target }) => {
     if (!target.matches(FIELDS)) return;
+    target.setCustomValidity("");
     store(target.form, { ...stored(target.form), [name(target)]: value(target) });
+    update();
   });
+  document.addEventListener("toggle", ({ target }) => { if (target.closest("#held")) update(); }, { capture: true });
+  document.addEventListener("submit", sendFirst, { capture: true });
   document.addEventListener("htmx:after:request", ({ target, detail }) => {
     if (!target.matches?.("#held .change form") || detail.ctx.response.status >= 400) return;
     const hold = `${target.elements.hold.value} `;
     store(target, Object.fromEntries(Object.entries(stored(target)).filter(([field]) => !field.startsWith(hold))));
+    update();
   });
 }
 
@@ -26,8 +34,53 @@ export function connect(root) {
   });
 }
 
-const name = (field) => `${field.form.elements.hold.value} ${field.name}`;
+export function update() {
+  for (const button of document.querySelectorAll("#held .held-orders button")) {
+    const [form] = SETS_FREE.test(button.value) ? unsent(button.form) : [];
+    button.querySelector(".along").textContent = form ? ` with ${form.dataset.along}` : "";
+  }
+}
+
+function sendFirst(event) {
+  const { target, submitter } = event;
+  if (!target.matches(ORDERS) || !SETS_FREE.test(submitter?.value)) return;
+  const [form, other] = unsent(target);
+  if (!form) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (other) {
+    const field = other.querySelector(FIELDS);
+    field.setCustomValidity("Two edits are open. Apply or close one of them first.");
+    field.reportValidity();
+    return;
+  }
+  document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
+    ctx.request.body.set("then", submitter.value);
+    if (target.elements.hold) ctx.request.body.set("alone", "yes");
+  }, { once: true });
+  form.requestSubmit(form.querySelector("[data-applies]"));
+}
+
+// The forms with unsent edits that the order would leave behind.
+function unsent(orders) {
+  const forms = [...(orders.closest(".held") ?? document).querySelectorAll("#held .change form[data-along]")];
+  return forms.filter((form) => !form.closest("details:not([open])") && [...form.elements].some(isUnsent));
+}
+
+function isUnsent(field) {
+  if (!field.matches(FIELDS)) return false;
+  const draft = stored(field.form)[name(field)];
+  return draft !== undefined && (field.matches("[aria-invalid]") || draft !== original(field));
+}
+
+const name = (field) => `${field.form.elements.hold.value} ${field.id || field.name}`;
 const value = (field) => (field.type === "checkbox" ? String(field.checked) : field.value);
+
+function original(field) {
+  if (field.type === "checkbox") return String(field.defaultChecked);
+  if (field.matches("select")) return ([...field.options].find((option) => option.defaultSelected) ?? field.options[0]).value;
+  return field.defaultValue;
+}
 
 // The drafts of the form's run, by field.
 function stored(form) {

@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from devui.debugger.questions.questions import answered_once
 from devui.debugger.recovery.answers import Settled, Undecided, opening
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.stepping.commands import CommandRefused, Misused, Unfit
+from devui.debugger.stepping.commands import CommandRefused, Misused, Unchanged, Unfit
 from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import SessionRow
 from devui.web.adk.bodies import parse
@@ -235,17 +235,38 @@ async def command(request: Request) -> Response:
 async def _carry_out(
     request: Request, services: Services, run: str, order: dict[str, Any], field: str = "value"
 ) -> Response:
-    """Carry it out; raises WrongFields at `field` for a value that doesn't fit or isn't new."""
+    """Carry it out, and `then` the command that is to take it along.
+
+    Raises WrongFields at `field` for a value that doesn't fit or isn't new.
+    """
+    then, alone = order.pop("then", None), order.pop("alone", None)
     body = parse(CommandBody, order)
     if body.value is not None:
         body.value = await unmasked_hold(services, run, body.value)
     try:
-        position = await services.runs.command(run, body.to_command())
+        position = await _changed(services, run, body, optional=then is not None)
+        if then is not None:
+            following = {"command": then, "key": f"{body.key}-then", "actor": body.actor}
+            following |= {"position": position["position"], "hold": body.hold if alone else None}
+            next_body = parse(CommandBody, following)
+            position = await services.runs.command(run, next_body.to_command())
     except Unfit as error:
         raise WrongFields({field: str(error)}) from error
     except CommandRefused as error:
         raise Conflict(f"{error}; the page shows the current state of the run") from error
     return acknowledge(request, position["session"])
+
+
+async def _changed(
+    services: Services, run: str, body: CommandBody, *, optional: bool
+) -> dict[str, Any]:
+    """The position after the command; if `optional`, an edit may leave everything as it was."""
+    try:
+        return await services.runs.command(run, body.to_command())
+    except Unchanged as refused:
+        if not optional:
+            raise
+        return refused.position
 
 
 def _hold(services: Services, run: str, form: FormData) -> Hold:
@@ -265,7 +286,8 @@ async def _filled_in(request: Request, services: Services, run: str, form: FormD
     hold_form = held_form(hold)
     if hold_form is None:
         raise Conflict(_HELD_NO_LONGER)
-    fields, names = hold_form.fields(), ("key", "position", "hold", "command")
+    fields = hold_form.fields()
+    names = ("key", "position", "hold", "command", "then", "alone")
     order = {name: entries[name] for name in names if name in entries}
     try:
         order |= {"actor": actor_of(form), "value": hold_form.read(entries)}
