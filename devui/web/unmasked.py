@@ -19,5 +19,6 @@ async def unmasked(services: Services, value: Any, *originals: Any) -> Any:
 
 async def unmasked_hold(services: Services, run: str, value: Any) -> Any:
     """The same for what is put in the place of something that is held."""
-    position = await services.runs.position(run)
-    return await unmasked(services, value, *(hold["held"] for hold in position["holds"]))
+    position, live = await services.runs.position(run), services.runs.under_way(run)
+    last = [hold.last_result for hold in live.stepper.holds if hold.last_result] if live else []
+    return await unmasked(services, value, *(hold["held"] for hold in position["holds"]), *last)

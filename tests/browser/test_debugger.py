@@ -197,15 +197,18 @@ def test_a_run_that_goes_on_is_paused_at_its_next_event(halting):
 
 
 def change(session: SessionPage, text: str, choice: str) -> None:
-    form = session.page.locator("#held .change")
+    button = session.page.get_by_text(choice, exact=True)
+    form = session.page.locator("#held .change").filter(has=button)
     unfold(form)
     if choice == "Reject the call":
         form.get_by_label("Reason to give the model").fill(text)
         form.get_by_label("Reason to give the model").press("Enter")
         return
-    if choice in {"Use this instead", "Answer with this"}:
+    if choice == "Use this instead":
         unfold(form.locator(".as-json"))
         form.get_by_label("Replacement for the").fill(text)
+    if choice == "Use this result":
+        form.get_by_label("Result").fill(text)
     form.get_by_role("button", name=choice, exact=True).click()
 
 
@@ -246,7 +249,7 @@ def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused
 def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(paused, visit):
     visit.allow("422")
     to_the_tool(paused)
-    paused.page.locator("#held .change > summary").click()
+    paused.page.locator("#held .change > summary").first.click()
     form = paused.page.get_by_role("form", name="Arguments of find_airports")
     city = form.get_by_label("city")
     expect(city).to_have_value("London")
@@ -260,7 +263,7 @@ def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(pau
     press(paused, "m")
     is_held(paused, "Paused before the commit")
     expect(paused.page.locator("#held .what")).to_contain_text("CDG")
-    unfold(paused.page.locator("#held .change"))
+    unfold(paused.page.locator("#held .change").first)
     state = paused.page.get_by_role("form", name="State changes")
     city = state.get_by_label("city", exact=True)
     city.fill("nonsense")
@@ -305,7 +308,7 @@ def test_continue_goes_nowhere_with_an_edit_that_does_not_fit(paused, visit):
     to_the_tool(paused)
     press(paused, "m")
     is_held(paused, "Paused before the commit")
-    unfold(paused.page.locator("#held .change"))
+    unfold(paused.page.locator("#held .change").first)
     field = paused.page.get_by_role("form", name="State changes").get_by_label("city", exact=True)
     field.fill("nonsense")
     for _ in range(2):
@@ -335,6 +338,46 @@ def test_an_edit_that_is_folded_up_or_taken_back_does_not_go_along(paused):
     first.click()
     paused.ends()
     expect(paused.row(3)).to_contain_text("LHR")
+
+
+def test_a_mock_with_a_typo_is_no_text_and_stays_as_it_was_typed(paused, visit):
+    visit.allow("422")
+    to_the_tool(paused)
+    result = paused.page.locator("#held").get_by_label("Result")
+    expect(result).to_have_value("")
+    for typo in ('{"city": "Rome"', '["LHR"', '"LHR'):
+        change(paused, typo, "Use this result")
+        paused.told_at(result, "invalid JSON")
+        expect(result).to_have_value(typo)
+    change(paused, "", "Use this result")
+    paused.told_at(result, "enter a value first")
+    result.fill("closed for today")
+    paused.page.locator("#held").get_by_role("button", name="Continue with mock result").click()
+    paused.ends()
+    expect(paused.row(3)).to_contain_text("closed for today")
+
+
+def test_a_mock_begins_with_the_last_result_of_the_tool(paused):
+    press(paused, "c")
+    paused.ends()
+    paused.page.get_by_label("pause first").check()
+    paused.send(BOOK)
+    is_held(paused, "Paused before the commit")
+    while "before the tool call" not in paused.page.locator("#held header b").text_content():
+        position = paused.page.locator("#steps [name=position]").input_value()
+        command(paused, "Into").click()
+        stands = paused.page.locator(f"#steps [name=position]:not([value='{position}'])")
+        expect(stands).to_have_count(1)
+        expect(paused.page.locator("#held header b")).to_be_visible()
+    paused.page.get_by_text("Mock result").click()
+    result = paused.page.locator("#held").get_by_label("Result")
+    expect(result).to_have_value(re.compile(r'^\[\s+"LHR"'))
+    expect(result).to_have_accessible_name(re.compile("initially the last result"))
+    expect(paused.page.locator("#held .held-orders button").first).to_have_text("Continue")
+    paused.page.get_by_role("button", name="Use this result").click()
+    expect(paused.page.locator("#held .change-note")).to_contain_text("mocked this call")
+    press(paused, "c")
+    paused.ends()
 
 
 def test_an_event_is_dropped_and_a_value_that_is_no_json_is_refused(paused, visit):

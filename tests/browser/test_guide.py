@@ -93,7 +93,7 @@ def the_rest_is_right_once_the_bill_is(session: SessionPage) -> None:
     expect(session.page.locator("#pending")).to_contain_text("-756")
     expect(session.page.locator("#pending")).to_contain_text(re.compile(r"bill.py:\d+ in take_v"))
     picture(session, "3-pending")
-    session.page.locator("#held .change > summary").click()
+    session.page.locator("#held .change > summary").first.click()
     bill = session.page.locator("#held").get_by_label("bill", exact=True)
     bill.fill("75.6")
     session.page.locator("#held").get_by_role("button", name="Use these values").press("Enter")

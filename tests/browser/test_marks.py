@@ -45,7 +45,7 @@ def test_a_mocked_result_is_marked_in_the_row_the_chat_the_inspector_and_the_jso
     at_the_tool, visit
 ):
     session = at_the_tool
-    decide(session, '["XXX"]', "Answer with this", "mocked this call")
+    decide(session, '["XXX"]', "Use this result", "mocked this call")
     for shown in (session, visit.again(session)):
         flag = shown.row(3).get_by_text("mocked")
         expect(flag).to_have_attribute("title", re.compile(MOCKED))

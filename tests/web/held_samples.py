@@ -16,6 +16,7 @@ from devui.web.panels.hold.parts import (
     HeldEdit,
     HeldFields,
     HeldItem,
+    HeldMock,
     HeldRows,
 )
 from devui.web.panels.inspector.mark_parts import EditShown, EventEdits, EventNotes, NoteShown
@@ -118,10 +119,10 @@ HELD = HeldRows(
                 position=7,
                 slot="json-1",
                 field=AskField("value", "As JSON", "json", '{"author": "FlightAgent"}'),
-                choices=(
-                    CommandButton(
-                        "mock", "Answer with this", "", "Skip the call and use this as its answer"
-                    ),
+                mock=HeldMock(
+                    "result",
+                    "mock-1",
+                    AskField("value", "Result", "json", "{", hint="JSON or text", error="no JSON"),
                 ),
                 refusals=(
                     CommandButton("drop", "Drop the event", "", "Not kept"),

@@ -176,6 +176,8 @@ _CHANGES: "Final[dict[CommandName, str]]" = {
 }
 _TEXTS: Final = frozenset({"mock", "reject"})
 """Commands whose value may be a plain text."""
+_LIKE_JSON: Final = ("{", "[", '"')
+"""A mock that begins like this and isn't JSON is a typo."""
 
 _EXAMPLES = """\b
 Examples:
@@ -386,7 +388,7 @@ def _value(name: str, text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        if name in _TEXTS:
+        if name in _TEXTS and not (name == "mock" and text.lstrip().startswith(_LIKE_JSON)):
             return text
         raise BadRequestError(f"VALUE is not valid JSON: {error}") from error
 

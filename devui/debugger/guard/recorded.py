@@ -15,6 +15,8 @@ MOST: Final = 2000
 """Events whose results are read."""
 _BEFORE: Final = 100
 """Events before them in which their calls are looked for."""
+_NEWEST: Final = 500
+"""Events in which the last result of a tool is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,22 @@ async def recorded_calls(
         replace(each, effects=kept_actions(effects[call_id])) if call_id in effects else each
         for call_id, each in results
     )
+
+
+async def last_result(journal: Journal, session: int, tool: str) -> Mapping[str, Any] | None:
+    """What a tool returned last in a session; None if the newest events don't have it."""
+    known = await journal.sessions.get(session)
+    events = known.events if known else 0
+    name = json.dumps(tool, ensure_ascii=False)
+    numbers = await journal.events.holding(
+        session, name, first=max(1, events - _NEWEST), last=events
+    )
+    for number in sorted(numbers, reverse=True):
+        for _, event in await journal.events.bodies(session, [number]):
+            for answer in (part.response for part in event.parts):
+                if answer and answer.name == tool and answer.id not in event.confirmations:
+                    return answer.result
+    return None
 
 
 def kept_actions(effects: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from devui.debugger.events.news import BreakpointsChanged, EventDropped, News, P
 from devui.debugger.events.preview import arguments
 from devui.debugger.events.summary import PREVIEW_LIMIT
 from devui.debugger.guard.guard import Ruling
-from devui.debugger.guard.recorded import RecordedCall
+from devui.debugger.guard.recorded import RecordedCall, last_result
 from devui.debugger.runs.live import LiveRun
 from devui.debugger.runs.log_lines import note
 from devui.debugger.stepping.arrivals import WORKER_GATES, Arrival, arrival_of
@@ -206,6 +206,9 @@ class Gatekeeper:
             return False
         if arrival.gate == "before_commit" and arrival.state is None:  # an edit may write to it
             hold.arrival = arrival.before(await self._journal.state.merged(live.session.key))
+        if arrival.gate == "before_tool":
+            tool = arrival.tool or ""
+            hold.last_result = await last_result(self._journal, live.session.key, tool)
         hold.refused_edit = self._edits.get(_what(arrival)) if arrival.problem else None
         await self._keep(hold)
         if live.ended.is_set():  # nobody is answered any more, and the journal keeps what was held

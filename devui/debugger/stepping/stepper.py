@@ -78,6 +78,8 @@ class Hold:
     """What could not be done to it before, for which reason it is held again."""
     ruling: Ruling | None = None
     """What the guard says of it."""
+    last_result: Mapping[str, Any] | None = None
+    """Of a tool call: what the tool returned the last time, if it did."""
 
     @property
     def changes(self) -> list[dict[str, Any]]:

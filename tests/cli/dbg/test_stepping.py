@@ -83,6 +83,8 @@ def test_what_is_held_is_changed(terminal, client):
         '-  "city": "Oslo"',
         '+  "city": "Tromsø"',
     ]
+    typo = terminal("dbg", "mock", '{"sky": "rain"')
+    assert (typo.returncode, "not valid JSON" in typo.stderr) == (2, True)
     mocked = terminal("dbg", "mock", "rain", "--as", "Ada").stdout
     assert ("Mock by Ada" in mocked, '+"rain"' in mocked, "Tromsø" in mocked) == (True, True, False)
     assert 'weather → "rain"  mocked by Ada' in terminal("dbg", "continue").stdout

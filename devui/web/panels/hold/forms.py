@@ -5,10 +5,11 @@ changed as JSON beside the form.
 """
 
 import copy
+import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from devui.debugger.runs.live import LiveRun
 from devui.debugger.stepping.arrivals import GateKind
@@ -16,7 +17,7 @@ from devui.debugger.stepping.commands import ALLOWED
 from devui.debugger.stepping.stepper import Edit, Hold
 from devui.web.errors import BadRequest
 from devui.web.links import commands_url
-from devui.web.panels.hold.parts import CommandButton, HeldEdit, HeldFields
+from devui.web.panels.hold.parts import CommandButton, HeldEdit, HeldFields, HeldMock
 from devui.web.panels.questions.parts import AskField
 from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, filled_again
 from devui.web.security.intake import parse_typed
@@ -24,13 +25,9 @@ from devui.web.text.difference import as_text, difference
 from devui.web.text.gates import HOLDING
 from devui.web.text.visible import visible
 from devui.wire.events import fields_in
-from devui.wire.gates import original
+from devui.wire.gates import Action, original
 
 _BUTTONS: Final[Mapping[str, CommandButton]] = {
-    "edit": CommandButton("edit", "Use this instead", "", "Replace it with the value in the field"),
-    "mock": CommandButton(
-        "mock", "Answer with this", "", "Skip the call and use this as its answer"
-    ),
     "skip": CommandButton("skip", "Skip the call", "", "Don't make the call"),
     "reject": CommandButton(
         "reject", "Reject the call", "", "Don't make the call, and tell the model why"
@@ -40,6 +37,10 @@ _BUTTONS: Final[Mapping[str, CommandButton]] = {
     ),
 }
 TAKES_VALUE: Final = frozenset({"edit", "mock"})
+_LIKE_JSON: Final = ("{", "[", '"')
+"""What begins like this and isn't JSON is a typo, and no text that somebody means to give."""
+_LONGEST: Final = 10_000
+"""Characters of a last result that a field begins with."""
 _UNDO: Final = CommandButton("undo", "Undo", "", "Restore the original")
 _DID: Final = {
     "edit": "edited this",
@@ -51,37 +52,59 @@ _DID: Final = {
 
 
 def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
-    """The form for one hold; None where nothing can be changed."""
+    """The forms for one hold; None where nothing can be changed."""
     actions = ALLOWED.get(hold.arrival.gate, frozenset())
     if not actions:
         return None
-    edit, before = hold.edit, as_text(original(hold.arrival.gate, hold.arrival.payload))
-    attempt = edit or hold.refused_edit
-    after = as_text(attempt.value) if attempt and attempt.action in TAKES_VALUE else before
-    is_refused = edit is None and attempt is not None and attempt.action in TAKES_VALUE
-    buttons = [button for name, button in _BUTTONS.items() if name in actions]
+    edit, refusal = hold.edit, _refused_action(hold)
     return HeldEdit(
         action=commands_url(live.row.id),
         key=uuid.uuid4().hex,
         position=live.stepper.position,
         slot=json_slot(hold),
-        field=json_field(hold, after, _problem(hold) if is_refused else ""),
-        choices=tuple(each for each in buttons if each.name in TAKES_VALUE),
-        refusals=tuple(each for each in buttons if each.name not in TAKES_VALUE),
+        field=json_field(hold),
+        mock=HeldMock(mock_subject(hold), mock_slot(hold), mock_field(hold))
+        if "mock" in actions
+        else None,
+        refusals=tuple(button for name, button in _BUTTONS.items() if name in actions),
         undo=_UNDO if edit else None,
-        note="" if is_refused else _note(hold),
+        note="" if refusal in TAKES_VALUE else _note(hold),
         reason=visible(str(edit.value or "")) if edit and edit.action == "reject" else "",
         fields=held_fields(live, hold) if "edit" in actions else None,
-        is_refused=is_refused,
-        diff=_difference(edit, before, after) if edit else (),
+        change=_change(hold),
+        is_refused=refusal == "edit",
+        diff=_difference(hold, edit) if edit else (),
     )
 
 
-def _difference(edit: Edit, before: str, after: str) -> tuple[str, ...]:
+def mock_subject(hold: Hold) -> Literal["result", "response"]:
+    """What the held call would return."""
+    return "result" if hold.arrival.tool else "response"
+
+
+def _change(hold: Hold) -> Literal["", "edit", "mock", "refusal"]:
+    attempt = hold.edit or hold.refused_edit
+    if attempt is None:
+        return ""
+    if attempt.action in {"edit", "mock"}:
+        return "edit" if attempt.action == "edit" else "mock"
+    return "refusal"
+
+
+def _refused_action(hold: Hold) -> Action | None:
+    """What the worker could not do, while nothing else is to be done."""
+    return hold.refused_edit.action if hold.edit is None and hold.refused_edit else None
+
+
+def _difference(hold: Hold, edit: Edit) -> tuple[str, ...]:
     """The lines that an edit changes, or all of the answer that stands in for a call."""
     if edit.action not in TAKES_VALUE:
         return ()
-    return difference(before if edit.action == "edit" else "", after)
+    return difference(_original(hold) if edit.action == "edit" else "", as_text(edit.value))
+
+
+def _original(hold: Hold) -> str:
+    return as_text(original(hold.arrival.gate, hold.arrival.payload))
 
 
 def json_slot(hold: Hold) -> str:
@@ -89,29 +112,60 @@ def json_slot(hold: Hold) -> str:
     return f"json-{hold.id}"
 
 
-def json_field(hold: Hold, value: str, error: str = "") -> AskField:
+def json_field(hold: Hold) -> AskField:
     """All of what is held in one field."""
+    label = f"Replacement for the {HOLDING[hold.arrival.gate]}, as JSON"
+    return _with_attempt(hold, "edit", AskField("value", label, "json", _original(hold)))
+
+
+def mock_slot(hold: Hold) -> str:
+    """What the id of the field of a hold's mock begins with."""
+    return f"mock-{hold.id}"
+
+
+def mock_field(hold: Hold) -> AskField:
+    """What a call is to return without being made; a tool's last result to begin with."""
+    last = _last_result(hold)
+    hint = "JSON or text, initially the last result" if last else "JSON or text"
+    field = AskField("value", mock_subject(hold).capitalize(), "json", last, hint=hint)
+    return _with_attempt(hold, "mock", field)
+
+
+def _last_result(hold: Hold) -> str:
+    """As JSON, without the wrapper around what is no object; "" if it is too long to edit."""
+    if hold.last_result is None:
+        return ""
+    result = hold.last_result
+    value = result["result"] if result.keys() == {"result"} else result
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return text if len(text) <= _LONGEST else ""
+
+
+def _with_attempt(hold: Hold, action: Action, field: AskField) -> AskField:
+    """The field with what a person wants by this action, if that was said."""
     attempt = hold.edit or hold.refused_edit
-    answers = attempt is not None and attempt.action == "mock"
-    what = HOLDING[hold.arrival.gate]
-    label = "Answer instead of the call" if answers else f"Replacement for the {what}"
-    return AskField("value", f"{label}, as JSON", "json", value, error=error)
+    if attempt is None or attempt.action != action:
+        return field
+    error = _problem(hold) if hold.edit is None else ""
+    return replace(field, value=as_text(attempt.value), error=error)
 
 
 def value_of(command: str, text: str) -> Any:
     """What the field says for this command; a mock may be plain text, and most take nothing.
 
     Raises:
-        WrongFields: it has to be JSON and is not.
+        WrongFields: it has to be JSON, or begins like JSON, and is not.
     """
     if command == "reject":
         return text
     if command not in TAKES_VALUE:
         return None
+    if not text.strip():
+        raise WrongFields({"value": "enter a value first; for an empty text, enter two quotes"})
     try:
         return parse_typed(text)
     except BadRequest as error:
-        if command == "mock":
+        if command == "mock" and not text.lstrip().startswith(_LIKE_JSON):
             return text
         raise WrongFields({"value": str(error)}) from error
 

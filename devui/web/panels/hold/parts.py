@@ -62,6 +62,16 @@ class HeldFields:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldMock:
+    """A form for what a held call is to return without being made."""
+
+    what: Literal["result", "response"]
+    slot: str
+    """What the id of its field begins with."""
+    field: AskField
+
+
+@dataclass(frozen=True, slots=True)
 class HeldEdit:
     """A form that changes what is held, before it goes on."""
 
@@ -72,8 +82,8 @@ class HeldEdit:
     """What the id of its field begins with."""
     field: AskField
     """All of what is held as JSON."""
-    choices: tuple[CommandButton, ...]
-    """What takes the field's text."""
+    mock: "HeldMock | None" = None
+    """What can answer in place of a call; None of what is no call."""
     refusals: tuple[CommandButton, ...] = ()
     """What takes nothing but, perhaps, a reason: it is skipped, rejected, dropped."""
     undo: CommandButton | None = None
@@ -86,13 +96,10 @@ class HeldEdit:
     """The same as a form; None where it has no fields."""
     diff: tuple[str, ...] = ()
     """The lines that differ, each with `+` or `-` before it."""
+    change: Literal["", "edit", "mock", "refusal"] = ""
+    """What is to be done to it, or could not be: that form is open."""
     is_refused: bool = False
-    """The field begins with what could not be done, and says why."""
-
-    @property
-    def answers(self) -> bool:
-        """Whether the field may hold an answer, too."""
-        return any(choice.name == "mock" for choice in self.choices)
+    """The JSON field begins with the edit that could not be made, and says why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,15 @@ from devui.web.htmx import HtmxRequest, renew
 from devui.web.lookup import actor_of, event_of, session_of
 from devui.web.panels.chat.attachments import MESSAGE_LIMIT, message_in
 from devui.web.panels.chat.chat import ask_slot
-from devui.web.panels.hold.forms import held_form, held_slot, json_field, json_slot, value_of
+from devui.web.panels.hold.forms import (
+    held_form,
+    held_slot,
+    json_field,
+    json_slot,
+    mock_field,
+    mock_slot,
+    value_of,
+)
 from devui.web.panels.inspector.inspector import log as log_panel
 from devui.web.panels.questions.api import answer_question, question_at
 from devui.web.panels.questions.questions import form_of
@@ -226,10 +234,10 @@ async def command(request: Request) -> Response:
         return await _carry_out(request, services, run, _command(form))
     except WrongFields as wrong:
         hold = _hold(services, run, form)
-        field, entries = json_field(hold, ""), {"value": str(form.get("value"))}
-        return refill(
-            request, services.render, json_slot(hold), (field,), entries=entries, wrong=wrong
-        )
+        is_mock, entries = form.get("command") == "mock", {"value": str(form.get("value"))}
+        slot = mock_slot(hold) if is_mock else json_slot(hold)
+        field = mock_field(hold) if is_mock else json_field(hold)
+        return refill(request, services.render, slot, (field,), entries=entries, wrong=wrong)
 
 
 async def _carry_out(
@@ -244,7 +252,7 @@ async def _carry_out(
     if body.value is not None:
         body.value = await unmasked_hold(services, run, body.value)
     try:
-        position = await _changed(services, run, body, optional=then is not None)
+        position = await _apply(services, run, body, optional=then is not None)
         if then is not None:
             following = {"command": then, "key": f"{body.key}-then", "actor": body.actor}
             following |= {"position": position["position"], "hold": body.hold if alone else None}
@@ -257,16 +265,16 @@ async def _carry_out(
     return acknowledge(request, position["session"])
 
 
-async def _changed(
+async def _apply(
     services: Services, run: str, body: CommandBody, *, optional: bool
 ) -> dict[str, Any]:
     """The position after the command; if `optional`, an edit may leave everything as it was."""
     try:
         return await services.runs.command(run, body.to_command())
-    except Unchanged as refused:
+    except Unchanged as error:
         if not optional:
             raise
-        return refused.position
+        return error.position
 
 
 def _hold(services: Services, run: str, form: FormData) -> Hold:
