@@ -146,6 +146,8 @@ def test_a_confirmation_without_words_of_its_own_asks_a_person_in_words(asking):
 def test_a_confirmed_call_is_made(asking):
     session = asked(asking, "pay")
     expect(session.page.locator(".ask pre")).to_have_text("pay(amount=5)")
+    expect(session.page.locator("#messages")).to_contain_text("waits for confirmation")
+    expect(session.page.locator("#messages .k-code")).to_have_count(0)
     button(session, "Confirm").dblclick()
     is_answered(session, asking, "Done: paid 5")
     session.tab("log")

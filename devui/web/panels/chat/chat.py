@@ -354,8 +354,13 @@ def _parts(
 
 
 def _results(event: Event) -> Iterable[ChatPart]:
-    """Results that are the answer themselves: nobody summarises them (seed: events)."""
+    """Results that are the answer themselves: nobody summarises them (seed: events).
+
+    That a call waits for a person is no result of it.
+    """
     for response in event.responses:
+        if response.id in event.confirmations or response.id in event.credentials:
+            continue
         text = json.dumps(response.value, indent=2, ensure_ascii=False)
         yield OutputPart(visible(response.name), visible(clipped(text)))
 
