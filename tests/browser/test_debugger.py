@@ -413,6 +413,8 @@ def test_s_commits_one_event_more_and_stops_so_nothing_is_lost(paused):
     expect(paused.events).to_have_count(2)
     expect(paused.page.locator("#resume")).to_contain_text("Committed up to #2")
     expect(paused.page.locator("#resume")).not_to_contain_text("Lost")
+    paused.page.locator("#resume").get_by_role("button", name="Dismiss").click()
+    expect(paused.page.locator("#resume section")).to_have_count(0)
 
 
 def test_a_run_that_goes_on_stops_cleanly_first_and_at_once_when_told_so(visit):

@@ -102,6 +102,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         again="Retry from here" if retries else "Resume",
         number=number,
         close_action=close_url(session),
+        close="Dismiss" if stands.standing == "stopped" else "Mark as stopped",
         losses=tuple(_loss(hold) for hold in stands.lost if hold["gate"] in _LOST),
         streamed=tuple(cut_off(text) for _, text in stands.streamed),
         unknown=tuple(_ask(call, session) for call in stands.unknown),

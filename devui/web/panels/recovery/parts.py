@@ -58,6 +58,8 @@ class Resume:
     number: int = 0
     """The last committed event of the invocation."""
     close_action: str = ""
+    close: str = "Mark as stopped"
+    """The button that ends it without resuming it."""
     losses: tuple[tuple[str, str], ...] = ()
     """What was held and is gone, a line each."""
     streamed: tuple[str, ...] = ()
