@@ -165,9 +165,9 @@ def test_tabs_see_who_did_what(paused, visit):
     is_held(paused, "Paused after the commit of #1, before the agent continues")
     last = "#debugger .last"
     expect(paused.page.locator(last)).to_have_text(f"Step by {name_of(other)}")
-    expect(other.page.locator(last)).to_have_text("Step by this tab")
+    expect(other.page.locator(last)).to_have_text("Step by you")
     other.page.reload()
-    expect(other.page.locator(last)).to_have_text("Step by this tab")
+    expect(other.page.locator(last)).to_have_text("Step by you")
     press(paused, "4")
     expect(paused.page.locator(".log-lines")).to_contain_text(f"started by {name_of(paused)}")
     expect(paused.page.locator(".log-lines")).to_contain_text(f"Step by {name_of(other)}")
@@ -217,12 +217,12 @@ def unfold(details) -> None:
         details.locator("> summary").click()
 
 
-def to_the_tool(paused: SessionPage) -> None:
+def to_the_tool(paused: SessionPage, message: int = 1) -> None:
     """Step from the message to the call that answers it."""
     for sentence in (
-        "Paused after the commit of #1, before the agent continues",
+        f"Paused after the commit of #{message}, before the agent continues",
         "Paused before the commit",
-        "Paused after the commit of #2, before the agent continues",
+        f"Paused after the commit of #{message + 1}, before the agent continues",
     ):
         command(paused, "Half").click()
         is_held(paused, sentence)
@@ -363,13 +363,8 @@ def test_a_mock_begins_with_the_last_result_of_the_tool(paused):
     paused.page.get_by_label("pause first").check()
     paused.send(BOOK)
     is_held(paused, "Paused before the commit")
-    while "before the tool call" not in paused.page.locator("#held header b").text_content():
-        position = paused.page.locator("#steps [name=position]").input_value()
-        command(paused, "Into").click()
-        stands = paused.page.locator(f"#steps [name=position]:not([value='{position}'])")
-        expect(stands).to_have_count(1)
-        expect(paused.page.locator("#held header b")).to_be_visible()
-    paused.page.get_by_text("Mock result").click()
+    to_the_tool(paused, paused.events.count() + 1)
+    unfold(paused.page.locator("#held .change").nth(1))
     result = paused.page.locator("#held").get_by_label("Result")
     expect(result).to_have_value(re.compile(r'^\[\s+"LHR"'))
     expect(result).to_have_accessible_name(re.compile("initially the last result"))

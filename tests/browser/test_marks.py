@@ -12,7 +12,8 @@ from tests.kit.server import get_session
 pytestmark = pytest.mark.browser
 
 BOOK = "Book a flight to London next Tuesday"
-MOCKED = "tab answered for the tool"
+MOCKED = "answered for the tool"
+MINE, ANOTHERS = f"[Yy]ou {MOCKED}", f"tab {MOCKED}"
 
 
 @pytest.fixture
@@ -46,12 +47,12 @@ def test_a_mocked_result_is_marked_in_the_row_the_chat_the_inspector_and_the_jso
 ):
     session = at_the_tool
     decide(session, '["XXX"]', "Use this result", "mocked this call")
-    for shown in (session, visit.again(session)):
+    for shown, deed in ((session, MINE), (visit.again(session), ANOTHERS)):
         flag = shown.row(3).get_by_text("mocked")
-        expect(flag).to_have_attribute("title", re.compile(MOCKED))
-        expect(flag).to_contain_text(re.compile(f"mocked: .*{MOCKED}"))
+        expect(flag).to_have_attribute("title", re.compile(deed))
+        expect(flag).to_contain_text(re.compile(f"mocked: .*{deed}"))
         expect(shown.row(2).locator(".flag.edited")).to_have_count(0)
-        expect(shown.page.locator("#m-2 .outcome .by-hand")).to_contain_text(MOCKED)
+        expect(shown.page.locator("#m-2 .outcome .by-hand")).to_have_text(re.compile(deed))
     press(session, "g")
     session.select(3)
     edits = session.panel.locator(".edits")
@@ -102,7 +103,7 @@ def test_an_edited_message_has_a_pencil_in_the_chat(visit):
     expect(session.page.locator("#held .change-note")).to_contain_text("edited this")
     press(session, "c")
     session.ends()
-    expect(session.page.locator("#m-2 .by-hand").first).to_contain_text("tab edited the event")
+    expect(session.page.locator("#m-2 .by-hand").first).to_contain_text("You edited the event")
     with visit.server.client() as client:
         [kept] = client.get("/api/sessions", params={"app": "travel"}).json()["sessions"][:1]
         event = get_session(client, "travel", kept["id"], kept["user"])["events"][1]
@@ -125,9 +126,9 @@ def test_a_dropped_event_has_a_row_where_it_would_have_been(visit):
     expect(session.page.locator("#held .change-note")).to_contain_text("dropped this event")
     press(session, "c")
     session.ends()
-    for shown in (session, visit.again(session)):
+    for shown, who in ((session, "You"), (visit.again(session), "tab")):
         row = shown.page.locator("#rows > .dropped")
-        expect(row).to_contain_text("tab dropped an event of TravelAgent")
+        expect(row).to_contain_text(f"{who} dropped an event of TravelAgent")
         expect(shown.page.locator("#e-1 + .dropped")).to_have_count(1)
     row = session.page.locator("#rows > .dropped")
     row.get_by_text("Original event").click()

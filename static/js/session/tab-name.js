@@ -57,8 +57,19 @@ function isOrder(action) {
 }
 
 function mark() {
+  if (!name) return;
   document.querySelectorAll("[data-actor]").forEach((actor) => {
     actor.title = `This is the ${name}`;
-    if (actor.textContent === name) actor.textContent = "this tab";
+    if (actor.textContent === name) actor.textContent = "you";
   });
+  document.querySelectorAll("[data-deed]").forEach((deed) => {
+    const texts = document.createTreeWalker(deed, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) texts.currentNode.data = addressed(texts.currentNode.data);
+    if (deed.title) deed.title = addressed(deed.title);
+  });
+}
+
+// `You edited the event` of a sentence, or several, about who did what.
+function addressed(text) {
+  return text.replaceAll(`; ${name} `, "; you ").replace(new RegExp(`^(: )?${name} `), (_, colon) => (colon ? ": you " : "You "));
 }

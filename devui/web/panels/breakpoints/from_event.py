@@ -50,8 +50,11 @@ def like_this(row: EventRow, summary: Summary) -> LikeThis:
 
 def _offers(row: EventRow, summary: Summary) -> Iterator[tuple[str, Draft]]:
     word = WORDS[summary.kind]
-    yield f"{word} of {row.author}", Draft(on="event", name=summary.kind, agent=row.author)
-    yield f"any {word}", Draft(on="event", name=summary.kind)
+    if summary.kind == "user":
+        yield "user message", Draft(on="event", name=summary.kind)
+    else:
+        yield f"{word} of {row.author}", Draft(on="event", name=summary.kind, agent=row.author)
+        yield f"any {word}", Draft(on="event", name=summary.kind)
     yield f"anything of {row.author}", Draft(on="event", agent=row.author)
     for name in dict.fromkeys(call.name for call in summary.calls):
         yield f"tool {name}", Draft(on="tool", name=name)
