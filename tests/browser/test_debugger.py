@@ -340,6 +340,25 @@ def test_an_edit_that_is_folded_up_or_taken_back_does_not_go_along(paused):
     expect(paused.row(3)).to_contain_text("LHR")
 
 
+def test_of_two_edits_none_goes_along_before_one_is_closed(paused):
+    to_the_tool(paused)
+    edit = paused.page.locator("#held .change").first
+    unfold(edit)
+    city = edit.get_by_label("city")
+    city.fill("Paris")
+    unfold(edit.locator(".as-json"))
+    edit.get_by_label("Replacement for the").fill('{"city": "Bern"}')
+    paused.page.locator("#held .held-orders button").first.click()
+    value = edit.get_by_label("Replacement for the")
+    expect(value).to_be_focused()
+    assert "Two edits are open" in value.evaluate("(field) => field.validationMessage")
+    is_held(paused, "Paused before the tool call")
+    edit.locator(".as-json > summary").click()
+    press(paused, "c")
+    paused.ends()
+    expect(paused.row(3)).to_contain_text("CDG")
+
+
 def test_a_mock_with_a_typo_is_no_text_and_stays_as_it_was_typed(paused, visit):
     visit.allow("422")
     to_the_tool(paused)

@@ -112,7 +112,7 @@ def test_a_result_that_is_empty_or_no_json_is_refused_at_its_field(cut, own_visi
 
 
 def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):
-    button(cut, "Mark as stopped").click()
+    button(cut, "Dismiss").click()
     expect(bar(cut)).to_have_count(0)
     expect(cut.status).to_have_text("closed")
     cut.page.reload()

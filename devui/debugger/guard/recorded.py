@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from devui.debugger.guard.effects import FRAMEWORK_CALLS
 from devui.store.journal import Journal
+from devui.wire.events import Event
 from devui.wire.gates import EFFECTS, Effect
 
 _OWN: Final = frozenset({"artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations"})
@@ -77,11 +78,16 @@ async def last_result(journal: Journal, session: int, tool: str) -> Mapping[str,
         session, name, first=max(1, events - _NEWEST), last=events
     )
     for number in sorted(numbers, reverse=True):
-        for _, event in await journal.events.bodies(session, [number]):
-            for answer in (part.response for part in event.parts):
-                if answer and answer.name == tool and answer.id not in event.confirmations:
-                    return answer.result
+        body = await journal.events.body(session, number)
+        if body and (result := _result(body[1], tool)) is not None:
+            return result
     return None
+
+
+def _result(event: Event, tool: str) -> Mapping[str, Any] | None:
+    """What the event says the tool returned, which isn't that it waits for a consent."""
+    answers = (each for each in event.responses if each.name == tool)
+    return next((each.result for each in answers if each.id not in event.confirmations), None)
 
 
 def kept_actions(effects: str) -> dict[str, Any]:
