@@ -361,7 +361,9 @@ def test_what_does_not_fit_is_refused_with_the_problem(client, gate, command, va
         data={**form, "hold": before["id"]},
         headers={"Accept": "text/html", "HX-Request": "true"},
     ).text
-    field = re.search(r'<textarea id="json-[^>]*aria-describedby="([^"]+)"[^>]*>([^<]*)<', page)
+    field = re.search(
+        r'<textarea id="(?:json|mock)-[^>]*aria-describedby="([^"]+)"[^>]*>([^<]*)<', page
+    )
     assert json.loads(html.unescape(field[2])) == value
     told = re.search(rf'id="{field[1]}"[^>]*>([^<]*)<', page)[1]
     assert html.unescape(told) == refused.json()["detail"]
