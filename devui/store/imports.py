@@ -272,8 +272,8 @@ class Landing:
     def span(self, span: NewSpan, event: int | None, over: SpanOver) -> None:
         """What an agent, model or tool did, the event that came of it, and how it ended."""
         request = request_text(span, self._pieces)
-        *told, _ = (getattr(span, each.name) for each in fields(span))
-        self._connection.execute(_SPAN, (self.key, *told, request, event, *over))
+        *values, _ = (getattr(span, each.name) for each in fields(span))
+        self._connection.execute(_SPAN, (self.key, *values, request, event, *over))
 
     def note(self, note: NoteRow) -> None:
         """What somebody said of an event."""
