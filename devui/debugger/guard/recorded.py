@@ -71,8 +71,8 @@ async def recorded_calls(
 
 async def last_result(journal: Journal, session: int, tool: str) -> Mapping[str, Any] | None:
     """What a tool returned last in a session; None if the newest events don't have it."""
-    known = await journal.sessions.get(session)
-    events = known.events if known else 0
+    row = await journal.sessions.get(session)
+    events = row.events if row else 0
     name = json.dumps(tool, ensure_ascii=False)
     numbers = await journal.events.holding(
         session, name, first=max(1, events - _NEWEST), last=events
