@@ -337,29 +337,29 @@ def _block(text: str, path: str) -> str:
 
 def _sent_lines(span: Mapping[str, Any], place: str) -> Iterator[str]:
     """What was sent in one call; `place` comes before the paths in it."""
-    request = span["sent"]
+    payload = span["sent"]
     if span["type"] != "model":
         yield f"tool {span['name']} called by {span['agent']}"
-        yield f"arguments: {_block(as_json(request), f'{place}arguments')}"
+        yield f"arguments: {_block(as_json(payload), f'{place}arguments')}"
         result = f"result: {_block(as_json(span['result']), f'{place}result')}"
         yield f"error: {span['error']}" if span["error"] else result
         return
-    if request is None:
+    if payload is None:
         yield "the request was not recorded"
         return
-    yield f"model {request['model'] or span['name']} asked by {span['agent']}"
-    if request["system"]:
-        yield f"system: {_block(_words(request['system']), 'system')}"
+    yield f"model {payload['model'] or span['name']} asked by {span['agent']}"
+    if payload["system"]:
+        yield f"system: {_block(_words(payload['system']), 'system')}"
     names = [
         each["name"]
-        for tool in request["tools"] or ()
+        for tool in payload["tools"] or ()
         for each in tool.get("functionDeclarations", ())
     ]
     if names:
         yield f"tools: {', '.join(names)}"
-    if request["config"]:
-        yield f"config: {cut(as_json(request['config']), 'use path=config', most=_CONFIG)}"
-    for index, content in enumerate(request["contents"]):
+    if payload["config"]:
+        yield f"config: {cut(as_json(payload['config']), 'use path=config', most=_CONFIG)}"
+    for index, content in enumerate(payload["contents"]):
         role = content.get("role") or "message"
         yield f"{role}: {_block(_words(content), f'contents[{index}]')}"
 

@@ -111,14 +111,14 @@ def _near_or_all(name: str, names: Sequence[str], verb: str) -> str:
 
 def _models(name: str) -> Iterator[type[BaseModel]]:
     """The models of that name, as an error of pydantic tells the class by its name alone."""
-    queue, seen = [BaseModel], {BaseModel}
-    while queue:
-        model = queue.pop()
+    stack, seen = [BaseModel], {BaseModel}
+    while stack:
+        model = stack.pop()
         if model.__name__ == name:
             yield model
         new = [each for each in model.__subclasses__() if each not in seen]
         seen.update(new)
-        queue.extend(new)
+        stack.extend(new)
 
 
 def _fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:

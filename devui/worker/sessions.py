@@ -43,7 +43,7 @@ from devui.worker.output import current_run
 from devui.worker.state.live import LiveState
 from devui.worker.state.uncommitted import Uncommitted
 
-_MOST = 64
+_MOST_SESSIONS = 64
 """How many sessions stay in memory; the one unused for longest goes first."""
 
 
@@ -324,7 +324,7 @@ class WireSessionService(BaseSessionService):
         session.events = events
         entry = _Entry(session, answer["key"], answer["head"])
         self._entries[user, name] = entry
-        while len(self._entries) > _MOST:
+        while len(self._entries) > _MOST_SESSIONS:
             self._entries.popitem(last=False)
         return entry
 

@@ -85,7 +85,7 @@ def test_a_switch_is_that_of_the_sessions_user_and_of_nobody_else(client, form, 
     switch = re.compile(r'role="switch" aria-checked="(\w+)"')
     shown = [client.get(f"{page}?tab=breaks", headers=HTML).text for page in (post.page, other)]
     assert [switch.search(page)[1] for page in shown] == ["false", "true"]
-    assert "switches apply to user ID <span hx-ignore>ada</span>" in shown[1]
+    assert "on and off apply only to user <span hx-ignore>ada</span>" in shown[1]
 
 
 def test_a_form_changes_what_it_waits_for_and_leaves_the_switch(client, page, post):

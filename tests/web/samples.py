@@ -153,7 +153,7 @@ def transport(kinds: list[Any], selected: int | None) -> Transport:
     return Transport(
         action=links.session_url(KEY),
         ticks=ticks(kinds),
-        selection=selected,
+        selected_number=selected,
         value_text=f"event {selected or count} of {count}",
         previous_href=links.session_url(KEY, event=(selected or count) - 1) if count else None,
         next_href=links.session_url(KEY, event=selected + 1)

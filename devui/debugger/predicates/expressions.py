@@ -395,7 +395,7 @@ def _equal(left: Any, right: Any) -> bool:
         return False
 
 
-def _in_order(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+def _ordering(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def both(left: Any, right: Any) -> bool:
         if isinstance(left, str) and isinstance(right, str):
             return compare(left, right)
@@ -437,10 +437,10 @@ def like(text: Any, pattern: Any) -> bool:
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "==": _equal,
     "!=": lambda left, right: not _equal(left, right),
-    "<": _in_order(lambda left, right: left < right),
-    "<=": _in_order(lambda left, right: left <= right),
-    ">": _in_order(lambda left, right: left > right),
-    ">=": _in_order(lambda left, right: left >= right),
+    "<": _ordering(lambda left, right: left < right),
+    "<=": _ordering(lambda left, right: left <= right),
+    ">": _ordering(lambda left, right: left > right),
+    ">=": _ordering(lambda left, right: left >= right),
     "in": _within,
     "like": like,
 }

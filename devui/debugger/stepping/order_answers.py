@@ -12,7 +12,7 @@ from devui.debugger.stepping.commands import CallOrder, Command, Misused
 
 Order = Command | CallOrder
 
-_MOST: Final = 4096
+_MOST_ORDERS: Final = 4096
 _BYTES: Final = 16 * 1024 * 1024
 
 
@@ -43,7 +43,9 @@ class OrderAnswers:
         size = bytes_of(order) + bytes_of(answer)
         self._answers[run, order.key] = (order, answer, size)
         self._bytes += size
-        while len(self._answers) > 1 and (len(self._answers) > _MOST or self._bytes > _BYTES):
+        while len(self._answers) > 1 and (
+            len(self._answers) > _MOST_ORDERS or self._bytes > _BYTES
+        ):
             _, (_, _, oldest_size) = self._answers.popitem(last=False)
             self._bytes -= oldest_size
 

@@ -195,10 +195,10 @@ class Sender:
         if latest is None or latest.author != USER:
             return None
         responses = latest.get_function_responses()
-        question = _event_with_calls({each.id for each in responses}, self._own())
-        if question is None:
+        question_event = _event_with_calls({each.id for each in responses}, self._own())
+        if question_event is None:
             return None
-        names = {call.id: call.name for call in question.get_function_calls()}
+        names = {call.id: call.name for call in question_event.get_function_calls()}
         answers = [each for each in responses if names.get(each.id) not in {None, *_SECRET}]
         in_words = all(names[each.id] == ASKS_USER for each in answers)
         parts = [
@@ -207,7 +207,7 @@ class Sender:
             else types.Part(function_response=each)
             for each in answers
         ]
-        metadata = question.custom_metadata or {}
+        metadata = question_event.custom_metadata or {}
         a2a_parts = [p for part in parts for p in self._a2a_parts(part)]
         return _message(a2a_parts, metadata.get(CONTEXT_ID), metadata.get(TASK_ID))
 

@@ -98,18 +98,22 @@ def events_of(
 def on_branch(
     candidates: Sequence[Event], branch: str | None, events: Sequence[Event]
 ) -> list[Event]:
-    """Those of the chosen events of a session that were made on the branch (None: any)."""
+    """Those of the candidates, events of a session, that were made on the branch (None: any)."""
     if branch is None:
         return list(candidates)
     user_events = [event for event in candidates if event.author == "user"]
-    ids = {each.id for event in user_events for each in event.get_function_responses()} - {None}
-    if ids:
+    answered_ids = {each.id for event in user_events for each in event.get_function_responses()} - {
+        None
+    }
+    if answered_ids:
         call_ids = {call.id for event in candidates for call in event.get_function_calls()}
         # A call is made in the invocation that gets the answer, unless others put it there.
-        among = candidates if ids <= call_ids else events
+        among = candidates if answered_ids <= call_ids else events
         within = (event for event in among if is_within(event.branch, branch))
-        ids.intersection_update(c.id for event in within for c in event.get_function_calls())
-    return [event for event in candidates if _is_on_branch(event, branch, ids)]
+        answered_ids.intersection_update(
+            c.id for event in within for c in event.get_function_calls()
+        )
+    return [event for event in candidates if _is_on_branch(event, branch, answered_ids)]
 
 
 def own_events(ctx: Invocation, until: int | None = None) -> list[Event]:

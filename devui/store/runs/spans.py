@@ -285,8 +285,8 @@ async def spans(snapshot: Snapshot, session: int) -> AsyncIterator[Record]:
     requests: dict[int, Requests] = {}
     while rows := await snapshot.fetch(_SPANS, session, after, _BATCH):
         for row in rows:
-            line = requests.setdefault(row[1], Requests(snapshot.fetch, row[1]))
-            span = await _span(row, line)
+            session_requests = requests.setdefault(row[1], Requests(snapshot.fetch, row[1]))
+            span = await _span(row, session_requests)
             names = names_in(span["sent"]) if span["kind"] == "model" else ()
             new_names = [name for name in names if name not in seen]
             seen.update(new_names)

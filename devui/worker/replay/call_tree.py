@@ -106,7 +106,7 @@ class Turns:
 
     def __init__(self, busy: Callable[[], bool]) -> None:
         """`busy` tells whether something goes on that may take its time, such as a person."""
-        self.count = 0
+        self.committed = 0
         self._busy = busy
         self._moves = 0
         self._progress = asyncio.Event()
@@ -114,7 +114,7 @@ class Turns:
 
     async def wait_for(self, place: int) -> None:
         """Wait until `place` events are committed."""
-        while not self._open and self.count < place:
+        while not self._open and self.committed < place:
             moves = self._moves
             try:
                 # `asyncio.wait_for` forgets that it was cancelled if what it waits for comes then.
@@ -126,7 +126,7 @@ class Turns:
 
     def advance(self) -> None:
         """One more event is committed."""
-        self.count += 1
+        self.committed += 1
         self.progress()
 
     def progress(self) -> None:

@@ -262,10 +262,10 @@ class Expected:
     ) -> tuple[dict[str, Any] | None, list[FieldDifference]]:
         """The recorded fragment that this one is to be, None without one; how it differs."""
         author, branch = _source(actual)
-        queue = self._fragments[author, self._ids.recorded(branch)]
-        if not queue:
+        fragments = self._fragments[author, self._ids.recorded(branch)]
+        if not fragments:
             return None, []
-        expected = queue.popleft()
+        expected = fragments.popleft()
         self._ids.learn(actual, expected)
         return expected, self.differences(expected, actual)
 

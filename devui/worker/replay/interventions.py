@@ -51,13 +51,13 @@ class Hands:
             )
         )
 
-    def of_event(self, count: int, event: dict[str, Any]) -> Verdict | None:
-        """What was done to an event before its commit, when `passed` others are committed."""
+    def of_event(self, committed: int, event: dict[str, Any]) -> Verdict | None:
+        """What was done to an event before its commit, when `committed` others are."""
 
         def is_it(edit: RecordedEdit) -> bool:
             if edit.gate != "before_commit" or edit.place is None:
                 return False
-            is_due = edit.place <= count if edit.action == "drop" else edit.place == count
+            is_due = edit.place <= committed if edit.action == "drop" else edit.place == committed
             if not is_due or edit.held.get("author") != event.get("author"):
                 return False
             self._ids.learn(event, edit.held)

@@ -379,7 +379,7 @@ class _Taped:
         self._replay.fragment(text)
 
     def event(self, text: str) -> Verdict | None:
-        count = self._replay.turns.count
+        count = self._replay.turns.committed
         if verdict := self._replay.hands.of_event(count, json.loads(text)):
             return verdict
         place, event = len(self._tape.events), self._tape.event(text)

@@ -84,7 +84,7 @@ _Difference = tuple[Literal["end", "fragment"], str, dict[str, Any]]
 
 def other_ends(
     recording: Recording,
-    count: int,
+    committed: int,
     came: tuple[str, str | None],
     *,
     next_call: RecordedCall | None,
@@ -92,7 +92,7 @@ def other_ends(
 ) -> Iterator[_Difference]:
     """What is different at the end, the weightiest first.
 
-    `passed` events were committed, and the run `came` to this outcome and error; `next_call` is a
+    `committed` events were, and the run `came` to this outcome and error; `next_call` is a
     call and `missed` are fragments that were to come.
     """
     outcome, error = came
@@ -100,9 +100,9 @@ def other_ends(
         expected, actual = recording.error or recording.outcome, error or outcome
         message = f"The run ended differently than recorded: {actual}."
         yield "end", message, {"expected": expected, "actual": actual}
-    if count < len(recording.events):
-        missing = recording.events[count]
-        author, number = missing.get("author"), recording.first + count
+    if committed < len(recording.events):
+        missing = recording.events[committed]
+        author, number = missing.get("author"), recording.first + committed
         message = f"The run ended before the recorded event #{number} of {author}."
         yield "end", message, {"agent": author, "expected": missing}
     if next_call is not None:
@@ -313,7 +313,7 @@ class Replay:
         If a person did something to it in the recorded run, that is returned and comes first.
         """
         self.check()
-        place, actual = self.turns.count, json.loads(text)
+        place, actual = self.turns.committed, json.loads(text)
         if verdict := self.hands.of_event(place, actual):
             return verdict
         number, author = self.recording.first + place, actual.get("author")
@@ -362,7 +362,7 @@ class Replay:
         if self.cut_off and expected is None:
             return  # what was streamed last may not have been kept
         if expected is None or diffs:
-            author, place = actual.get("author"), self.recording.first + self.turns.count
+            author, place = actual.get("author"), self.recording.first + self.turns.committed
             message = f"{author} streamed a different chunk for #{place} than recorded."
             about = {"agent": author, "expected": expected, "actual": actual}
             self.differ("fragment", message, **about, differences=diffs)
@@ -370,7 +370,7 @@ class Replay:
     def summary(self, events: Sequence[Event]) -> Event | None:
         """The recorded summary of old events, if one comes next, for these; raises ReplayEnd."""
         self.check()
-        place, recorded = self.turns.count, self.recording.events
+        place, recorded = self.turns.committed, self.recording.events
         event = recorded[place] if place < len(recorded) else {}
         compacts = (event.get("actions") or {}).get("compaction")
         return recorded_summary(self._kit, event, events, self.ids) if compacts else None
@@ -404,7 +404,7 @@ class Replay:
         context: Context | None = more.pop("context", None)
         if context is not None:
             more |= {"agent": context.agent_name, "branch": context.branch}
-        return Divergence(what=what, message=message, place=self.turns.count, **more)
+        return Divergence(what=what, message=message, place=self.turns.committed, **more)
 
     @property
     def end(self) -> ReplayEnd | None:
@@ -423,7 +423,7 @@ class Replay:
             self._notes.append("the replay was stopped early")
         return ReplayVerdict(
             identical=not (stopped or divergence or self._strayed),
-            events=min(self.turns.count, len(self.recording.events)),
+            events=min(self.turns.committed, len(self.recording.events)),
             recorded=len(self.recording.events),
             calls=self._answer_count,
             live=self._live,
@@ -438,7 +438,7 @@ class Replay:
             return
         ends = other_ends(
             self.recording,
-            self.turns.count,
+            self.turns.committed,
             (outcome, error),
             next_call=None if self.live_tools else next(self._tree.remaining(), None),
             missed=self.expected.fragments_left(),
@@ -471,11 +471,11 @@ class Replay:
     def _unexpected(
         self, what: Literal["model", "tool"], context: Context, actual: Any
     ) -> NoReturn:
-        if self.cut_off and self.turns.count >= len(self.recording.events):
+        if self.cut_off and self.turns.committed >= len(self.recording.events):
             self._recording_ends()
         nearest = self._tree.next_of(context.agent_name)
         action = f"called {actual['tool']}" if what == "tool" else "called its model once more"
-        coming = self.recording.events[self.turns.count :][:1]
+        coming = self.recording.events[self.turns.committed :][:1]
         hand = by_hand(coming[0]) if coming else ""
         self.diverge(
             what,

@@ -14,7 +14,10 @@ export function start() {
     store(target.form, { ...stored(target.form), [name(target)]: value(target) });
     update();
   });
-  document.addEventListener("toggle", ({ target }) => { if (target.closest("#held")) update(); }, { capture: true });
+  document.addEventListener("toggle", ({ target }) => {
+    if (target.matches("#held .change")) noteFold(target);
+    if (target.closest("#held")) update();
+  }, { capture: true });
   document.addEventListener("submit", sendFirst, { capture: true });
   document.addEventListener("htmx:after:request", ({ target, detail }) => {
     if (!target.matches?.("#held .change form") || detail.ctx.response.status >= 400) return;
@@ -30,8 +33,17 @@ export function connect(root) {
     if (text === undefined || text === value(field)) return;
     if (field.type === "checkbox") field.checked = text === "true";
     else field.value = text;
+    if (stored(field.form)[foldName(field.form)]) return;
     for (let at = field.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
   });
+}
+
+// A draft that the person has folded up stays so after a reload.
+function noteFold(details) {
+  for (const form of details.querySelectorAll("form[data-along]")) {
+    const texts = stored(form), { [foldName(form)]: _, ...others } = texts;
+    if (Object.keys(others).length) store(form, details.open ? others : { ...others, [foldName(form)]: "yes" });
+  }
 }
 
 export function update() {
@@ -54,10 +66,13 @@ function sendFirst(event) {
     field.reportValidity();
     return;
   }
-  document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
+  const addOrder = ({ detail: { ctx } }) => {
+    if (ctx.sourceElement !== form) return;
+    document.removeEventListener("htmx:config:request", addOrder);
     ctx.request.body.set("then", submitter.value);
     if (target.elements.hold) ctx.request.body.set("alone", "yes");
-  }, { once: true });
+  };
+  document.addEventListener("htmx:config:request", addOrder);
   form.requestSubmit(form.querySelector("[data-applies]"));
 }
 
@@ -73,6 +88,7 @@ function isUnsent(field) {
   return draft !== undefined && (field.matches("[aria-invalid]") || draft !== original(field));
 }
 
+const foldName = (form) => `${form.elements.hold.value} is folded`;
 const name = (field) => `${field.form.elements.hold.value} ${field.id || field.name}`;
 const value = (field) => (field.type === "checkbox" ? String(field.checked) : field.value);
 

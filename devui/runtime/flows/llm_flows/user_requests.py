@@ -38,7 +38,7 @@ def decisions(answer: Event | None) -> dict[str, ToolConfirmation]:
 
 
 def originals(
-    events: Sequence[Event], agent: str, verdicts: Mapping[str, ToolConfirmation]
+    events: Sequence[Event], agent: str, confirmations: Mapping[str, ToolConfirmation]
 ) -> dict[str, types.FunctionCall]:
     """The calls that the agent's requests were about, by the id of the request."""
     return {
@@ -46,19 +46,19 @@ def originals(
         for event in events
         if event.author == agent
         for call in event.get_function_calls()
-        if call.name == REQUEST_CONFIRMATION and call.id and call.id in verdicts
+        if call.name == REQUEST_CONFIRMATION and call.id and call.id in confirmations
     }
 
 
 def decided_calls(events: Sequence[Event], agent: str) -> dict[str, ToolConfirmation]:
     """The decisions on the agent's calls so far, by the ids of the calls."""
-    verdicts: dict[str, ToolConfirmation] = {}
+    confirmations: dict[str, ToolConfirmation] = {}
     for event in events:
         if event.author == "user":
             with suppress(ValueError, TypeError):  # which has been told when it came
-                verdicts |= decisions(event)
-    calls = originals(events, agent, verdicts)
-    return {call.id or "": verdicts[request_id] for request_id, call in calls.items()}
+                confirmations |= decisions(event)
+    calls = originals(events, agent, confirmations)
+    return {call.id or "": confirmations[request_id] for request_id, call in calls.items()}
 
 
 def _decision(answer: dict[str, Any]) -> ToolConfirmation:

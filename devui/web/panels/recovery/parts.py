@@ -60,6 +60,7 @@ class Resume:
     close_action: str = ""
     close: str = "Mark as stopped"
     """The button that ends it without resuming it."""
+    close_title: str = "End this invocation without resuming it"
     losses: tuple[tuple[str, str], ...] = ()
     """What was held and is gone, a line each."""
     streamed: tuple[str, ...] = ()

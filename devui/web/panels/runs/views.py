@@ -212,16 +212,15 @@ async def answer(request: Request) -> Response:
     fields = {name: str(value) for name, value in form.multi_items()}
     number = whole_number(fields.get("event")) or 0
     question = await question_at(services, session, number, fields.get("call", ""))
+    form_fields = form_of(question.name, question.args, question.event.author).fields
     try:
         await answer_question(services, session, question, fields, actor=actor_of(form))
     except WrongFields as wrong:
-        fields_again = form_of(question.name, question.args, question.event.author).fields
         slot = ask_slot(question.id)
-        return refill(request, services.render, slot, fields_again, entries=fields, wrong=wrong)
+        return refill(request, services.render, slot, form_fields, entries=fields, wrong=wrong)
     if answered_once(question.name) or not HtmxRequest.read(request.headers):
         return acknowledge(request, session.key)
-    again = form_of(question.name, question.args, question.event.author).fields
-    return empty(services.render, ask_slot(question.id), again)
+    return empty(services.render, ask_slot(question.id), form_fields)
 
 
 async def command(request: Request) -> Response:

@@ -24,7 +24,7 @@ from devui.web.security.refusals import NOT_SIGNED_IN, OLD_LINK, Refusals
 from devui.web.services import Services
 from devui.web.text.debuggers import awaited_words, debugger_words
 from devui.web.text.formats import duration, plural
-from devui.web.text.formats import size as told_size
+from devui.web.text.formats import size as size_text
 from devui.web.text.visible import visible
 from devui.wire.standing import Place
 
@@ -249,7 +249,7 @@ def _long(session: SessionRow, size: int) -> Notice | None:
         return None
     return Notice(
         tone="warn",
-        title=f"This session is very long: {session.events:,} events, {told_size(size)}.",
+        title=f"This session is very long: {session.events:,} events, {size_text(size)}.",
         text="Pages stay fast, but agents receive the whole history with each "
         "message. Start a new session, or fork from an earlier event.",
     )

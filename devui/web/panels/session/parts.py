@@ -141,7 +141,7 @@ class Transport:
     action: str
     """The session page; the scrubber is a form that asks it for `event`."""
     ticks: Ticks
-    selection: int | None
+    selected_number: int | None
     """The event the page is as of; None when it follows the newest."""
     value_text: str
     """The scrubber's value in words, for those who hear it."""

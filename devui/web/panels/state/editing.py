@@ -22,7 +22,7 @@ from devui.web.text.visible import visible
 
 Kind = Literal["text", "number", "boolean", "json"]
 _TEMPORARY = "temp:"
-_JSON_STARTS = ("{", "[", '"')
+_LIKE_JSON = ("{", "[", '"')
 """A value that begins so is meant as JSON, and a mistake in it is not a text."""
 
 
@@ -31,7 +31,7 @@ async def state_form(services: Services, session: SessionRow, key: str) -> State
     scope, name = scoped(key)
     state = services.journal.state
     # First: a write that comes between the two is noticed when the form is sent.
-    last_write = await state.last_written(session.key, scope, name) if key else 0
+    last_seq = await state.last_written(session.key, scope, name) if key else 0
     text = await state.value(session.key, scope, name) if key else None
     value = json.loads(text) if text is not None else None
     kind: Kind = "json" if text is None else _kind(value)
@@ -43,7 +43,7 @@ async def state_form(services: Services, session: SessionRow, key: str) -> State
         kind=kind,
         text=value if isinstance(value, str) else json.dumps(value),
         json="" if text is None else json.dumps(value, indent=2, ensure_ascii=False),
-        last_written=last_write,
+        last_written=last_seq,
     )
 
 
@@ -51,8 +51,8 @@ async def change(request: Request) -> Response:
     """Set a state key with an event of the user; refused if it was written after the form was."""
     services, session = await session_of(request)
     form = {name: str(value) for name, value in (await read_form(request)).items()}
-    key, last_write = form.get("key", "").strip(), whole_number(form.get("written"))
-    if last_write is None:
+    key, last_seq = form.get("key", "").strip(), whole_number(form.get("written"))
+    if last_seq is None:
         raise BadRequest("`written` must be the number that the form contained")
     try:
         value = _value(key, form)
@@ -60,7 +60,7 @@ async def change(request: Request) -> Response:
         if not HtmxRequest.read(request.headers):
             raise
         return HTMLResponse(say("#state-error", str(error)), status_code=422)
-    await change_state(services, session, {key: value}, last_written=last_write)
+    await change_state(services, session, {key: value}, last_written=last_seq)
     view = view_of(request.query_params.get("view"))
     return RedirectResponse(session_url(session.key, tab="state", view=view), status_code=303)
 
@@ -88,6 +88,6 @@ def _value(key: str, form: dict[str, str]) -> Any:
     try:
         return parse_typed(text)
     except BadRequest:
-        if how != "either" or text.lstrip().startswith(_JSON_STARTS):
+        if how != "either" or text.lstrip().startswith(_LIKE_JSON):
             raise
         return text.replace("\r\n", "\n")

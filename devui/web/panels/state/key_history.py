@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from devui.debugger.events.preview import preview
-from devui.debugger.history import key_history as told
+from devui.debugger.history import key_history as key_histories
 from devui.debugger.history.blame import ABSENT, Difference, MaybeJson
 from devui.debugger.history.paths import Path, Pin, path_text
 from devui.store.rows import EventRow, SessionRow
@@ -86,7 +86,7 @@ async def pin_bar(
     seq, number = (row.seq, row.number) if row else (_NOW, None)
 
     async def beside(*, back: bool) -> str | None:
-        there = await told.nearest_write(
+        there = await key_histories.nearest_write(
             services.journal.histories, session.key, scoped(pin.key), seq, back=back, path=pin.path
         )
         way = "previous" if back else "next"
@@ -127,7 +127,7 @@ def _crumbs(pin: Pin, links: KeyLinks) -> tuple[Crumb, ...]:
 
 
 async def _earlier(
-    services: Services, session: SessionRow, pin: Pin, history: told.KeyHistory
+    services: Services, session: SessionRow, pin: Pin, history: key_histories.KeyHistory
 ) -> str | None:
     """Where writes are listed that are older than those that were read; "" if no event of this
     session leads there, None if there are none."""
@@ -142,7 +142,7 @@ async def key_history(
     services: Services, session: SessionRow, row: EventRow | None, pin: Pin, *, query: PageQuery
 ) -> KeyHistory:
     """Every write of what is pinned, up to the event that the page is as of."""
-    history = await told.key_history(
+    history = await key_histories.key_history(
         services.journal.histories,
         session.key,
         *scoped(pin.key),
@@ -174,7 +174,7 @@ async def key_history(
     )
 
 
-def _parallel(write: told.KeyWrite) -> set[str]:
+def _parallel(write: key_histories.KeyWrite) -> set[str]:
     """Those who wrote the key at the same time, the writer itself among them."""
     others = {note.by for note in write.overlaps}
     return others | {write.event.author} if others and write.event else others
@@ -186,7 +186,7 @@ def _with_marker(writes: list[KeyWriteItem]) -> tuple[KeyWriteItem, ...]:
     return tuple(replace(write, here=i == here) for i, write in enumerate(writes))
 
 
-def _pieces(history: told.KeyHistory, context: "_Context") -> tuple[KeyPiece, ...]:
+def _pieces(history: key_histories.KeyHistory, context: "_Context") -> tuple[KeyPiece, ...]:
     """Nothing, where all of the value is from one write."""
     if len(history.blame) < 2:
         return ()
@@ -208,7 +208,7 @@ class _Context:
     links: KeyLinks
     row: EventRow | None
 
-    def write(self, write: told.KeyWrite) -> KeyWriteItem:
+    def write(self, write: key_histories.KeyWrite) -> KeyWriteItem:
         """One write with what it changed at the path, or all of what it changed."""
         changes = [
             change
@@ -227,7 +227,7 @@ class _Context:
             later=self._is_later(write),
         )
 
-    def writer(self, write: told.KeyWrite) -> WriterNote:
+    def writer(self, write: key_histories.KeyWrite) -> WriterNote:
         """Who it was, with the way there."""
         row = write.event
         if write.writer == "initial":
@@ -246,7 +246,7 @@ class _Context:
         text = path_text(path)
         return text if not text or text.startswith("[") else f".{text}"
 
-    def _is_later(self, write: told.KeyWrite) -> bool:
+    def _is_later(self, write: key_histories.KeyWrite) -> bool:
         return bool(self.row and write.event and write.event.seq > self.row.seq)
 
     def _change(self, change: Difference) -> KeyChange:

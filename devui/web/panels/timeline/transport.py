@@ -43,7 +43,7 @@ async def transport(
     return Transport(
         action=session_url(session.key),
         ticks=ticks(kinds),
-        selection=number,
+        selected_number=number,
         value_text=_label(kinds, at or number),
         previous_href=link(before),
         next_href=link(after),

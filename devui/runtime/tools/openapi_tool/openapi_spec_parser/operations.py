@@ -57,7 +57,7 @@ class _Resolver:
         self._within: list[str] = []
 
     def resolve(self, node: Any, *, is_needed: bool = False) -> Any:
-        """What stands in the node's place; ValueError if it is `needed` and leads nowhere."""
+        """What stands in the node's place; ValueError if it `is_needed` and leads nowhere."""
         if isinstance(node, list):
             return [self.resolve(item) for item in node]
         if not isinstance(node, dict):
