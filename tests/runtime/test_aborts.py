@@ -148,8 +148,8 @@ async def test_a_tool_that_returns_though_cancelled_keeps_its_result():
             return "done"
 
     agent = LlmAgent(name="agent", model=calling("stubborn"), tools=[stubborn])
-    _, answered, last = await aborted(agent, begun)
-    assert answered.get_function_responses()[0].response == {"result": "done"}
+    _, result, last = await aborted(agent, begun)
+    assert result.get_function_responses()[0].response == {"result": "done"}
     assert last.error_code == ABORTED
 
 

@@ -84,7 +84,7 @@ async def test_an_answer_goes_to_the_agent_and_the_invocation_that_asked():
     runner = runner_of(LlmAgent(name="root", model=ScriptedLlm(rules=[]), sub_agents=[child]))
     session = await runner.session_service.create_session(app_name="app", **WHERE)
     call = types.Part(function_call=types.FunctionCall(id="c1", name="ask", args={}))
-    asked = Event(
+    question = Event(
         author="child",
         invocation_id="e-1",
         branch="b",
@@ -92,11 +92,11 @@ async def test_an_answer_goes_to_the_agent_and_the_invocation_that_asked():
         long_running_tool_ids={"c1"},
     )
     started = Event(author="user", invocation_id="e-1", message="please")
-    for event in (started, asked, spoke("root", invocation_id="e-2")):
+    for event in (started, question, spoke("root", invocation_id="e-2")):
         await runner.session_service.append_event(session, event)
     answer = types.FunctionResponse(id="c1", name="ask", response={"result": 1})
     message = types.Content(role="user", parts=[types.Part(function_response=answer)])
     events = [event async for event in runner.run_async(**WHERE, new_message=message)]
     assert [(e.author, e.invocation_id, e.branch) for e in events] == [("child", "e-1", "b")]
-    answered = (await stored(runner)).events[-2]
-    assert (answered.author, answered.invocation_id, answered.branch) == ("user", "e-1", "b")
+    reply = (await stored(runner)).events[-2]
+    assert (reply.author, reply.invocation_id, reply.branch) == ("user", "e-1", "b")

@@ -203,5 +203,5 @@ async def test_in_a_streamed_run_the_agent_still_answers_whole():
 
     events = await Conversation(caller(AgentTool(agent))).say("ask", STREAMED)
 
-    [answered] = [event for event in events if event.get_function_responses()]
-    assert response_of(answered) == {"result": "It is very sunny indeed."}
+    [result] = [event for event in events if event.get_function_responses()]
+    assert response_of(result) == {"result": "It is very sunny indeed."}

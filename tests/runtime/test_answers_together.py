@@ -26,8 +26,8 @@ class Office:
 
     def answers(self, events):
         calls = [call for event in events for call in event.get_function_calls()]
-        given = {"confirmed": True} if self.needs == "consent" else {"result": "yes"}
-        return [response_part(c.name, c.id, **given) for c in calls if c.name == self.question]
+        response = {"confirmed": True} if self.needs == "consent" else {"result": "yes"}
+        return [response_part(c.name, c.id, **response) for c in calls if c.name == self.question]
 
     def agent(self, name, **fields):
         async def ask() -> str | None:
@@ -66,10 +66,10 @@ class Office:
 async def test_each_of_them_gets_its_answer_and_no_tool_is_run_twice(made, needs, yes, order):
     office = Office(needs)
     conversation = resumable(made(office), yes=yes)
-    asked = office.answers(await conversation.say("go"))
-    assert len(asked) == 2
+    replies = office.answers(await conversation.say("go"))
+    assert len(replies) == 2
 
-    events = await conversation.say(types.UserContent(asked[::order]))
+    events = await conversation.say(types.UserContent(replies[::order]))
 
     texts = {said(event) for event in events if event.author in NAMES}
     assert {"one got yes", "two got yes"} <= texts
@@ -102,9 +102,9 @@ async def test_agents_below_a_workflow_agent_in_a_graph_get_theirs(kind, first, 
     steps = kind(name="steps", sub_agents=agents if first else agents[::-1], **rounds)
     wf = Workflow(name="wf", edges=[("START", steps)])
     conversation = resumable(Workflow(name="all", edges=[("START", wf)]) if deep else wf, yes=yes)
-    asked = office.answers(await conversation.say("go"))
+    replies = office.answers(await conversation.say("go"))
 
-    await conversation.say(types.UserContent(asked))
+    await conversation.say(types.UserContent(replies))
 
     texts = [said(event) for event in conversation.heard if said(event)]
     assert sorted(texts) == ["Here.", "one got yes"]

@@ -256,10 +256,10 @@ async def test_a_pydantic_class_as_tool_tells_what_does_not_fit():
 
 
 async def test_a_consent_is_asked_with_converted_arguments_and_not_for_those_that_do_not_fit():
-    asked = []
+    questions = []
 
     def is_large(amount, day: str) -> bool:
-        asked.append((amount, day))
+        questions.append((amount, day))
         return amount > 100
 
     def pay(amount: Decimal, day: dt.date) -> str:
@@ -269,8 +269,8 @@ async def test_a_consent_is_asked_with_converted_arguments_and_not_for_those_tha
 
     taken = await called(tool, {"amount": "99.5", "day": "2024-01-02"})
     assert taken == {"result": f"paid {Decimal('99.5')!r} {DAY!r}"}
-    assert asked[0] == (Decimal("99.5"), "2024-01-02")
-    asked.clear()
+    assert questions[0] == (Decimal("99.5"), "2024-01-02")
+    questions.clear()
     refused = await called(tool, {"amount": "much", "day": "2024-01-02"})
     assert "- amount" in refused["error"]
-    assert asked == []
+    assert questions == []

@@ -222,13 +222,13 @@ def payer(*needed: AuthConfig, confirmed: str) -> tuple[Agent, list[list[str]]]:
     async def pay(tool_context: ToolContext):
         if confirmed == "first" and tool_context.tool_confirmation is None:
             return tool_context.request_confirmation(hint="Pay?")
-        found = [tool_context.get_auth_response(config) for config in needed]
-        for config, credential in zip(needed, found, strict=True):
+        credentials = [tool_context.get_auth_response(config) for config in needed]
+        for config, credential in zip(needed, credentials, strict=True):
             if credential is None:
                 return tool_context.request_credential(config)
         if confirmed == "last" and tool_context.tool_confirmation is None:
             return tool_context.request_confirmation(hint="Pay?")
-        paid.append([credential.api_key for credential in found])
+        paid.append([credential.api_key for credential in credentials])
         return "paid"
 
     rules = [Rule(after="pay", then=Say("done")), Rule(then=Call("pay"))]
@@ -242,14 +242,14 @@ async def test_what_was_given_for_a_call_stays_while_more_is_asked_for_it(resuma
     other = API_KEY.model_copy(update={"credential_key": "other"})
     agent, paid = payer(API_KEY, other, confirmed=confirmed)
     runner = runner_of(agent, resumable=resumable)
-    events, asked = await run(runner), []
+    events, names = await run(runner), []
     while questions := [call for call in calls(events) if call.name.startswith("adk_request")]:
         [question] = questions
-        asked.append(question.name)
+        names.append(question.name)
         reply = {"confirmed": True} if "confirm" in question.name else api_key(question)
         events = await answer(runner, (question, reply))
     assert paid == [["k-1", "k-1"]]
-    assert len(asked) == 3
+    assert len(names) == 3
 
 
 @BOTH

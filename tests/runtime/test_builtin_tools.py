@@ -244,8 +244,8 @@ async def test_beside_other_tools_an_agent_searches():
     events = await Conversation(root).say("the weather?")
 
     assert said(events[-1]) == "It rains: Rain."
-    asked, searched, _ = (request.config.tools for request in root.model.requests)
-    assert not any(tool.google_search for tool in asked)
+    own_tools, searched, _ = (request.config.tools for request in root.model.requests)
+    assert not any(tool.google_search for tool in own_tools)
     assert [tool.google_search is not None for tool in searched] == [True]
     lonely = agent(tools=[search])
     assert await lonely.canonical_tools() == [search]
@@ -262,9 +262,9 @@ async def test_a_transfer_may_carry_its_reason():
     reason = Call("transfer_to_agent", agent_name="billing", transfer_reason="an invoice")
     desk = LlmAgent(name="desk", model=ScriptedLlm(rules=[Rule(then=reason)]), sub_agents=[billing])
 
-    _, answered, _ = await Conversation(desk).say("my invoice")
+    _, result, _ = await Conversation(desk).say("my invoice")
 
-    assert answered.actions.transfer_reason == "an invoice"
+    assert result.actions.transfer_reason == "an invoice"
 
 
 def test_by_default_a_transfer_has_no_reason():

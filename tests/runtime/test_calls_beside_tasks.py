@@ -62,11 +62,11 @@ class Team:
             root = SequentialAgent(name="steps", sub_agents=[root, tail])
         return resumable(root, yes=checkpoints)
 
-    def told(self) -> dict[str, object]:
+    def responses(self) -> dict[str, object]:
         """What the model of the root knew of its calls in the end."""
         parts = [part for each in self.root.model.requests[-1].contents for part in each.parts]
-        told = [part.function_response for part in parts if part.function_response]
-        return {each.name: each.response for each in told}
+        responses = [part.function_response for part in parts if part.function_response]
+        return {each.name: each.response for each in responses}
 
 
 def asked(conversation: Conversation, name: str = CONFIRM) -> types.FunctionCall:

@@ -201,50 +201,50 @@ async def test_the_history_is_sent_as_messages(server, model):
     [received] = server.received
     assert received.path == "/v1/chat/completions"
     assert received.headers["authorization"] == "Bearer test-key"
-    found = received.body["messages"]
-    assert [message["role"] for message in found] == [
+    messages = received.body["messages"]
+    assert [message["role"] for message in messages] == [
         *("system", "user", "assistant", "tool", "assistant", "user")
     ]
-    assert found[0]["content"] == "Be brief."
-    assert found[1]["content"] == [
+    assert messages[0]["content"] == "Be brief."
+    assert messages[1]["content"] == [
         {"type": "text", "text": "look"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AQ=="}},
     ]
-    [sent] = found[2]["tool_calls"]
+    [sent] = messages[2]["tool_calls"]
     assert (sent["id"], sent["function"]["name"]) == ("a", "find")
     assert json.loads(sent["function"]["arguments"]) == {"q": "é"}
-    assert (found[3]["tool_call_id"], json.loads(found[3]["content"])) == ("a", {"n": 1})
-    assert (found[4]["content"], found[5]["content"]) == ("found", "thanks")
+    assert (messages[3]["tool_call_id"], json.loads(messages[3]["content"])) == ("a", {"n": 1})
+    assert (messages[4]["content"], messages[5]["content"]) == ("found", "thanks")
 
 
 async def test_a_call_without_a_result_gets_a_stand_in(server, model):
     server.answer(says("ok", finish="stop"))
     calling = Content(role="model", parts=[Part(function_call=Call(id="a", name="find", args={}))])
     await ask(model, request(user("go"), calling, user("and?")))
-    found = server.received[0].body["messages"]
-    assert [message["role"] for message in found] == ["user", "assistant", "tool", "user"]
-    assert found[2]["tool_call_id"] == "a"
+    messages = server.received[0].body["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "user"]
+    assert messages[2]["tool_call_id"] == "a"
 
 
 async def test_calls_that_have_no_ids_get_some_by_which_their_results_are_known(server, model):
     server.answer(says("ok", finish="stop"))
-    seen = [Part.from_function_call(name=name, args={}) for name in ("see", "hear", "see")]
+    calls_without_ids = [Part.from_function_call(name=name, args={}) for name in ("see", "hear", "see")]
     results = [("see", "sea"), ("see", "sky"), ("hear", "wind")]
-    told = [Part.from_function_response(name=name, response={"is": what}) for name, what in results]
+    responses = [Part.from_function_response(name=name, response={"is": what}) for name, what in results]
     again = Content(role="model", parts=[Part.from_function_call(name="see", args={})])
     later = Part.from_function_response(name="see", response={"is": "sun"})
 
-    await ask(model, request(Content(role="model", parts=seen), user(*told), again, user(later)))
+    await ask(model, request(Content(role="model", parts=calls_without_ids), user(*responses), again, user(later)))
 
-    sent = server.received[-1].body["messages"]
-    ids = [call["id"] for one in sent for call in one.get("tool_calls") or ()]
-    known = {
+    messages = server.received[-1].body["messages"]
+    ids = [call["id"] for one in messages for call in one.get("tool_calls") or ()]
+    contents = {
         one["tool_call_id"]: json.loads(one["content"])
-        for one in sent
+        for one in messages
         if "content" in one and one["role"] == "tool"
     }
     assert len(set(ids)) == 4
-    assert [known[call_id]["is"] for call_id in ids] == ["sea", "wind", "sky", "sun"]
+    assert [contents[call_id]["is"] for call_id in ids] == ["sea", "wind", "sky", "sun"]
 
 
 async def test_calls_of_a_callback_are_known_by_their_results(server, model):
@@ -254,16 +254,16 @@ async def test_calls_of_a_callback_are_known_by_their_results(server, model):
 
     def at_first(callback_context, llm_request):
         if len(llm_request.contents) == 1:
-            made = [Part.from_function_call(name="look", args={"a": a}) for a in (1, 2)]
-            return LlmResponse(content=Content(role="model", parts=made))
+            calls = [Part.from_function_call(name="look", args={"a": a}) for a in (1, 2)]
+            return LlmResponse(content=Content(role="model", parts=calls))
         return None
 
     server.answer(says("ok", finish="stop"))
     agent = LlmAgent(name="a", model=model, tools=[look], before_model_callback=at_first)
     await InMemoryRunner(agent=agent).run_debug("go", quiet=True)
 
-    asked, *results = server.received[-1].body["messages"][-3:]
-    ids = [call["id"] for call in asked["tool_calls"]]
+    call_message, *results = server.received[-1].body["messages"][-3:]
+    ids = [call["id"] for call in call_message["tool_calls"]]
     assert [one["tool_call_id"] for one in results] == ids
     assert len(set(ids)) == 2
     assert all(ids)
@@ -332,13 +332,13 @@ async def test_a_copy_of_a_model_that_has_answered_asks_by_itself(server):
     server.answer(says("One.", finish="stop"))
     server.answer(says("Two.", finish="stop"))
     first = OpenAILlm(model="test-model", base_url=server.url, api_key="test-key")
-    said = [part.text for part in (await ask(first))[-1].content.parts]
+    texts = [part.text for part in (await ask(first))[-1].content.parts]
     second = copy.deepcopy(first)
     await first.aclose()
 
-    said += [part.text for part in (await ask(second))[-1].content.parts]
+    texts += [part.text for part in (await ask(second))[-1].content.parts]
 
-    assert said == ["One.", "Two."]
+    assert texts == ["One.", "Two."]
     await second.aclose()
 
 
@@ -347,8 +347,8 @@ async def test_who_leaves_in_the_middle_of_an_answer_hangs_up(server, model):
     runner = InMemoryRunner(LlmAgent(name="agent", model=model), app_name="app")
     runner.auto_create_session = True
     how = _config({"streaming_mode": StreamingMode.SSE})
-    said = runner.run_async(user_id="u", session_id="s", new_message=user("go"), run_config=how)
-    async with aclosing(said) as events:
+    run = runner.run_async(user_id="u", session_id="s", new_message=user("go"), run_config=how)
+    async with aclosing(run) as events:
         assert (await anext(events)).partial
     assert await asyncio.to_thread(server.left.wait, PATIENCE), "while the model is still held"
 
@@ -386,11 +386,11 @@ async def test_halves_of_characters_in_a_history_are_spelled_out(server, model):
         app_name="app", user_id="u", session_id="s", state={"it": "i\udce9"}
     )
     for words in ("u\udce9", "again"):
-        said = runner.run_async(user_id="u", session_id="s", new_message=user(words))
-        assert [event.error_message async for event in said][-1] is None
-    told = json.dumps(server.received[-1].body["messages"])
+        run = runner.run_async(user_id="u", session_id="s", new_message=user(words))
+        assert [event.error_message async for event in run][-1] is None
+    messages = json.dumps(server.received[-1].body["messages"])
     for spelled in ("i\\\\udce9", "u\\\\udce9", "f\\\\udce9.txt", "a\\\\ud83d"):
-        assert spelled in told
+        assert spelled in messages
 
 
 async def test_a_refusal_says_what_to_do(server):

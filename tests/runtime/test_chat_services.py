@@ -91,10 +91,10 @@ async def test_only_data_of_a_stream_are_read(server, model):
 
 
 async def test_a_line_of_a_stream_ends_at_a_line_feed_alone(server, model):
-    said = "one\u2028two\x85three"
-    chunk = json.dumps({"choices": [{"delta": {"content": said}}]}, ensure_ascii=False)
+    text = "one\u2028two\x85three"
+    chunk = json.dumps({"choices": [{"delta": {"content": text}}]}, ensure_ascii=False)
     server.send(EVENTS, f"data: {chunk}\r\n\r\n".encode() + STOP)
-    assert (await ask(model, stream=True))[-1].content.parts[0].text == said
+    assert (await ask(model, stream=True))[-1].content.parts[0].text == text
 
 
 async def test_no_tool_is_called_by_an_answer_that_broke_off(server, model):

@@ -56,8 +56,8 @@ async def test_code_is_run_and_the_model_reads_the_result():
     assert result.has_trailing_code_execution_result()
     assert not result.is_final_response()
     assert said(answer) == "It is 42."
-    _, told, output = outline(agent.model.requests[1].contents)
-    assert told == ("model", ["Let me see.\n", "```tool_code\nprint(6 * 7)\n```"])
+    _, reply, output = outline(agent.model.requests[1].contents)
+    assert reply == ("model", ["Let me see.\n", "```tool_code\nprint(6 * 7)\n```"])
     assert output[0] == "user"
     assert output[1][0].startswith("```tool_output\nCode execution result:\n42")
 
@@ -71,7 +71,7 @@ async def test_streamed_code_is_run_once():
 
     events = await Conversation(coder(executor, *rules)).say("6 * 7?", STREAMED)
 
-    assert [given.code for given in executor.asked] == ["print(6 * 7)"]
+    assert [each.code for each in executor.asked] == ["print(6 * 7)"]
     assert said(events[-1]) == "It is 42."
 
 
@@ -92,23 +92,23 @@ async def test_after_two_failures_code_is_no_longer_run():
 
 
 async def test_files_of_the_code_become_artifacts():
-    made = CodeExecutionResult(output_files=[File("plot.png", "cG5n", "image/png")])
-    agent = coder(Table(answers={"print(6 * 7)": made}))
+    code_result = CodeExecutionResult(output_files=[File("plot.png", "cG5n", "image/png")])
+    agent = coder(Table(answers={"print(6 * 7)": code_result}))
     conversation = Conversation(agent)
 
     _, result, _ = await conversation.say("plot")
 
     assert result.actions.artifact_delta == {"plot.png": 0}
     assert "`plot.png`" in result.content.parts[0].code_execution_result.output
-    kept = await conversation.runner.artifact_service.load_artifact(
+    plot = await conversation.runner.artifact_service.load_artifact(
         app_name="app", user_id="user", session_id="s", filename="plot.png"
     )
-    assert kept.inline_data.data == b"png"
+    assert plot.inline_data.data == b"png"
 
 
 async def test_files_without_an_artifact_service_say_what_is_missing():
-    made = CodeExecutionResult(output_files=[File("plot.png", b"png", "image/png")])
-    conversation = Conversation(coder(Table(answers={"print(6 * 7)": made})))
+    code_result = CodeExecutionResult(output_files=[File("plot.png", b"png", "image/png")])
+    conversation = Conversation(coder(Table(answers={"print(6 * 7)": code_result})))
     conversation.runner.artifact_service = None
 
     with pytest.raises(ValueError, match=r"plot\.png.*artifact_service"):
@@ -234,24 +234,24 @@ async def test_data_files_are_looked_at_once_and_are_there_for_the_models_code()
 
     first = [e async for e in runner.run_async(**WHERE, new_message=with_table("How much rain?"))]
 
-    explored, found, _, _, answer = first
+    explored, output, _, _, answer = first
     assert explored.content.parts[1].executable_code.code == code
     assert "data_1_2 = pandas.read_csv('data_1_2.csv')" in code
-    assert found.content.parts[0].code_execution_result.output.strip().endswith("1 row")
+    assert output.content.parts[0].code_execution_result.output.strip().endswith("1 row")
     assert said(answer) == "It is 42."
     [file] = executor.asked[0].input_files
     assert (file.name, file.data()) == ("data_1_2.csv", b"city,rain\nRome,3\n")
     assert executor.asked[1].input_files == [file]
-    told = outline(agent.model.requests[0].contents)
-    assert "data_1_2.csv" in told[0][1][1]
+    contents = outline(agent.model.requests[0].contents)
+    assert "data_1_2.csv" in contents[0][1][1]
     assert agent.model.requests[0].contents[0].parts[1].inline_data is None
-    kept = await stored(runner)
-    assert kept.events[0].content.parts[1].inline_data.data == b"city,rain\nRome,3\n"
-    assert kept.state["_code_execution_context"] == {"processed_input_files": ["data_1_2.csv"]}
+    session = await stored(runner)
+    assert session.events[0].content.parts[1].inline_data.data == b"city,rain\nRome,3\n"
+    assert session.state["_code_execution_context"] == {"processed_input_files": ["data_1_2.csv"]}
 
     second = await run_runner(runner, "And now?")
     assert [said(event) for event in second if said(event)][-1] == "It is 42."
-    assert [asked.code for asked in executor.asked].count(code) == 1
+    assert [each.code for each in executor.asked].count(code) == 1
 
 
 def test_the_context_of_executions_keeps_what_it_is_told():

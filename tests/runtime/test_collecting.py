@@ -20,10 +20,10 @@ def collections_of(objects: int) -> int:
 
     gc.callbacks.append(note)
     try:
-        kept = [[number] for number in range(objects)]
+        lists = [[number] for number in range(objects)]
     finally:
         gc.callbacks.remove(note)
-    assert len(kept) == objects
+    assert len(lists) == objects
     return len(begun)
 
 
@@ -68,8 +68,8 @@ def test_very_many_objects_are_not_looked_at_when_it_goes_on_either():
     try:
         gc.collect()
         with collector_paused():
-            kept = [[number] for number in range(100_000)]
-        assert any(each is kept for each in gc.get_objects(generation=2))
+            lists = [[number] for number in range(100_000)]
+        assert any(each is lists for each in gc.get_objects(generation=2))
     finally:
         gc.freeze()
 
@@ -78,8 +78,8 @@ def test_what_was_frozen_stays_so():
     gc.freeze()
     try:
         with collector_paused():
-            kept = [[number] for number in range(100_000)]
+            lists = [[number] for number in range(100_000)]
         assert gc.get_freeze_count() > 0
-        assert kept
+        assert lists
     finally:
         gc.unfreeze()

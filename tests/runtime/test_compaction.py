@@ -43,9 +43,9 @@ class Counting(BaseEventsSummarizer):
         self.asked = []
 
     async def maybe_summarize_events(self, *, events):
-        said = [text for _, texts in outline([e.content for e in events]) for text in texts]
-        self.asked.append(said)
-        content = answer(f"<{said[0]}+{len(said)}>")
+        event_texts = [text for _, texts in outline([e.content for e in events]) for text in texts]
+        self.asked.append(event_texts)
+        content = answer(f"<{event_texts[0]}+{len(event_texts)}>")
         return summary(events[0].timestamp, events[-1].timestamp, content)
 
 
@@ -145,8 +145,8 @@ async def test_beyond_so_many_tokens_all_but_the_newest_events_are_summed_up():
 
     await talk.say_all("one", "two", "three")
 
-    told, *_, newest = sent(root)
-    assert told.strip("<").startswith("one+")
+    first, *_, newest = sent(root)
+    assert first.strip("<").startswith("one+")
     assert newest == "three"
     assert len(sent(root)) <= 3
 
@@ -180,8 +180,8 @@ async def test_the_agents_model_sums_up_by_default():
 
     await talk.say("Hi")
 
-    [made] = await talk.summaries()
-    assert outline([made.compacted_content]) == [("model", ["Greetings."])]
+    [summary_event] = await talk.summaries()
+    assert outline([summary_event.compacted_content]) == [("model", ["Greetings."])]
     assert sent(root)[0].endswith("user: Hi\nagent: Hello.")
 
 
@@ -215,10 +215,10 @@ async def test_a_model_is_told_of_thoughts_and_tools_but_not_of_credentials():
 
     event = await LlmEventSummarizer(model).maybe_summarize_events(events=events)
 
-    told = model.requests[0].contents[0].parts[0].text
-    assert "user: Hi\na (thought): Hm.\na called look({'at': 'sky'})\nlook returned:" in told
-    assert "characters left out]" in told
-    assert "s3cret" not in told
+    prompt = model.requests[0].contents[0].parts[0].text
+    assert "user: Hi\na (thought): Hm.\na called look({'at': 'sky'})\nlook returned:" in prompt
+    assert "characters left out]" in prompt
+    assert "s3cret" not in prompt
     assert event.actions.compaction.start_timestamp == events[0].timestamp
     assert event.usage_metadata.prompt_token_count > 0
     assert await LlmEventSummarizer(model).maybe_summarize_events(events=[]) is None

@@ -56,19 +56,19 @@ async def asked(agent, *, resumable=False):
 async def test_the_call_waits_and_the_user_is_asked_by_a_function_call(resumable):
     _, events, request = await asked(payer(), resumable=resumable)
     call, question, placeholder = events
-    [made] = call.get_function_calls()
+    [pay_call] = call.get_function_calls()
     assert request.args["originalFunctionCall"] == {
-        "id": made.id,
+        "id": pay_call.id,
         "name": "pay",
         "args": {"amount": 5},
     }
     assert request.args["toolConfirmation"]["confirmed"] is False
     assert question.content.role == "model"
     assert question.long_running_tool_ids == {request.id}
-    assert request.id != made.id
+    assert request.id != pay_call.id
     assert "error" in placeholder.get_function_responses()[0].response
     assert placeholder.actions.skip_summarization
-    assert placeholder.actions.requested_tool_confirmations.keys() == {made.id}
+    assert placeholder.actions.requested_tool_confirmations.keys() == {pay_call.id}
     assert RAN == {}
 
 
@@ -245,14 +245,14 @@ async def test_a_request_that_does_not_fit_the_history_is_refused(change, match)
 
 @BOTH
 async def test_a_call_that_asks_once_more_runs_once_for_each_answer(resumable):
-    given = []
+    payloads = []
 
     def send(tool_context: ToolContext) -> str:
         """Send, if the user agrees twice."""
         consent = tool_context.tool_confirmation
-        given.append(consent and consent.payload)
+        payloads.append(consent and consent.payload)
         if consent is None or consent.payload == 1:
-            tool_context.request_confirmation(hint=f"{len(given)}?", payload=len(given))
+            tool_context.request_confirmation(hint=f"{len(payloads)}?", payload=len(payloads))
             return "waits"
         return "sent"
 
@@ -265,9 +265,9 @@ async def test_a_call_that_asks_once_more_runs_once_for_each_answer(resumable):
     runner, _, request = await asked(agent, resumable=resumable)
     limited = RunConfig(max_llm_calls=5)
     for count in (1, 2):
-        answered = (request, {"confirmed": True, "payload": count})
-        events = await answer(runner, answered, run_config=limited)
-        assert given == [None, 1, 2][: count + 1]
+        reply = (request, {"confirmed": True, "payload": count})
+        events = await answer(runner, reply, run_config=limited)
+        assert payloads == [None, 1, 2][: count + 1]
         request = requests(events)[0] if count == 1 else None
     assert responses(events)[0] == ("send", {"result": "sent"})
 

@@ -56,14 +56,14 @@ def test_contents_of_any_events_can_be_asked_for_by_google_adks_name():
 
 
 def test_contents_are_the_events_own_objects_unless_they_change():
-    said, called = user("hi"), model(call_part("find", "adk-1"))
-    answered = responded(response_part("find", "adk-1"))
+    message, call = user("hi"), model(call_part("find", "adk-1"))
+    response = responded(response_part("find", "adk-1"))
 
-    contents = History(ME).contents([said, called, answered])
+    contents = History(ME).contents([message, call, response])
 
-    assert contents[0] is said.content
+    assert contents[0] is message.content
     assert contents[1].parts[0].function_call.id is None
-    assert called.content.parts[0].function_call.id == "adk-1"
+    assert call.content.parts[0].function_call.id == "adk-1"
 
 
 def test_ids_that_the_model_gave_are_kept():
@@ -112,15 +112,15 @@ def test_other_agents_are_quoted_as_user_contents():
         responded(response_part("find", "adk-1", result=1), author="guide"),
     ]
 
-    told = seen(*events)
+    quotes = seen(*events)
 
-    assert [role for role, _ in told] == ["user", "user"]
-    assert told[0][1] == [
+    assert [role for role, _ in quotes] == ["user", "user"]
+    assert quotes[0][1] == [
         AGENT_PREAMBLE,
         f"[guide] said:\n{quote_agent('Rome it is.')}",
         f"[guide] called the tool `find` with:\n{quote_agent(str({'city': 'Rome'}))}",
     ]
-    assert "[guide] got this from the tool `find`:" in told[1][1][1]
+    assert "[guide] got this from the tool `find`:" in quotes[1][1][1]
 
 
 def test_thoughts_of_other_agents_are_told_when_asked_for():
@@ -156,7 +156,7 @@ def test_media_of_other_agents_are_passed_on():
 
 def test_a_call_that_nobody_answered_is_left_out():
     events = [user("hi"), model("wait", call_part("a", "adk-1"), call_part("b", "adk-2"))]
-    answered = responded(response_part("b", "adk-2", result=2))
+    response = responded(response_part("b", "adk-2", result=2))
 
     assert seen(*events) == [("user", ["hi"]), ("model", ["wait"])]
     assert seen(*events, user("again")) == [
@@ -164,7 +164,7 @@ def test_a_call_that_nobody_answered_is_left_out():
         ("model", ["wait"]),
         ("user", ["again"]),
     ]
-    assert seen(*events, answered)[1:] == [
+    assert seen(*events, response)[1:] == [
         ("model", ["wait", "b()"]),
         ("user", ["b={'result': 2}"]),
     ]

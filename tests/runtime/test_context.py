@@ -122,9 +122,9 @@ def test_requests_to_the_human_belong_to_a_tool_call():
 def test_an_answered_credential_is_found_in_temp_state():
     context, config = Context(invocation()), auth_config()
     assert context.get_auth_response(config) is None
-    answered = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k-1")
-    context.state[f"temp:{config.credential_key}"] = answered
-    assert context.get_auth_response(config) == answered
+    credential = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k-1")
+    context.state[f"temp:{config.credential_key}"] = credential
+    assert context.get_auth_response(config) == credential
 
 
 def test_ui_widgets_are_unique_within_an_event():

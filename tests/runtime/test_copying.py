@@ -41,10 +41,10 @@ def test_an_altered_model_is_what_pydantic_would_copy(
     model: BaseModel, values: dict[str, Any]
 ) -> None:
     before = model.model_copy(deep=True)
-    copied, wanted = copy_with(model, **values), model.model_copy(update=values)
-    assert copied == wanted
-    assert copied.model_fields_set == wanted.model_fields_set
-    assert copied.model_dump() == wanted.model_dump()
+    copy, reference = copy_with(model, **values), model.model_copy(update=values)
+    assert copy == reference
+    assert copy.model_fields_set == reference.model_fields_set
+    assert copy.model_dump() == reference.model_dump()
     assert model == before
 
 
@@ -63,12 +63,12 @@ def test_a_field_of_ones_own_in_the_copy_is_not_in_an_original_without_any():
 
 
 def test_a_renewed_model_is_as_one_made_anew():
-    made, wanted = EventActions.assemble(), EventActions()
-    assert made == wanted
-    assert made.model_fields_set == wanted.model_fields_set
-    assert made.model_dump(exclude_unset=True) == {}
-    made.state_delta["a"] = made.requested_tool_confirmations["b"] = 1
-    made.escalate = True
+    actions, reference = EventActions.assemble(), EventActions()
+    assert actions == reference
+    assert actions.model_fields_set == reference.model_fields_set
+    assert actions.model_dump(exclude_unset=True) == {}
+    actions.state_delta["a"] = actions.requested_tool_confirmations["b"] = 1
+    actions.escalate = True
     assert EventActions.assemble() == EventActions()
     assert EventActions.assemble().model_fields_set == set()
 
@@ -76,9 +76,9 @@ def test_a_renewed_model_is_as_one_made_anew():
 def test_an_event_that_is_made_is_as_one_that_was_validated():
     place = NodeInfo(path="a@1")
     values = {"id": "1", "author": "a", "timestamp": 1.0, "branch": None, "node_info": place}
-    event, wanted = Event.assemble(**values, actions=EventActions()), Event(**values)
-    assert event == wanted
-    assert event.model_fields_set == wanted.model_fields_set | {"actions"}
+    event, reference = Event.assemble(**values, actions=EventActions()), Event(**values)
+    assert event == reference
+    assert event.model_fields_set == reference.model_fields_set | {"actions"}
 
 
 def test_a_filled_model_is_itself_with_values_set():
@@ -115,13 +115,13 @@ def test_ids_are_random_uuids():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes can be forked")
 def test_a_forked_copy_makes_ids_of_its_own():
     new_uuid()
-    heard, told = os.pipe()
+    read_end, write_end = os.pipe()
     if (child := os.fork()) == 0:
-        os.write(told, "\n".join(new_uuid() for _ in range(100)).encode())
+        os.write(write_end, "\n".join(new_uuid() for _ in range(100)).encode())
         os._exit(0)
     os.waitpid(child, 0)
-    os.close(told)
-    theirs = set(os.read(heard, 10_000).decode().split())
-    os.close(heard)
+    os.close(write_end)
+    theirs = set(os.read(read_end, 10_000).decode().split())
+    os.close(read_end)
     assert len(theirs) == 100
     assert theirs.isdisjoint(new_uuid() for _ in range(100))

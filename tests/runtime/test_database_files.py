@@ -29,9 +29,9 @@ async def ids(service: SqliteSessionService) -> list[str]:
 async def kept(path) -> list[str]:
     """The sessions that another program finds at the path."""
     service = SqliteSessionService(path)
-    found = await service.list_sessions(**WHERE)
+    response = await service.list_sessions(**WHERE)
     await service.close()
-    return [session.id for session in found.sessions]
+    return [session.id for session in response.sessions]
 
 
 async def test_a_file_that_was_deleted_is_made_anew(service, tmp_path, caplog):
@@ -113,8 +113,8 @@ async def test_memories_of_a_removed_file(tmp_path):
     path.unlink()
     await service.add_events_to_memory(**WHERE, events=[event])
     other = SqliteMemoryService(path)
-    found = await other.search_memory(**WHERE, query="tea")
-    assert len(found.memories) == 1
+    response = await other.search_memory(**WHERE, query="tea")
+    assert len(response.memories) == 1
     await other.close()
     await service.close()
 

@@ -86,8 +86,8 @@ async def test_each_run_is_appended(path):
     await conversation.say("One")
     await conversation.say("Two", STREAMED)
 
-    said = [entries(each, "user_message")[0]["content"]["parts"] for each in documents(path)]
-    assert said == [[{"text": "One"}], [{"text": "Two"}]]
+    messages = [entries(each, "user_message")[0]["content"]["parts"] for each in documents(path)]
+    assert messages == [[{"text": "One"}], [{"text": "Two"}]]
 
 
 def broken() -> None:
@@ -141,8 +141,8 @@ async def test_of_very_many_runs_that_were_cancelled_the_oldest_are_written_at_o
         turn.cancel()
         await asyncio.wait([turn])
 
-    said = [entries(document, "user_message")[0]["content"] for document in documents(path)]
-    assert [content["parts"][0]["text"] for content in said] == ["Turn 0", "Turn 1", "Turn 2"]
+    messages = [entries(document, "user_message")[0]["content"] for document in documents(path)]
+    assert [content["parts"][0]["text"] for content in messages] == ["Turn 0", "Turn 1", "Turn 2"]
 
 
 async def test_state_and_instruction_can_be_left_out(path):

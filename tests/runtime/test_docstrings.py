@@ -83,8 +83,8 @@ def _silent_fields(owner: ast.ClassDef) -> Iterator[ast.AnnAssign]:
     for node, following in zip(owner.body, [*owner.body[1:], None], strict=True):
         if not isinstance(node, ast.AnnAssign) or "ClassVar" in ast.unparse(node.annotation):
             continue
-        told = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
-        if not ast.unparse(node.target).startswith("_") and not told:
+        has_docstring = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        if not ast.unparse(node.target).startswith("_") and not has_docstring:
             yield node
 
 
@@ -143,8 +143,8 @@ def test_methods_of_classes_that_packages_offer_tell_their_errors(path):
         owner = around[-1]
         if not isinstance(owner, ast.ClassDef) or owner.name not in offered:
             continue
-        told = " ".join(ast.get_docstring(each) or "" for each in (node, owner))
-        untold = {error for error in _raised(node, helpers, frozenset()) if error not in told}
-        if untold and not _is_told_elsewhere(node):
-            silent.append(f"{_place(path)}:{node.lineno} {name}: {', '.join(sorted(untold))}")
+        text = " ".join(ast.get_docstring(each) or "" for each in (node, owner))
+        undocumented = {error for error in _raised(node, helpers, frozenset()) if error not in text}
+        if undocumented and not _is_told_elsewhere(node):
+            silent.append(f"{_place(path)}:{node.lineno} {name}: {', '.join(sorted(undocumented))}")
     assert not silent, "\n".join(silent)

@@ -92,16 +92,16 @@ def test_a_function_that_is_listed_twice_is_refused():
 
 @pytest.mark.parametrize("late", ["a toolset", "an append"])
 async def test_what_is_known_only_in_a_run_is_told_in_the_same_words(late):
-    made = agent(tools=[Bmw.price, *([Later()] if late == "a toolset" else [])])
+    root = agent(tools=[Bmw.price, *([Later()] if late == "a toolset" else [])])
     if late == "an append":
-        made.tools.append(Mercedes.price)
-    conversation = Conversation(made)
+        root.tools.append(Mercedes.price)
+    conversation = Conversation(root)
 
     with pytest.raises(ValueError, match=f"Two tools are named 'price': price .*{HERE}.*{HERE}"):
         await conversation.say("go")
 
     assert conversation.heard[-1].error_code == "DuplicateToolError"
-    assert made.model.requests == []
+    assert root.model.requests == []
 
 
 async def test_one_function_that_two_sources_offer_is_declared_once():
@@ -109,12 +109,12 @@ async def test_one_function_that_two_sources_offer_is_declared_once():
         async def get_tools(self, readonly_context=None):
             return [FunctionTool(Bmw.price)]
 
-    made = agent(tools=[Bmw.price, Same()])
+    root = agent(tools=[Bmw.price, Same()])
 
-    *_, answer = await Conversation(made).say("go")
+    *_, answer = await Conversation(root).say("go")
 
     assert said(answer) == "6000"
-    (tool,) = made.model.requests[0].config.tools
+    (tool,) = root.model.requests[0].config.tools
     assert [each.name for each in tool.function_declarations] == ["price"]
 
 

@@ -64,13 +64,13 @@ def test_a_command_ends_when_who_asked_for_it_is_killed(tmp_path):
 async def test_a_command_ends_when_its_call_is_cancelled(tmp_path):
     environment = LocalEnvironment(working_dir=tmp_path)
     await environment.initialize()
-    asked = asyncio.ensure_future(environment.execute("echo $$ > pid; sleep 600 & sleep 600"))
+    execution = asyncio.ensure_future(environment.execute("echo $$ > pid; sleep 600 & sleep 600"))
     pid = await asyncio.to_thread(pid_in, tmp_path / "pid")
 
-    asked.cancel()
+    execution.cancel()
 
     with pytest.raises(asyncio.CancelledError):
-        await asked
+        await execution
     assert is_over(pid)
     assert tmp_path.exists()
 

@@ -215,11 +215,11 @@ def test_a_value_that_is_nested_too_deeply_costs_no_other_one():
     circle: list = []
     circle.append(circle)
     state = {"good": [1], "deep": nested(300), "deeper": nested(5000), "circle": circle}
-    told = wire(Event(state=state))["actions"]["stateDelta"]
-    assert told["good"] == [1]
-    assert json.dumps(told["deep"]) == 50 * "[" + f'"{nested(250)!r}"' + 50 * "]"
-    assert json.dumps(told["deeper"]) == 50 * "[" + '"<list that is nested too deeply>"' + 50 * "]"
-    assert told["circle"] == ["[[...]]"]
+    delta = wire(Event(state=state))["actions"]["stateDelta"]
+    assert delta["good"] == [1]
+    assert json.dumps(delta["deep"]) == 50 * "[" + f'"{nested(250)!r}"' + 50 * "]"
+    assert json.dumps(delta["deeper"]) == 50 * "[" + '"<list that is nested too deeply>"' + 50 * "]"
+    assert delta["circle"] == ["[[...]]"]
 
 
 def test_all_actions_survive_the_wire():

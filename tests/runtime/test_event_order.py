@@ -124,18 +124,18 @@ async def test_a_time_that_an_agent_gives_its_event_is_left_alone(service, time)
 
 
 async def test_what_is_committed_later_comes_later_where_agents_work_side_by_side(service):
-    made, done = asyncio.Event(), asyncio.Event()
+    event_exists, may_commit = asyncio.Event(), asyncio.Event()
 
     async def slow(ctx):
         event = Event(author="slow", content=said("made first"))
-        made.set()
-        await done.wait()
+        event_exists.set()
+        await may_commit.wait()
         yield event
 
     async def quick(ctx):
-        await made.wait()
+        await event_exists.wait()
         yield Event(author="quick", content=said("committed first"))
-        done.set()
+        may_commit.set()
 
     await service.create_session(**WHERE)
     agents = [Scripted(name="slow", body=slow), Scripted(name="quick", body=quick)]

@@ -68,16 +68,16 @@ async def test_one_invocation_id_stands_on_all_events_of_a_run():
 async def test_a_tool_call_its_result_and_the_final_text():
     conversation = Conversation(booking())
 
-    asked, result, final = await conversation.say("Book a flight to London")
+    call_event, result, final = await conversation.say("Book a flight to London")
 
-    [call] = asked.get_function_calls()
+    [call] = call_event.get_function_calls()
     assert (call.name, call.args) == ("find_airports", {"city": "London"})
-    assert asked.author == result.author == final.author == "TravelAgent"
+    assert call_event.author == result.author == final.author == "TravelAgent"
     [response] = result.get_function_responses()
     assert result.content.role == "user"
     assert (response.name, response.response) == ("find_airports", {"result": ["LHR", "LGW"]})
     assert said(final) == "From where?"
-    assert [event.is_final_response() for event in (asked, result, final)] == [False, False, True]
+    assert [event.is_final_response() for event in (call_event, result, final)] == [False, False, True]
 
 
 async def test_the_id_of_a_call_ties_the_call_the_tool_and_the_result_together():
@@ -91,9 +91,9 @@ async def test_the_id_of_a_call_ties_the_call_the_tool_and_the_result_together()
     both = [Call("look"), Call("look")]
     looking = agent(Rule(after="look", then=Say("Ok.")), Rule(then=both), tools=[look])
 
-    asked, result, _ = await Conversation(looking).say("Look twice")
+    call_event, result, _ = await Conversation(looking).say("Look twice")
 
-    ids = [call.id for call in asked.get_function_calls()]
+    ids = [call.id for call in call_event.get_function_calls()]
     assert len(set(ids)) == 2
     assert all(each.startswith("adk-") for each in ids)
     assert sorted(seen) == sorted(ids)
@@ -127,10 +127,10 @@ async def test_state_and_artifact_alone():
 
     [event] = await conversation.say("verify")
 
-    told = wire(event)
-    assert "content" not in told
-    assert told["actions"]["stateDelta"] == {"user_status": "verified"}
-    assert told["actions"]["artifactDelta"] == {"verification_doc.pdf": 2}
+    body = wire(event)
+    assert "content" not in body
+    assert body["actions"]["stateDelta"] == {"user_status": "verified"}
+    assert body["actions"]["artifactDelta"] == {"verification_doc.pdf": 2}
     assert (await conversation.session()).state == {"user_status": "verified"}
 
 
@@ -143,11 +143,11 @@ async def test_changes_of_a_tool_ride_on_its_result():
 
     keeping = agent(Rule(after="keep", then=Say("Ok.")), Rule(then=Call("keep")), tools=[keep])
 
-    asked, result, final = await Conversation(keeping).say("Keep it")
+    call_event, result, final = await Conversation(keeping).say("Keep it")
 
     assert result.actions.state_delta == {"kept": True}
     assert result.actions.artifact_delta == {"f.txt": 0}
-    assert not asked.actions.state_delta
+    assert not call_event.actions.state_delta
     assert not final.actions.state_delta
 
 
@@ -182,12 +182,12 @@ async def test_transfer():
         sub_agents=[billing],
     )
 
-    asked, handed, final = await Conversation(root).say("My bill")
+    call_event, transfer, final = await Conversation(root).say("My bill")
 
-    [call] = asked.get_function_calls()
+    [call] = call_event.get_function_calls()
     assert (call.name, call.args) == ("transfer_to_agent", {"agent_name": "BillingAgent"})
-    assert handed.actions.transfer_to_agent == "BillingAgent"
-    assert (handed.author, final.author) == ("OrchestratorAgent", "BillingAgent")
+    assert transfer.actions.transfer_to_agent == "BillingAgent"
+    assert (transfer.author, final.author) == ("OrchestratorAgent", "BillingAgent")
 
 
 async def test_escalation():
@@ -215,13 +215,13 @@ async def test_an_error_of_the_model():
 
     [event] = await conversation.say("something bad")
 
-    told = wire(event)
-    assert (told["author"], told["errorCode"], told["errorMessage"]) == (
+    body = wire(event)
+    assert (body["author"], body["errorCode"], body["errorMessage"]) == (
         "LLMAgent",
         "SAFETY",
         "Blocked.",
     )
-    assert "content" not in told
+    assert "content" not in body
     assert event.is_final_response()
 
 
@@ -246,12 +246,12 @@ async def test_a_call_that_takes_long_is_final_and_named():
 
     waiting = agent(Rule(then=Call("wait")), tools=[LongRunningFunctionTool(wait)])
 
-    [asked] = await Conversation(waiting).say("Wait")
+    [call_event] = await Conversation(waiting).say("Wait")
 
-    [call] = asked.get_function_calls()
-    assert asked.long_running_tool_ids == {call.id}
-    assert wire(asked)["longRunningToolIds"] == [call.id]
-    assert asked.is_final_response()
+    [call] = call_event.get_function_calls()
+    assert call_event.long_running_tool_ids == {call.id}
+    assert wire(call_event)["longRunningToolIds"] == [call.id]
+    assert call_event.is_final_response()
 
 
 async def test_the_result_of_code_is_not_final():

@@ -17,7 +17,7 @@ from devui.runtime.features import (
 )
 from tests.kit.oracle import needs_adk, run_adk
 
-_TOLD = """
+_FEATURES = """
 import json
 from google.adk.features import FeatureName, is_feature_enabled
 public = [one for one in FeatureName if not one.name.startswith("_")]
@@ -27,11 +27,11 @@ print(json.dumps({one.name: [one.value, is_feature_enabled(one)] for one in publ
 
 @needs_adk
 def test_features_have_the_names_of_google_adk_and_what_it_does_not_do_is_not_done():
-    told = json.loads(run_adk(_TOLD))
+    theirs = json.loads(run_adk(_FEATURES))
     assert {one.name: one.value for one in FeatureName} == {
-        name: value for name, (value, _) in told.items()
+        name: value for name, (value, _) in theirs.items()
     }
-    assert not [one for one in FeatureName if is_feature_enabled(one) and not told[one.name][1]]
+    assert not [one for one in FeatureName if is_feature_enabled(one) and not theirs[one.name][1]]
 
 
 def test_asking_for_what_is_done_is_silent():

@@ -120,10 +120,10 @@ async def test_parallel_calls_keep_their_order_and_their_ids(server, gemini):
 
     *fragments, whole = await ask(gemini, stream=True)
 
-    shown = fragments[1].get_function_calls()
+    early_calls = fragments[1].get_function_calls()
     calls = whole.get_function_calls()
     assert [one.args for one in calls] == [{"city": "Rome"}, {"city": "Oslo"}]
-    assert [one.id for one in calls] == [one.id for one in shown]
+    assert [one.id for one in calls] == [one.id for one in early_calls]
     assert all(one.id.startswith("adk-") for one in calls)
     assert calls[0].id != calls[1].id
 
@@ -149,8 +149,8 @@ async def test_calls_whose_arguments_arrive_in_pieces_are_put_together(server, g
 
 
 async def test_arguments_that_contradict_each_other_end_no_answer(server, gemini):
-    given = [("$", 1.0), ("$.a", 2.0), ("$.a.b", 3.0), ("$.a[0]", 4.0), ("$.l[20000]", 5.0)]
-    arguments = [{"jsonPath": path, "numberValue": value} for path, value in given]
+    values = [("$", 1.0), ("$.a", 2.0), ("$.a.b", 3.0), ("$.a[0]", 4.0), ("$.l[20000]", 5.0)]
+    arguments = [{"jsonPath": path, "numberValue": value} for path, value in values]
     server.answer(
         chunk({"functionCall": {"name": "plan", "partialArgs": arguments, "willContinue": True}}),
         chunk({"functionCall": {"name": "other", "args": {}}}, finish="STOP"),
@@ -407,9 +407,9 @@ async def test_a_model_that_has_answered_goes_to_another_process(server, gemini)
 
 
 def test_a_client_can_be_had_outside_of_a_run():
-    given = {"project": "p", "location": "l"}
+    place = {"project": "p", "location": "l"}
     assert Gemini(client_kwargs={"api_key": "test-key"}).api_client.vertexai is not True
-    at_google = Gemini(client_kwargs={"vertexai": True, **given})
+    at_google = Gemini(client_kwargs={"vertexai": True, **place})
     assert at_google.capabilities.output_schema_and_tools
 
 

@@ -32,9 +32,9 @@ class Talk:
         self.agent = LlmAgent(
             name="agent", model=self.model, instruction="Be {mood}.", tools=[look]
         )
-        wanted = ContextCacheConfig(**config)
+        cache_config = ContextCacheConfig(**config)
         self.runner = InMemoryRunner(
-            app=App(name="app", root_agent=self.agent, context_cache_config=wanted)
+            app=App(name="app", root_agent=self.agent, context_cache_config=cache_config)
         )
 
     async def begin(self) -> None:
@@ -64,10 +64,10 @@ def server():
 
 @pytest.fixture
 async def talk(server):
-    made = Talk(server)
-    await made.begin()
-    yield made
-    await made.model.api_client.aio.aclose()
+    conversation = Talk(server)
+    await conversation.begin()
+    yield conversation
+    await conversation.model.api_client.aio.aclose()
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -76,10 +76,10 @@ async def test_the_second_request_makes_a_cache_and_the_third_uses_it(talk, stre
     assert "cachedContent" not in first
     assert (talk.told.cache_name, talk.told.contents_count) == (None, 0)
 
-    [(path, kept), (_, second)] = await talk.say(cache("one"), ANSWER, stream=stream)
-    assert (path, kept["ttl"], len(kept["contents"])) == ("cachedContents", "1800s", 2)
-    assert "Be kind." in str(kept["systemInstruction"])
-    assert "look" in str(kept["tools"])
+    [(path, cached), (_, second)] = await talk.say(cache("one"), ANSWER, stream=stream)
+    assert (path, cached["ttl"], len(cached["contents"])) == ("cachedContents", "1800s", 2)
+    assert "Be kind." in str(cached["systemInstruction"])
+    assert "look" in str(cached["tools"])
     assert second["cachedContent"] == "cachedContents/one"
     assert [each["parts"] for each in second["contents"]] == [[{"text": "Well?"}]]
     assert not {"systemInstruction", "tools", "toolConfig"} & second.keys()
@@ -94,10 +94,10 @@ async def test_calls_of_one_invocation_use_the_cache_once(talk):
     await talk.say(ANSWER)
     calls = chunk(call("look", place="here"), finish="STOP", usageMetadata=MANY)
 
-    _, (_, asked), (_, told) = await talk.say(cache("one"), calls, ANSWER)
+    _, (_, first), (_, second) = await talk.say(cache("one"), calls, ANSWER)
 
-    assert [len(body["contents"]) for body in (asked, told)] == [1, 3]
-    assert told["cachedContent"] == "cachedContents/one"
+    assert [len(body["contents"]) for body in (first, second)] == [1, 3]
+    assert second["cachedContent"] == "cachedContents/one"
     assert talk.told.invocations_used == 1
 
 
@@ -116,9 +116,9 @@ async def test_a_cache_that_has_ended_is_made_anew_with_more_in_it(talk):
     await talk.say(ANSWER)
     await talk.say(cache("one", "2001-01-01T00:00:00Z"), ANSWER)
 
-    (path, _), (_, kept), (_, body) = await talk.say(cache("two"), ANSWER)
+    (path, _), (_, cached), (_, body) = await talk.say(cache("two"), ANSWER)
 
-    assert (path, len(kept["contents"]), len(body["contents"])) == ("one", 4, 1)
+    assert (path, len(cached["contents"]), len(body["contents"])) == ("one", 4, 1)
     assert (body["cachedContent"], talk.told.contents_count) == ("cachedContents/two", 4)
 
 

@@ -45,23 +45,23 @@ def test_two_lists_have_as_much_in_common_as_they_begin_with_alike(one, other):
 def test_a_map_that_grows_is_the_same_as_one_made_at_once(lists):
     growing = GrowingMap()
     for given_list, argument in lists:
-        made = growing(lambda member, more: f"{member}{more}", given_list, argument)
-        assert made == [f"{member}{argument}" for member in given_list]
-        made.append("of the caller's own")
+        mapped = growing(lambda member, more: f"{member}{more}", given_list, argument)
+        assert mapped == [f"{member}{argument}" for member in given_list]
+        mapped.append("of the caller's own")
         given_list.append(9)
 
 
 def test_a_map_only_asks_for_what_is_new():
-    asked = []
+    calls = []
     growing = GrowingMap()
     members = [types.Content(role="user", parts=[types.Part(text=str(n))]) for n in range(100)]
-    growing(asked.append, members)
-    asked.clear()
+    growing(calls.append, members)
+    calls.clear()
 
-    growing(asked.append, [*members, members[0]])
-    growing(asked.append, [*members, members[1]])
+    growing(calls.append, [*members, members[0]])
+    growing(calls.append, [*members, members[1]])
 
-    assert [each.parts[0].text for each in asked] == ["0", "1"]
+    assert [each.parts[0].text for each in calls] == ["0", "1"]
 
 
 # The conversation around one that answers once
@@ -322,9 +322,9 @@ def test_data_files_are_found_in_requests_that_grow_as_in_each_alone(batches, en
     for batch in batches:
         contents = [*contents, *batch]
         given_both = [LlmRequest(contents=[*contents, *last]) for _ in range(2)]
-        found = growing.set_aside(given_both[0], CodeExecutorContext(state))
-        expected = DataFiles().set_aside(given_both[1], CodeExecutorContext(other_state))
-        assert found == expected
+        ours = growing.set_aside(given_both[0], CodeExecutorContext(state))
+        reference = DataFiles().set_aside(given_both[1], CodeExecutorContext(other_state))
+        assert ours == reference
         assert given_both[0].contents == given_both[1].contents
 
 
@@ -350,17 +350,17 @@ asked: list[object] = []
 
 
 def planner():
-    said = "/*PLANNING*/ I count. ```tool_code\nprint(1)\n``` /*FINAL_ANSWER*/ One."
+    plan = "/*PLANNING*/ I count. ```tool_code\nprint(1)\n``` /*FINAL_ANSWER*/ One."
     return LlmAgent(
         name="root",
-        model=Recording(rules=[Rule(user="plan", then=Say(said)), Rule(then=Say("Yes."))]),
+        model=Recording(rules=[Rule(user="plan", then=Say(plan)), Rule(then=Say("Yes."))]),
         planner=PlanReActPlanner(),
         code_executor=Silent(error_retry_attempts=2),
     )
 
 
 async def test_a_planner_that_runs_code_is_asked_the_same_by_a_flow_that_has_seen_nothing():
-    told = []
+    requests = []
     for begins_anew in (False, True):
         asked.clear()
         conversation = Conversation(planner())
@@ -371,9 +371,9 @@ async def test_a_planner_that_runs_code_is_asked_the_same_by_a_flow_that_has_see
                 conversation.runner = Runner(
                     app_name="app", agent=planner(), session_service=service
                 )
-        told.append([*asked])
-    assert len(told[0]) >= 4
-    assert told[0] == told[1]
+        requests.append([*asked])
+    assert len(requests[0]) >= 4
+    assert requests[0] == requests[1]
 
 
 # Sessions in turn
@@ -389,9 +389,9 @@ class Holding(list):
 
 def test_what_was_made_of_many_small_sessions_is_kept():
     latest = LatestSessions()
-    made = [latest.of(_session(n), "x", Holding) for n in range(60)]
-    assert all(latest.of(_session(n), "x", Holding) is made[n] for n in range(60))
-    assert latest.of(_session(0), "y", Holding) is not made[0]
+    outlines = [latest.of(_session(n), "x", Holding) for n in range(60)]
+    assert all(latest.of(_session(n), "x", Holding) is outlines[n] for n in range(60))
+    assert latest.of(_session(0), "y", Holding) is not outlines[0]
 
 
 def test_of_large_ones_only_the_latest_are():
@@ -400,12 +400,12 @@ def test_of_large_ones_only_the_latest_are():
         held = latest.of(_session(number), "x", Holding)
         if not held:
             held.extend(range(40_000))
-    kept = [bool(latest.of(_session(number), "x", Holding)) for number in (3, 2, 0)]
-    assert kept == [True, True, False]
+    is_cached = [bool(latest.of(_session(number), "x", Holding)) for number in (3, 2, 0)]
+    assert is_cached == [True, True, False]
 
 
 def test_one_is_kept_however_large_it_is():
     latest = LatestSessions()
-    made = latest.of(_session(1), "x", Holding)
-    made.extend(range(1_000_000))
-    assert latest.of(_session(1), "x", Holding) is made
+    largest = latest.of(_session(1), "x", Holding)
+    largest.extend(range(1_000_000))
+    assert latest.of(_session(1), "x", Holding) is largest

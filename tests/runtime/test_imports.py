@@ -18,9 +18,9 @@ ROOT = Path(devui.runtime.__file__).parent
 
 
 def packages() -> list[str]:
-    found = {path.parent for path in ROOT.rglob("*.py")}
+    folders = {path.parent for path in ROOT.rglob("*.py")}
     return sorted(
-        ".".join(("devui", "runtime", *folder.relative_to(ROOT).parts)) for folder in found
+        ".".join(("devui", "runtime", *folder.relative_to(ROOT).parts)) for folder in folders
     )
 
 
@@ -92,22 +92,22 @@ def test_classes_can_be_imported_from_where_google_adk_imports_them():
             continue
         if getattr(borrower, name, None) is None:  # as plugins write it: `base_plugin.BaseTool`
             missing.append(path)
-        found: dict[str, object] = {}
+        namespace: dict[str, object] = {}
         try:
-            exec(f"from {borrower.__name__} import {name}", found)
+            exec(f"from {borrower.__name__} import {name}", namespace)
         except ImportError:
             missing.append(path)
         else:
-            assert found[name] is getattr(importlib.import_module(at_home), name), path
+            assert namespace[name] is getattr(importlib.import_module(at_home), name), path
     assert not missing, "put these into devui/runtime/import_paths.py"
 
 
 def printed(code: str, *arguments: str) -> str:
     """What a program prints, which must print no errors."""
     command = [sys.executable, "-c", code, *arguments]
-    told = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert not told.stderr
-    return told.stdout
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert not process.stderr
+    return process.stdout
 
 
 def test_a_borrowed_name_is_the_class_itself():
@@ -172,8 +172,8 @@ print(path, open(path).read().count("for the file"))
 
 def test_logs_and_variables_can_be_set_up_as_in_google_adks_samples(tmp_path):
     path = tmp_path / "agents_log" / "agent.now.log"
-    told = f"Logs go to {path}\none other given\n{path} 1\n"
-    assert printed(LOGGED, str(tmp_path)) == told
+    output = f"Logs go to {path}\none other given\n{path} 1\n"
+    assert printed(LOGGED, str(tmp_path)) == output
 
 
 def test_every_package_can_be_imported_first():

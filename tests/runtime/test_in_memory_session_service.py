@@ -20,8 +20,8 @@ async def opened(state: dict | None = None, **kwargs) -> tuple[InMemorySessionSe
 
 
 async def reread(service: InMemorySessionService, **config) -> Session:
-    wanted = GetSessionConfig(**config) if config else None
-    session = await service.get_session(**WHERE, session_id="s", config=wanted)
+    get_config = GetSessionConfig(**config) if config else None
+    session = await service.get_session(**WHERE, session_id="s", config=get_config)
     assert session is not None
     return session
 
@@ -224,20 +224,20 @@ keys = st.sampled_from(["a", "b", "user:c", "app:d", "temp:e"])
 @given(deltas=st.lists(st.dictionaries(keys, st.integers() | st.none(), max_size=4), max_size=8))
 async def test_the_stored_state_is_the_fold_of_the_deltas(deltas):
     service, session = await opened()
-    folded: dict = {}
+    state: dict = {}
     for delta in deltas:
         await service.append_event(session, Event(state=delta))
-        folded.update(delta)
-    assert session.state == folded
-    kept = {k: v for k, v in folded.items() if not k.startswith("temp:")}
-    assert (await reread(service)).state == kept
+        state.update(delta)
+    assert session.state == state
+    stored_state = {k: v for k, v in state.items() if not k.startswith("temp:")}
+    assert (await reread(service)).state == stored_state
 
 
 @pytest.mark.filterwarnings("ignore:Await the method")
 def test_code_that_cannot_await_has_the_same_methods():
     service, where = InMemorySessionService(), {"app_name": "app", "user_id": "u"}
-    made = service.create_session_sync(**where, state={"a": 1}, session_id="s")
-    assert made.state == {"a": 1}
+    session = service.create_session_sync(**where, state={"a": 1}, session_id="s")
+    assert session.state == {"a": 1}
     assert service.get_session_sync(**where, session_id="s").id == "s"
     assert [each.id for each in service.list_sessions_sync(**where).sessions] == ["s"]
     service.delete_session_sync(**where, session_id="s")

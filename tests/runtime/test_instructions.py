@@ -17,9 +17,9 @@ def agent(**fields):
 
 async def system_instruction(instruction, state=None, **fields):
     """What the model gets to read, without the sentence about the agent's identity."""
-    made = agent(instruction=instruction, **fields)
-    await Conversation(made, state=state).say("hi")
-    text = made.model.requests[0].config.system_instruction
+    root = agent(instruction=instruction, **fields)
+    await Conversation(root, state=state).say("hi")
+    text = root.model.requests[0].config.system_instruction
     return text.rpartition("\n\nYou are an agent;")[0]
 
 
@@ -72,8 +72,8 @@ async def test_a_state_key_named_lbrace_is_filled_in_like_any_other():
 
 
 async def test_an_artifact_is_inserted_by_its_name():
-    made = agent(instruction="Read: {artifact.notes.txt} {artifact.none?}")
-    conversation = Conversation(made)
+    root = agent(instruction="Read: {artifact.notes.txt} {artifact.none?}")
+    conversation = Conversation(root)
     await conversation.runner.artifact_service.save_artifact(
         app_name="app",
         user_id="user",
@@ -84,7 +84,7 @@ async def test_an_artifact_is_inserted_by_its_name():
 
     await conversation.say("hi")
 
-    sent = made.model.requests[0].config.system_instruction
+    sent = root.model.requests[0].config.system_instruction
     assert sent.startswith("Read: {city} stays \n\n")
 
 
@@ -117,36 +117,36 @@ async def test_the_roots_global_instruction_goes_first_for_every_agent():
 
 
 async def test_a_root_without_a_model_has_no_global_instruction():
-    made = agent(instruction="Be brief.")
+    child = agent(instruction="Be brief.")
 
     class Wrapper(BaseAgent):
         async def _run_async_impl(self, ctx):
-            async for event in made.run_async(ctx):
+            async for event in child.run_async(ctx):
                 yield event
 
-    await Conversation(Wrapper(name="root", sub_agents=[made])).say("hi")
+    await Conversation(Wrapper(name="root", sub_agents=[child])).say("hi")
 
-    assert made.model.requests[0].config.system_instruction.startswith("Be brief.\n\n")
+    assert child.model.requests[0].config.system_instruction.startswith("Be brief.\n\n")
 
 
 async def test_identity_tells_name_and_description():
-    made = agent(description="Knows the way.")
+    root = agent(description="Knows the way.")
 
-    await Conversation(made).say("hi")
+    await Conversation(root).say("hi")
 
-    text = made.model.requests[0].config.system_instruction
+    text = root.model.requests[0].config.system_instruction
     assert '"guide"' in text
     assert '"Knows the way."' in text
 
 
 async def test_with_a_static_instruction_the_other_one_goes_before_the_users_words():
-    made = agent(static_instruction="Never {change}.", instruction="Now in {city}.")
-    conversation = Conversation(made, state=STATE)
+    root = agent(static_instruction="Never {change}.", instruction="Now in {city}.")
+    conversation = Conversation(root, state=STATE)
 
     await conversation.say("hi")
     await conversation.say("and now?")
 
-    request = made.model.requests[1]
+    request = root.model.requests[1]
     assert request.config.system_instruction.startswith("Never {change}.\n\n")
     brief = outline(request.contents)
     assert [role for role, _ in brief] == ["user", "model", "user", "user"]
@@ -159,11 +159,11 @@ async def test_files_of_a_static_instruction_become_contents():
     static = types.Content(
         role="user", parts=[types.Part(text="See the map."), types.Part(inline_data=blob)]
     )
-    made = agent(static_instruction=static)
+    root = agent(static_instruction=static)
 
-    await Conversation(made).say("hi")
+    await Conversation(root).say("hi")
 
-    request = made.model.requests[0]
+    request = root.model.requests[0]
     assert request.config.system_instruction.startswith(
         "See the map.\n\n[See inline_data_0 (image/png)]"
     )

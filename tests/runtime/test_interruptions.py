@@ -50,11 +50,11 @@ async def test_after_any_interruption_the_next_message_works(first):
 async def anything(played: InterruptedSession, random: Random, *, begun: bool) -> None:
     """Say something, answer or resume, in an interruption."""
     interrupter = Interrupter.of(random, TROUBLES, random.choice([4, 12, 40]))
-    asked = await played.open()
-    choices = ["words", *["answer"] * 3 * bool(asked), *["resume"] * 2 * played.resumable]
+    questions = await played.open()
+    choices = ["words", *["answer"] * 3 * bool(questions), *["resume"] * 2 * played.resumable]
     choice = random.choice(choices) if begun else "words"
     if choice == "answer":
-        await played.answer(interrupter, asked[random.choice(sorted(asked))])
+        await played.answer(interrupter, questions[random.choice(sorted(questions))])
     elif choice == "resume":
         await played.run(interrupter, invocation_id=await played.latest())
     else:
@@ -65,18 +65,18 @@ async def anything(played: InterruptedSession, random: Random, *, begun: bool) -
 
 async def to_the_end(played: InterruptedSession, random: Random) -> None:
     """Go on undisturbed until all that was begun with the latest words is done."""
-    said = ""
+    words = ""
     for _ in range(MESSAGES):
-        asked = await played.open()
-        if asked:
-            await played.answer(Interrupter(), asked[random.choice(sorted(asked))])
+        questions = await played.open()
+        if questions:
+            await played.answer(Interrupter(), questions[random.choice(sorted(questions))])
         else:
-            said = ""
+            words = ""
             await played.run(Interrupter(), new_message=WORDS)
-        said += played.heard()
+        words += played.heard()
         assert not played.wrong, played.story
         assert played.outcome == "ended", played.story
-        done = all(f"{head} is done" in said for head in played.tree.heads)
+        done = all(f"{head} is done" in words for head in played.tree.heads)
         if done and not await played.open():
             return
     pytest.fail(str(played.story))
@@ -91,12 +91,12 @@ async def test_a_run_that_is_lost_comes_to_its_end_when_it_is_resumed(first):
         await played.begin()
         await resumed_to_the_end(played, random, interruptions=random.randint(1, 4))
         assert not played.wrong, played.story
-        told = await played.told()
+        counts = await played.told()
         times = 2 if played.tree.around == "rounds" else 1
-        assert {head: told[head] for head in played.tree.heads} == dict.fromkeys(
+        assert {head: counts[head] for head in played.tree.heads} == dict.fromkeys(
             played.tree.heads, times
         ), played.story
-        assert max(told.values()) == times, (told, played.story)
+        assert max(counts.values()) == times, (counts, played.story)
 
 
 async def resumed_to_the_end(
@@ -107,11 +107,11 @@ async def resumed_to_the_end(
     for number in range(1, MESSAGES):
         assert not played.wrong, played.story
         interrupter = loss(random) if number < interruptions else Interrupter()
-        asked = await played.open()
+        questions = await played.open()
         if played.outcome != "ended":
             await played.run(interrupter, invocation_id=await played.latest())
-        elif asked:
-            await played.answer(interrupter, asked[random.choice(sorted(asked))])
+        elif questions:
+            await played.answer(interrupter, questions[random.choice(sorted(questions))])
         else:
             return
     pytest.fail(str(played.story))

@@ -24,13 +24,13 @@ def _answer() -> Event:
 
 def test_the_users_latest_answer_is_found_without_reading_a_long_session_or_a_long_turn():
     history = [Event(author="user", invocation_id="old"), Event(author="a", invocation_id="old")]
-    said = _answer()
-    events, latest = Counted([*history * 500, said]), LatestAnswer()
-    assert latest.among(events, "now") is said
+    answer = _answer()
+    events, latest = Counted([*history * 500, answer]), LatestAnswer()
+    assert latest.among(events, "now") is answer
     assert events.reads == 1
     for _ in range(500):
         events.append(Event(author="a", invocation_id="now"))
-        assert latest.among(events, "now") is said
+        assert latest.among(events, "now") is answer
     assert events.reads == 501
     another = _answer()
     events.append(another)

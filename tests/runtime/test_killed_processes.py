@@ -31,18 +31,18 @@ async def session_in(runner):
 
 def told(events) -> list[str]:
     """What was done, whoever came first."""
-    found = []
+    lines = []
     for event in events:
         parts = event.content.parts if event.content else []
-        said = [
+        contents = [
             part.text
             or (part.function_call and part.function_call.name)
             or part.function_response.response
             for part in parts
         ]
         progress = event.actions.agent_state or event.actions.end_of_agent
-        found.append(f"{event.author} at {event.branch}: {said} {progress}")
-    return sorted(found)
+        lines.append(f"{event.author} at {event.branch}: {contents} {progress}")
+    return sorted(lines)
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,8 @@ async def test_another_process_brings_what_a_killed_one_left_to_the_same_end(
 ):
     assert play(tree, tmp_path / "s.db", after) == -signal.SIGKILL
     runner = runner_on(tree, str(tmp_path / "s.db"))
-    left = await session_in(runner)
-    events = runner.run_async(**WHERE, invocation_id=left.events[-1].invocation_id)
+    session_before = await session_in(runner)
+    events = runner.run_async(**WHERE, invocation_id=session_before.events[-1].invocation_id)
     async with aclosing(events):
         assert [event async for event in events]
     session = await session_in(runner)

@@ -316,5 +316,5 @@ def test_parameters_have_the_places_and_defaults_of_google_adk():
 
 @needs_adk
 def test_the_version_is_that_of_google_adk():
-    told = run_adk("import importlib.metadata as m; print(m.version('google-adk'))")
-    assert told.strip() == devui.runtime.__version__
+    version = run_adk("import importlib.metadata as m; print(m.version('google-adk'))")
+    assert version.strip() == devui.runtime.__version__

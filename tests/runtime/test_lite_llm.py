@@ -31,7 +31,7 @@ def user(*parts):
     return Content(role="user", parts=[Part(text=p) if isinstance(p, str) else p for p in parts])
 
 
-async def sent(name, *contents, given=None, cache=None, **config):
+async def sent(name, *contents, options=None, cache=None, **config):
     """All that reaches litellm of one request."""
     client = Listening()
     request = LlmRequest(
@@ -39,7 +39,7 @@ async def sent(name, *contents, given=None, cache=None, **config):
         config=types.GenerateContentConfig(**config),
         cache_config=cache,
     )
-    model = LiteLlm(name, llm_client=client, **(given or {}))
+    model = LiteLlm(name, llm_client=client, **(options or {}))
     async for _ in model.generate_content_async(request):
         pass
     return client.asked[0]
@@ -80,9 +80,9 @@ def budget(tokens):
     ],
 )
 async def test_a_wish_for_thinking_is_told_in_the_words_of_the_provider(name, wish, asked):
-    found = await sent(name, **thinking(**wish))
+    request = await sent(name, **thinking(**wish))
     words = ("thinking", "reasoning_effort")
-    assert {word: found[word] for word in words if word in found} == asked
+    assert {word: request[word] for word in words if word in request} == asked
 
 
 async def test_a_planner_makes_claude_think():
@@ -96,21 +96,21 @@ async def test_a_planner_makes_claude_think():
 
 async def test_thinking_leaves_room_for_the_answer_and_what_claude_refuses_with_it_out():
     config = thinking(thinking_budget=5000) | {"temperature": 0.2, "top_k": 3, "top_p": 0.5}
-    found = await sent(CLAUDE, max_output_tokens=2000, **config)
-    assert found["thinking"]["budget_tokens"] == 1999
-    assert not {"temperature", "top_k", "top_p"} & set(found)
+    request = await sent(CLAUDE, max_output_tokens=2000, **config)
+    assert request["thinking"]["budget_tokens"] == 1999
+    assert not {"temperature", "top_k", "top_p"} & set(request)
     small = await sent(CLAUDE, max_output_tokens=1000, **config)
     assert "thinking" not in small
     assert small["temperature"] == 0.2
 
 
 async def test_the_request_s_wish_takes_the_place_of_the_object_s():
-    given = {"reasoning_effort": "low", "max_tokens": 5000}
-    found = await sent(CLAUDE, given=given, **thinking(thinking_budget=4000))
-    assert "reasoning_effort" not in found
-    assert found["thinking"]["budget_tokens"] == 4000
-    kept = await sent(CLAUDE, given=given, **thinking(include_thoughts=True))
-    assert kept["reasoning_effort"] == "low"
+    options = {"reasoning_effort": "low", "max_tokens": 5000}
+    with_budget = await sent(CLAUDE, options=options, **thinking(thinking_budget=4000))
+    assert "reasoning_effort" not in with_budget
+    assert with_budget["thinking"]["budget_tokens"] == 4000
+    without_budget = await sent(CLAUDE, options=options, **thinking(include_thoughts=True))
+    assert without_budget["reasoning_effort"] == "low"
 
 
 SIGNED = {
@@ -152,8 +152,8 @@ async def test_claude_gets_its_signed_thoughts_back_with_the_result(stream, incl
     [whole] = [event for event in events if not event.partial and event.get_function_calls()]
     assert whole.content.parts[0].thought_signature == b"sig"
     fragments = [part for event in events if event.partial for part in event.content.parts]
-    shown = [part.text for part in fragments if part.thought]
-    assert shown == (["h", "m"] if stream and include else [])
+    thoughts = [part.text for part in fragments if part.thought]
+    assert thoughts == (["h", "m"] if stream and include else [])
 
 
 async def test_thoughts_that_nobody_wants_are_left_out():
@@ -161,8 +161,8 @@ async def test_thoughts_that_nobody_wants_are_left_out():
     model = LiteLlm(CLAUDE, llm_client=Listening(answer))
     config = types.GenerateContentConfig(**thinking(include_thoughts=False))
     request = LlmRequest(contents=[user("q")], config=config)
-    [found] = [one async for one in model.generate_content_async(request)]
-    assert [part.text for part in found.content.parts] == ["hi"]
+    [response] = [one async for one in model.generate_content_async(request)]
+    assert [part.text for part in response.content.parts] == ["hi"]
 
 
 @pytest.mark.parametrize(
@@ -196,24 +196,24 @@ class Free(BaseModel):
 
 
 async def test_a_shape_is_asked_for_strictly():
-    found = (await sent("openai/m", response_schema=Out))["response_format"]["json_schema"]
-    assert (found["name"], found["strict"]) == ("Out", True)
-    assert found["schema"]["required"] == ["inner", "x"]
-    assert found["schema"]["additionalProperties"] is False
-    assert found["schema"]["$defs"]["Inner"]["additionalProperties"] is False
+    schema = (await sent("openai/m", response_schema=Out))["response_format"]["json_schema"]
+    assert (schema["name"], schema["strict"]) == ("Out", True)
+    assert schema["schema"]["required"] == ["inner", "x"]
+    assert schema["schema"]["additionalProperties"] is False
+    assert schema["schema"]["$defs"]["Inner"]["additionalProperties"] is False
     assert Out.model_json_schema()["required"] == ["x"]
 
 
 @pytest.mark.parametrize("shape", [Free, list[Out]])
 async def test_a_shape_that_cannot_be_strict_is_sent_as_it_is(shape):
-    found = (await sent("openai/m", response_schema=shape))["response_format"]["json_schema"]
-    assert "strict" not in found
-    assert "additionalProperties" not in found["schema"]
+    schema = (await sent("openai/m", response_schema=shape))["response_format"]["json_schema"]
+    assert "strict" not in schema
+    assert "additionalProperties" not in schema["schema"]
 
 
 async def test_gemini_has_another_place_for_a_shape():
-    found = (await sent(GEMINI, response_schema=Out))["response_format"]
-    assert found == {"type": "json_object", "response_schema": Out.model_json_schema()}
+    response_format = (await sent(GEMINI, response_schema=Out))["response_format"]
+    assert response_format == {"type": "json_object", "response_schema": Out.model_json_schema()}
     ready = {"type": "json_object"}
     assert (await sent("openai/m", response_schema=ready))["response_format"] == ready
 
@@ -288,10 +288,10 @@ async def test_options_of_the_request_reach_litellm():
         retry_options=types.HttpRetryOptions(attempts=3),
         extra_body={"q": 1},
     )
-    given = {"extra_headers": {"Y": "2"}}
-    found = await sent("openai/m", given=given, http_options=options)
-    assert found["extra_headers"] == {"X": "1", "Y": "2"}
-    assert (found["timeout"], found["num_retries"], found["extra_body"]) == (3, 3, {"q": 1})
+    extra = {"extra_headers": {"Y": "2"}}
+    request = await sent("openai/m", options=extra, http_options=options)
+    assert request["extra_headers"] == {"X": "1", "Y": "2"}
+    assert (request["timeout"], request["num_retries"], request["extra_body"]) == (3, 3, {"q": 1})
 
 
 async def test_a_cache_is_marked():
@@ -299,8 +299,8 @@ async def test_a_cache_is_marked():
         (60, {"type": "ephemeral"}),
         (3600, {"type": "ephemeral", "ttl": "1h"}),
     ):
-        found = await sent(CLAUDE, cache=ContextCacheConfig(ttl_seconds=seconds))
-        first, last = found["cache_control_injection_points"]
+        request = await sent(CLAUDE, cache=ContextCacheConfig(ttl_seconds=seconds))
+        first, last = request["cache_control_injection_points"]
         assert first == {"location": "message", "role": "system", "control": control}
         assert last == {"location": "message", "index": -1, "control": control}
     assert "cache_control_injection_points" not in await sent(CLAUDE)
@@ -311,9 +311,9 @@ async def test_what_a_tool_returns_is_told_and_services_own_tools_are_handed_on(
     tool = types.FunctionDeclaration(name="f", description="D.", response_json_schema=shape)
     own = types.Tool(google_search=types.GoogleSearch())
     tools = (await sent(GEMINI, tools=[types.Tool(function_declarations=[tool]), own]))["tools"]
-    said = tools[0]["function"]["description"]
-    assert said.startswith("D.\n")
-    assert json.dumps(shape, sort_keys=True, separators=(",", ":")) in said
+    description = tools[0]["function"]["description"]
+    assert description.startswith("D.\n")
+    assert json.dumps(shape, sort_keys=True, separators=(",", ":")) in description
     assert tools[1] == {"googleSearch": {}}
 
 
@@ -321,9 +321,9 @@ async def test_functions_in_the_older_form_go_alone():
     tool = types.FunctionDeclaration(name="f")
     choice = types.ToolConfig(function_calling_config=types.FunctionCallingConfig(mode="ANY"))
     config = {"tools": [types.Tool(function_declarations=[tool])], "tool_config": choice}
-    found = await sent("openai/m", given={"functions": [{"name": "g"}]}, **config)
-    assert (found["tools"], found["functions"]) == (None, [{"name": "g"}])
-    assert "tool_choice" not in found
+    request = await sent("openai/m", options={"functions": [{"name": "g"}]}, **config)
+    assert (request["tools"], request["functions"]) == (None, [{"name": "g"}])
+    assert "tool_choice" not in request
 
 
 async def test_a_user_who_says_nothing_is_heard():
@@ -336,8 +336,8 @@ async def test_gemma_has_a_role_of_its_own_for_results():
     calling = Content(role="model", parts=[Part(function_call=Call(id="1", name="f", args={}))])
     result = user(Part(function_response=types.FunctionResponse(id="1", name="f", response={})))
     for name, role in (("ollama_chat/gemma4", "tool_responses"), ("openai/gemma-4", "tool")):
-        found = await sent(name, user("q"), calling, result)
-        assert [one["role"] for one in found["messages"]] == ["user", "assistant", role]
+        request = await sent(name, user("q"), calling, result)
+        assert [one["role"] for one in request["messages"]] == ["user", "assistant", role]
 
 
 @pytest.mark.parametrize(

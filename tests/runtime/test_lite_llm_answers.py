@@ -24,15 +24,15 @@ QUESTION = [types.UserContent("q")]
 async def test_the_sources_of_an_answer_and_cached_tokens_are_kept():
     class Searching(Listening):
         async def acompletion(self, *args, **more):
-            found = await super().acompletion(*args, **more)
-            found.vertex_ai_grounding_metadata = [{"webSearchQueries": ["rain"]}]
-            found.usage = litellm.Usage(prompt_tokens=9, cache_read_input_tokens=4)
-            return found
+            response = await super().acompletion(*args, **more)
+            response.vertex_ai_grounding_metadata = [{"webSearchQueries": ["rain"]}]
+            response.usage = litellm.Usage(prompt_tokens=9, cache_read_input_tokens=4)
+            return response
 
     model = LiteLlm("gemini/gemini-2.5-flash", llm_client=Searching())
-    [found] = [one async for one in model.generate_content_async(LlmRequest(contents=QUESTION))]
-    assert found.grounding_metadata.web_search_queries == ["rain"]
-    assert found.usage_metadata.cached_content_token_count == 4
+    [response] = [one async for one in model.generate_content_async(LlmRequest(contents=QUESTION))]
+    assert response.grounding_metadata.web_search_queries == ["rain"]
+    assert response.usage_metadata.cached_content_token_count == 4
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -42,9 +42,9 @@ async def test_thoughts_that_nobody_counted_are_no_number(stream):
         usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
         server.answer(says("Hello.", finish="stop") | {"usage": usage})
         model = LiteLlm("openai/m", api_base=server.url, api_key="k")
-        asked = model.generate_content_async(LlmRequest(contents=QUESTION), stream=stream)
-        *_, found = [one async for one in asked]
-    assert found.usage_metadata.thoughts_token_count is None
+        responses = model.generate_content_async(LlmRequest(contents=QUESTION), stream=stream)
+        *_, response = [one async for one in responses]
+    assert response.usage_metadata.thoughts_token_count is None
 
 
 @pytest.mark.parametrize("name", ["openai/m", "ollama_chat/m", "anthropic/m"])
@@ -55,9 +55,9 @@ async def test_a_stream_without_an_answer_is_an_error(name, media, body):
     with ChatServer() as server:
         server.send(media, body)
         model = LiteLlm(name, api_base=server.url, api_key="k")
-        asked = model.generate_content_async(LlmRequest(contents=QUESTION), stream=True)
+        responses = model.generate_content_async(LlmRequest(contents=QUESTION), stream=True)
         with pytest.raises(ChatCompletionError, match=f"{name} gave no answer.*{media}"):
-            [one async for one in asked]
+            [one async for one in responses]
 
 
 async def test_an_answer_without_choices_is_an_error():
@@ -73,9 +73,9 @@ async def test_an_answer_that_says_nothing_is_one(stream):
     with ChatServer() as server:
         server.answer(says("", finish="stop"))
         model = LiteLlm("openai/m", api_base=server.url, api_key="k")
-        asked = model.generate_content_async(LlmRequest(contents=QUESTION), stream=stream)
-        [found] = [one async for one in asked]
-    assert found.finish_reason == types.FinishReason.STOP
+        responses = model.generate_content_async(LlmRequest(contents=QUESTION), stream=stream)
+        [response] = [one async for one in responses]
+    assert response.finish_reason == types.FinishReason.STOP
 
 
 def calls_of(response):
@@ -87,8 +87,8 @@ async def answered(answer, *tools):
     config = types.GenerateContentConfig(tools=[types.Tool(function_declarations=declared)])
     model = LiteLlm("ollama_chat/llama3", llm_client=Listening(answer))
     request = LlmRequest(contents=QUESTION, config=config)
-    [found] = [one async for one in model.generate_content_async(request)]
-    return found
+    [response] = [one async for one in model.generate_content_async(request)]
+    return response
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ async def answered(answer, *tools):
 )
 async def test_arguments_are_read_however_a_model_writes_objects(arguments):
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
-    found = await answered({"content": None, "tool_calls": [call]}, "f")
-    assert calls_of(found) == [("f", {"a": True, "b": "it's"})]
-    assert found.error_code is None
+    response = await answered({"content": None, "tool_calls": [call]}, "f")
+    assert calls_of(response) == [("f", {"a": True, "b": "it's"})]
+    assert response.error_code is None
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ async def test_arguments_are_read_however_a_model_writes_objects(arguments):
 )
 async def test_what_is_no_object_is_an_error(arguments):
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
-    found = await answered({"content": None, "tool_calls": [call]}, "f")
-    assert (calls_of(found), found.error_code) == ([], "MALFORMED_FUNCTION_CALL")
+    response = await answered({"content": None, "tool_calls": [call]}, "f")
+    assert (calls_of(response), response.error_code) == ([], "MALFORMED_FUNCTION_CALL")
 
 
 BEGIN, END = "<\uff5ctool\u2581call\u2581begin\uff5c>", "<\uff5ctool\u2581call\u2581end\uff5c>"
@@ -133,13 +133,13 @@ FRAMED = f"<\uff5ctool\u2581calls\u2581begin\uff5c>{MARKED}<\uff5ctool\u2581call
     ],
 )
 async def test_a_call_of_a_tool_may_be_written_into_the_text(text, rest):
-    found = await answered({"content": text}, "f")
-    assert calls_of(found) == [("f", {"a": 1})]
-    assert [part.text for part in found.content.parts if part.text] == rest
+    response = await answered({"content": text}, "f")
+    assert calls_of(response) == [("f", {"a": 1})]
+    assert [part.text for part in response.content.parts if part.text] == rest
 
 
 @pytest.mark.parametrize("tools", [(), ("g",)])
 async def test_texts_that_call_no_tool_of_the_request_stay_texts(tools):
     for text in ('{"name": "f", "arguments": {"a": 1}}', FRAMED):
-        found = await answered({"content": text}, *tools)
-        assert (calls_of(found), found.content.parts[0].text) == ([], text)
+        response = await answered({"content": text}, *tools)
+        assert (calls_of(response), response.content.parts[0].text) == ([], text)

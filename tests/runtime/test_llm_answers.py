@@ -235,12 +235,12 @@ async def test_a_model_that_ends_with_a_fragment_ends_the_turn(caplog):
 
 async def test_a_model_in_reserve_is_asked_with_what_no_copy_can_be_made_of():
     context = ssl.create_default_context()
-    asked = []
+    contexts = []
 
     class Asked(BaseLlm):
         async def generate_content_async(self, llm_request, stream=False):
-            asked.append(llm_request.config.http_options.client_args["verify"])
-            if len(asked) == 1:
+            contexts.append(llm_request.config.http_options.client_args["verify"])
+            if len(contexts) == 1:
                 raise ServerError(503, {"error": {"message": "down", "status": "UNAVAILABLE"}})
             yield LlmResponse(content=types.ModelContent("Here."))
 
@@ -254,4 +254,4 @@ async def test_a_model_in_reserve_is_asked_with_what_no_copy_can_be_made_of():
     events = await Conversation(agent).say("Hello")
 
     assert events[-1].content.parts[0].text == "Here."
-    assert asked == [context, context]
+    assert contexts == [context, context]

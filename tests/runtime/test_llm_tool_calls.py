@@ -152,8 +152,8 @@ async def test_half_of_a_character_in_a_key_is_spelled_out():
 
     _, response, _ = await Conversation(agent).say("go")
 
-    told = response.get_function_responses()[0].response
-    assert told == {"caf\\udce9.txt": {"bytes": 3}}
+    result = response.get_function_responses()[0].response
+    assert result == {"caf\\udce9.txt": {"bytes": 3}}
 
 
 async def test_what_json_cannot_hold_becomes_its_repr():

@@ -37,10 +37,10 @@ def pay(amount: int) -> str:
 
 def steps(number: int, step: types.Part, *, fails_at: int | None = None) -> Rule:
     """So many answers alike, and then words; one of them may fail."""
-    made = count(1)
+    numbers = count(1)
 
     def answer(last: types.Part) -> types.Part:
-        this = next(made)
+        this = next(numbers)
         if this == fails_at:
             raise ConnectionError("offline")
         return step.model_copy(deep=True) if this < number else say("done")
@@ -55,10 +55,10 @@ def looker(number: int, name: str = "root", **fields: Any) -> BaseAgent:
 
 
 def payer(number: int) -> BaseAgent:
-    made, rule = count(), steps(number, call("look", what="it"))
+    numbers, rule = count(), steps(number, call("look", what="it"))
 
     def answer(last: types.Part) -> types.Part:
-        return rule(last) if next(made) else call("pay", amount=5)
+        return rule(last) if next(numbers) else call("pay", amount=5)
 
     tools = [look, FunctionTool(pay, require_confirmation=True)]
     return agent("root", answer, tools=tools)
@@ -114,10 +114,10 @@ async def _run(runner: InMemoryRunner, **what: Any) -> list[Event]:
 def _next(events: list[Event]) -> dict[str, Any]:
     """How an invocation goes on that asks something, or has failed."""
     for event in events:
-        for asked in event.get_function_calls():
-            if asked.name == "adk_request_confirmation":
+        for question in event.get_function_calls():
+            if question.name == "adk_request_confirmation":
                 response = types.FunctionResponse(
-                    id=asked.id, name=asked.name, response={"confirmed": True}
+                    id=question.id, name=question.name, response={"confirmed": True}
                 )
                 part = types.Part(function_response=response)
                 return {"new_message": types.Content(role="user", parts=[part])}

@@ -265,13 +265,13 @@ def service(request, tmp_path, histories, counter, monkeypatch) -> BaseSessionSe
 
 
 def _answered(turn: Turn, events: list[Event]) -> types.Content:
-    [asked] = [c for e in events for c in e.get_function_calls() if c.name == turn.asks]
+    [question] = [c for e in events for c in e.get_function_calls() if c.name == turn.asks]
     answer = turn.answer
     if turn.asks == "adk_request_credential":
         key = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k-1")
-        given = key.model_dump(mode="json", by_alias=True, exclude_none=True)
-        answer = {**asked.args["authConfig"], "exchangedAuthCredential": given}
-    response = types.FunctionResponse(id=asked.id, name=asked.name, response=answer)
+        credential = key.model_dump(mode="json", by_alias=True, exclude_none=True)
+        answer = {**question.args["authConfig"], "exchangedAuthCredential": credential}
+    response = types.FunctionResponse(id=question.id, name=question.name, response=answer)
     return types.Content(role="user", parts=[types.Part(function_response=response)])
 
 
@@ -345,9 +345,9 @@ class Walked(list[Event]):
             yield event
 
     def __getitem__(self, place: Any) -> Any:
-        found = super().__getitem__(place)
-        Walked.count += len(found) if isinstance(place, slice) else 1
-        return found
+        items = super().__getitem__(place)
+        Walked.count += len(items) if isinstance(place, slice) else 1
+        return items
 
 
 class Walking(InMemorySessionService):
@@ -361,8 +361,8 @@ class Walking(InMemorySessionService):
 def looks(last: types.Part) -> types.Part:
     """Look so many times, one after another, as the question asks for."""
     response = last.function_response
-    left = int(response.response["seen"]) - 1 if response else int(last.text)
-    return call("look", what=str(left)) if left else say("done")
+    remaining = int(response.response["seen"]) - 1 if response else int(last.text)
+    return call("look", what=str(remaining)) if remaining else say("done")
 
 
 async def walked(events: int, steps: int, began: float) -> int:

@@ -33,14 +33,14 @@ async def asked(toolset, *calls, instruction="", state=None):
 
 async def test_a_model_reads_resources_for_one_request():
     toolset = McpToolset(connection_params=STDIO, use_mcp_resources=True)
-    wanted = Call("load_mcp_resource", resource_names=["today", "dot", "gone"])
-    requests, _ = await asked(toolset, wanted)
+    call = Call("load_mcp_resource", resource_names=["today", "dot", "gone"])
+    requests, _ = await asked(toolset, call)
     assert '["today", "dot"]' in requests[0].config.system_instruction
-    shown = [content.parts for content in requests[1].contents[3:]]
-    assert [parts[0].text for parts in shown] == ["Resource today is:", "Resource dot is:"]
-    assert shown[0][1].text == "Buy milk."
-    assert shown[1][1].inline_data.data == b"\x89PNG"
-    assert shown[1][1].inline_data.mime_type == "image/png"
+    resources = [content.parts for content in requests[1].contents[3:]]
+    assert [parts[0].text for parts in resources] == ["Resource today is:", "Resource dot is:"]
+    assert resources[0][1].text == "Buy milk."
+    assert resources[1][1].inline_data.data == b"\x89PNG"
+    assert resources[1][1].inline_data.mime_type == "image/png"
 
 
 async def test_resources_and_artifacts_are_asked_for_at_once():
@@ -61,8 +61,8 @@ async def test_resources_and_artifacts_are_asked_for_at_once():
     agent = LlmAgent(name="a", model=model, tools=[save, load_artifacts, toolset])
     async with InMemoryRunner(agent=agent) as runner:
         await runner.run_debug("go", quiet=True)
-    shown = [part.text for content in model.requests[-1].contents[-2:] for part in content.parts]
-    assert shown == ["Artifact note.txt is:", "Call Ann.", "Resource today is:", "Buy milk."]
+    texts = [part.text for content in model.requests[-1].contents[-2:] for part in content.parts]
+    assert texts == ["Artifact note.txt is:", "Call Ann.", "Resource today is:", "Buy milk."]
 
 
 async def test_resources_are_listed_and_read_by_name():
@@ -93,16 +93,16 @@ async def test_a_prompt_without_words_is_no_instruction():
 
 
 async def test_progress_is_told_to_a_callback_or_to_one_made_for_the_call():
-    told = []
+    progress_calls = []
 
     async def tell(progress, total, message):
-        told.append((progress, total, message))
+        progress_calls.append((progress, total, message))
 
     [worked] = await responses(
         McpToolset(connection_params=STDIO, progress_callback=tell), Call("work", steps=2)
     )
     assert text(worked) == "worked"
-    assert told == [(1, 2, "step 1"), (2, 2, "step 2")]
+    assert progress_calls == [(1, 2, "step 1"), (2, 2, "step 2")]
 
     def make(tool_name, *, callback_context, **more):
         async def keep(progress, total, message):
@@ -130,8 +130,8 @@ async def test_a_result_is_shown_by_the_servers_page_and_tells_its_sources():
         events = await runner.run_debug("go", quiet=True)
     assert seen == [["weather"]]
     [response] = events[1].get_function_responses()
-    told = response.response["meta"]
-    assert told["adk_grounding_metadata"] == {"web_search_queries": ["weather"]}
+    meta = response.response["meta"]
+    assert meta["adk_grounding_metadata"] == {"web_search_queries": ["weather"]}
     [widget] = events[1].actions.render_ui_widgets
     assert (widget.provider, widget.id) == ("mcp", response.id)
     assert widget.payload["resource_uri"] == "ui://chart"
@@ -151,8 +151,8 @@ async def test_a_server_may_ask_the_model_and_the_user():
     toolset = McpToolset(
         connection_params=STDIO, sampling_callback=sample, elicitation_callback=elicit
     )
-    [said] = await responses(toolset, Call("ask_model", question="Is it?"))
-    assert text(said) == "Is it? Yes."
+    [answer] = await responses(toolset, Call("ask_model", question="Is it?"))
+    assert text(answer) == "Is it? Yes."
     [chosen] = await responses(toolset, Call("ask_user", question="Which?"))
     assert text(chosen) == "blue"
 

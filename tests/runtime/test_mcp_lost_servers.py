@@ -52,9 +52,9 @@ async def test_a_result_that_is_not_what_was_said_is_an_error_for_the_model():
 
 
 async def test_a_call_that_cannot_be_sent_takes_no_other_with_it():
-    [sent, kept] = await responses(odd(), Call("hang", n="\ud83d"), Call("mumble"))
+    [sent, other] = await responses(odd(), Call("hang", n="\ud83d"), Call("mumble"))
     assert r"'\ud83d' contains a lone surrogate" in sent["error"]
-    assert text(kept) == "well"
+    assert text(other) == "well"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -66,12 +66,12 @@ async def test_a_call_over_http_is_given_as_long_as_events_are(kind):
 
 
 async def test_a_server_that_was_given_up_is_gone_when_its_toolset_is_closed():
-    def left() -> list[psutil.Process]:
-        found = []
+    def children() -> list[psutil.Process]:
+        matches = []
         for child in psutil.Process().children(recursive=True):
             with suppress(psutil.Error):  # it has just ended
-                found += [child] if mark in child.cmdline() else []
-        return found
+                matches += [child] if mark in child.cmdline() else []
+        return matches
 
     mark = "deaf"
     deaf = mcp.StdioServerParameters(
@@ -81,9 +81,9 @@ async def test_a_server_that_was_given_up_is_gone_when_its_toolset_is_closed():
     toolset = McpToolset(connection_params=params)
     with pytest.raises(ConnectionError, match=r"within 0\.2 seconds"):
         await toolset.get_tools()
-    assert left()
+    assert children()
     await toolset.close()
-    assert not left()
+    assert not children()
 
 
 def port_of(url: str) -> str:
@@ -124,8 +124,8 @@ async def test_a_server_that_died_between_two_calls_is_started_anew_for_the_seco
 async def test_a_call_that_the_server_may_have_got_is_not_repeated(tmp_path):
     mark = tmp_path / "mark"
     toolset = McpToolset(connection_params=STDIO)
-    [left] = await responses(toolset, Call("leave", mark=str(mark)))
-    assert left["error"].startswith("The MCP tool 'leave' failed:")
+    [response] = await responses(toolset, Call("leave", mark=str(mark)))
+    assert response["error"].startswith("The MCP tool 'leave' failed:")
     assert mark.read_text() == "left "
 
 
@@ -172,19 +172,19 @@ async def test_connections_that_nobody_has_used_for_long_are_closed(monkeypatch,
             header_provider=lambda context: {"X-Token": next(tokens)},
         )
         tokens = iter("ab")
-        [told] = await responses(toolset, Call("header", name="x-token"), after_tool_callback=count)
-    assert (text(told), open_then) == ("b", [left])
+        [token] = await responses(toolset, Call("header", name="x-token"), after_tool_callback=count)
+    assert (text(token), open_then) == ("b", [left])
 
 
 async def test_what_gives_headers_may_give_none_and_its_errors_are_told_to_the_model():
-    given: list = [None, None]
+    headers: list = [None, None]
     with served("http") as url:
         toolset = McpToolset(
             connection_params=StreamableHTTPConnectionParams(url=url, timeout=60),
-            header_provider=lambda context: given.pop(0),
+            header_provider=lambda context: headers.pop(0),
         )
         [added] = await responses(toolset, Call("add", a=1, b=1))
-        given.append(None)  # for the list of tools
+        headers.append(None)  # for the list of tools
         [failed] = await responses(toolset, Call("fail"))
     assert text(added) == "2"
     assert failed["error"].startswith("The MCP tool 'fail' failed: pop from empty list")

@@ -28,18 +28,18 @@ class Server(BaseHTTPRequestHandler):
     """A server that lists its tools for who has the token, and refuses to be called."""
 
     def do_POST(self):
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.headers.get("Authorization") != "Bearer right":
             self.answer(401, "application/json", b'{"error": "invalid_token"}')
-        elif asked["method"] == "tools/call":
-            self.answer(*REFUSALS[asked["params"]["name"]])
-        elif "id" not in asked:
+        elif request["method"] == "tools/call":
+            self.answer(*REFUSALS[request["params"]["name"]])
+        elif "id" not in request:
             self.answer(202, "text/plain", b"")
         else:
-            found = {"tools": TOOLS}
-            if asked["method"] == "initialize":
-                found = {**INITIALIZED, "protocolVersion": asked["params"]["protocolVersion"]}
-            whole = {"jsonrpc": "2.0", "id": asked["id"], "result": found}
+            result = {"tools": TOOLS}
+            if request["method"] == "initialize":
+                result = {**INITIALIZED, "protocolVersion": request["params"]["protocolVersion"]}
+            whole = {"jsonrpc": "2.0", "id": request["id"], "result": result}
             self.answer(200, "application/json", json.dumps(whole).encode())
 
     def do_GET(self):
@@ -89,5 +89,5 @@ async def test_a_server_that_lets_nobody_in_is_told_with_its_status_and_words(to
 )
 async def test_a_call_that_is_refused_is_told_with_its_status_and_words(toolset, name, said):
     tool = next(one for one in await toolset.get_tools() if one.name == name)
-    found = await tool.run_async(args={}, tool_context=None)
-    assert found["error"].endswith(said)
+    response = await tool.run_async(args={}, tool_context=None)
+    assert response["error"].endswith(said)

@@ -124,8 +124,8 @@ async def test_names_of_the_runtime_are_left_out_and_descriptions_fenced(caplog)
     [tool] = model.requests[0].config.tools
     names = [one.name for one in tool.function_declarations]
     assert names == ALL
-    told = (await toolset.get_tools())[0]._get_declaration()
-    assert told.description == "Add two numbers.", "its own words, where no model reads them"
+    declaration = (await toolset.get_tools())[0]._get_declaration()
+    assert declaration.description == "Add two numbers.", "its own words, where no model reads them"
     await toolset.close()
     begin, words, end = tool.function_declarations[0].description.split("\n")
     assert (begin[:9], words, end[:7]) == ("<<<BEGIN_", "Add two numbers.", "<<<END_")
@@ -159,8 +159,8 @@ async def test_a_server_that_dies_is_an_error_and_started_anew():
     answers = [Rule(after=name, then=Say("done")) for name in ("leave", "add")]
     async with InMemoryRunner(agent=agent(toolset, *answers, *rules)) as runner:
         events = await runner.run_debug(["go", "again"], quiet=True)
-    [left, added] = [r.response for event in events for r in event.get_function_responses()]
-    assert left["error"].startswith("The MCP tool 'leave' failed:")
+    [leave, added] = [r.response for event in events for r in event.get_function_responses()]
+    assert leave["error"].startswith("The MCP tool 'leave' failed:")
     assert text(added) == "2"
 
 
@@ -169,8 +169,8 @@ async def test_a_server_elsewhere_that_dies_is_an_error_and_holds_up_no_run(kind
     params = StreamableHTTPConnectionParams if kind == "http" else SseConnectionParams
     with served(kind) as url:
         toolset = McpToolset(connection_params=params(url=url, timeout=60))
-        [left] = await responses(toolset, Call("leave"))
-    assert left["error"].startswith("The MCP tool 'leave' failed:")
+        [response] = await responses(toolset, Call("leave"))
+    assert response["error"].startswith("The MCP tool 'leave' failed:")
 
 
 @pytest.mark.parametrize(
@@ -240,17 +240,17 @@ async def test_headers_and_credentials_are_sent(http_url):
 @pytest.mark.parametrize("kind", [StreamableHTTPConnectionParams, SseConnectionParams])
 @pytest.mark.parametrize("library", ["httpx", "httpx2"])
 async def test_a_client_of_ones_own_may_be_of_httpx_or_httpx2(http_url, sse_url, kind, library):
-    given, clients = [], pytest.importorskip(library)
+    timeouts, clients = [], pytest.importorskip(library)
 
     def make(headers=None, timeout=None, auth=None):
-        given.append((timeout.connect, timeout.read))
+        timeouts.append((timeout.connect, timeout.read))
         return clients.AsyncClient(headers=headers, timeout=timeout, auth=auth)
 
     url = http_url if kind is StreamableHTTPConnectionParams else sse_url
     toolset = McpToolset(connection_params=kind(url=url, timeout=60, httpx_client_factory=make))
     [added] = await responses(toolset, Call("add", a=1, b=2))
     assert text(added) == "3"
-    assert given == [(60, 300)]
+    assert timeouts == [(60, 300)]
 
 
 async def test_a_call_may_need_the_users_consent():
@@ -279,7 +279,7 @@ async def test_lists_that_nobody_can_use_again_are_not_kept(http_url):
     params = StreamableHTTPConnectionParams(url=http_url, timeout=60)
     tokens = iter(range(100))
     invocation = InvocationContext(session_service=None, session=None, invocation_id="i")
-    for seconds, kept in ((None, 0), (0.001, 1), (60, 3)):
+    for seconds, size in ((None, 0), (0.001, 1), (60, 3)):
         toolset = McpToolset(
             connection_params=params,
             header_provider=lambda _: {"Authorization": f"Bearer {next(tokens)}"},
@@ -288,7 +288,7 @@ async def test_lists_that_nobody_can_use_again_are_not_kept(http_url):
         for _ in range(3):
             await toolset.get_tools(ReadonlyContext(invocation))
             await asyncio.sleep(0.002)
-        assert len(toolset._tool_list_cache) == kept
+        assert len(toolset._tool_list_cache) == size
         await toolset.close()
 
 
@@ -306,7 +306,7 @@ def test_how_a_server_is_reached_is_checked_at_once(params):
 def test_a_toolset_tells_what_it_was_given():
     scheme = APIKey(**{"in": "header", "name": "X-Key"})
     credential = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k")
-    given = {
+    settings = {
         "connection_params": STDIO,
         "errlog": sys.stdout,
         "auth_scheme": scheme,
@@ -314,8 +314,8 @@ def test_a_toolset_tells_what_it_was_given():
         "require_confirmation": True,
         "header_provider": lambda context: {},
     }
-    toolset = McpToolset(**given)
-    assert {name: getattr(toolset, name) for name in given} == given
+    toolset = McpToolset(**settings)
+    assert {name: getattr(toolset, name) for name in settings} == settings
 
 
 async def test_a_copy_of_a_request_has_the_tools_of_the_same_server():

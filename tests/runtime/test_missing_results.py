@@ -23,9 +23,9 @@ def job(number: int) -> None:
 
 async def run(runner, message) -> list:
     part = types.Part(text=message) if isinstance(message, str) else message
-    said = types.Content(role="user", parts=[part])
+    content = types.Content(role="user", parts=[part])
     where = {"user_id": "u", "session_id": "s"}
-    return [event async for event in runner.run_async(**where, new_message=said)]
+    return [event async for event in runner.run_async(**where, new_message=content)]
 
 
 @pytest.fixture
@@ -39,19 +39,19 @@ async def say():
         runner = InMemoryRunner(agent=root)
         runner.auto_create_session = True
 
-        async def said(message, answer=OK) -> tuple[list, list]:
+        async def send(message, answer=OK) -> tuple[list, list]:
             server.received.clear()
             server.answer(answer)
             events = await run(runner, message)
             return server.received[-1].body["contents"], events
 
-        yield said
+        yield send
         await model.api_client.aio.aclose()
 
 
 def told(content) -> list:
-    found = [part["functionResponse"] for part in content["parts"] if "functionResponse" in part]
-    return [each["response"] for each in found]
+    responses = [part["functionResponse"] for part in content["parts"] if "functionResponse" in part]
+    return [each["response"] for each in responses]
 
 
 async def test_a_user_may_go_on_while_a_job_waits(say):
@@ -110,13 +110,13 @@ def test_nothing_is_lost_and_each_call_has_a_response_behind_it(said):
     whole = with_all_results(said)
 
     assert with_all_results(whole) == whole
-    kept = [part for each in whole for part in each.parts if not is_stand_in(part)]
-    assert kept == [part for each in said for part in each.parts]
+    own_parts = [part for each in whole for part in each.parts if not is_stand_in(part)]
+    assert own_parts == [part for each in said for part in each.parts]
     turns = [list(turn) for _, turn in groupby(whole, lambda each: each.role)]
     for turn, following in zip_longest(turns, turns[1:], fillvalue=[]):
-        made, got = calls_of(turn), responses_of(following)
-        assert len(made) <= len(got)
-        assert {call.name for call in made} <= {response.name for response in got}
+        calls, results = calls_of(turn), responses_of(following)
+        assert len(calls) <= len(results)
+        assert {call.name for call in calls} <= {response.name for response in results}
 
 
 def calls_of(turn) -> list[types.FunctionCall]:

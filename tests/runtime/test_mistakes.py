@@ -41,14 +41,14 @@ def calls(name, **args):
 def _table(kind: str) -> dict[str, tuple[str, str]]:
     """Apps and what is told of them, by the name of the mistake."""
     text = (Path(__file__).parent / "data" / "mistakes.txt").read_text(encoding="utf-8")
-    found = {}
+    apps = {}
     for section in text.split("\n=== ")[1:]:
         title, _, rest = section.partition("\n")
         when, _, name = title.partition(": ")
-        body, _, told = rest.partition("\n--- told\n")
+        body, _, message = rest.partition("\n--- told\n")
         if when == kind:
-            found[name] = f"{body}\n", told.strip()
-    return found
+            apps[name] = f"{body}\n", message.strip()
+    return apps
 
 
 IMPORTING, RUNNING = _table("imported"), _table("run")
@@ -89,14 +89,14 @@ async def _run(loaded):
 
 @pytest.mark.parametrize("mistake", IMPORTING)
 async def test_a_mistake_is_told_when_the_app_is_imported(app, mistake):
-    body, told = IMPORTING[mistake]
-    assert await app(body, runs=False) == told
+    body, message = IMPORTING[mistake]
+    assert await app(body, runs=False) == message
 
 
 @pytest.mark.parametrize("mistake", RUNNING)
 async def test_a_mistake_is_told_when_the_agent_runs(app, mistake):
-    body, told = RUNNING[mistake]
-    assert await app(body, runs=True) == told
+    body, message = RUNNING[mistake]
+    assert await app(body, runs=True) == message
 
 
 NAMESAKE = """\

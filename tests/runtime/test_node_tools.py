@@ -43,12 +43,12 @@ async def opened(*tools, resumable=False, **fields):
 async def said(runner, message=None, **how):
     """What a run gives: texts, and the outputs of nodes."""
     content = types.UserContent(message) if isinstance(message, str) else message
-    given = []
+    values = []
     async for event in runner.run_async(**WHO, new_message=content, **how):
         parts = (event.content.parts if event.content else None) or []
-        given += [part.text for part in parts if part.text]
-        given += [] if event.output is None else [event.output]
-    return given
+        values += [part.text for part in parts if part.text]
+        values += [] if event.output is None else [event.output]
+    return values
 
 
 def reply(question, value):

@@ -96,8 +96,8 @@ def authenticated(url: str, config: AuthConfig, **kwargs) -> AuthenticatedFuncti
 
 
 def api(url: str, token: str) -> dict:
-    answered = httpx.get(f"{url}/api/1", headers={"Authorization": f"Bearer {token}"})
-    return {"status": answered.status_code, "with": token}
+    response = httpx.get(f"{url}/api/1", headers={"Authorization": f"Bearer {token}"})
+    return {"status": response.status_code, "with": token}
 
 
 @pytest.mark.parametrize("make", [by_hand, authenticated])
@@ -109,8 +109,8 @@ async def test_a_login_becomes_a_token(url, make, name):
     [(_, read)] = responses(later)
     assert read["status"] == 200
     assert read["with"] == given_by(url, name)[-1]["token"]
-    kept = (await stored(runner)).model_dump_json()
-    assert "s-3cret" not in kept
+    session = (await stored(runner)).model_dump_json()
+    assert "s-3cret" not in session
     assert read["with"] not in str((await stored(runner)).state)
 
 
@@ -141,10 +141,10 @@ async def test_a_login_with_another_state_is_refused_before_its_code_is_used(url
 async def test_a_code_that_was_used_is_refused_and_the_user_asked_again(url, make, caplog):
     runner = runner_with(make(url, config_of(code_flow(url))))
     request = await ask(runner)
-    answered = login(request)
-    await answer(runner, (request, answered))
+    reply = login(request)
+    await answer(runner, (request, reply))
     request = await ask(runner)
-    old = dict(parse(answered["exchangedAuthCredential"]["oauth2"]["authResponseUri"]))
+    old = dict(parse(reply["exchangedAuthCredential"]["oauth2"]["authResponseUri"]))
     state = request.args["authConfig"]["exchangedAuthCredential"]["oauth2"]["state"]
     back = f"{BACK}?code={old['code']}&state={state}"
     assert requests(await answer(runner, (request, login(request, authResponseUri=back))))
@@ -158,10 +158,10 @@ async def test_a_request_can_be_answered_rightly_after_a_wrong_answer(url, make,
     runner.resumability_config = ResumabilityConfig(is_resumable=resumable)
     request = await ask(runner)
     assert requests(await answer(runner, (request, {"result": "yes"})))
-    answered = login(request)
-    [(_, read)] = responses(await answer(runner, (request, answered)))
+    reply = login(request)
+    [(_, read)] = responses(await answer(runner, (request, reply)))
     assert read["status"] == 200
-    assert await answer(runner, (request, answered)) == []
+    assert await answer(runner, (request, reply)) == []
 
 
 async def test_calls_at_the_same_time_use_the_code_of_their_login_once(url, caplog):
@@ -248,8 +248,8 @@ async def test_a_refresh_token_that_is_refused_leads_to_a_new_login(url, caplog)
     runner = runner_with(authenticated(url, config_of(code_flow(url), key="k")), service=service)
     request = await ask(runner)
     await answer(runner, (request, login(request)))
-    [kept] = service._credentials.values()
-    kept.oauth2.expires_at, kept.oauth2.refresh_token = 1, "r-unknown"
+    [credential] = service._credentials.values()
+    credential.oauth2.expires_at, credential.oauth2.refresh_token = 1, "r-unknown"
     assert requests(await run(runner))
     assert "'k' cannot be renewed" in caplog.text
 
@@ -395,14 +395,14 @@ async def test_managers_can_be_given_other_ways_to_get_tokens(url):
 
     manager = CredentialManager(config_of(client_flow(url)))
     manager.register_credential_exchanger(AuthCredentialTypes.OAUTH2, Mine())
-    found = []
+    credentials = []
 
     async def read(page: str, tool_context: ToolContext):
-        found.append(await manager.get_auth_credential(tool_context))
+        credentials.append(await manager.get_auth_credential(tool_context))
         return {}
 
     await run(runner_with(read))
-    assert found[0].http.credentials.token == "mine"
+    assert credentials[0].http.credentials.token == "mine"
 
 
 async def test_the_event_loop_goes_on_while_a_token_is_fetched(url):
@@ -487,10 +487,10 @@ def test_schemes_of_fastapi_are_understood():
             auth_scheme=given.OAuth2(flows=flows)
         ).auth_scheme
         """
-    found = [json.loads(line) for line in run_adk(code).splitlines()]
+    schemes = [json.loads(line) for line in run_adk(code).splitlines()]
     login = {"authorizationUrl": "http://a/l", "tokenUrl": "http://a/t", "scopes": {}}
     oauth2 = {"type": "oauth2", "flows": {"authorizationCode": login}}
-    assert found == [
+    assert schemes == [
         oauth2,
         oauth2 | {"issuer_url": "http://a"},
         {"type": "openIdConnect", "authorization_endpoint": "l", "token_endpoint": "t"},
@@ -514,7 +514,7 @@ def test_credentials_are_kept_under_the_keys_of_google_adk():
         "scopes": {"c": "", "b": ""},
     }
     oauth2 = {"clientId": "c", "clientSecret": "s", "redirectUri": "r", "state": "x"}
-    given = [
+    configs = [
         {"authScheme": scheme, "rawAuthCredential": raw}
         for scheme in (
             {"type": "oauth2", "flows": {"authorizationCode": flow}},
@@ -523,8 +523,8 @@ def test_credentials_are_kept_under_the_keys_of_google_adk():
         )
         for raw in (None, {"authType": "oauth2", "oauth2": oauth2})
     ]
-    ours = [AuthConfig(**each).credential_key for each in given]
-    assert ours == run_adk(code, json.dumps(given)).split()
+    ours = [AuthConfig(**each).credential_key for each in configs]
+    assert ours == run_adk(code, json.dumps(configs)).split()
 
 
 @needs_adk

@@ -90,8 +90,8 @@ class Resolving(asyncio.SelectorEventLoop):
     async def getaddrinfo(self, host, port, **how):
         if not self._answers:
             raise socket.gaierror("there is no such name")
-        found = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        return [(None, None, 0, "", (address, port)) for address in found]
+        addresses = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return [(None, None, 0, "", (address, port)) for address in addresses]
 
 
 def asked_in(loop: Resolving, tools: OpenAPIToolset):
@@ -111,9 +111,9 @@ async def test_a_service_that_takes_too_long_is_told_in_words(url):
 def test_a_client_of_ones_own_goes_to_the_address_that_was_checked():
     internet = Internet()
     tools = toolset("https://pets.test:8443", httpx_client_factory=internet.client)
-    found = asked_in(Resolving(["8.8.8.8"], ["127.0.0.1"]), tools)
+    request = asked_in(Resolving(["8.8.8.8"], ["127.0.0.1"]), tools)
     assert internet.reached == ["8.8.8.8"]
-    assert found == {"host": "pets.test:8443", "certified": "pets.test"}
+    assert request == {"host": "pets.test:8443", "certified": "pets.test"}
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "[2606:4700::1111]"])
@@ -121,10 +121,10 @@ def test_port_path_query_and_password_stay_with_the_address(address):
     internet = Internet()
     server = "https://ann:p%40ss@pets.test:8443/a%2Fb"
     tools = toolset(server, httpx_client_factory=internet.client)
-    found = asked_in(Resolving([address.strip("[]")]), tools)
+    request = asked_in(Resolving([address.strip("[]")]), tools)
     assert internet.addresses == [f"https://ann:p%40ss@{address}:8443/a%2Fb/pets"]
     assert internet.heard["authorization"] == "Basic YW5uOnBAc3M="
-    assert found == {"host": "pets.test:8443", "certified": "pets.test"}
+    assert request == {"host": "pets.test:8443", "certified": "pets.test"}
 
 
 def test_a_proxy_of_ones_own_client_finds_the_host_by_itself(url):
@@ -133,8 +133,8 @@ def test_a_proxy_of_ones_own_client_finds_the_host_by_itself(url):
         httpx_client_factory=lambda: httpx.AsyncClient(proxy=url, trust_env=False),
     )
     for addresses in ([["8.8.8.8"]], []):
-        found = asked_in(Resolving(*addresses), tools)
-        assert found["path"] == "http://pets.test/pets"
+        request = asked_in(Resolving(*addresses), tools)
+        assert request["path"] == "http://pets.test/pets"
     assert "private network" in asked_in(Resolving(["10.0.0.1"]), tools)["error"]
 
 
@@ -184,16 +184,16 @@ def test_a_client_of_the_older_library_goes_to_the_next_address_if_one_does_not_
         return older.AsyncClient(transport=older.MockTransport(answer))
 
     tools = toolset("https://pets.test:8443", httpx_client_factory=client)
-    found = asked_in(Resolving(["8.8.8.8", "8.8.4.4"]), tools)
-    assert (reached, found) == (["8.8.8.8", "8.8.4.4"], {"host": "pets.test:8443"})
+    http_request = asked_in(Resolving(["8.8.8.8", "8.8.4.4"]), tools)
+    assert (reached, http_request) == (["8.8.8.8", "8.8.4.4"], {"host": "pets.test:8443"})
 
 
 def test_a_proxy_of_a_client_of_the_older_library_finds_the_host_by_itself(url, older):
     def client():
         return older.AsyncClient(proxy=url, trust_env=False)
 
-    found = asked_in(Resolving(), toolset("http://pets.test", httpx_client_factory=client))
-    assert found["path"] == "http://pets.test/pets"
+    request = asked_in(Resolving(), toolset("http://pets.test", httpx_client_factory=client))
+    assert request["path"] == "http://pets.test/pets"
 
 
 class Token(httpx.Auth):
@@ -219,26 +219,26 @@ def test_a_proxy_that_is_a_clients_only_transport_finds_the_host_by_itself(url):
     def client():
         return httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(proxy=url))
 
-    found = asked_in(Resolving(), toolset("http://pets.test", httpx_client_factory=client))
-    assert found["path"] == "http://pets.test/pets"
+    request = asked_in(Resolving(), toolset("http://pets.test", httpx_client_factory=client))
+    assert request["path"] == "http://pets.test/pets"
 
 
 async def test_of_a_long_error_the_model_is_told_the_beginning(url):
-    told = (await ask(inside(url), "page"))["error"]
-    assert told.endswith("... (5000 characters more were left out)")
-    assert len(told) < 10_200
+    error = (await ask(inside(url), "page"))["error"]
+    assert error.endswith("... (5000 characters more were left out)")
+    assert len(error) < 10_200
 
 
 def test_a_host_is_looked_for_at_each_of_its_addresses():
     internet = Internet(down=("2606:4700::1111", "8.8.8.8"))
     tools = toolset("https://pets.test", httpx_client_factory=internet.client)
-    found = asked_in(Resolving(["2606:4700::1111", "8.8.8.8", "8.8.4.4"]), tools)
+    response = asked_in(Resolving(["2606:4700::1111", "8.8.8.8", "8.8.4.4"]), tools)
     assert internet.reached == ["2606:4700::1111", "8.8.8.8", "8.8.4.4"]
-    assert found["host"] == "pets.test"
+    assert response["host"] == "pets.test"
     internet = Internet(down=("8.8.8.8", "8.8.4.4"))
     tools = toolset("https://pets.test", httpx_client_factory=internet.client)
-    found = asked_in(Resolving(["8.8.8.8", "8.8.4.4"]), tools)
-    assert "nobody is there" in found["error"]
+    response = asked_in(Resolving(["8.8.8.8", "8.8.4.4"]), tools)
+    assert "nobody is there" in response["error"]
 
 
 async def test_a_client_that_follows_redirects_is_kept_from_it():
@@ -265,13 +265,13 @@ def test_a_proxy_of_the_environment_is_used(url, monkeypatch):
     monkeypatch.setenv("http_proxy", url)
     for how in ({}, {"httpx_client_factory": httpx.AsyncClient}):
         # Such a network may know no names but those of its proxies.
-        found = asked_in(Resolving(), toolset("http://pets.test", **how))
-        assert found["path"] == "http://pets.test/pets"
-        assert found["headers"]["host"] == "pets.test"
-        found = asked_in(Resolving(["10.0.0.1"]), toolset("http://pets.test", **how))
-        assert "private network" in found["error"]
-    found = asked_in(Resolving(), toolset("http://169.254.169.254"))
-    assert "private network" in found["error"]
+        response = asked_in(Resolving(), toolset("http://pets.test", **how))
+        assert response["path"] == "http://pets.test/pets"
+        assert response["headers"]["host"] == "pets.test"
+        response = asked_in(Resolving(["10.0.0.1"]), toolset("http://pets.test", **how))
+        assert "private network" in response["error"]
+    response = asked_in(Resolving(), toolset("http://169.254.169.254"))
+    assert "private network" in response["error"]
     monkeypatch.setenv("no_proxy", "pets.test")
     assert "is not known" in asked_in(Resolving(), toolset("http://pets.test"))["error"]
 
@@ -290,24 +290,24 @@ def test_a_proxy_of_the_environment_is_used(url, monkeypatch):
     ids=["letter", "line", "cookie", "half"],
 )
 async def test_a_text_that_cannot_be_sent_is_told_in_words(url, args, said):
-    found = await ask(inside(url), **args)
-    assert said in found["error"]
-    assert "codec" not in found["error"]
+    response = await ask(inside(url), **args)
+    assert said in response["error"]
+    assert "codec" not in response["error"]
 
 
 async def test_a_header_with_blanks_and_tabs_is_sent(url):
-    found = await ask(inside(url), x_trace="a b\tc")
-    assert found["headers"]["x-trace"] == "a b\tc"
+    response = await ask(inside(url), x_trace="a b\tc")
+    assert response["headers"]["x-trace"] == "a b\tc"
 
 
 async def test_an_object_without_any_of_its_fields_is_sent(url):
     tools = inside(url)
-    found = await ask(tools, "send_json")
-    assert json.loads(found["body"]) == {}
-    assert found["headers"]["content-type"] == "application/json"
-    found = await ask(tools, "send_form")
-    assert (found["body"], found["headers"]["content-length"]) == ("", "0")
-    assert found["headers"]["content-type"] == "application/x-www-form-urlencoded"
+    response = await ask(tools, "send_json")
+    assert json.loads(response["body"]) == {}
+    assert response["headers"]["content-type"] == "application/json"
+    response = await ask(tools, "send_form")
+    assert (response["body"], response["headers"]["content-length"]) == ("", "0")
+    assert response["headers"]["content-type"] == "application/x-www-form-urlencoded"
     assert (await ask(tools, "send_parts"))["body"] == ""
 
 
@@ -322,8 +322,8 @@ IN_PATHS = {
 }
 
 
-def styled(url: str, where: str, **told) -> OpenAPIToolset:
-    parameter = {"name": "c", "in": where, **({} if "content" in told else {"schema": {}}), **told}
+def styled(url: str, where: str, **fields) -> OpenAPIToolset:
+    parameter = {"name": "c", "in": where, **({} if "content" in fields else {"schema": {}}), **fields}
     path = "/at/{c}" if where == "path" else "/at"
     paths = {path: {"get": {"operationId": "find", "parameters": [parameter]}}}
     described = {"openapi": "3.0.3", "servers": [{"url": url}], "paths": paths}
@@ -340,8 +340,8 @@ async def test_values_stand_in_a_path_as_the_description_says(url, style):
 @pytest.mark.parametrize("value", [".", "..", "../x", "", []])
 @pytest.mark.parametrize("style", ["label", "matrix"])
 async def test_no_style_leads_to_another_path(url, style, value):
-    found = await ask(styled(url, "path", style=style, explode=True), c=value)
-    assert "error" in found
+    response = await ask(styled(url, "path", style=style, explode=True), c=value)
+    assert "error" in response
 
 
 async def test_no_label_goes_up(url):
@@ -350,14 +350,14 @@ async def test_no_label_goes_up(url):
 
 async def test_fields_stand_in_a_header_as_the_description_says(url):
     for explode, sent in ((False, "R,100,G,x,y"), (True, "R=100,G=x,y")):
-        found = await ask(styled(url, "header", explode=explode), c=SHADES)
-        assert found["headers"]["c"] == sent
+        response = await ask(styled(url, "header", explode=explode), c=SHADES)
+        assert response["headers"]["c"] == sent
     content = {"application/json": {"schema": {"type": "object"}}}
-    found = await ask(styled(url, "header", content=content), c={"x": [1]})
-    assert found["headers"]["c"] == '{"x": [1]}'
+    response = await ask(styled(url, "header", content=content), c={"x": [1]})
+    assert response["headers"]["c"] == '{"x": [1]}'
 
 
 async def test_fields_stand_in_a_cookie_with_commas(url):
-    for told in ({}, {"style": "form"}, {"explode": True}):
-        found = await ask(styled(url, "cookie", **told), c=SHADES)
-        assert found["headers"]["cookie"] == "c=R,100,G,x,y"
+    for fields in ({}, {"style": "form"}, {"explode": True}):
+        response = await ask(styled(url, "cookie", **fields), c=SHADES)
+        assert response["headers"]["cookie"] == "c=R,100,G,x,y"

@@ -140,7 +140,7 @@ async def test_each_operation_is_a_tool(url):
 
 
 async def test_arguments_go_where_they_belong(url):
-    found = await ask(
+    request = await ask(
         toolset(url),
         "get_pet_by_id",
         pet_id="a/b c",
@@ -151,39 +151,39 @@ async def test_arguments_go_where_they_belong(url):
         param_from="f",
         unknown=1,
     )
-    assert found["method"] == "GET"
-    assert found["path"] == "/pets/a%2Fb%20c?verbose=false&tags=x&tags=y%26z&from=f"
-    assert (found["headers"]["x-trace"], found["headers"]["cookie"]) == ("t", "sess=s")
-    assert found["body"] == ""
+    assert request["method"] == "GET"
+    assert request["path"] == "/pets/a%2Fb%20c?verbose=false&tags=x&tags=y%26z&from=f"
+    assert (request["headers"]["x-trace"], request["headers"]["cookie"]) == ("t", "sess=s")
+    assert request["body"] == ""
 
 
 async def test_bodies_come_in_the_form_that_is_described(url):
     tools = toolset(url)
-    found = await ask(tools, "create_pet", pet_name="é", age=None)
-    assert json.loads(found["body"]) == {"petName": "é", "age": None}
-    assert found["headers"]["content-type"] == "application/json"
-    found = await ask(tools, "bulk", array=[{"petName": "x"}])
-    assert json.loads(found["body"]) == [{"petName": "x"}]
-    found = await ask(tools, "form", a="1 2", b=3)
-    assert found["body"] == "a=1+2&b=3"
-    found = await ask(tools, "upload", a="1", b=3)
-    assert found["headers"]["content-type"].startswith("multipart/form-data; boundary=")
-    assert 'name="b"\r\n\r\n3' in found["body"]
-    found = await ask(tools, "a" * 30 + "_" + "b" * 29, body="hi")
-    assert (found["body"], found["headers"]["content-type"]) == ("hi", "text/plain")
+    request = await ask(tools, "create_pet", pet_name="é", age=None)
+    assert json.loads(request["body"]) == {"petName": "é", "age": None}
+    assert request["headers"]["content-type"] == "application/json"
+    request = await ask(tools, "bulk", array=[{"petName": "x"}])
+    assert json.loads(request["body"]) == [{"petName": "x"}]
+    request = await ask(tools, "form", a="1 2", b=3)
+    assert request["body"] == "a=1+2&b=3"
+    request = await ask(tools, "upload", a="1", b=3)
+    assert request["headers"]["content-type"].startswith("multipart/form-data; boundary=")
+    assert 'name="b"\r\n\r\n3' in request["body"]
+    request = await ask(tools, "a" * 30 + "_" + "b" * 29, body="hi")
+    assert (request["body"], request["headers"]["content-type"]) == ("hi", "text/plain")
 
 
 async def test_lists_in_a_form_are_sent_item_by_item_and_files_as_files(url):
     tools = toolset(url)
-    found = await ask(tools, "form", a="1", c=["x y", "z", 3])
-    assert found["body"] == "a=1&c=x+y&c=z&c=3"
-    found = await ask(tools, "form", a="1", c=[])
-    assert found["body"] == "a=1"
-    found = await ask(
+    request = await ask(tools, "form", a="1", c=["x y", "z", 3])
+    assert request["body"] == "a=1&c=x+y&c=z&c=3"
+    request = await ask(tools, "form", a="1", c=[])
+    assert request["body"] == "a=1"
+    request = await ask(
         tools, "upload", a="1", c=["x", "y"], one="q", two=["r", "s"], page="<p>hé</p>"
     )
     form = message_from_string(
-        f"Content-Type: {found['headers']['content-type']}\n\n{found['body']}"
+        f"Content-Type: {request['headers']['content-type']}\n\n{request['body']}"
     )
     assert [
         (
@@ -222,8 +222,8 @@ async def test_of_two_parameters_with_one_name_that_of_the_operation_has_it(url)
     declared = tools.get_tool("both")._get_declaration().parameters_json_schema
     assert list(declared["properties"]) == ["id", "size", "id_0"]
     assert declared["properties"]["size"]["description"] == "which"
-    found = await ask(tools, "both", id="q", id_0="p")
-    assert found["path"] == "/pets/p?id=q"
+    request = await ask(tools, "both", id="q", id_0="p")
+    assert request["path"] == "/pets/p?id=q"
 
 
 LIST, PLACE = ["a b", 2, None], {"x": 1, "y": ["s", "t"], "z": None}
@@ -240,14 +240,14 @@ STYLES = {
 
 @pytest.mark.parametrize("style", STYLES, ids=str)
 async def test_lists_and_objects_stand_in_a_query_as_the_description_says(url, style):
-    told = dict(zip(("style", "explode"), style, strict=True))
-    told = {key: value for key, value in told.items() if value is not None}
+    fields = dict(zip(("style", "explode"), style, strict=True))
+    fields = {key: value for key, value in fields.items() if value is not None}
     described = spec(url)
     described["paths"] = {
         "/pets": {
             "get": {
                 "operationId": "find",
-                "parameters": [{"name": "v", "in": "query", "schema": {}} | told],
+                "parameters": [{"name": "v", "in": "query", "schema": {}} | fields],
             }
         }
     }
@@ -311,10 +311,10 @@ def test_schemas_that_all_refer_to_each_other_are_read(url):
     }
     tools = OpenAPIToolset(spec_dict=described)
     for name, own, other in (("first", "S0", "S9"), ("last", "S9", "S0")):
-        told = tools.get_tool(name)._get_declaration().parameters_json_schema["properties"]
-        told = {key.upper(): value for key, value in told.items()}
-        assert told[own] == {}
-        assert list(told[other]["properties"]) == names
+        properties = tools.get_tool(name)._get_declaration().parameters_json_schema["properties"]
+        properties = {key.upper(): value for key, value in properties.items()}
+        assert properties[own] == {}
+        assert list(properties[other]["properties"]) == names
 
 
 async def test_what_allows_anything_is_a_field_like_any_other(url):
@@ -336,8 +336,8 @@ async def test_an_argument_adds_no_cookie(url):
 
 @pytest.mark.parametrize("name", ["a/b", ".tom..txt", "..."])
 async def test_slashes_and_dots_in_a_path_stay_in_their_place(url, name):
-    asked = await ask(toolset(url), "get_pet_by_id", pet_id=name)
-    assert asked["path"] == f"/pets/{quote(name, safe='')}"
+    request = await ask(toolset(url), "get_pet_by_id", pet_id=name)
+    assert request["path"] == f"/pets/{quote(name, safe='')}"
 
 
 async def test_an_agent_uses_the_service(url):
@@ -424,9 +424,9 @@ async def test_headers_may_depend_on_the_call(url):
 
 async def test_private_networks_are_out_of_reach_unless_allowed(url):
     closed = OpenAPIToolset(spec_dict=spec(url))
-    found = await ask(closed, "text")
-    assert "private network" in found["error"]
-    assert "allow_private_network_access" in found["error"]
+    response = await ask(closed, "text")
+    assert "private network" in response["error"]
+    assert "allow_private_network_access" in response["error"]
     inside = ("169.254.169.254", "10.0.0.1", "[::1]", "0.0.0.0", "[::ffff:127.0.0.1]", "[fec0::1]")
     tunnels = ("[64:ff9b::a9fe:a9fe]", "[2002:7f00:1::]", "[::127.0.0.1]", "[::ffff:0:127.0.0.1]")
     for address in (*inside, *tunnels):
@@ -451,8 +451,8 @@ async def test_names_can_be_kept_and_servers_have_variables(url):
         preserve_property_names=True,
         allow_private_network_access=True,
     )
-    found = await ask(tools, "create_pet", petName="x")
-    assert json.loads(found["body"]) == {"petName": "x"}
+    request = await ask(tools, "create_pet", petName="x")
+    assert json.loads(request["body"]) == {"petName": "x"}
 
 
 async def test_a_description_may_be_yaml(url):
@@ -462,8 +462,8 @@ async def test_a_description_may_be_yaml(url):
         spec_str=described, spec_str_type="yaml", allow_private_network_access=True
     )
     assert (await ask(tools, "get_pet_by_id", pet_id="7"))["path"] == "/pets/7"
-    for text, said in {"[1": "no YAML", "- a": "no object"}.items():
-        with pytest.raises(ValueError, match=said):
+    for text, message in {"[1": "no YAML", "- a": "no object"}.items():
+        with pytest.raises(ValueError, match=message):
             OpenAPIToolset(spec_str=text, spec_str_type="yaml")
 
 

@@ -181,9 +181,9 @@ async def test_an_agent_may_have_attributes_and_methods_of_its_own():
     model = ScriptedLlm(rules=[Rule(then=Say("Dear diary."))])
     diary = Diary(name="diary", model=model, after_agent_callback=sign)
     events = await InMemoryRunner(agent=diary).run_debug("go", quiet=True)
-    told = [event.content.parts[0].text for event in events]
-    assert told == ["Dear diary.", "pen, slow: no more."]
-    assert (diary._events, diary._output) == (told[1:], {"words": told[1]})
+    texts = [event.content.parts[0].text for event in events]
+    assert texts == ["Dear diary.", "pen, slow: no more."]
+    assert (diary._events, diary._output) == (texts[1:], {"words": texts[1]})
 
 
 async def test_a_node_may_have_methods_of_its_own():
@@ -240,11 +240,11 @@ async def test_a_runner_may_choose_who_goes_on():
 
 def test_a_context_passes_for_a_model():
     session = Session(id="s", app_name="app", user_id="u")
-    made = InvocationContext.model_construct(invocation_id="i", session=session, unknown=1)
+    context = InvocationContext.model_construct(invocation_id="i", session=session, unknown=1)
     assert {"session", "agent", "branch"} <= set(InvocationContext.model_fields)
-    assert not {"_shared", "custom_metadata"} & set(made.model_fields)
-    assert made.session_service is None
-    assert made.model_dump(include={"session", "branch"}, exclude={"branch"}) == {
+    assert not {"_shared", "custom_metadata"} & set(context.model_fields)
+    assert context.session_service is None
+    assert context.model_dump(include={"session", "branch"}, exclude={"branch"}) == {
         "session": session.model_dump()
     }
 
@@ -284,8 +284,8 @@ class Sealed(FunctionTool):
 class Expert(AgentTool):
     """An agent as a tool that says how it went."""
 
-    def _result(self, told):
-        return f"The expert says: {told}"
+    def _result(self, text):
+        return f"The expert says: {text}"
 
     async def run_async(self, *, args, tool_context):
         return self._result(await super().run_async(args=args, tool_context=tool_context))
@@ -297,8 +297,8 @@ async def test_tools_may_have_methods_and_attributes_of_their_own():
     model = ScriptedLlm(rules=[Rule(after="price", then=Say("Done.")), Rule(then=calls)])
     agent = LlmAgent(name="agent", model=model, tools=[Sealed(price), Expert(expert)])
     _, event, *_ = await InMemoryRunner(agent=agent).run_debug("go", quiet=True)
-    told = [response.response["result"] for response in event.get_function_responses()]
-    assert told == ["tea: 3 EUR, sealed", "The expert says: 3 EUR."]
+    results = [response.response["result"] for response in event.get_function_responses()]
+    assert results == ["tea: 3 EUR, sealed", "The expert says: 3 EUR."]
 
 
 async def test_a_toolset_may_have_methods_of_its_own():
@@ -363,16 +363,16 @@ async def test_a_runner_and_its_services_may_have_attributes_of_their_own(kind, 
         app_name="app", user_id="debug_user_id", session_id="debug_session_id"
     )
     await memory.add_session_to_memory(session)
-    found = await memory.search_memory(app_name="app", user_id="debug_user_id", query="done")
+    response = await memory.search_memory(app_name="app", user_id="debug_user_id", query="done")
     await runner.close()
     await memory.close()
     assert [event.content.parts[0].text for event in events][-1] == "Done."
-    assert [entry.content.parts[0].text for entry in found.memories] == ["Done."]
+    assert [entry.content.parts[0].text for entry in response.memories] == ["Done."]
 
 
 @pytest.mark.parametrize(
     "kind", [McpToolset, McpTool, RestApiTool, OpenAILlm, Gemini, LiteLlm, ToolCallIntegrityPlugin]
 )
 def test_no_private_name_of_a_class_is_one_that_its_subclasses_may_want(kind):
-    wanted = {f"_{name}" for name in NAMES.split()}
-    assert wanted.isdisjoint(name for each in kind.__mro__ for name in vars(each))
+    likely_names = {f"_{name}" for name in NAMES.split()}
+    assert likely_names.isdisjoint(name for each in kind.__mro__ for name in vars(each))

@@ -83,18 +83,18 @@ DOES: dict[str, Callable[..., Any]] = {
 }
 
 
-def done(contents: list[types.Content], step: tuple[Any, ...], made: dict[str, Any]) -> Any:
+def done(contents: list[types.Content], step: tuple[Any, ...], contents_by_name: dict[str, Any]) -> Any:
     """Do a step; what comes of it, as texts."""
-    what, *given = step
-    names = [made[g] if isinstance(g, str) else g for g in given]
+    what, *arguments = step
+    names = [contents_by_name[g] if isinstance(g, str) else g for g in arguments]
     return DOES[what](
-        contents, *([made[n] for n in g] if isinstance(g, list) else g for g in names)
+        contents, *([contents_by_name[n] for n in g] if isinstance(g, list) else g for g in names)
     )
 
 
-def outcome(contents: list[types.Content], step: tuple[Any, ...], made: dict[str, Any]) -> Any:
+def outcome(contents: list[types.Content], step: tuple[Any, ...], contents_by_name: dict[str, Any]) -> Any:
     try:
-        return done(contents, step, made)
+        return done(contents, step, contents_by_name)
     except (IndexError, ValueError) as error:
         return type(error)
 
@@ -103,14 +103,14 @@ def outcome(contents: list[types.Content], step: tuple[Any, ...], made: dict[str
 @settings(max_examples=rounds(100, 300))
 def test_it_is_a_list_like_others(size, steps):
     others = [said(str(number)) for number in range(size)]
-    made = {name: said(name) for name in "xyz"}
+    contents_by_name = {name: said(name) for name in "xyz"}
     plain, own = list(others), OwnContents(others)
     for step in steps:
-        assert outcome(own, step, made) == outcome(plain, step, made), step
+        assert outcome(own, step, contents_by_name) == outcome(plain, step, contents_by_name), step
         assert texts(own) == texts(plain)
     for number, content in enumerate(own):
         assert content is own[number], "it is copied once"
-        assert content not in made.values() or content is made[content.parts[0].text], "put in"
+        assert content not in contents_by_name.values() or content is contents_by_name[content.parts[0].text], "put in"
         content.parts.append(types.Part(text="mine"))
     assert texts(others) == [str(number) for number in range(size)]
     assert all(len(content.parts) == 1 for content in others)
@@ -206,11 +206,11 @@ async def asked(agent: LlmAgent, plugins: tuple[BasePlugin, ...] = ()) -> Sessio
     for text in ("one", "two", "three"):
         async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=said(text)):
             pass
-    found = await runner.session_service.get_session(
+    result = await runner.session_service.get_session(
         app_name="app", user_id="u", session_id=session.id
     )
-    assert found is not None
-    return found
+    assert result is not None
+    return result
 
 
 def copied(model: Told, session: Session) -> list[bool]:

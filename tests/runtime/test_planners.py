@@ -35,8 +35,8 @@ async def test_the_built_in_planner_sets_the_models_thinking():
 
 
 async def test_what_stands_under_the_tags_of_a_plan_becomes_thoughts():
-    said = "/*PLANNING*/1. Greet./*REASONING*/ Easy./*FINAL_ANSWER*/Hello!"
-    agent = planning(PlanReActPlanner(), Rule(then=Say(said)), output_key="answer")
+    answer = "/*PLANNING*/1. Greet./*REASONING*/ Easy./*FINAL_ANSWER*/Hello!"
+    agent = planning(PlanReActPlanner(), Rule(then=Say(answer)), output_key="answer")
     conversation = Conversation(agent)
 
     [event] = await conversation.say("Hi")
@@ -63,9 +63,9 @@ async def test_a_plan_before_a_call_is_a_thought_and_what_follows_the_call_is_dr
 
     assert parts(call) == [("Look out.", True), (None, False), (None, False)]
     assert parts(answer) == [("It rains.", False)]
-    told = agent.model.requests[1].contents[1]
-    assert told.parts[0].text == "Look out."
-    assert not told.parts[0].thought
+    content = agent.model.requests[1].contents[1]
+    assert content.parts[0].text == "Look out."
+    assert not content.parts[0].thought
 
 
 async def test_texts_without_tags_and_streamed_fragments_stay():

@@ -46,10 +46,10 @@ async def told(agent: RemoteA2aAgent, *says: str) -> list:
 
 def card(streaming: bool = True) -> AgentCard:
     way = f"{a2a.address()}/{'stream' if streaming else 'plain'}"
-    made = AgentCard(name="helper", description="Helps.", version="1")
-    made.supported_interfaces.add(url=way, protocol_binding="JSONRPC", protocol_version="1.0")
-    made.capabilities.streaming = streaming
-    return made
+    agent_card = AgentCard(name="helper", description="Helps.", version="1")
+    agent_card.supported_interfaces.add(url=way, protocol_binding="JSONRPC", protocol_version="1.0")
+    agent_card.capabilities.streaming = streaming
+    return agent_card
 
 
 def text(event) -> str:
@@ -143,15 +143,15 @@ async def test_a_sequence_goes_on_behind_an_agent_that_is_answered(question, res
         resumability_config=ResumabilityConfig(is_resumable=resumable),
     )
     runner = InMemoryRunner(app=app)
-    asked = await runner.run_debug(question, quiet=True)
-    assert "after" not in {event.author for event in asked}
-    [call] = [each for event in asked for each in event.get_function_calls()][-1:]
+    first_events = await runner.run_debug(question, quiet=True)
+    assert "after" not in {event.author for event in first_events}
+    [call] = [each for event in first_events for each in event.get_function_calls()][-1:]
     response = types.FunctionResponse(id=call.id, name=call.name, response={"approved": True})
     message = types.Content(role="user", parts=[types.Part(function_response=response)])
     session = {"user_id": "debug_user_id", "session_id": "debug_session_id"}
     events = [each async for each in runner.run_async(new_message=message, **session)]
-    said = [(each.author, text(each)[:6]) for each in events if text(each)]
-    assert said == [("helper", "Taken:"), ("after", "Then t")]
+    words = [(each.author, text(each)[:6]) for each in events if text(each)]
+    assert words == [("helper", "Taken:"), ("after", "Then t")]
 
 
 # The connection
@@ -202,8 +202,8 @@ def test_the_same_agent_runs_in_several_event_loops():
 
 def connections(url: str) -> list:
     port = urlsplit(url).port
-    found = psutil.Process().net_connections(kind="tcp")
-    return [each for each in found if each.raddr and each.raddr.port == port]
+    all_connections = psutil.Process().net_connections(kind="tcp")
+    return [each for each in all_connections if each.raddr and each.raddr.port == port]
 
 
 async def test_a_run_that_is_left_closes_its_connection():
@@ -266,8 +266,8 @@ async def test_a_result_that_is_not_the_protocol_is_an_error(result, streaming):
 
 async def test_answers_with_credentials_are_not_sent():
     runner = InMemoryRunner(agent=helper(card()))
-    [*_, asked] = await runner.run_debug("login", quiet=True)
-    [call] = asked.get_function_calls()
+    [*_, question] = await runner.run_debug("login", quiet=True)
+    [call] = question.get_function_calls()
     secret = types.FunctionResponse(id=call.id, name=call.name, response={"token": "sesame"})
     where = {"user_id": "debug_user_id", "session_id": "debug_session_id"}
     answer = types.UserContent(types.Part(function_response=secret))
@@ -339,5 +339,5 @@ def test_without_the_extra_the_import_says_what_to_install():
         "    print(error)\n"
     )
     command = [sys.executable, "-W", "ignore", "-c", code]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert "pip install 'devui[a2a]'" in said
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "pip install 'devui[a2a]'" in output

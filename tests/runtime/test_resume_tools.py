@@ -86,8 +86,8 @@ async def test_of_a_batch_what_succeeded_is_committed_and_only_the_rest_is_run_a
     runner = runner_of(agent, resumable=resumable)
     with pytest.raises(ConnectionError):
         await run(runner)
-    kept = responses((await stored(runner)).events)
-    assert kept == [("a", {"result": "A"}), ("b", {"result": "B"})]
+    results = responses((await stored(runner)).events)
+    assert results == [("a", {"result": "A"}), ("b", {"result": "B"})]
     invocation = await invocation_of(runner)
     with pytest.raises(ConnectionError):
         await run(runner, None, invocation_id=invocation)
@@ -170,13 +170,13 @@ async def test_an_after_agent_callback_is_called_again_if_it_failed_and_only_the
     invocation = await invocation_of(runner)
     async with aclosing(runner.run_async(**WHERE, invocation_id=invocation)) as events:
         assert said_by("talker", [await anext(events), await anext(events)]) == ["bye"]
-    left = await run(runner, None, invocation_id=invocation)
-    assert texts(left) == ([] if alone else ["hi"])
+    rest = await run(runner, None, invocation_id=invocation)
+    assert texts(rest) == ([] if alone else ["hi"])
     assert len(talker.model.requests) == 1
 
 
-def talking(name, **given):
-    return Agent(name=name, model=ScriptedLlm(rules=[Rule(then=Say("hi"))]), **given)
+def talking(name, **fields):
+    return Agent(name=name, model=ScriptedLlm(rules=[Rule(then=Say("hi"))]), **fields)
 
 
 class Calculator(BaseCodeExecutor):
@@ -303,11 +303,11 @@ async def test_a_question_that_broke_off_halfway_is_asked_and_its_answer_is_acte
         paid.append("paid")
         return "paid"
 
-    made = [Call("pay"), Call("b")] if beside else [Call("pay")]
+    first_calls = [Call("pay"), Call("b")] if beside else [Call("pay")]
     rules = [
         Rule(after="pay", then=Say("paid")),
         Rule(after="b", then=Say("paid")),
-        Rule(then=made),
+        Rule(then=first_calls),
     ]
     tools = [FunctionTool(pay, require_confirmation=True), Shop().b]
     runner = runner_of(Agent(name="buyer", model=ScriptedLlm(rules=rules), tools=tools))
@@ -316,7 +316,7 @@ async def test_a_question_that_broke_off_halfway_is_asked_and_its_answer_is_acte
             await anext(events)
     await run(runner, None, invocation_id=await invocation_of(runner))
     questions = calls((await stored(runner)).events)
-    [asked] = [call for call in questions if call.name == "adk_request_confirmation"]
-    await answer(runner, (asked, {"confirmed": True}))
+    [question] = [call for call in questions if call.name == "adk_request_confirmation"]
+    await answer(runner, (question, {"confirmed": True}))
     assert paid == ["paid"]
     assert said_by("buyer", (await stored(runner)).events)[-1] == "paid"

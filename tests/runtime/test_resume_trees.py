@@ -74,10 +74,10 @@ def grown(plant: Any, name: str = "a") -> BaseAgent:
 
 def told(events) -> dict[tuple, list]:
     """What each agent did in each place, without ids and times."""
-    found = defaultdict(list)
+    by_place = defaultdict(list)
     for event in events:
         parts = event.content.parts if event.content else []
-        found[(event.author, event.branch)].append(
+        by_place[(event.author, event.branch)].append(
             (
                 [part.text or _call(part) for part in parts],
                 event.actions.state_delta,
@@ -86,7 +86,7 @@ def told(events) -> dict[tuple, list]:
                 event.error_code,
             )
         )
-    return found
+    return by_place
 
 
 def _call(part: types.Part) -> tuple:
@@ -117,11 +117,11 @@ many = settings(
 @given(plant=plants, data=st.data())
 async def test_a_tree_killed_after_any_event_comes_to_the_same_end(plant, data):
     whole = await undisturbed(plant)
-    kept = data.draw(st.integers(2, len(whole.events) - 1), label="events that were committed")
+    commits = data.draw(st.integers(2, len(whole.events) - 1), label="events that were committed")
     runner = runner_of(grown(plant), resumable=True)
     service = runner.session_service
     session = await service.create_session(app_name=runner.app_name, **WHERE)
-    for event in whole.events[:kept]:
+    for event in whole.events[:commits]:
         await service.append_event(session, event.model_copy(deep=True))
     session = await finished(runner)
     assert told(session.events) == told(whole.events)

@@ -73,8 +73,8 @@ async def test_state_and_files_are_as_they_were_and_other_scopes_are_left_alone(
 
 async def test_what_a_session_was_given_is_given_back():
     runner = runner_of(writer())
-    given = {"note": {"of": ["the", "user"]}, "given": 1, "user:note": "mine"}
-    await runner.session_service.create_session(app_name="app", **WHERE, state=given)
+    initial_state = {"note": {"of": ["the", "user"]}, "given": 1, "user:note": "mine"}
+    await runner.session_service.create_session(app_name="app", **WHERE, state=initial_state)
     first = (await run(runner, "one"))[0].invocation_id
     await runner.rewind_async(**WHERE, rewind_before_invocation_id=first)
     state = (await stored(runner)).state
@@ -90,8 +90,8 @@ async def test_the_history_stays_and_the_model_does_not_see_what_was_taken_back(
     await run(runner, "four")
     assert len((await stored(runner)).events) == count + 1 + 4
     request = runner.agent.model.requests[-1]
-    said = [part.text for content in request.contents for part in content.parts if part.text]
-    assert said == ["one", "done one", "four"]
+    prompt = [part.text for content in request.contents for part in content.parts if part.text]
+    assert prompt == ["one", "done one", "four"]
 
 
 async def test_a_session_can_be_taken_back_twice():

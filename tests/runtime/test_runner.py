@@ -252,8 +252,8 @@ async def test_tools_of_many_runs_may_run_agents_in_turn_that_call_plain_functio
         return event.get_function_responses()[0].response
 
     running = asyncio.gather(*[run() for _ in range(MAX_THREADS)])
-    told = await asyncio.wait_for(running, PATIENCE)
-    assert told == [{"result": "from the tool"}] * MAX_THREADS
+    results = await asyncio.wait_for(running, PATIENCE)
+    assert results == [{"result": "from the tool"}] * MAX_THREADS
 
 
 def test_the_sync_run_raises_what_the_agent_raises():
@@ -281,8 +281,8 @@ async def test_run_debug_prints_and_returns_what_was_said(capsys):
 
 async def test_run_debug_reads_no_more_of_a_session_than_it_is_told():
     class Reading(InMemorySessionService):
-        async def get_session(self, **wanted):
-            session = await super().get_session(**wanted)
+        async def get_session(self, **kwargs):
+            session = await super().get_session(**kwargs)
             read.append(len(session.events) if session else None)
             return session
 

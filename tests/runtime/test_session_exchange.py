@@ -34,8 +34,8 @@ class Theirs:
         self.services = self._told()
 
     def run(self, service, path, steps):
-        asked = {"service": service, "path": str(path), "steps": steps}
-        self._process.stdin.write(json.dumps(asked) + "\n")
+        request = {"service": service, "path": str(path), "steps": steps}
+        self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         return self._told()
 

@@ -107,9 +107,9 @@ async def test_a_global_instruction_goes_first(instruction):
 
     await Conversation(root, plugins=[plugin], state={"language": "Latin"}).say("Hi")
 
-    told = root.model.requests[0].config.system_instruction
-    assert told.startswith("Speak Latin.\n\n")
-    assert "Be brief." in told
+    instruction_text = root.model.requests[0].config.system_instruction
+    assert instruction_text.startswith("Speak Latin.\n\n")
+    assert "Be brief." in instruction_text
 
 
 async def test_without_a_global_instruction_nothing_changes():

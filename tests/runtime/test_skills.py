@@ -58,10 +58,10 @@ def agent(toolset, *calls, **kwargs) -> LlmAgent:
     """An agent whose model makes these calls one after the other."""
     answers = [*calls, Say("done")]
     rules = [Rule(then=answers[0])]
-    made: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for call, answer in pairwise(answers):
-        made[call.name] += 1
-        rules.insert(0, Rule(after=call.name, calls=made[call.name], then=answer))
+        counts[call.name] += 1
+        rules.insert(0, Rule(after=call.name, calls=counts[call.name], then=answer))
     return LlmAgent(name="writer", model=ScriptedLlm(rules=rules), tools=[toolset], **kwargs)
 
 
@@ -139,9 +139,9 @@ async def test_a_model_lists_and_reads_skills():
     assert read["instructions"] == "Greet {who?}."
     assert read["frontmatter"]["name"] == "report"
     assert file["content"] == "text"
-    told = runner.agent.model.requests[0].config.system_instruction
-    assert "`load_skill`" in told
-    assert "<available_skills>" not in told
+    instruction = runner.agent.model.requests[0].config.system_instruction
+    assert "`load_skill`" in instruction
+    assert "<available_skills>" not in instruction
     assert (await stored(runner)).state["_adk_activated_skill_writer"] == ["report"]
 
 
@@ -188,10 +188,10 @@ async def test_a_file_that_is_no_text_is_put_into_the_next_request():
     rules = [Rule(after="load_skill_resource", then=Say("I see.")), Rule(then=call)]
     writer = LlmAgent(name="writer", model=ScriptedLlm(rules=rules), tools=[toolset])
     runner = runner_of(writer)
-    [(_, told)] = responses(await run(runner))
-    assert "content" not in told
-    shown = runner.agent.model.requests[1].contents[-1].parts[1].inline_data
-    assert (shown.data, shown.mime_type) == (b"\x89PNG\xff", "image/png")
+    [(_, result)] = responses(await run(runner))
+    assert "content" not in result
+    blob = runner.agent.model.requests[1].contents[-1].parts[1].inline_data
+    assert (blob.data, blob.mime_type) == (b"\x89PNG\xff", "image/png")
 
 
 @pytest.mark.parametrize(
@@ -221,9 +221,9 @@ async def test_a_file_that_is_no_text_is_put_into_the_next_request():
 async def test_mistakes_of_the_model_are_told_to_it(name, args, code):
     skill = a_skill(scripts={"a.rb": Script(src="puts 1")})
     toolset = SkillToolset([skill], code_executor=UnsafeLocalCodeExecutor())
-    [(_, told)] = responses(await run(runner_of(agent(toolset, Call(name, **args)))))
-    assert told["error_code"] == code
-    assert told["error"]
+    [(_, result)] = responses(await run(runner_of(agent(toolset, Call(name, **args)))))
+    assert result["error_code"] == code
+    assert result["error"]
 
 
 async def test_guessing_paths_is_stopped():
@@ -232,10 +232,10 @@ async def test_guessing_paths_is_stopped():
         Call("load_skill_resource", skill_name="report", file_path=f"references/{name}")
         for name in ("a", "b")
     ]
-    told = [
+    codes = [
         value["error_code"] for _, value in responses(await run(runner_of(agent(toolset, *calls))))
     ]
-    assert told == ["RESOURCE_NOT_FOUND", "RESOURCE_NOT_FOUND_FATAL"]
+    assert codes == ["RESOURCE_NOT_FOUND", "RESOURCE_NOT_FOUND_FATAL"]
 
 
 def script(name: str, **args) -> Call:
@@ -304,11 +304,11 @@ async def test_a_registry_is_searched_and_asked_once():
         Call("load_skill", skill_name="report"),
         Call("load_skill", skill_name="other"),
     ]
-    found, read, _, failed = [
+    search, read, _, failed = [
         value
         for _, value in responses(await run(runner_of(agent(SkillToolset(registry=shelf), *calls))))
     ]
-    assert found["result"][0]["name"] == "report"
+    assert search["result"][0]["name"] == "report"
     assert read["instructions"] == "Greet {who?}."
     assert shelf.asked == ["report", "other"]
     assert (failed["error_code"], "no such skill" in failed["error"]) == ("REGISTRY_ERROR", True)

@@ -115,8 +115,8 @@ async def test_halves_of_characters_are_remembered_spelled_out(tmp_path):
     event = Event(id="1\ud83d", author="a\ud83d", message=message)
     await service.add_events_to_memory(**USER, events=[event])
     [memory] = (await service.search_memory(**USER, query="word \ud83d")).memories
-    text, kept = memory.content.parts
-    assert (text.text, kept.file_data.file_uri) == ("word \\ud83d", "f\\ud83d")
+    text, file_part = memory.content.parts
+    assert (text.text, file_part.file_data.file_uri) == ("word \\ud83d", "f\\ud83d")
     assert memory.author == "a\\ud83d"
     assert event.content.parts[0].text == "word \ud83d"
     await service.close()

@@ -36,8 +36,8 @@ async def sqlite_service(tmp_path):
 
 
 async def reread(service: SqliteSessionService, **config) -> Session:
-    wanted = GetSessionConfig(**config) if config else None
-    session = await service.get_session(**WHERE, session_id="s", config=wanted)
+    get_config = GetSessionConfig(**config) if config else None
+    session = await service.get_session(**WHERE, session_id="s", config=get_config)
     assert session is not None
     return session
 
@@ -533,6 +533,6 @@ async def test_tables_may_be_made_before_the_first_session(tmp_path):
         for _ in range(2):
             await service.prepare_tables()
         with closing(sqlite3.connect(tmp_path / "sessions.db")) as file:
-            made = {name for (name,) in file.execute("SELECT name FROM sqlite_master")}
+            tables = {name for (name,) in file.execute("SELECT name FROM sqlite_master")}
 
-    assert {"sessions", "events", "app_states", "user_states"} <= made
+    assert {"sessions", "events", "app_states", "user_states"} <= tables

@@ -24,12 +24,12 @@ class Polite(BaseLlm):
         yield LlmResponse(content=types.ModelContent("hello"))
 
 
-def _count(callback_context: Any, **_given: Any) -> None:
+def _count(callback_context: Any, **_rest: Any) -> None:
     files = callback_context.state.get("files", {})
     files["seen"] = files.get("seen", 0) + 1
 
 
-def _count_error(callback_context: Any, **_given: Any) -> LlmResponse:
+def _count_error(callback_context: Any, **_rest: Any) -> LlmResponse:
     _count(callback_context)
     return LlmResponse(content=types.ModelContent("sorry"))
 
@@ -54,6 +54,6 @@ async def test_a_container_that_a_model_callback_changes_in_place_is_committed(
             user_id="u", session_id=session.id, new_message=types.UserContent("hi")
         ):
             pass
-    kept = await service.get_session(app_name="app", user_id="u", session_id=session.id)
-    assert kept is not None
-    assert kept.state == {"files": {"seen": 2}}
+    stored_session = await service.get_session(app_name="app", user_id="u", session_id=session.id)
+    assert stored_session is not None
+    assert stored_session.state == {"files": {"seen": 2}}

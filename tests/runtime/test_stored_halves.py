@@ -29,9 +29,9 @@ async def test_texts_that_are_none_are_spelled_out(service):
     spelled = "half \\ud83d"
     assert read.events == session.events
     assert read.state == session.state == {"k": spelled}
-    [text, told, run, printed] = read.events[0].content.parts
+    [text, response_part, run, printed] = read.events[0].content.parts
     assert text.text == run.executable_code.code == printed.code_execution_result.output == spelled
-    assert told.function_response.response == {"said": spelled}
+    assert response_part.function_response.response == {"said": spelled}
     assert read.events[0].output == [spelled]
 
 
@@ -55,8 +55,8 @@ async def test_halves_of_characters_are_spelled_out_in_whatever_a_message_holds(
 
     read = await service.get_session(**WHERE, session_id="s")
     assert read.events == session.events
-    [kept] = read.events[0].content.parts
-    assert repr(kept) == repr(parts).replace(repr(HALF), repr("a\\ud83d"))
+    [part] = read.events[0].content.parts
+    assert repr(part) == repr(parts).replace(repr(HALF), repr("a\\ud83d"))
 
 
 async def test_halves_of_characters_are_spelled_out_in_the_rest_of_an_event(service):
@@ -72,12 +72,12 @@ async def test_halves_of_characters_are_spelled_out_in_the_rest_of_an_event(serv
     event.grounding_metadata = types.GroundingMetadata(web_search_queries=[HALF])
     await service.append_event(session, event)
 
-    [kept] = (await service.get_session(**WHERE, session_id="s")).events
+    [event_read] = (await service.get_session(**WHERE, session_id="s")).events
     whole = "a\\ud83d"
-    assert kept.actions.state_delta == {whole: 1}
-    assert kept.actions.artifact_delta == {whole: 2}
-    assert kept.actions.transfer_to_agent == kept.model_version == whole
-    assert kept.actions.agent_state == {"at": [whole]}
-    assert kept.actions.requested_tool_confirmations["1"].hint == whole
-    assert kept.long_running_tool_ids == {whole}
-    assert kept.grounding_metadata.web_search_queries == [whole]
+    assert event_read.actions.state_delta == {whole: 1}
+    assert event_read.actions.artifact_delta == {whole: 2}
+    assert event_read.actions.transfer_to_agent == event_read.model_version == whole
+    assert event_read.actions.agent_state == {"at": [whole]}
+    assert event_read.actions.requested_tool_confirmations["1"].hint == whole
+    assert event_read.long_running_tool_ids == {whole}
+    assert event_read.grounding_metadata.web_search_queries == [whole]

@@ -46,11 +46,11 @@ async def test_plain_functions_under_way_end_and_are_not_run_again(failing_first
             raise ConnectionError("offline")
         return "B"
 
-    async def told(tool, args, tool_context, error):
+    async def on_error(tool, args, tool_context, error):
         tasks.add(asyncio.create_task(much_later(release.set)))
 
     tools = [bad, slow] if failing_first else [slow, bad]
-    runner = runner_of(buyer(*tools, on_tool_error_callback=told))
+    runner = runner_of(buyer(*tools, on_tool_error_callback=on_error))
     with pytest.raises(ConnectionError):
         await run(runner)
     assert responses((await stored(runner)).events) == [("slow", {"result": "S"})]
@@ -88,10 +88,10 @@ async def test_callbacks_in_threads_do_not_keep_plain_functions_from_running():
     def bad() -> None:
         raise ConnectionError("offline")
 
-    async def told(tool, args, tool_context, error):
+    async def on_error(tool, args, tool_context, error):
         tasks.add(asyncio.create_task(much_later(release.set)))
 
-    callbacks = {"before_tool_callback": before, "on_tool_error_callback": told}
+    callbacks = {"before_tool_callback": before, "on_tool_error_callback": on_error}
     runner = runner_of(buyer(good, bad, **callbacks))
     with pytest.raises(ConnectionError):
         await run(runner)
@@ -100,15 +100,15 @@ async def test_callbacks_in_threads_do_not_keep_plain_functions_from_running():
 
 @pytest.mark.req("R54")
 async def test_async_functions_that_wait_are_cancelled_and_everybody_is_told():
-    told: list[tuple[str, str, type]] = []
+    reports: list[tuple[str, str, type]] = []
     begun = asyncio.Event()
 
     class Watching(BasePlugin):
         async def on_tool_error_callback(self, *, tool, tool_args, tool_context, error):
-            told.append(("plugin", tool.name, type(error)))
+            reports.append(("plugin", tool.name, type(error)))
 
     def watch(tool, args, tool_context, error):
-        told.append(("agent", tool.name, type(error)))
+        reports.append(("agent", tool.name, type(error)))
         if tool.name == "stuck":
             raise RuntimeError("cannot put away")
 
@@ -124,7 +124,7 @@ async def test_async_functions_that_wait_are_cancelled_and_everybody_is_told():
     runner = runner_of(agent, plugins=[Watching(name="watching")])
     with pytest.raises(ConnectionError):
         await run(runner)
-    assert told == [
+    assert reports == [
         ("plugin", "bad", ConnectionError),
         *[("agent", "bad", ConnectionError)] * 2,
         ("plugin", "stuck", asyncio.CancelledError),

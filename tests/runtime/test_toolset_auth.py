@@ -74,13 +74,13 @@ async def test_a_token_that_the_service_refuses_is_renewed(url):
 
 
 async def test_a_refused_token_that_cannot_be_renewed_leads_to_a_new_login(url):
-    kept = InMemoryCredentialService()
+    credentials = InMemoryCredentialService()
     tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
-    runner = runner_with(tools, service=kept)
+    runner = runner_with(tools, service=credentials)
     request = await ask(runner)
     await answer(runner, (request, login(request)))
     get(f"{url}/expire")
-    for credential in kept._credentials.values():
+    for credential in credentials._credentials.values():
         credential.oauth2.refresh_token = None
     [again] = requests(await run(runner))
     [(_, read)] = responses(await answer(runner, (again, login(again))))

@@ -91,8 +91,8 @@ async def test_agents_that_hand_over_in_a_circle_come_to_the_limit_of_model_call
     model = ScriptedLlm(rules=[Rule(then=transfer("ping"))])
     conversation = Conversation(LlmAgent(name="pong", model=model, sub_agents=[ping]))
 
-    told = r"120 model calls.*120 times in a row"
-    with pytest.raises(LlmCallsLimitExceededError, match=told), small_stack():
+    message = r"120 model calls.*120 times in a row"
+    with pytest.raises(LlmCallsLimitExceededError, match=message), small_stack():
         await conversation.say("go", RunConfig(max_llm_calls=120))
 
     assert len(conversation.heard) == 241
@@ -138,12 +138,12 @@ async def test_an_agent_alone_is_offered_no_transfer():
 
 
 async def test_a_model_that_hands_over_to_nobody_is_told_the_valid_names():
-    _, told, answer = await Conversation(team()).say("lead me astray")
+    _, refusal, answer = await Conversation(team()).say("lead me astray")
 
-    error = told.get_function_responses()[0].response["error"]
+    error = refusal.get_function_responses()[0].response["error"]
     assert "'nobody'" in error
     assert "billing, sales" in error
-    assert told.actions.transfer_to_agent is None
+    assert refusal.actions.transfer_to_agent is None
     assert said(answer) == "Hello."
 
 

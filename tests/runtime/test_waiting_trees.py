@@ -215,18 +215,18 @@ async def test_a_later_call_of_a_tool_runs_its_node_anew():
 
 async def _all(make: Callable[[AgentFactory], Any]) -> set[str]:
     """All that a tree can do: its tools, its agents' last words, and its last node."""
-    found: set[str] = set()
-    left = [make(AgentFactory())]
-    while left:
-        node = left.pop()
+    names: set[str] = set()
+    nodes = [make(AgentFactory())]
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, Workflow):
-            found.add("last")
-            left += node.nodes
+            names.add("last")
+            nodes += node.nodes
         elif isinstance(node, LlmAgent):
-            found |= {f"{node.name} is done", *(tool.name for tool in node.tools)}
-            left += [tool.node for tool in node.tools if hasattr(tool, "node")]
-        left += getattr(node, "sub_agents", [])
-    return found
+            names |= {f"{node.name} is done", *(tool.name for tool in node.tools)}
+            nodes += [tool.node for tool in node.tools if hasattr(tool, "node")]
+        nodes += getattr(node, "sub_agents", [])
+    return names
 
 
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
@@ -280,12 +280,12 @@ class Booker(BaseLlm):
 
     async def generate_content_async(self, llm_request, stream=False):
         parts = llm_request.contents[-1].parts
-        told = [part.function_response.response["result"] for part in parts if not part.text]
-        made = [types.FunctionCall(name="book", args={"trip": trip}) for trip in ("Rome", "Paris")]
-        calls = [types.Part(function_call=call) for call in made]
-        if told:
-            self.log["/".join(told)] += 1
-        yield LlmResponse(content=types.ModelContent(calls if not told else "done"))
+        results = [part.function_response.response["result"] for part in parts if not part.text]
+        function_calls = [types.FunctionCall(name="book", args={"trip": trip}) for trip in ("Rome", "Paris")]
+        calls = [types.Part(function_call=call) for call in function_calls]
+        if results:
+            self.log["/".join(results)] += 1
+        yield LlmResponse(content=types.ModelContent(calls if not results else "done"))
 
 
 def two_calls_of_a_tool_that_pays(factory: AgentFactory) -> LlmAgent:
@@ -334,29 +334,29 @@ async def test_a_consent_counts_for_its_own_call_alone():
 
 async def test_an_agent_that_a_tool_runs_anew_does_not_see_what_it_did_before():
     """A later call of the tool runs the agent for something else."""
-    asked: list[list[str]] = []
+    prompts: list[list[str]] = []
 
     class Listener(BaseLlm):
         async def generate_content_async(self, llm_request, stream=False):
-            asked.append([part.text for each in llm_request.contents for part in each.parts])
+            prompts.append([part.text for each in llm_request.contents for part in each.parts])
             yield LlmResponse(content=types.ModelContent("heard"))
 
     def make(factory):
         agent = LlmAgent(name="listener", model=Listener(model="listener"))
 
         async def tell(tool_context: ToolContext) -> str:
-            return await tool_context.run_node(agent, node_input=f"trip {len(asked)}")
+            return await tool_context.run_node(agent, node_input=f"trip {len(prompts)}")
 
         class Twice(BaseLlm):
             async def generate_content_async(self, llm_request, stream=False):
                 call = types.Part(function_call=types.FunctionCall(name="tell", args={}))
-                content = types.ModelContent([call] if len(asked) < 2 else "done")
+                content = types.ModelContent([call] if len(prompts) < 2 else "done")
                 yield LlmResponse(content=content)
 
         return LlmAgent(name="root", model=Twice(model="twice"), tools=[tell])
 
     await played(make, [], resumable=False)
-    assert asked == [["trip 0"], ["trip 1"]]
+    assert prompts == [["trip 0"], ["trip 1"]]
 
 
 async def test_an_answer_may_be_corrected_that_could_not_be_understood():
@@ -365,9 +365,9 @@ async def test_an_answer_may_be_corrected_that_could_not_be_understood():
     await play.begin()
     call = play.asked["consent_a0"]
     for response in ({"what": 1}, {"confirmed": True}):
-        made = types.FunctionResponse(id=call.id, name=call.name, response=response)
+        function_response = types.FunctionResponse(id=call.id, name=call.name, response=response)
         with suppress(ValueError):
-            await play.say(types.UserContent([types.Part(function_response=made)]))
+            await play.say(types.UserContent([types.Part(function_response=function_response)]))
     assert play.factory.log == {"consent_a0": 1, "a is done": 1}
 
 

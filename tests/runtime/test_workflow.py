@@ -191,26 +191,26 @@ async def test_a_run_that_is_left_between_an_output_and_its_route_goes_that_way(
                 if event.output == stop_at:
                     break
 
-        left = [e async for e in runner.run_async(**WHO, invocation_id=event.invocation_id)]
+        rest = [e async for e in runner.run_async(**WHO, invocation_id=event.invocation_id)]
 
-        outputs = [event.output for event in left if event.output is not None]
+        outputs = [event.output for event in rest if event.output is not None]
         assert outputs == [*range(stop_at + 1, 4), "done after 3"]
 
 
 async def test_a_node_goes_on_only_when_its_event_has_been_committed():
-    found = []
+    counts = []
 
     async def writes(ctx):
         ctx.state["step"] = 1
         yield Event(message="One.")
-        found.append(len(await stored(runner)))
+        counts.append(len(await stored(runner)))
         yield Event(message="Two.")
-        found.append(len(await stored(runner)))
+        counts.append(len(await stored(runner)))
 
     runner = await opened((START, writes))
     await say(runner)
 
-    assert found == [2, 3]
+    assert counts == [2, 3]
 
 
 async def test_an_attempt_that_takes_too_long_is_stopped_and_tried_again():
@@ -262,8 +262,8 @@ async def test_an_error_below_a_node_is_told_once_and_raised_as_it_is():
     with pytest.raises(ConnectionError, match="offline"):
         await say(runner)
 
-    told = [event.node_info.path for event in await stored(runner) if event.error_code]
-    assert told == ["wf@1/parent@1/fails@1"]
+    paths = [event.node_info.path for event in await stored(runner) if event.error_code]
+    assert paths == ["wf@1/parent@1/fails@1"]
 
 
 async def test_a_missing_value_says_who_needs_it_and_what_to_do():
@@ -373,8 +373,8 @@ async def test_an_answer_that_does_not_fit_can_be_given_again():
         yield RequestInput(interrupt_id="n", message="How many?", response_schema=int)
 
     runner = await opened((START, ask))
-    [asked] = await say(runner)
-    [question] = asked.get_function_calls()
+    [event] = await say(runner)
+    [question] = event.get_function_calls()
 
     with pytest.raises(WorkflowDataError, match="send another function response"):
         _ = [e async for e in runner.run_async(**WHO, new_message=reply(question, "many"))]
@@ -397,9 +397,9 @@ async def test_another_process_goes_on_with_the_answer_from_the_events_alone(tmp
 
     before, after = runner(), runner()
     await before.session_service.create_session(app_name="app", **WHO)
-    asked = await say(before)
+    first_events = await say(before)
     await before.close()
-    [question] = asked[-1].get_function_calls()
+    [question] = first_events[-1].get_function_calls()
 
     events = [e async for e in after.run_async(**WHO, new_message=reply(question, "yes"))]
 
@@ -458,13 +458,13 @@ async def test_an_iterator_reaches_the_next_node_and_the_session(stored, tmp_pat
     where = {"user_id": "u", "session_id": session.id}
     message = types.Content(role="user", parts=[types.Part(text="go")])
 
-    told = [event.output async for event in runner.run_async(**where, new_message=message)]
+    outputs = [event.output async for event in runner.run_async(**where, new_message=message)]
 
-    assert told == [["1", "2"], {"all": ["1", "2"]}, 2]
-    kept = await runner.session_service.get_session(
+    assert outputs == [["1", "2"], {"all": ["1", "2"]}, 2]
+    stored_session = await runner.session_service.get_session(
         app_name="app", session_id=session.id, user_id="u"
     )
-    assert [event.output for event in kept.events[1:]] == told
+    assert [event.output for event in stored_session.events[1:]] == outputs
 
 
 async def _gives_nothing():

@@ -45,16 +45,16 @@ async def test_a_node_is_tried_again_and_another_runs_for_each_item():
         return node_input.split()
 
     edges = [("START", names["fetch"], words, names["length"])]
-    found = await outputs(Workflow(name="wf", edges=edges), "page")
+    results = await outputs(Workflow(name="wf", edges=edges), "page")
 
-    assert found["fetch"] == "page, at attempt 3"
-    assert found["length"] == [5, 2, 7, 1]
+    assert results["fetch"] == "page, at attempt 3"
+    assert results["length"] == [5, 2, 7, 1]
 
 
 async def test_a_node_goes_on_when_the_human_has_answered():
     runner = InMemoryRunner(defined(APPROVE)["root_agent"])
-    [asked] = await runner.run_debug("Dear Ann", quiet=True)
-    [question] = asked.get_function_calls()
+    [question_event] = await runner.run_debug("Dear Ann", quiet=True)
+    [question] = question_event.get_function_calls()
     answer = types.FunctionResponse(id=question.id, name=question.name, response={"result": "true"})
     message = types.Content(role="user", parts=[types.Part(function_response=answer)])
 
@@ -67,15 +67,15 @@ async def test_a_node_goes_on_when_the_human_has_answered():
 
     assert question.args["message"] == "Send it?"
     assert [event.output for event in events] == ["Dear Ann: sent"]
-    assert events[0].invocation_id == asked.invocation_id
+    assert events[0].invocation_id == question_event.invocation_id
 
 
 async def test_a_node_runs_nodes():
     root = Workflow(name="wf", edges=[("START", defined(TRANSLATE)["translations"])])
 
-    found = await outputs(root, "yes")
+    results = await outputs(root, "yes")
 
-    assert found["translations"] == ["yes (fr)", "yes (de)"]
+    assert results["translations"] == ["yes (fr)", "yes (de)"]
 
 
 async def test_a_model_calls_a_workflow():
