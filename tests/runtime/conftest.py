@@ -10,8 +10,8 @@ async def service(request, tmp_path):
     """Sessions in a file, in either of google-adk's layouts: `sessions.db` of the test's folder."""
     path = tmp_path / "sessions.db"
     if request.param == "seconds":
-        opened = SqliteSessionService(path)
+        session_service = SqliteSessionService(path)
     else:
-        opened = DatabaseSessionService(f"sqlite:///{path}")
-    yield opened
-    await opened.close()
+        session_service = DatabaseSessionService(f"sqlite:///{path}")
+    yield session_service
+    await session_service.close()

@@ -40,7 +40,7 @@ def calling(name: str) -> ScriptedLlm:
     return ScriptedLlm(rules=[Rule(after=name, then=Say("{result}")), Rule(then=Call(name))])
 
 
-async def opened(root) -> InMemoryRunner:
+async def new_runner(root) -> InMemoryRunner:
     runner = InMemoryRunner(root, app_name="app")
     await runner.session_service.create_session(app_name="app", user_id="u", session_id="s")
     return runner
@@ -60,7 +60,7 @@ async def aborted(root, begun: asyncio.Event) -> list[Event]:
 
     aborting = asyncio.create_task(abort())
     async with asyncio.timeout(PATIENCE):
-        events = [event async for event in run(await opened(root), abort_signal=signal)]
+        events = [event async for event in run(await new_runner(root), abort_signal=signal)]
         await aborting
     task = asyncio.current_task()
     assert task is not None
@@ -174,7 +174,7 @@ async def test_code_that_keeps_back_what_is_on_its_way_is_cancelled():
 
 async def test_each_step_may_be_waited_for_in_a_task_of_its_own():
     model, signal = Waiting(begun=asyncio.Event()), asyncio.Event()
-    events = run(await opened(LlmAgent(name="agent", model=model)), abort_signal=signal)
+    events = run(await new_runner(LlmAgent(name="agent", model=model)), abort_signal=signal)
     step = asyncio.create_task(anext(events))
     await model.begun.wait()
     signal.set()
@@ -186,7 +186,7 @@ async def test_each_step_may_be_waited_for_in_a_task_of_its_own():
 
 @pytest.mark.parametrize("from_thread", [True, False])
 async def test_code_of_the_run_aborts_it_and_the_caller_is_told(from_thread):
-    signal, seen = asyncio.Event(), []
+    signal, events = asyncio.Event(), []
 
     async def stop(tool_context):
         abort = tool_context.get_invocation_context().abort
@@ -195,14 +195,14 @@ async def test_code_of_the_run_aborts_it_and_the_caller_is_told(from_thread):
 
     agent = LlmAgent(name="agent", model=calling("stop"), tools=[stop])
     async with asyncio.timeout(PATIENCE):
-        async for event in run(await opened(agent), abort_signal=signal):
-            seen.append((event.error_code, signal.is_set()))
-    assert seen == [(None, False), (ABORTED, True)]
+        async for event in run(await new_runner(agent), abort_signal=signal):
+            events.append((event.error_code, signal.is_set()))
+    assert events == [(None, False), (ABORTED, True)]
 
 
 async def test_a_caller_that_is_cancelled_besides_stays_cancelled():
     model, signal = Waiting(begun=asyncio.Event()), asyncio.Event()
-    runner = await opened(LlmAgent(name="agent", model=model))
+    runner = await new_runner(LlmAgent(name="agent", model=model))
 
     async def consume() -> None:
         async for _ in run(runner, abort_signal=signal):
@@ -222,14 +222,14 @@ async def test_a_caller_is_not_cancelled_while_it_is_busy_with_an_event():
     def look() -> str:
         return "rain"
 
-    runner = await opened(LlmAgent(name="agent", model=calling("look"), tools=[look]))
-    heard = []
+    runner = await new_runner(LlmAgent(name="agent", model=calling("look"), tools=[look]))
+    codes = []
     async for event in run(runner, abort_signal=signal):
-        heard.append(event.error_code)
+        codes.append(event.error_code)
         signal.set()
         for _ in range(20):
             await asyncio.sleep(0)
-    assert heard == [None, ABORTED]
+    assert codes == [None, ABORTED]
 
 
 async def test_a_caller_that_aborts_and_leaves_leaves_a_history_that_says_so():
@@ -238,7 +238,7 @@ async def test_a_caller_that_aborts_and_leaves_leaves_a_history_that_says_so():
     def look() -> str:
         return "rain"
 
-    runner = await opened(LlmAgent(name="agent", model=calling("look"), tools=[look]))
+    runner = await new_runner(LlmAgent(name="agent", model=calling("look"), tools=[look]))
     async with aclosing(run(runner, abort_signal=signal)) as events:
         await anext(events)
         signal.set()
@@ -259,6 +259,6 @@ async def test_agents_below_a_workflow_agent_go_on_to_their_next_event():
 
     first = LlmAgent(name="first", model=Stopped(model="stopped"))
     second = LlmAgent(name="second", model=ScriptedLlm(rules=[Rule(then=Say("Two."))]))
-    runner = await opened(SequentialAgent(name="team", sub_agents=[first, second]))
+    runner = await new_runner(SequentialAgent(name="team", sub_agents=[first, second]))
     events = [event async for event in run(runner, abort_signal=signal)]
     assert [(e.author, e.error_code) for e in events] == [("first", None), ("team", ABORTED)]

@@ -33,7 +33,7 @@ def test_of_a_speaker_that_is_no_more_is_told_once(caplog):
 
 
 @pytest.mark.parametrize(
-    ("history", "chosen"),
+    ("history", "name"),
     [
         ([], "root"),
         ([spoke("user")], "root"),
@@ -60,8 +60,8 @@ def test_of_a_speaker_that_is_no_more_is_told_once(caplog):
         ),
     ],
 )
-def test_the_turn_stays_with_who_can_give_it_back(history: list[Event], chosen: str):
-    assert last_speaker(tree(), history).name == chosen
+def test_the_turn_stays_with_who_can_give_it_back(history: list[Event], name: str):
+    assert last_speaker(tree(), history).name == name
 
 
 def test_an_agent_that_may_not_hand_back_is_not_given_the_turn():
@@ -91,8 +91,8 @@ async def test_an_answer_goes_to_the_agent_and_the_invocation_that_asked():
         content=types.Content(role="model", parts=[call]),
         long_running_tool_ids={"c1"},
     )
-    started = Event(author="user", invocation_id="e-1", message="please")
-    for event in (started, question, spoke("root", invocation_id="e-2")):
+    message_event = Event(author="user", invocation_id="e-1", message="please")
+    for event in (message_event, question, spoke("root", invocation_id="e-2")):
         await runner.session_service.append_event(session, event)
     answer = types.FunctionResponse(id="c1", name="ask", response={"result": 1})
     message = types.Content(role="user", parts=[types.Part(function_response=answer)])

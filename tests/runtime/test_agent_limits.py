@@ -33,12 +33,12 @@ class Hanging(BaseLlm):
     """A model that never answers its first request."""
 
     model: str = "hanging"
-    asked: int = 0
+    calls: int = 0
     cancelled: int = 0
 
     async def generate_content_async(self, llm_request, stream=False):
-        self.asked += 1
-        if self.asked == 1:
+        self.calls += 1
+        if self.calls == 1:
             try:
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
@@ -68,7 +68,7 @@ def write(tool_context, key: str, value: int) -> str:
     return "written"
 
 
-def told(events: list[Event]) -> list[str | None]:
+def outcomes_of(events: list[Event]) -> list[str | None]:
     return [event.error_code or said(event) or None for event in events]
 
 
@@ -80,12 +80,12 @@ async def test_a_root_that_is_late_is_cancelled():
     assert model.cancelled == 1
     assert [(e.author, e.error_code) for e in talk.heard] == [("agent", "NodeTimeoutError")]
     assert (await talk.session()).events[-1].error_code == "NodeTimeoutError"
-    assert told(await talk.say("again")) == ["Here."]
+    assert outcomes_of(await talk.say("again")) == ["Here."]
 
 
 async def test_a_late_root_is_tried_again():
     agent = LlmAgent(name="agent", model=Hanging(), timeout=MOMENT, retry_config=ONCE_MORE)
-    assert told(await Conversation(agent).say("go")) == ["NodeTimeoutError", "Here."]
+    assert outcomes_of(await Conversation(agent).say("go")) == ["NodeTimeoutError", "Here."]
 
 
 async def test_an_agent_that_a_tool_of_another_is_made_of_has_its_own_limits():
@@ -154,7 +154,7 @@ async def test_a_caller_that_is_slow_does_not_make_an_agent_late():
         talk.heard.append(event)
         if len(talk.heard) == 1:
             await asyncio.sleep(LONG + 0.1)
-    assert told(talk.heard)[-1] == "Done."
+    assert outcomes_of(talk.heard)[-1] == "Done."
 
 
 async def test_an_agent_is_not_late_while_a_plugin_holds_it():
@@ -166,7 +166,7 @@ async def test_an_agent_is_not_late_while_a_plugin_holds_it():
     answers = [[call_part("write", key="hours", value=n) for n in (1, 2)], "Done."]
     agent = LlmAgent(name="agent", model=scripted(*answers), tools=[write], timeout=LONG)
     talk = Conversation(agent, plugins=[Holding(name="holding")])
-    assert told(await talk.say("go"))[-1] == "Done."
+    assert outcomes_of(await talk.say("go"))[-1] == "Done."
 
 
 async def test_a_plugin_that_held_an_agent_gives_it_no_more_time_than_it_had():
@@ -188,7 +188,7 @@ async def test_a_node_is_not_late_while_its_events_are_with_the_caller():
         yield Event(message="Begun.")
         yield "done"
 
-    heard = []
+    outputs = []
     runner = InMemoryRunner(node=Workflow(name="wf", edges=[(START, work)]))
     await runner.session_service.create_session(
         app_name=runner.app_name, user_id="user", session_id="s"
@@ -196,9 +196,9 @@ async def test_a_node_is_not_late_while_its_events_are_with_the_caller():
     async for event in runner.run_async(
         user_id="user", session_id="s", new_message=types.UserContent("go")
     ):
-        heard.append(event.output)
+        outputs.append(event.output)
         await asyncio.sleep(LONG + 0.2)
-    assert heard == [None, "done"]
+    assert outputs == [None, "done"]
 
 
 async def test_an_agent_that_gets_no_time_fails_at_once():
@@ -214,8 +214,8 @@ async def lost_and_resumed(talk: Conversation) -> list[Event]:
     async with aclosing(
         talk.runner.run_async(**where, new_message=types.UserContent("go"))
     ) as events:
-        begun = await anext(events)
-    resumed = talk.runner.run_async(**where, invocation_id=begun.invocation_id)
+        first = await anext(events)
+    resumed = talk.runner.run_async(**where, invocation_id=first.invocation_id)
     return [event async for event in resumed]
 
 
@@ -241,8 +241,8 @@ async def test_an_agent_that_is_tried_again_in_a_resumed_run_is_asked_again(yes)
     talk = resumable(
         LlmAgent(name="agent", model=model, tools=tools, retry_config=ONCE_MORE), yes=yes
     )
-    heard = told(await lost_and_resumed(talk))
-    assert [each for each in heard if each] == ["ValueError", "Done."]
+    outcomes = outcomes_of(await lost_and_resumed(talk))
+    assert [each for each in outcomes if each] == ["ValueError", "Done."]
 
 
 async def test_an_agent_that_is_tried_again_goes_on_behind_a_task_it_gave_beside_what_failed():
@@ -256,7 +256,7 @@ async def test_an_agent_that_is_tried_again_goes_on_behind_a_task_it_gave_beside
         sub_agents=[clerk],
         retry_config=ONCE_MORE,
     )
-    assert told(await Conversation(agent).say("go"))[-1] == "All done."
+    assert outcomes_of(await Conversation(agent).say("go"))[-1] == "All done."
 
 
 @pytest.mark.parametrize("yes", [True, False])
@@ -265,8 +265,8 @@ async def test_an_agent_is_tried_again_when_the_beginning_of_a_job_has_failed(ye
     model = scripted(call_part("job"), call_part("job"), "Done.")
     agent = LlmAgent(name="agent", model=model, tools=[job], retry_config=ONCE_MORE)
     events = await resumable(agent, yes=yes).say("go")
-    assert "ValueError" in told(events)
-    assert "Done." in told(events)
+    assert "ValueError" in outcomes_of(events)
+    assert "Done." in outcomes_of(events)
 
 
 async def test_an_agent_of_a_graph_is_tried_again_behind_a_task():
@@ -297,4 +297,4 @@ async def test_a_task_is_asked_again_when_who_gave_it_is_tried_again_in_a_resume
     model = scripted(call_part("clerk", request="Work."), "All done.")
     agent = LlmAgent(name="agent", model=model, sub_agents=[clerk], retry_config=ONCE_MORE)
     talk = resumable(agent, yes=True)
-    assert "All done." in told(await lost_and_resumed(talk))
+    assert "All done." in outcomes_of(await lost_and_resumed(talk))

@@ -187,14 +187,14 @@ class Watcher(BasePlugin):
         self.closed += 1
 
 
-@pytest.mark.parametrize(("included", "seen"), [(True, ["caller", "expert"]), (False, ["caller"])])
-async def test_plugins_see_the_agent_unless_they_are_left_out(included, seen):
+@pytest.mark.parametrize(("include", "agents"), [(True, ["caller", "expert"]), (False, ["caller"])])
+async def test_plugins_see_the_agent_unless_they_are_left_out(include, agents):
     watcher = Watcher()
-    root = caller(AgentTool(expert(), include_plugins=included))
+    root = caller(AgentTool(expert(), include_plugins=include))
 
     await Conversation(root, plugins=[watcher]).say("ask")
 
-    assert watcher.agents == seen
+    assert watcher.agents == agents
     assert watcher.closed == 0
 
 

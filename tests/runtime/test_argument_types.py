@@ -149,14 +149,14 @@ def tool_taking(annotation, got):
     return take
 
 
-async def called(tool, args):
+async def call_tool(tool, args):
     """The events of a turn in which the model calls the tool, and then says what it was told."""
     name = tool.name if isinstance(tool, FunctionTool) else tool.__name__
     rules = [Rule(after=name, then=Say("done")), Rule(then=Call(name, **args))]
-    seen = []
+    args_seen = []
 
     def before(tool, args, tool_context):
-        seen.append(json.loads(json.dumps(args)))
+        args_seen.append(json.loads(json.dumps(args)))
 
     agent = LlmAgent(
         name="a", model=ScriptedLlm(rules=rules), tools=[tool], before_tool_callback=before
@@ -165,7 +165,7 @@ async def called(tool, args):
     call = next(c for e in events for c in e.get_function_calls())
     response = next(r for e in events for r in e.get_function_responses())
     assert call.args == args, "events keep what the model wrote"
-    assert all(each == args for each in seen), "callbacks see what the model wrote"
+    assert all(each == args for each in args_seen), "callbacks see what the model wrote"
     assert said(events[-1]) == "done", "the run goes on"
     return response.response
 
@@ -175,7 +175,7 @@ async def called(tool, args):
 async def test_an_argument_becomes_what_its_annotation_says(kind, annotation, value, expected):
     got = []
 
-    assert await called(kind(func=tool_taking(annotation, got)), {"value": value}) == {
+    assert await call_tool(kind(func=tool_taking(annotation, got)), {"value": value}) == {
         "result": "taken"
     }
 
@@ -187,7 +187,7 @@ async def test_an_argument_becomes_what_its_annotation_says(kind, annotation, va
 async def test_what_cannot_be_converted_is_told_to_the_model(annotation, value, expected):
     got = []
 
-    error = (await called(tool_taking(annotation, got), {"value": value}))["error"]
+    error = (await call_tool(tool_taking(annotation, got), {"value": value}))["error"]
 
     assert got == []
     assert error.startswith("take() was not called")
@@ -198,7 +198,7 @@ async def test_what_cannot_be_converted_is_told_to_the_model(annotation, value, 
 async def test_every_argument_that_does_not_fit_is_named():
     def book(day: dt.date, cabin: Color, count: list[int]) -> None: ...
 
-    error = (await called(book, {"day": "x", "cabin": "y", "count": ["z"] * 20}))["error"]
+    error = (await call_tool(book, {"day": "x", "cabin": "y", "count": ["z"] * 20}))["error"]
 
     lines = error.splitlines()
     assert [line.split(":")[0] for line in lines[1:4]] == ["- day", "- cabin", "- count.0"]
@@ -212,7 +212,7 @@ async def test_a_default_may_be_given_though_its_type_is_another(value):
     def take(when: dt.date = value) -> None:
         got.append(when)
 
-    await called(take, {"when": value})
+    await call_tool(take, {"when": value})
 
     assert got == [value]
 
@@ -238,8 +238,8 @@ async def test_a_generator_and_a_function_with_a_context_get_converted_arguments
         got.append((color, rest))
         return "x"
 
-    await called(stream, {"day": "2024-01-02"})
-    await called(plain, {"color": "red"})
+    await call_tool(stream, {"day": "2024-01-02"})
+    await call_tool(plain, {"color": "red"})
 
     assert got == [DAY, (Color.RED, {})]
 
@@ -249,10 +249,10 @@ async def test_a_pydantic_class_as_tool_tells_what_does_not_fit():
         row: int = Field(ge=1)
         day: dt.date
 
-    taken = await called(FunctionTool(Booking), {"row": "2", "day": "2024-01-02"})
-    assert taken == {"result": {"row": 2, "day": "2024-01-02"}}
-    refused = await called(FunctionTool(Booking), {"row": 0, "day": "2024-01-02"})
-    assert "- row" in refused["error"]
+    response = await call_tool(FunctionTool(Booking), {"row": "2", "day": "2024-01-02"})
+    assert response == {"result": {"row": 2, "day": "2024-01-02"}}
+    refusal = await call_tool(FunctionTool(Booking), {"row": 0, "day": "2024-01-02"})
+    assert "- row" in refusal["error"]
 
 
 async def test_a_consent_is_asked_with_converted_arguments_and_not_for_those_that_do_not_fit():
@@ -267,10 +267,10 @@ async def test_a_consent_is_asked_with_converted_arguments_and_not_for_those_tha
 
     tool = FunctionTool(pay, require_confirmation=is_large)
 
-    taken = await called(tool, {"amount": "99.5", "day": "2024-01-02"})
-    assert taken == {"result": f"paid {Decimal('99.5')!r} {DAY!r}"}
+    response = await call_tool(tool, {"amount": "99.5", "day": "2024-01-02"})
+    assert response == {"result": f"paid {Decimal('99.5')!r} {DAY!r}"}
     assert questions[0] == (Decimal("99.5"), "2024-01-02")
     questions.clear()
-    refused = await called(tool, {"amount": "much", "day": "2024-01-02"})
-    assert "- amount" in refused["error"]
+    refusal = await call_tool(tool, {"amount": "much", "day": "2024-01-02"})
+    assert "- amount" in refusal["error"]
     assert questions == []

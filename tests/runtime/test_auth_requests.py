@@ -53,7 +53,7 @@ def reader(config: AuthConfig, *steps: Call, failures: int = 0) -> tuple[Agent, 
     return Agent(name="reader", model=ScriptedLlm(rules=rules), tools=[read]), ran
 
 
-def given(request, **credential) -> dict:
+def with_credential(request, **credential) -> dict:
     """What a client answers: the config that it was sent, with the credential in it."""
     config = dict(request.args["authConfig"])
     config["exchangedAuthCredential"] = AuthCredential(**credential).model_dump(
@@ -63,7 +63,7 @@ def given(request, **credential) -> dict:
 
 
 def api_key(request) -> dict:
-    return given(request, auth_type=AuthCredentialTypes.API_KEY, api_key="k-1")
+    return with_credential(request, auth_type=AuthCredentialTypes.API_KEY, api_key="k-1")
 
 
 def requests(events):
@@ -196,7 +196,7 @@ async def test_a_login_that_was_not_asked_for_is_refused_and_the_user_asked_agai
     [request] = requests(await run(runner))
     state = request.args["authConfig"]["exchangedAuthCredential"]["oauth2"]["state"]
     login = OAuth2Auth(**{key: value.format(state=state) for key, value in login.items()})
-    credential = given(request, auth_type=AuthCredentialTypes.OAUTH2, oauth2=login)
+    credential = with_credential(request, auth_type=AuthCredentialTypes.OAUTH2, oauth2=login)
     [again] = requests(await answer(runner, (request, credential)))
     assert again.id != request.id
     assert ran == {}
@@ -215,15 +215,15 @@ async def test_a_config_without_a_way_to_log_in_is_refused(config, match):
         await run(runner_of(agent))
 
 
-def payer(*needed: AuthConfig, confirmed: str) -> tuple[Agent, list[list[str]]]:
+def payer(*configs: AuthConfig, confirmed: str) -> tuple[Agent, list[list[str]]]:
     """An agent whose tool `pay` needs keys, and a confirmation: by the runtime, or by itself."""
     paid: list[list[str]] = []
 
     async def pay(tool_context: ToolContext):
         if confirmed == "first" and tool_context.tool_confirmation is None:
             return tool_context.request_confirmation(hint="Pay?")
-        credentials = [tool_context.get_auth_response(config) for config in needed]
-        for config, credential in zip(needed, credentials, strict=True):
+        credentials = [tool_context.get_auth_response(config) for config in configs]
+        for config, credential in zip(configs, credentials, strict=True):
             if credential is None:
                 return tool_context.request_credential(config)
         if confirmed == "last" and tool_context.tool_confirmation is None:
@@ -317,7 +317,7 @@ async def test_a_token_of_a_client_that_has_signed_in_by_itself_gains_no_login()
     runner = runner_of(Agent(name="reader", model=ScriptedLlm(rules=rules), tools=[read]))
     [request] = requests(await run(runner))
     token = OAuth2Auth(**CLIENT, access_token="token")
-    await answer(runner, (request, given(request, auth_type="oauth2", oauth2=token)))
+    await answer(runner, (request, with_credential(request, auth_type="oauth2", oauth2=token)))
     assert [(each.access_token, each.auth_uri, each.state) for each in got] == [
         ("token", None, None)
     ]

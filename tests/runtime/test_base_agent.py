@@ -60,12 +60,12 @@ def test_a_clone_is_a_tree_of_its_own_with_its_own_methods():
 
     agent = Counting(name="a", sub_agents=[BaseAgent(name="b")])
     agent.before_agent_callback = [agent.count]
-    copied = agent.clone({"description": "copy"})
-    copied.before_agent_callback[0](None)
-    assert (agent.calls, copied.calls) == (0, 1)
-    assert (copied.name, copied.description) == ("a", "copy")
-    assert copied.sub_agents[0] is not agent.sub_agents[0]
-    assert copied.sub_agents[0].parent_agent is copied
+    clone = agent.clone({"description": "copy"})
+    clone.before_agent_callback[0](None)
+    assert (agent.calls, clone.calls) == (0, 1)
+    assert (clone.name, clone.description) == ("a", "copy")
+    assert clone.sub_agents[0] is not agent.sub_agents[0]
+    assert clone.sub_agents[0].parent_agent is clone
     assert agent.sub_agents[0].clone().parent_agent is None
     for wrong in ("parent_agent", "nonsense"):
         with pytest.raises(ValueError, match=wrong):
@@ -86,19 +86,19 @@ async def test_an_agent_that_yields_no_event_says_so():
 
 
 async def test_content_before_the_agent_stands_for_its_answer():
-    called = []
+    calls = []
 
     def before(callback_context):
         return types.Content(role="model", parts=[types.Part(text="instead")])
 
     def after(callback_context):
-        called.append(True)
+        calls.append(True)
 
     agent = Scripted(name="a", before_agent_callback=before, after_agent_callback=after)
     events = await run(runner_of(agent))
     assert texts(events) == ["instead"]
     assert (events[0].author, events[0].content.role) == ("a", "model")
-    assert not called
+    assert not calls
 
 
 async def test_content_after_the_agent_is_one_more_answer():
@@ -110,21 +110,21 @@ async def test_content_after_the_agent_is_one_more_answer():
 
 
 async def test_callbacks_run_in_order_until_one_answers():
-    called = []
+    calls = []
 
     def silent(callback_context):
-        called.append("silent")
+        calls.append("silent")
 
     def answering(ctx):  # by position: it has another name for it
-        called.append("answering")
+        calls.append("answering")
         return said("instead")
 
     def never(callback_context):
-        called.append("never")
+        calls.append("never")
 
     agent = Scripted(name="a", before_agent_callback=[silent, answering, never])
     assert texts(await run(runner_of(agent))) == ["instead"]
-    assert called == ["silent", "answering"]
+    assert calls == ["silent", "answering"]
 
 
 async def test_what_a_callback_writes_is_committed_with_an_event_of_its_own():
@@ -222,9 +222,9 @@ async def test_a_checkpoint_that_does_not_fit_is_told_with_its_agent_and_class()
 
     runner = runner_of(Counting(name="counting"), resumable=True)
     [event] = await run(runner)
-    with pytest.raises(ValidationError) as caught:
+    with pytest.raises(ValidationError) as error:
         await run(runner, None, invocation_id=event.invocation_id)
-    [note] = caught.value.__notes__
+    [note] = error.value.__notes__
     assert note.startswith(
         "The checkpoint of agent 'counting', {'round': 3}, does not fit StepState"
     )

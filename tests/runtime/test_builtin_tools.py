@@ -93,7 +93,7 @@ def reader(*names, tool=load_artifacts):
     )
 
 
-async def shown(root):
+async def file_contents(root):
     """What the model was shown of the files it asked for."""
     conversation = Conversation(root)
     await conversation.say("save")
@@ -105,7 +105,7 @@ async def shown(root):
 async def test_a_model_sees_the_files_it_asks_for():
     root = reader("chart.png", "table.csv", "all.zip", "../secret")
 
-    chart, table, archive = await shown(root)
+    chart, table, archive = await file_contents(root)
 
     assert '"chart.png"' in root.model.requests[-1].config.system_instruction
     assert chart[0].text == "Artifact chart.png is:"
@@ -120,7 +120,7 @@ async def test_files_go_through_a_function_of_ones_own():
 
     root = reader("chart.png", "all.zip", tool=LoadArtifactsTool(process_artifact=process))
 
-    [chart] = await shown(root)
+    [chart] = await file_contents(root)
 
     assert chart[1].text == "[chart.png]"
 
@@ -149,10 +149,10 @@ LESSON = Example(
 
 class Lessons(BaseExampleProvider):
     def __init__(self):
-        self.asked = []
+        self.queries = []
 
     def get_examples(self, query):
-        self.asked.append(query)
+        self.queries.append(query)
         return [LESSON]
 
 
@@ -173,7 +173,7 @@ async def test_a_provider_chooses_examples_by_the_users_words():
 
     await Conversation(root).say("Hi")
 
-    assert lessons.asked == ["Hi"]
+    assert lessons.queries == ["Hi"]
     assert "```tool_code\nlook(" in root.model.requests[0].config.system_instruction
 
 
@@ -244,9 +244,9 @@ async def test_beside_other_tools_an_agent_searches():
     events = await Conversation(root).say("the weather?")
 
     assert said(events[-1]) == "It rains: Rain."
-    own_tools, searched, _ = (request.config.tools for request in root.model.requests)
+    own_tools, search_tools, _ = (request.config.tools for request in root.model.requests)
     assert not any(tool.google_search for tool in own_tools)
-    assert [tool.google_search is not None for tool in searched] == [True]
+    assert [tool.google_search is not None for tool in search_tools] == [True]
     lonely = agent(tools=[search])
     assert await lonely.canonical_tools() == [search]
     LlmAgent(name="root", model="gemini-scripted", sub_agents=[lonely])  # it may hand over to that

@@ -82,17 +82,17 @@ async def test_callbacks_of_a_list_run_until_one_answers():
 
 
 async def test_after_model_sees_every_fragment_and_may_replace_the_answer():
-    seen = []
+    fragments = []
 
     def shout(callback_context, llm_response):
-        seen.append((said(llm_response), bool(llm_response.partial)))
+        fragments.append((said(llm_response), bool(llm_response.partial)))
         if not llm_response.get_function_calls():
             return response(said(llm_response).upper())
         return None
 
     events = await Conversation(adder(after_model_callback=shout)).say("go", STREAMED)
 
-    assert seen == [("", False), ("It", True), (" is 3.", True), ("It is 3.", False)]
+    assert fragments == [("", False), ("It", True), (" is 3.", True), ("It is 3.", False)]
     assert [(said(event), event.partial) for event in events[2:]] == [
         ("IT", True),
         (" IS 3.", True),

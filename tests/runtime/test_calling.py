@@ -80,17 +80,17 @@ async def test_a_function_that_needs_the_loop_is_told_to_be_async(wish):
     def schedule() -> None:
         wish()
 
-    with pytest.raises(RuntimeError) as caught:
+    with pytest.raises(RuntimeError) as error:
         await call(schedule)
-    [note] = caught.value.__notes__
+    [note] = error.value.__notes__
     assert re.search(r"schedule \(.*test_calling\.py:\d+\) .*`async def`", note)
 
 
 async def test_a_function_with_a_connection_of_another_thread_is_told_to_be_async():
     connection = sqlite3.connect(":memory:")
-    with pytest.raises(sqlite3.ProgrammingError) as caught:
+    with pytest.raises(sqlite3.ProgrammingError) as error:
         await call(lambda: connection.execute("SELECT 1"))
-    assert "`async def`" in caught.value.__notes__[0]
+    assert "`async def`" in error.value.__notes__[0]
     connection.close()
 
 
@@ -174,11 +174,11 @@ async def test_many_callers_at_once_do_not_hold_up_the_loop():
 
 
 def test_a_forked_copy_has_threads_of_its_own():
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", IN_A_COPY],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr

@@ -69,13 +69,13 @@ class Team:
         return {each.name: each.response for each in responses}
 
 
-def asked(conversation: Conversation, name: str = CONFIRM) -> types.FunctionCall:
+def find_call(conversation: Conversation, name: str = CONFIRM) -> types.FunctionCall:
     calls = [call for event in conversation.heard for call in event.get_function_calls()]
     return next(call for call in reversed(calls) if call.name == name)
 
 
 async def consent(conversation: Conversation) -> None:
-    question = asked(conversation)
+    question = find_call(conversation)
     await conversation.say(types.UserContent(response_part(CONFIRM, question.id, confirmed=True)))
 
 
@@ -86,7 +86,7 @@ async def resume(conversation: Conversation) -> None:
         conversation.heard.append(event)
 
 
-def spoken(conversation: Conversation) -> list[str]:
+def texts(conversation: Conversation) -> list[str]:
     return [text for event in conversation.heard if (text := said(event))]
 
 
@@ -97,13 +97,13 @@ async def test_a_consent_comes_when_the_task_is_done(checkpoints, around):
     conversation = team.conversation(checkpoints=checkpoints, around=around)
 
     await conversation.say("Go!")
-    assert not around or "The end." not in spoken(conversation)
+    assert not around or "The end." not in texts(conversation)
     await consent(conversation)
 
     assert team.done["paid"] == 1
-    assert team.told() == {"pay": {"result": "paid"}, "leaf": {"result": "ready"}}
-    assert spoken(conversation)[-1] == ("The end." if around else "All done.")
-    assert spoken(conversation).count("The end.") == around
+    assert team.results() == {"pay": {"result": "paid"}, "leaf": {"result": "ready"}}
+    assert texts(conversation)[-1] == ("The end." if around else "All done.")
+    assert texts(conversation).count("The end.") == around
 
 
 @APPS
@@ -113,11 +113,11 @@ async def test_a_job_is_done_after_the_task(checkpoints, around):
     conversation = team.conversation(checkpoints=checkpoints, around=around)
 
     await conversation.say("Go!")
-    job = asked(conversation, "pay")
+    job = find_call(conversation, "pay")
     await conversation.say(types.UserContent(response_part("pay", job.id, paid=3)))
 
-    assert team.told() == {"pay": {"paid": 3}, "leaf": {"result": "ready"}}
-    assert spoken(conversation).count("The end.") == around
+    assert team.results() == {"pay": {"paid": 3}, "leaf": {"result": "ready"}}
+    assert texts(conversation).count("The end.") == around
 
 
 @APPS
@@ -136,10 +136,10 @@ async def test_the_user_answers_the_call_and_the_task_in_any_order(first, checkp
         await consent(conversation)
 
     assert team.done["paid"] == 1
-    assert team.told() == {"pay": {"result": "paid"}, "leaf": {"result": "big it is"}}
-    assert spoken(conversation).count("Which size?") == 1
-    assert spoken(conversation)[-1] == ("The end." if around else "All done.")
-    assert spoken(conversation).count("The end.") == around
+    assert team.results() == {"pay": {"result": "paid"}, "leaf": {"result": "big it is"}}
+    assert texts(conversation).count("Which size?") == 1
+    assert texts(conversation)[-1] == ("The end." if around else "All done.")
+    assert texts(conversation).count("The end.") == around
 
 
 @APPS
@@ -165,7 +165,7 @@ async def test_a_tool_fails_after_the_consent_and_is_run_again():
     await resume(conversation)
 
     assert team.done == {"tried": 2, "paid": 1}
-    assert spoken(conversation) == ["All done.", "The end."]
+    assert texts(conversation) == ["All done.", "The end."]
 
 
 async def test_a_tool_that_failed_after_the_consent_is_run_again_when_the_user_speaks():
@@ -178,7 +178,7 @@ async def test_a_tool_that_failed_after_the_consent_is_run_again_when_the_user_s
     await conversation.say("big")
 
     assert team.done == {"tried": 2, "paid": 1}
-    assert spoken(conversation) == ["Which size?", "All done.", "The end."]
+    assert texts(conversation) == ["Which size?", "All done.", "The end."]
 
 
 @APPS
@@ -199,4 +199,4 @@ async def test_a_tool_that_failed_beside_a_task_is_run_again_before_the_task(
     await conversation.say("big")
 
     assert team.done == {"tried": 2, "paid": 1}
-    assert team.told() == {"pay": {"result": "paid"}, "leaf": {"result": "big it is"}}
+    assert team.results() == {"pay": {"result": "paid"}, "leaf": {"result": "big it is"}}

@@ -51,9 +51,9 @@ async def model(request, server):
     if request.param == "litellm":
         yield LiteLlm("openai/test-model", api_base=server.url, api_key="test-key")
         return
-    opened = OpenAILlm(model="test-model", base_url=server.url, api_key="test-key")
-    yield opened
-    await opened.aclose()
+    llm = OpenAILlm(model="test-model", base_url=server.url, api_key="test-key")
+    yield llm
+    await llm.aclose()
 
 
 def user(*parts: Part | str) -> Content:
@@ -75,7 +75,7 @@ def _config(settings):
     return RunConfig(**settings) if settings else None
 
 
-def shown(response):
+def parts_of(response):
     return [
         (p.function_call.id, p.function_call.name, p.function_call.args)
         if p.function_call
@@ -89,7 +89,7 @@ async def test_one_answer_without_streaming(server, model):
 
     [answer] = await ask(model)
 
-    assert shown(answer) == [("Greet.", True), ("Hello.", None)]
+    assert parts_of(answer) == [("Greet.", True), ("Hello.", None)]
     assert not answer.partial
     assert answer.error_code is None
     assert answer.finish_reason == types.FinishReason.STOP
@@ -105,9 +105,9 @@ async def test_streamed_text_comes_in_fragments_and_then_whole(server, model):
 
     *fragments, whole = await ask(model, stream=True)
 
-    assert [shown(f) for f in fragments] == [[("Hm", True)], [("Hel", None)], [("lo", None)]]
+    assert [parts_of(f) for f in fragments] == [[("Hm", True)], [("Hel", None)], [("lo", None)]]
     assert all(fragment.partial for fragment in fragments)
-    assert shown(whole) == [("Hm", True), ("Hello", None)]
+    assert parts_of(whole) == [("Hm", True), ("Hello", None)]
     assert (whole.partial, whole.usage_metadata.total_token_count) == (False, 10)
     assert server.received[0].body["stream_options"] == {"include_usage": True}
 
@@ -123,7 +123,7 @@ async def test_calls_are_put_together_from_their_pieces(server, model, stream):
 
     whole = (await ask(model, stream=stream))[-1]
 
-    assert shown(whole) == [
+    assert parts_of(whole) == [
         ("Both.", None),
         ("a", "weather", {"city": "Rome"}),
         ("b", "now", {}),
@@ -146,7 +146,7 @@ async def test_calls_that_are_numbered_alike_are_told_apart(server, model, piece
 
     whole = (await ask(model, stream=True))[-1]
 
-    assert shown(whole) == [("a", "now", {}), ("b", "now", {"c": 1})]
+    assert parts_of(whole) == [("a", "now", {}), ("b", "now", {"c": 1})]
 
 
 async def test_calls_without_ids_that_are_numbered_alike_are_told_apart(server, model):
@@ -170,7 +170,7 @@ async def test_half_a_call_is_an_error_and_no_other_call_runs(server, model, fin
     whole = (await ask(model, stream=True))[-1]
     assert whole.error_code == code
     assert whole.error_message
-    assert shown(whole) == []
+    assert parts_of(whole) == []
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ async def test_half_a_call_is_an_error_and_no_other_call_runs(server, model, fin
 async def test_an_answer_that_was_cut_off_says_so(server, model, finish, code):
     server.answer(says("Once upon", finish=finish))
     [answer] = await ask(model)
-    assert (answer.error_code, shown(answer)) == (code, [("Once upon", None)])
+    assert (answer.error_code, parts_of(answer)) == (code, [("Once upon", None)])
     assert answer.error_message
 
 
@@ -198,10 +198,10 @@ async def test_the_history_is_sent_as_messages(server, model):
 
     await ask(model, request(*contents, system_instruction="Be brief."))
 
-    [received] = server.received
-    assert received.path == "/v1/chat/completions"
-    assert received.headers["authorization"] == "Bearer test-key"
-    messages = received.body["messages"]
+    [http_request] = server.received
+    assert http_request.path == "/v1/chat/completions"
+    assert http_request.headers["authorization"] == "Bearer test-key"
+    messages = http_request.body["messages"]
     assert [message["role"] for message in messages] == [
         *("system", "user", "assistant", "tool", "assistant", "user")
     ]
@@ -210,9 +210,9 @@ async def test_the_history_is_sent_as_messages(server, model):
         {"type": "text", "text": "look"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AQ=="}},
     ]
-    [sent] = messages[2]["tool_calls"]
-    assert (sent["id"], sent["function"]["name"]) == ("a", "find")
-    assert json.loads(sent["function"]["arguments"]) == {"q": "é"}
+    [tool_call] = messages[2]["tool_calls"]
+    assert (tool_call["id"], tool_call["function"]["name"]) == ("a", "find")
+    assert json.loads(tool_call["function"]["arguments"]) == {"q": "é"}
     assert (messages[3]["tool_call_id"], json.loads(messages[3]["content"])) == ("a", {"n": 1})
     assert (messages[4]["content"], messages[5]["content"]) == ("found", "thanks")
 
@@ -228,13 +228,18 @@ async def test_a_call_without_a_result_gets_a_stand_in(server, model):
 
 async def test_calls_that_have_no_ids_get_some_by_which_their_results_are_known(server, model):
     server.answer(says("ok", finish="stop"))
-    calls_without_ids = [Part.from_function_call(name=name, args={}) for name in ("see", "hear", "see")]
+    tool_calls = [Part.from_function_call(name=name, args={}) for name in ("see", "hear", "see")]
     results = [("see", "sea"), ("see", "sky"), ("hear", "wind")]
-    responses = [Part.from_function_response(name=name, response={"is": what}) for name, what in results]
+    responses = [
+        Part.from_function_response(name=name, response={"is": what}) for name, what in results
+    ]
     again = Content(role="model", parts=[Part.from_function_call(name="see", args={})])
     later = Part.from_function_response(name="see", response={"is": "sun"})
 
-    await ask(model, request(Content(role="model", parts=calls_without_ids), user(*responses), again, user(later)))
+    await ask(
+        model,
+        request(Content(role="model", parts=tool_calls), user(*responses), again, user(later)),
+    )
 
     messages = server.received[-1].body["messages"]
     ids = [call["id"] for one in messages for call in one.get("tool_calls") or ()]
@@ -400,9 +405,9 @@ async def test_a_refusal_says_what_to_do(server):
         await ask(model)
     model = OpenAILlm(model="m", base_url=server.url, max_retries=0)
     server.fail(500, "Out of order")
-    with pytest.raises(ChatCompletionError, match=r"HTTP 500: Out of order\.") as raised:
+    with pytest.raises(ChatCompletionError, match=r"HTTP 500: Out of order\.") as error:
         await ask(model, stream=True)
-    assert raised.value.status_code == 500
+    assert error.value.status_code == 500
     await model.aclose()
 
 
@@ -464,8 +469,8 @@ async def test_a_shape_and_a_picture_of_a_tool_reach_openai(server):
     model = OpenAILlm(model="m", base_url=server.url)
     server.answer(says('{"n": 1}', finish="stop"))
     blob = types.FunctionResponseBlob(mime_type="image/png", data=b"x")
-    seen = types.FunctionResponsePart(inline_data=blob)
-    result = types.FunctionResponse(id="a", name="shot", response={}, parts=[seen])
+    picture = types.FunctionResponsePart(inline_data=blob)
+    result = types.FunctionResponse(id="a", name="shot", response={}, parts=[picture])
     calling = Content(role="model", parts=[Part(function_call=Call(id="a", name="shot", args={}))])
     contents = [user("go"), calling, user(Part(function_response=result))]
     await ask(model, request(*contents, response_schema=Answer))
@@ -481,16 +486,16 @@ async def test_a_shape_and_a_picture_of_a_tool_reach_openai(server):
 
 async def test_a_thought_signature_goes_back_to_where_it_came_from(server):
     model = OpenAILlm(model="m", base_url=server.url)
-    signed = calls(0, "a", "find", "{}", finish="tool_calls")
-    [call] = signed["delta"]["tool_calls"]
+    choice = calls(0, "a", "find", "{}", finish="tool_calls")
+    [call] = choice["delta"]["tool_calls"]
     call["extra_content"] = {"google": {"thought_signature": "c2ln"}}
-    server.answer(signed)
+    server.answer(choice)
     [answer] = await ask(model)
     assert answer.content.parts[0].thought_signature == b"sig"
     server.answer(says("ok", finish="stop"))
     await ask(model, request(user("go"), answer.content))
-    [sent] = server.received[1].body["messages"][1]["tool_calls"]
-    assert sent["extra_content"] == {"google": {"thought_signature": "c2ln"}}
+    [message_call] = server.received[1].body["messages"][1]["tool_calls"]
+    assert message_call["extra_content"] == {"google": {"thought_signature": "c2ln"}}
     await model.aclose()
 
 

@@ -31,9 +31,9 @@ def server():
 
 @pytest.fixture
 async def model(server):
-    opened = OpenAILlm(model="test-model", base_url=server.url, api_key="test-key")
-    yield opened
-    await opened.aclose()
+    llm = OpenAILlm(model="test-model", base_url=server.url, api_key="test-key")
+    yield llm
+    await llm.aclose()
 
 
 async def ask(model, *, stream):
@@ -42,7 +42,7 @@ async def ask(model, *, stream):
 
 
 @pytest.mark.parametrize(
-    ("media", "body", "said"),
+    ("media", "body", "message"),
     [
         ("text/html", b"<html>Log in</html>", "<html>Log in</html>"),
         ("application/json", b'{"error": {"message": "provider down"}}', "provider down"),
@@ -51,15 +51,15 @@ async def ask(model, *, stream):
         ("application/json", b"[]", "no answer"),
     ],
 )
-async def test_an_answer_that_is_none_is_an_error(server, model, media, body, said):
+async def test_an_answer_that_is_none_is_an_error(server, model, media, body, message):
     server.send(media, body)
-    with pytest.raises(ChatCompletionError, match=said) as raised:
+    with pytest.raises(ChatCompletionError, match=message) as error:
         await ask(model, stream=False)
-    assert f"{server.url}/chat/completions" in str(raised.value)
+    assert f"{server.url}/chat/completions" in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("media", "body", "said"),
+    ("media", "body", "message"),
     [
         (EVENTS, b"", "before the answer was complete"),
         (EVENTS, DONE, "before the answer was complete"),
@@ -72,11 +72,13 @@ async def test_an_answer_that_is_none_is_an_error(server, model, media, body, sa
         (EVENTS, HALF + b"data: null\n\n", "null"),
     ],
 )
-async def test_a_stream_that_does_not_come_to_its_end_is_an_error(server, model, media, body, said):
+async def test_a_stream_that_does_not_come_to_its_end_is_an_error(
+    server, model, media, body, message
+):
     server.send(media, body)
-    with pytest.raises(ChatCompletionError, match=said) as raised:
+    with pytest.raises(ChatCompletionError, match=message) as error:
         await ask(model, stream=True)
-    assert f"{server.url}/chat/completions" in str(raised.value)
+    assert f"{server.url}/chat/completions" in str(error.value)
 
 
 @pytest.mark.parametrize("end", [STOP, DONE, STOP + DONE])

@@ -32,10 +32,10 @@ class Table(BaseCodeExecutor):
     """Answers code from a table, without running anything."""
 
     answers: dict[str, CodeExecutionResult] = Field(default_factory=dict)
-    asked: list[CodeExecutionInput] = Field(default_factory=list)
+    inputs: list[CodeExecutionInput] = Field(default_factory=list)
 
     def execute_code(self, invocation_context, code_execution_input):
-        self.asked.append(code_execution_input)
+        self.inputs.append(code_execution_input)
         return self.answers.get(code_execution_input.code, CodeExecutionResult(stdout="42"))
 
 
@@ -71,7 +71,7 @@ async def test_streamed_code_is_run_once():
 
     events = await Conversation(coder(executor, *rules)).say("6 * 7?", STREAMED)
 
-    assert [each.code for each in executor.asked] == ["print(6 * 7)"]
+    assert [each.code for each in executor.inputs] == ["print(6 * 7)"]
     assert said(events[-1]) == "It is 42."
 
 
@@ -120,7 +120,7 @@ async def test_a_stateful_executor_gets_an_id_for_the_session():
 
     _, result, _ = await Conversation(coder(executor)).say("6 * 7?")
 
-    assert executor.asked[0].execution_id == "s"
+    assert executor.inputs[0].execution_id == "s"
     delta = result.actions.state_delta["_code_execution_context"]
     assert delta == {"execution_session_id": "s"}
 
@@ -150,9 +150,9 @@ async def test_images_from_the_models_own_code_become_artifacts():
     agent = coder(BuiltInCodeExecutor(), Rule(then=Say("drawn")))
     agent.after_model_callback = draw
 
-    saved, answer = await Conversation(agent).say("draw")
+    image_event, answer = await Conversation(agent).say("draw")
 
-    [name] = saved.actions.artifact_delta
+    [name] = image_event.actions.artifact_delta
     assert said(answer) == f"ASaved as artifact: {name}. "
     assert name.endswith(".png")
 
@@ -180,7 +180,7 @@ def test_code_that_dies_in_silence_is_a_failure():
 
 
 def test_code_is_ended_with_its_children_when_its_time_is_up():
-    started, seconds = time.monotonic(), 1
+    start, seconds = time.monotonic(), 1
     code = (
         "import subprocess, sys, time\n"
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
@@ -194,7 +194,7 @@ def test_code_is_ended_with_its_children_when_its_time_is_up():
     assert f"ended after {seconds} seconds" in result.stderr
     assert result.stdout == "started\n"
     # The child holds the pipes, so nothing returns before it is gone too.
-    assert time.monotonic() - started < 500
+    assert time.monotonic() - start < 500
 
 
 OWNER = """
@@ -210,13 +210,13 @@ def test_code_does_not_outlive_the_process_that_runs_it(tmp_path):
     os.mkfifo(fifo)
     owner = subprocess.Popen([sys.executable, "-c", OWNER, str(fifo)])
     with fifo.open() as pipe:  # waits until the code has opened the other end
-        started = time.monotonic()
+        start = time.monotonic()
         owner.kill()
         owner.wait()
 
         assert pipe.read() == ""  # waits until the code is gone
 
-    assert time.monotonic() - started < 500
+    assert time.monotonic() - start < 500
 
 
 def with_table(text: str) -> types.Content:
@@ -239,9 +239,9 @@ async def test_data_files_are_looked_at_once_and_are_there_for_the_models_code()
     assert "data_1_2 = pandas.read_csv('data_1_2.csv')" in code
     assert output.content.parts[0].code_execution_result.output.strip().endswith("1 row")
     assert said(answer) == "It is 42."
-    [file] = executor.asked[0].input_files
+    [file] = executor.inputs[0].input_files
     assert (file.name, file.data()) == ("data_1_2.csv", b"city,rain\nRome,3\n")
-    assert executor.asked[1].input_files == [file]
+    assert executor.inputs[1].input_files == [file]
     contents = outline(agent.model.requests[0].contents)
     assert "data_1_2.csv" in contents[0][1][1]
     assert agent.model.requests[0].contents[0].parts[1].inline_data is None
@@ -251,7 +251,7 @@ async def test_data_files_are_looked_at_once_and_are_there_for_the_models_code()
 
     second = await run_runner(runner, "And now?")
     assert [said(event) for event in second if said(event)][-1] == "It is 42."
-    assert [each.code for each in executor.asked].count(code) == 1
+    assert [each.code for each in executor.inputs].count(code) == 1
 
 
 def test_the_context_of_executions_keeps_what_it_is_told():

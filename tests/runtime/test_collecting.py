@@ -12,11 +12,11 @@ from tests.kit.patience import PATIENCE
 
 def collections_of(objects: int) -> int:
     """How many collections making so many objects, all of which stay, has caused."""
-    begun: list[int] = []
+    generations: list[int] = []
 
     def note(phase: str, info: dict[str, int]) -> None:
         if phase == "start":
-            begun.append(info["generation"])
+            generations.append(info["generation"])
 
     gc.callbacks.append(note)
     try:
@@ -24,7 +24,7 @@ def collections_of(objects: int) -> int:
     finally:
         gc.callbacks.remove(note)
     assert len(lists) == objects
-    return len(begun)
+    return len(generations)
 
 
 def test_nothing_is_collected_while_objects_are_made():

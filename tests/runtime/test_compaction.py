@@ -40,11 +40,11 @@ class Counting(BaseEventsSummarizer):
     """Sums up events by the first text and their number."""
 
     def __init__(self):
-        self.asked = []
+        self.batches = []
 
     async def maybe_summarize_events(self, *, events):
         event_texts = [text for _, texts in outline([e.content for e in events]) for text in texts]
-        self.asked.append(event_texts)
+        self.batches.append(event_texts)
         content = answer(f"<{event_texts[0]}+{len(event_texts)}>")
         return summary(events[0].timestamp, events[-1].timestamp, content)
 
@@ -61,7 +61,7 @@ def agent(*rules, **fields):
     return LlmAgent(name="agent", model=ScriptedLlm(rules=rules), **fields)
 
 
-def sent(root):
+def request_texts(root):
     return [text for _, texts in outline(root.model.requests[-1].contents) for text in texts]
 
 
@@ -74,7 +74,7 @@ async def test_after_two_invocations_a_summary_stands_for_them():
 
     await talk.say_all("one", "two", "three")
 
-    assert sent(root) == ["<one+4>", "three"]
+    assert request_texts(root) == ["<one+4>", "three"]
     events = (await talk.session()).events
     assert [event.author for event in events] == [
         "user", "agent", "user", "agent", "user", "user", "agent",
@@ -89,7 +89,7 @@ async def test_the_next_summary_covers_some_of_the_last_again():
 
     await talk.say_all("one", "two", "three", "four")
 
-    assert summarizer.asked == [
+    assert summarizer.batches == [
         ["one", "Yes.", "two", "Yes."],
         ["two", "Yes.", "three", "Yes.", "four", "Yes."],
     ]
@@ -133,7 +133,7 @@ async def test_a_call_that_waits_for_its_answer_is_not_summed_up():
 
     await talk.say_all("one", "go")
 
-    assert summarizer.asked == [["one", "Yes.", "go"]]
+    assert summarizer.batches == [["one", "Yes.", "go"]]
 
 
 # Once prompts are big
@@ -145,10 +145,10 @@ async def test_beyond_so_many_tokens_all_but_the_newest_events_are_summed_up():
 
     await talk.say_all("one", "two", "three")
 
-    first, *_, newest = sent(root)
+    first, *_, newest = request_texts(root)
     assert first.strip("<").startswith("one+")
     assert newest == "three"
-    assert len(sent(root)) <= 3
+    assert len(request_texts(root)) <= 3
 
 
 async def test_a_later_summary_begins_with_the_earlier_one():
@@ -158,9 +158,9 @@ async def test_a_later_summary_begins_with_the_earlier_one():
 
     await talk.say_all("one", "two", "three", "four")
 
-    assert len(summarizer.asked) >= 2
-    assert summarizer.asked[1][0].startswith("<one+")
-    assert len([text for text in sent(root) if text.startswith("<")]) == 1
+    assert len(summarizer.batches) >= 2
+    assert summarizer.batches[1][0].startswith("<one+")
+    assert len([text for text in request_texts(root) if text.startswith("<")]) == 1
 
 
 async def test_small_prompts_are_left_alone():
@@ -182,7 +182,7 @@ async def test_the_agents_model_sums_up_by_default():
 
     [summary_event] = await talk.summaries()
     assert outline([summary_event.compacted_content]) == [("model", ["Greetings."])]
-    assert sent(root)[0].endswith("user: Hi\nagent: Hello.")
+    assert request_texts(root)[0].endswith("user: Hi\nagent: Hello.")
 
 
 async def test_a_summary_that_fails_leaves_the_run_alone(caplog):
@@ -251,7 +251,7 @@ async def test_an_agent_alone_with_its_turn_is_not_told_of_summaries_of_what_was
     await talk.say_all("one", "two", "look")
 
     assert await talk.summaries()
-    assert sent(root) == ["look", "look()", "look={'result': 1}"]
+    assert request_texts(root) == ["look", "look()", "look={'result': 1}"]
 
 
 # What models see
@@ -261,14 +261,14 @@ def at(second, *parts, author="agent"):
     return Event(author=author, timestamp=second, content=answer(*parts))
 
 
-def seen(events):
+def texts_after(events):
     return [text for _, texts in outline([e.content for e in compacted(events)]) for text in texts]
 
 
 def test_a_summary_stands_where_the_events_stood():
     events = [at(1, "a"), at(2, "b"), at(3, "c"), summary(1, 2, answer("<ab>")), at(5, "d")]
 
-    assert seen(events) == ["<ab>", "c", "d"]
+    assert texts_after(events) == ["<ab>", "c", "d"]
 
 
 def test_a_summary_within_another_disappears_and_overlapping_ones_stay():
@@ -276,14 +276,14 @@ def test_a_summary_within_another_disappears_and_overlapping_ones_stay():
     wider = [*events, at(3, "c"), summary(1, 3, answer("<abc>"))]
     overlapping = [*events, at(3, "c"), summary(2, 3, answer("<bc>"))]
 
-    assert seen(wider) == ["<abc>"]
-    assert seen(overlapping) == ["<ab>", "<bc>"]
+    assert texts_after(wider) == ["<abc>"]
+    assert texts_after(overlapping) == ["<ab>", "<bc>"]
 
 
 def test_of_two_summaries_of_the_same_events_the_newer_counts():
     events = [at(1, "a"), summary(1, 1, answer("<old>")), summary(1, 1, answer("<new>"))]
 
-    assert seen(events) == ["<new>"]
+    assert texts_after(events) == ["<new>"]
 
 
 def test_a_call_that_was_summed_up_comes_back_for_its_late_response():
@@ -294,7 +294,7 @@ def test_a_call_that_was_summed_up_comes_back_for_its_late_response():
         at(4, response_part("wait", "1", done=True), author="user"),
     ]
 
-    assert seen(events) == [
+    assert texts_after(events) == [
         "<calls>", "wait()", "look()", "look={'seen': 'sky'}", "wait={'done': True}",
     ]  # fmt: skip
 
@@ -307,7 +307,7 @@ def test_calls_that_were_summed_up_come_back_once_for_responses_that_come_togeth
         at(3, *responses, author="user"),
     ]
 
-    assert seen(events) == ["<calls>", *["wait()"] * 3, *["wait={'done': True}"] * 3]
+    assert texts_after(events) == ["<calls>", *["wait()"] * 3, *["wait={'done': True}"] * 3]
 
 
 def _summed_up(pairs: int) -> list[Event]:

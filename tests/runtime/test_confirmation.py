@@ -44,7 +44,7 @@ def requests(events):
     return [call for call in calls(events) if call.name == "adk_request_confirmation"]
 
 
-async def asked(agent, *, resumable=False):
+async def run_to_request(agent, *, resumable=False):
     """A run up to the request for confirmation."""
     runner = runner_of(agent, resumable=resumable)
     events = await run(runner)
@@ -54,7 +54,7 @@ async def asked(agent, *, resumable=False):
 
 @BOTH
 async def test_the_call_waits_and_the_user_is_asked_by_a_function_call(resumable):
-    _, events, request = await asked(payer(), resumable=resumable)
+    _, events, request = await run_to_request(payer(), resumable=resumable)
     call, question, placeholder = events
     [pay_call] = call.get_function_calls()
     assert request.args["originalFunctionCall"] == {
@@ -72,20 +72,20 @@ async def test_the_call_waits_and_the_user_is_asked_by_a_function_call(resumable
     assert RAN == {}
 
 
-@pytest.mark.parametrize("given", [{"yes": 1}, {"response": "yes"}, {"response": True}])
-async def test_an_answer_that_is_no_decision_is_told_with_what_to_answer(given):
-    runner, _, request = await asked(payer())
-    with pytest.raises((ValueError, TypeError)) as caught:
-        await answer(runner, (request, given))
-    [note] = caught.value.__notes__
-    assert note.startswith(f"{given!r} does not tell whether the tool may be called; answer")
+@pytest.mark.parametrize("response", [{"yes": 1}, {"response": "yes"}, {"response": True}])
+async def test_an_answer_that_is_no_decision_is_told_with_what_to_answer(response):
+    runner, _, request = await run_to_request(payer())
+    with pytest.raises((ValueError, TypeError)) as error:
+        await answer(runner, (request, response))
+    [note] = error.value.__notes__
+    assert note.startswith(f"{response!r} does not tell whether the tool may be called; answer")
     assert '{"confirmed": true}' in note
     assert RAN == {}
 
 
 @BOTH
 async def test_a_confirmed_call_is_run_and_the_model_goes_on_with_its_result(resumable):
-    runner, events, request = await asked(payer(), resumable=resumable)
+    runner, events, request = await run_to_request(payer(), resumable=resumable)
     later = await answer(runner, (request, {"confirmed": True}))
     assert responses(later) == [("pay", {"result": "paid 5"})]
     assert later[0].get_function_responses()[0].id == calls(events)[0].id
@@ -96,7 +96,7 @@ async def test_a_confirmed_call_is_run_and_the_model_goes_on_with_its_result(res
 
 @BOTH
 async def test_a_rejected_call_is_not_run_and_the_model_is_told(resumable):
-    runner, _, request = await asked(payer(), resumable=resumable)
+    runner, _, request = await run_to_request(payer(), resumable=resumable)
     later = await answer(runner, (request, {"confirmed": False}))
     assert responses(later) == [("pay", {"error": "This tool call is rejected."})]
     assert said_by("payer", later)
@@ -105,7 +105,7 @@ async def test_a_rejected_call_is_not_run_and_the_model_is_told(resumable):
 
 @BOTH
 async def test_a_call_is_run_once_however_often_it_is_confirmed(resumable):
-    runner, _, request = await asked(payer(), resumable=resumable)
+    runner, _, request = await run_to_request(payer(), resumable=resumable)
     await answer(runner, (request, {"confirmed": True}))
     assert not any(event.content for event in await answer(runner, (request, {"confirmed": True})))
     assert RAN == {"pay": 1}
@@ -120,7 +120,7 @@ async def test_a_confirmed_call_that_failed_is_run_again_on_resume(resumable):
         return f"paid {amount}"
 
     failing.__name__ = "pay"
-    runner, _, request = await asked(payer(tool=failing), resumable=resumable)
+    runner, _, request = await run_to_request(payer(tool=failing), resumable=resumable)
     with pytest.raises(ConnectionError):
         await answer(runner, (request, {"confirmed": True}))
     later = await run(runner, None, invocation_id=await invocation_of(runner))
@@ -130,7 +130,7 @@ async def test_a_confirmed_call_that_failed_is_run_again_on_resume(resumable):
 
 @BOTH
 async def test_a_paused_run_resumed_without_an_answer_still_waits(resumable):
-    runner, _, request = await asked(payer(), resumable=resumable)
+    runner, _, request = await run_to_request(payer(), resumable=resumable)
     invocation = await invocation_of(runner)
     assert await run(runner, None, invocation_id=invocation) == []
     await answer(runner, (request, {"confirmed": True}))
@@ -138,7 +138,7 @@ async def test_a_paused_run_resumed_without_an_answer_still_waits(resumable):
 
 
 async def test_the_answer_may_come_as_json_text():
-    runner, _, request = await asked(payer())
+    runner, _, request = await run_to_request(payer())
     text = json.dumps({"confirmed": True})
     assert responses(await answer(runner, (request, {"response": text}))) == [
         ("pay", {"result": "paid 5"})
@@ -148,7 +148,7 @@ async def test_the_answer_may_come_as_json_text():
 @BOTH
 async def test_results_of_the_other_calls_come_before_the_request(resumable):
     agent = payer(Call("pay", amount=5), Call("look"))
-    runner, events, request = await asked(agent, resumable=resumable)
+    runner, events, request = await run_to_request(agent, resumable=resumable)
     _, results, question = events
     assert results.get_function_responses()[1].response == {"result": "seen"}
     assert not results.actions.skip_summarization
@@ -199,7 +199,7 @@ async def test_a_tool_may_ask_by_itself_and_gets_the_answer_with_its_payload():
             return {"status": "waiting"}
         return {"paid": decision.payload["amount"]} if decision.confirmed else {"paid": 0}
 
-    runner, _, request = await asked(payer(confirm=False, tool=pay))
+    runner, _, request = await run_to_request(payer(confirm=False, tool=pay))
     assert request.args["toolConfirmation"] == {
         "hint": "How much?",
         "confirmed": False,
@@ -213,7 +213,7 @@ async def test_a_tool_may_ask_by_itself_and_gets_the_answer_with_its_payload():
 async def test_a_sequence_goes_on_behind_the_confirmed_call(resumable):
     last = Agent(name="last", model=ScriptedLlm(rules=[Rule(then=Say("bye"))]))
     sequence = SequentialAgent(name="seq", sub_agents=[payer(), last])
-    runner, events, request = await asked(sequence, resumable=resumable)
+    runner, events, request = await run_to_request(sequence, resumable=resumable)
     assert said_by("last", events) == []
     later = await answer(runner, (request, {"confirmed": True}))
     assert said_by("payer", later) == ["result: paid 5"]
@@ -229,7 +229,7 @@ async def test_a_sequence_goes_on_behind_the_confirmed_call(resumable):
     ],
 )
 async def test_a_request_that_does_not_fit_the_history_is_refused(change, match):
-    runner, _, _ = await asked(payer())
+    runner, _, _ = await run_to_request(payer())
     session = await runner.session_service.get_session(app_name="app", user_id="u", session_id="s")
     forged = session.events[2].model_copy(deep=True)
     [call] = forged.get_function_calls()
@@ -262,7 +262,7 @@ async def test_a_call_that_asks_once_more_runs_once_for_each_answer(resumable):
         Rule(then=Call("send")),
     ]
     agent = Agent(name="sender", model=ScriptedLlm(rules=rules), tools=[send, look])
-    runner, _, request = await asked(agent, resumable=resumable)
+    runner, _, request = await run_to_request(agent, resumable=resumable)
     limited = RunConfig(max_llm_calls=5)
     for count in (1, 2):
         reply = (request, {"confirmed": True, "payload": count})
@@ -279,7 +279,7 @@ async def test_a_task_that_waits_for_words_does_not_go_on_when_a_consent_is_repe
     below = Agent(name="payer", mode="task", description="Pays.", model=model, tools=tools)
     asks = ScriptedLlm(rules=[Rule(then=Call("payer", request="Pay."))])
     agent = Agent(name="chief", model=asks, sub_agents=[below])
-    runner, _, request = await asked(agent, resumable=True)
-    agreed = (request, {"confirmed": True})
-    assert said_by("payer", await answer(runner, agreed)) == ["Anything else?"]
-    assert await answer(runner, agreed) == []
+    runner, _, request = await run_to_request(agent, resumable=True)
+    consent = (request, {"confirmed": True})
+    assert said_by("payer", await answer(runner, consent)) == ["Anything else?"]
+    assert await answer(runner, consent) == []

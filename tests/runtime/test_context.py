@@ -136,14 +136,14 @@ def test_ui_widgets_are_unique_within_an_event():
 
 def test_copies_of_an_invocation_share_progress_but_not_plain_values():
     ctx = invocation()
-    copied = ctx.model_copy(update={"branch": "b"})
-    copied.end_invocation = True
-    copied.agent_states["a"] = {}
-    copied.abort()
+    copy = ctx.model_copy(update={"branch": "b"})
+    copy.end_invocation = True
+    copy.agent_states["a"] = {}
+    copy.abort()
     assert (ctx.branch, ctx.end_invocation) == (None, False)
     assert ctx.agent_states == {"a": {}}
     assert ctx.is_aborted
-    assert copied.session is ctx.session
+    assert copy.session is ctx.session
     with pytest.raises(TypeError, match="'nonsense'"):
         ctx.model_copy(update={"nonsense": 1})
 

@@ -50,8 +50,8 @@ def test_an_altered_model_is_what_pydantic_would_copy(
 
 def test_changing_the_copy_leaves_the_original_alone():
     original = _Open(name="a", more=1)
-    copied = copy_with(original)
-    copied.name, copied.more, copied._notes = "b", 2, ["new"]
+    copy = copy_with(original)
+    copy.name, copy.more, copy._notes = "b", 2, ["new"]
     assert (original.name, original.more, original._notes) == ("a", 1, [])
     assert original.model_fields_set == {"name", "more"}
 
@@ -90,18 +90,18 @@ def test_a_filled_model_is_itself_with_values_set():
 
 def test_a_copy_of_json_shares_nothing_that_can_be_changed():
     original = {"a": [1, {"b": "c"}], "d": {"e": None}, "f": 1.5, "g": True}
-    copied = json_copy(original)
-    assert copied == original
-    copied["a"][1]["b"] = copied["d"]["e"] = "changed"
+    duplicate = json_copy(original)
+    assert duplicate == original
+    duplicate["a"][1]["b"] = duplicate["d"]["e"] = "changed"
     assert original == {"a": [1, {"b": "c"}], "d": {"e": None}, "f": 1.5, "g": True}
 
 
 def test_a_copy_of_what_json_does_not_know_is_as_a_deep_copy():
     original = {"when": datetime(2026, 1, 1, tzinfo=UTC), "set": {1}, "pair": ([1], 2)}
-    copied = json_copy(original)
-    assert copied == copy.deepcopy(original)
-    assert copied["set"] is not original["set"]
-    assert copied["pair"][0] is not original["pair"][0]
+    duplicate = json_copy(original)
+    assert duplicate == copy.deepcopy(original)
+    assert duplicate["set"] is not original["set"]
+    assert duplicate["pair"][0] is not original["pair"][0]
 
 
 def test_ids_are_random_uuids():

@@ -26,7 +26,7 @@ async def ids(service: SqliteSessionService) -> list[str]:
     return [each.id for each in (await service.list_sessions(**WHERE)).sessions]
 
 
-async def kept(path) -> list[str]:
+async def session_ids(path) -> list[str]:
     """The sessions that another program finds at the path."""
     service = SqliteSessionService(path)
     response = await service.list_sessions(**WHERE)
@@ -84,8 +84,8 @@ async def test_a_file_that_was_moved_is_whole(tmp_path):
     await service.create_session(**WHERE, session_id="old")
     path.rename(tmp_path / "elsewhere.db")
     await service.create_session(**WHERE, session_id="new")
-    assert await kept(tmp_path / "elsewhere.db") == ["old"]
-    assert await kept(path) == ["new"]
+    assert await session_ids(tmp_path / "elsewhere.db") == ["old"]
+    assert await session_ids(path) == ["new"]
     await service.close()
 
 
@@ -101,7 +101,7 @@ async def test_a_folder_that_was_removed_is_told(tmp_path):
         await service.create_session(**WHERE)
     folder.mkdir()
     await service.create_session(**WHERE, session_id="s")
-    assert await kept(folder / "sessions.db") == ["s"]
+    assert await session_ids(folder / "sessions.db") == ["s"]
     await service.close()
 
 
@@ -141,9 +141,9 @@ async def test_a_relative_file_stays_the_same_when_the_folder_changes(tmp_path, 
 async def test_errors_name_the_file(tmp_path):
     await SqliteSessionService(tmp_path / "sessions.db").create_session(**WHERE)
     service = SqliteSessionService(f"sqlite:///{tmp_path / 'sessions.db'}?mode=ro")
-    with pytest.raises(sqlite3.OperationalError, match="readonly") as caught:
+    with pytest.raises(sqlite3.OperationalError, match="readonly") as error:
         await service.create_session(**WHERE)
-    assert caught.value.__notes__ == [f"The file is {tmp_path / 'sessions.db'}."]
+    assert error.value.__notes__ == [f"The file is {tmp_path / 'sessions.db'}."]
 
 
 FORKING = """
@@ -196,8 +196,8 @@ def test_copies_that_a_process_forks_write_the_same_file(tmp_path):
     process.communicate(timeout=60)
     assert process.returncode == 0
     with sqlite3.connect(tmp_path / "sessions.db") as connection:
-        counted = "SELECT count(*) FROM events WHERE session_id LIKE 'copy %'"
-        assert connection.execute(counted).fetchone() == (25,)
+        query = "SELECT count(*) FROM events WHERE session_id LIKE 'copy %'"
+        assert connection.execute(query).fetchone() == (25,)
     connection.close()
 
 
@@ -219,10 +219,10 @@ kept = asyncio.run(use())
 def test_a_service_that_nobody_closes_warns_of_nothing(tmp_path):
     """Python 3.13 tells of connections that are still open."""
     command = [sys.executable, "-W", "always::ResourceWarning", "-c", FORGETTING]
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, str(tmp_path / "sessions.db")], cwd=ROOT, capture_output=True, text=True
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (process.returncode, process.stderr) == (0, "")
 
 
 async def test_memories_are_added_and_found_at_the_same_time(tmp_path):

@@ -72,7 +72,7 @@ def test_every_public_name_tells_where_its_behaviour_comes_from(path):
     )
 
 
-def _offered() -> set[str]:
+def _public_names() -> set[str]:
     """The names of the classes that packages list."""
     listings = [path for path in MODULES if path.name == "__init__.py"]
     return {name for path in listings for name in re.findall(r'"([A-Z]\w*)"', path.read_text())}
@@ -83,18 +83,20 @@ def _silent_fields(owner: ast.ClassDef) -> Iterator[ast.AnnAssign]:
     for node, following in zip(owner.body, [*owner.body[1:], None], strict=True):
         if not isinstance(node, ast.AnnAssign) or "ClassVar" in ast.unparse(node.annotation):
             continue
-        has_docstring = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        has_docstring = isinstance(following, ast.Expr) and isinstance(
+            following.value, ast.Constant
+        )
         if not ast.unparse(node.target).startswith("_") and not has_docstring:
             yield node
 
 
 @pytest.mark.parametrize("path", MODULES, ids=_place)
 def test_every_field_of_a_class_that_packages_offer_has_a_docstring(path):
-    offered = _offered()
+    public_names = _public_names()
     silent = [
         f"{_place(path)}:{field.lineno} {owner.name}.{ast.unparse(field.target)}"
         for owner in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(owner, ast.ClassDef) and owner.name in offered
+        if isinstance(owner, ast.ClassDef) and owner.name in public_names
         for field in _silent_fields(owner)
     ]
     assert not silent, "\n".join(silent)
@@ -106,25 +108,25 @@ UNTOLD = {"NotImplementedError", "AttributeError", "KeyError", "IndexError", "St
 
 def _names(node: ast.AST | None) -> set[str]:
     """The classes that an expression names: `errors.NotFoundError(...)` is `NotFoundError`."""
-    called = node.func if isinstance(node, ast.Call) else node
+    callee = node.func if isinstance(node, ast.Call) else node
     return (
-        {part for part in ast.unparse(called).split(".") if part[:1].isupper()} if called else set()
+        {part for part in ast.unparse(callee).split(".") if part[:1].isupper()} if callee else set()
     )
 
 
-def _raised(node: ast.AST, helpers: dict[str, ast.AST], seen: frozenset[str]) -> set[str]:
+def _errors(node: ast.AST, helpers: dict[str, ast.AST], seen: frozenset[str]) -> set[str]:
     """What a function raises itself or by private functions of its module, and does not catch."""
-    raised, caught = set(), set()
+    errors, handled_errors = set(), set()
     for each in ast.walk(node):
         if isinstance(each, ast.Raise):
-            raised |= _names(each.exc)
+            errors |= _names(each.exc)
         elif isinstance(each, ast.ExceptHandler):
-            caught |= _names(each.type)
+            handled_errors |= _names(each.type)
         elif isinstance(each, ast.Call):
             name = ast.unparse(each.func).removeprefix("self.").removeprefix("cls.")
             if name in helpers and name not in seen:
-                raised |= _raised(helpers[name], helpers, seen | {name})
-    return raised - caught - UNTOLD
+                errors |= _errors(helpers[name], helpers, seen | {name})
+    return errors - handled_errors - UNTOLD
 
 
 def _helpers(tree: ast.Module) -> dict[str, ast.AST]:
@@ -137,14 +139,14 @@ def _helpers(tree: ast.Module) -> dict[str, ast.AST]:
 
 @pytest.mark.parametrize("path", MODULES, ids=_place)
 def test_methods_of_classes_that_packages_offer_tell_their_errors(path):
-    tree, offered, silent = ast.parse(path.read_text(encoding="utf-8")), _offered(), []
+    tree, public_names, silent = ast.parse(path.read_text(encoding="utf-8")), _public_names(), []
     helpers = _helpers(tree)
     for name, node, around in _public(tree):
         owner = around[-1]
-        if not isinstance(owner, ast.ClassDef) or owner.name not in offered:
+        if not isinstance(owner, ast.ClassDef) or owner.name not in public_names:
             continue
         text = " ".join(ast.get_docstring(each) or "" for each in (node, owner))
-        undocumented = {error for error in _raised(node, helpers, frozenset()) if error not in text}
+        undocumented = {error for error in _errors(node, helpers, frozenset()) if error not in text}
         if undocumented and not _is_told_elsewhere(node):
             silent.append(f"{_place(path)}:{node.lineno} {name}: {', '.join(sorted(undocumented))}")
     assert not silent, "\n".join(silent)

@@ -80,10 +80,10 @@ async def test_a_command_that_takes_too_long_is_ended_with_what_it_started(tmp_p
 
     command, seconds = "echo begun; sleep 600 & echo $! > pid; wait", 1
 
-    while not (ended := await environment.execute(command, timeout=seconds)).stdout:
+    while not (result := await environment.execute(command, timeout=seconds)).stdout:
         seconds *= 4  # that did not do for its beginning
 
-    assert (ended.stdout, ended.timed_out) == ("begun\n", True)
+    assert (result.stdout, result.timed_out) == ("begun\n", True)
     assert is_over(pid_in(tmp_path / "pid"))
 
 

@@ -260,17 +260,17 @@ plain = st.recursive(
     author=st.text(),
     branch=st.none() | st.text(),
     state=st.dictionaries(st.text(), plain, max_size=4),
-    said=st.none() | st.text(),
+    words=st.none() | st.text(),
     partial=st.none() | st.booleans(),
     ids=st.none() | st.sets(st.text(), max_size=4),
     timestamp=st.floats(allow_nan=False, allow_infinity=False),
 )
-def test_an_event_survives_the_wire(author, branch, state, said, partial, ids, timestamp):
+def test_an_event_survives_the_wire(author, branch, state, words, partial, ids, timestamp):
     event = Event(
         author=author,
         branch=branch,
         state=state,
-        content=None if said is None else text(said),
+        content=None if words is None else text(words),
         partial=partial,
         long_running_tool_ids=ids,
         timestamp=timestamp,
@@ -306,11 +306,11 @@ def test_a_text_in_the_place_of_the_content_is_refused_with_advice():
         Event(author="agent", content="Hello")
 
 
-@pytest.mark.parametrize(("given", "kept"), [(1, True), (0, False), ([], False), (None, None)])
-def test_what_a_flag_is_given_counts_as_in_an_if(given, kept):
+@pytest.mark.parametrize(("value", "flag"), [(1, True), (0, False), ([], False), (None, None)])
+def test_what_a_flag_is_given_counts_as_in_an_if(value, flag):
     actions = EventActions()
-    actions.escalate = given
-    assert actions.escalate is kept
+    actions.escalate = value
+    assert actions.escalate is flag
     assert EventActions.model_validate_json(actions.model_dump_json()) == actions
 
 

@@ -30,9 +30,9 @@ async def service(request, tmp_path):
         return
     kind = SqliteSessionService if request.param == "seconds" else DatabaseSessionService
     url = path if request.param == "seconds" else f"sqlite:///{path}"
-    opened = kind(url)
-    yield opened
-    await opened.close()
+    session_service = kind(url)
+    yield session_service
+    await session_service.close()
 
 
 @pytest.fixture
@@ -50,14 +50,14 @@ async def say(runner: Runner, text: str) -> list[Event]:
     return [event async for event in runner.run_async(**who, new_message=said(text))]
 
 
-async def stored(runner: Runner) -> list[Event]:
+async def stored_events(runner: Runner) -> list[Event]:
     return (await runner.session_service.get_session(**WHERE)).events
 
 
 async def test_turns_after_a_clock_that_was_ahead_stay_in_order(runner):
     await say(runner, "first")
     [answer] = await say(runner, "second")
-    events = await stored(runner)
+    events = await stored_events(runner)
     assert texts(events) == ["earlier", "first", "So it is.", "second", "So it is."]
     times = [event.timestamp for event in events]
     assert times == sorted(set(times))
@@ -70,7 +70,7 @@ async def test_what_is_rewound_there_is_taken_back(runner):
         user_id="u", session_id="s", rewind_before_invocation_id=answer.invocation_id
     )
     await say(runner, "second")
-    counting = live_events(await stored(runner))
+    counting = live_events(await stored_events(runner))
     assert texts(list(counting)) == ["earlier", "second", "So it is."]
 
 
@@ -90,7 +90,7 @@ async def test_an_answer_stays_behind_its_question_when_the_clock_has_caught_up(
         agent = Scripted(name="agent", body=body)
         runner = Runner(app_name="app", agent=agent, session_service=service)
         await say(runner, "question")
-        assert texts(await stored(runner)) == ["earlier", "question", "answer"]
+        assert texts(await stored_events(runner)) == ["earlier", "question", "answer"]
     finally:
         reset_time_provider()
 
@@ -107,7 +107,7 @@ async def test_an_event_that_is_tried_again_there_stays_as_it_is(service):
     agent = Scripted(name="agent", body=body)
     runner = Runner(app_name="app", agent=agent, session_service=service)
     await say(runner, "go")
-    assert texts(await stored(runner)) == ["earlier", "go", "a", "b"]
+    assert texts(await stored_events(runner)) == ["earlier", "go", "a", "b"]
 
 
 @pytest.mark.parametrize("time", [5.0, AHEAD])
@@ -120,7 +120,7 @@ async def test_a_time_that_an_agent_gives_its_event_is_left_alone(service, time)
     runner = Runner(app_name="app", agent=agent, session_service=service)
     [event] = await say(runner, "go")
     assert event.timestamp == time
-    assert {event.timestamp for event in await stored(runner)} > {time}
+    assert {event.timestamp for event in await stored_events(runner)} > {time}
 
 
 async def test_what_is_committed_later_comes_later_where_agents_work_side_by_side(service):

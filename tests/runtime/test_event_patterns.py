@@ -37,7 +37,7 @@ def wire(event):
     return event.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-async def stored(conversation):
+async def stored_events(conversation):
     return (await conversation.session()).events
 
 
@@ -45,7 +45,7 @@ async def test_user_input():
     conversation = Conversation(booking())
     await conversation.say("Book a flight to London")
 
-    user = wire((await stored(conversation))[0])
+    user = wire((await stored_events(conversation))[0])
 
     assert user["author"] == "user"
     assert user["content"] == {"role": "user", "parts": [{"text": "Book a flight to London"}]}
@@ -59,7 +59,10 @@ async def test_one_invocation_id_stands_on_all_events_of_a_run():
 
     first, second = (
         {event.invocation_id for event in events}
-        for events in ((await stored(conversation))[:4], (await stored(conversation))[4:])
+        for events in (
+            (await stored_events(conversation))[:4],
+            (await stored_events(conversation))[4:],
+        )
     )
     assert len(first) == len(second) == 1
     assert first != second
@@ -77,15 +80,19 @@ async def test_a_tool_call_its_result_and_the_final_text():
     assert result.content.role == "user"
     assert (response.name, response.response) == ("find_airports", {"result": ["LHR", "LGW"]})
     assert said(final) == "From where?"
-    assert [event.is_final_response() for event in (call_event, result, final)] == [False, False, True]
+    assert [event.is_final_response() for event in (call_event, result, final)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 async def test_the_id_of_a_call_ties_the_call_the_tool_and_the_result_together():
-    seen = []
+    call_ids = []
 
     def look(tool_context) -> str:
         """Look."""
-        seen.append(tool_context.function_call_id)
+        call_ids.append(tool_context.function_call_id)
         return "ok"
 
     both = [Call("look"), Call("look")]
@@ -96,7 +103,7 @@ async def test_the_id_of_a_call_ties_the_call_the_tool_and_the_result_together()
     ids = [call.id for call in call_event.get_function_calls()]
     assert len(set(ids)) == 2
     assert all(each.startswith("adk-") for each in ids)
-    assert sorted(seen) == sorted(ids)
+    assert sorted(call_ids) == sorted(ids)
     assert [response.id for response in result.get_function_responses()] == ids
 
 
@@ -111,7 +118,7 @@ async def test_streamed_text():
     assert not any(event.is_final_response() for event in fragments)
     assert whole.is_final_response()
     assert {event.id for event in fragments} == {whole.id}
-    assert [event.id for event in await stored(conversation)][1:] == [whole.id]
+    assert [event.id for event in await stored_events(conversation)][1:] == [whole.id]
 
 
 async def test_state_and_artifact_alone():
@@ -166,7 +173,7 @@ async def test_the_scopes_of_state_by_prefix(tmp_path):
     await conversation.say("Note it")
 
     assert (await conversation.session()).state == {"mine": 1, "user:mine": 1, "app:mine": 1}
-    [result] = [e for e in await stored(conversation) if e.get_function_responses()]
+    [result] = [e for e in await stored_events(conversation) if e.get_function_responses()]
     assert "temp:mine" not in result.actions.state_delta
     others = await service.create_session(app_name="app", user_id="user")
     assert others.state == {"user:mine": 1, "app:mine": 1}

@@ -111,10 +111,10 @@ def outcome(read: Any, text: str) -> Any:
     try:
         with warnings.catch_warnings(action="ignore"):  # of words that an enum does not know
             return anatomy(read(text))
-    except ValidationError as refused:
-        return [(error["loc"], error["type"]) for error in refused.errors()]
-    except AttributeError as broken:  # google-genai's enums fail so of what is no text
-        return str(broken)
+    except ValidationError as invalid:
+        return [(error["loc"], error["type"]) for error in invalid.errors()]
+    except AttributeError as enum_error:  # google-genai's enums fail so of what is no text
+        return str(enum_error)
 
 
 def anatomy(value: Any) -> Any:

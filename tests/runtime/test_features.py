@@ -42,16 +42,16 @@ def test_asking_for_what_is_done_is_silent():
 
 
 @pytest.mark.parametrize(
-    ("feature", "enabled", "told"),
+    ("feature", "enabled", "message"),
     [
         (FeatureName.SKILL_LIFECYCLE, True, "never does what SKILL_LIFECYCLE switches"),
         (FeatureName.TOOL_CONFIRMATION, False, "always does what TOOL_CONFIRMATION switches"),
     ],
 )
-def test_asking_for_anything_else_is_answered_with_a_warning(feature, enabled, told):
-    with pytest.warns(UserWarning, match=told):
+def test_asking_for_anything_else_is_answered_with_a_warning(feature, enabled, message):
+    with pytest.warns(UserWarning, match=message):
         override_feature_enabled(feature, enabled)
-    with pytest.warns(UserWarning, match=told), temporary_feature_override(feature, enabled):
+    with pytest.warns(UserWarning, match=message), temporary_feature_override(feature, enabled):
         pass
     assert is_feature_enabled(feature) is not enabled
 

@@ -70,13 +70,13 @@ async def test_the_request_carries_contents_instructions_tools_and_key(server, g
 
     await ask(gemini, request(system_instruction="Be brief.", temperature=0.5, tools=[tool]))
 
-    [received] = server.received
-    assert received.path.endswith("/models/gemini-test:generateContent")
-    assert received.headers["x-goog-api-key"] == "test-key"
-    assert received.body["contents"] == [{"role": "user", "parts": [{"text": "hello"}]}]
-    assert received.body["systemInstruction"]["parts"] == [{"text": "Be brief."}]
-    assert received.body["generationConfig"]["temperature"] == 0.5
-    [declaration] = received.body["tools"][0]["functionDeclarations"]
+    [http_request] = server.received
+    assert http_request.path.endswith("/models/gemini-test:generateContent")
+    assert http_request.headers["x-goog-api-key"] == "test-key"
+    assert http_request.body["contents"] == [{"role": "user", "parts": [{"text": "hello"}]}]
+    assert http_request.body["systemInstruction"]["parts"] == [{"text": "Be brief."}]
+    assert http_request.body["generationConfig"]["temperature"] == 0.5
+    [declaration] = http_request.body["tools"][0]["functionDeclarations"]
     assert declaration["name"] == "find"
 
 
@@ -129,9 +129,9 @@ async def test_parallel_calls_keep_their_order_and_their_ids(server, gemini):
 
 
 async def test_calls_whose_arguments_arrive_in_pieces_are_put_together(server, gemini):
-    def piece(*arguments, more=True, **named):
+    def piece(*arguments, more=True, **fields):
         arguments = [{"jsonPath": path, **value} for path, value in arguments]
-        return {"functionCall": {**named, "partialArgs": arguments, "willContinue": more}}
+        return {"functionCall": {**fields, "partialArgs": arguments, "willContinue": more}}
 
     server.answer(
         chunk(piece(("$.city", {"stringValue": "Lon"}), name="book")),
@@ -221,11 +221,11 @@ async def test_a_stream_that_says_nothing_is_an_error(server, gemini):
 async def test_too_many_requests_raise_with_advice(server, gemini, stream):
     server.fail(429, "RESOURCE_EXHAUSTED", "Quota exceeded.")
 
-    with pytest.raises(ClientError, match="Quota exceeded") as caught:
+    with pytest.raises(ClientError, match="Quota exceeded") as error:
         await ask(gemini, stream=stream)
 
-    assert caught.value.status == "RESOURCE_EXHAUSTED"
-    assert "retry_options" in caught.value.__notes__[0]
+    assert error.value.status == "RESOURCE_EXHAUSTED"
+    assert "retry_options" in error.value.__notes__[0]
 
 
 @pytest.mark.parametrize("how", ["closed", "cancelled"])
@@ -262,8 +262,8 @@ async def test_the_connection_of_a_stream_that_is_traced_is_ended(server, gemini
     models = gemini.api_client.aio.models
     ask_stream = models.generate_content_stream
 
-    async def traced(**asked):
-        return Traced(await ask_stream(**asked))
+    async def traced(**kwargs):
+        return Traced(await ask_stream(**kwargs))
 
     models.generate_content_stream = traced
     server.fall_silent(chunk(text("Once")), chunk(text(" upon")))
@@ -292,9 +292,9 @@ asyncio.run(main())
 def test_a_program_that_ends_in_the_middle_of_an_answer_tells_its_own_error_alone(server):
     server.fall_silent(chunk(text("Once upon")))
     command = [sys.executable, "-W", "ignore", "-c", LEFT, server.url]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert ended.stderr.endswith("KeyError: 'Once upon'\n")
-    assert ended.stderr.count("Traceback") == 1
+    process = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert process.stderr.endswith("KeyError: 'Once upon'\n")
+    assert process.stderr.count("Traceback") == 1
 
 
 DROPPED = """
@@ -315,9 +315,9 @@ del answers
 def test_an_answer_that_is_dropped_after_its_loop_leaves_no_task_behind(server):
     server.fall_silent(chunk(text("Once upon")))
     command = [sys.executable, "-c", DROPPED, server.url]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
-    assert "devui/runtime" not in ended.stderr
-    assert "never awaited" not in ended.stderr
+    process = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    assert "devui/runtime" not in process.stderr
+    assert "never awaited" not in process.stderr
 
 
 async def _all(answers):
@@ -360,8 +360,8 @@ async def test_options_of_the_client_leave_the_models_own_alone(server, kind):
     [answer] = await ask(gemini)
 
     assert texts(answer) == [("ok", None)]
-    seen = [(got.path.split("/")[1], got.headers["x-team"]) for got in server.received]
-    assert seen == [("v1alpha", "a")] * 2
+    versions = [(got.path.split("/")[1], got.headers["x-team"]) for got in server.received]
+    assert versions == [("v1alpha", "a")] * 2
     await gemini.api_client.aio.aclose()
 
 
@@ -442,9 +442,9 @@ async def test_a_file_that_gemini_refuses_is_a_text_or_a_note(server, gemini):
 
     await ask(gemini, request(content))
 
-    [sent] = server.received[0].body["contents"]
-    assert sent["parts"][0] == {"text": "a,b"}
-    assert "application/zip" in sent["parts"][1]["text"]
+    [user_content] = server.received[0].body["contents"]
+    assert user_content["parts"][0] == {"text": "a,b"}
+    assert "application/zip" in user_content["parts"][1]["text"]
     assert content.parts == parts
 
 

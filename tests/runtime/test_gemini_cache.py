@@ -169,9 +169,9 @@ async def test_a_cache_that_gemini_has_lost_is_made_anew(talk, caplog, code, str
     talk.server.fail(code, "NOT_HERE", "CachedContent not found (or permission denied)")
 
     with caplog.at_level(logging.WARNING):
-        (_, refused), (_, body) = await talk.say(ANSWER, stream=stream)
+        (_, first), (_, body) = await talk.say(ANSWER, stream=stream)
 
-    assert refused["cachedContent"] == "cachedContents/one"
+    assert first["cachedContent"] == "cachedContents/one"
     assert ("cachedContent" in body, len(body["contents"])) == (False, 5)
     assert "CachedContent not found" in caplog.text
     assert talk.told.cache_name is None

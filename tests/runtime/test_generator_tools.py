@@ -24,19 +24,19 @@ def agent_of(*tools) -> Agent:
 
 
 async def test_a_generator_goes_on_when_what_it_told_is_committed():
-    seen = []
+    states = []
 
     async def count(tool_context):
         for number in range(3):
             tool_context.state["n"] = number
             yield Event(message=f"step {number}")
             stored_now = await stored(runner)
-            seen.append((texts(stored_now.events)[-1], stored_now.state["n"]))
+            states.append((texts(stored_now.events)[-1], stored_now.state["n"]))
         yield {"steps": 3}
 
     runner = runner_of(agent_of(count))
     events = await run(runner)
-    assert seen == [("step 0", 0), ("step 1", 1), ("step 2", 2)]
+    assert states == [("step 0", 0), ("step 1", 1), ("step 2", 2)]
     assert responses(events) == [("count", {"steps": 3})]
     branches = {event.branch for event in events if event.author == "count"}
     assert branches == {f"count@{events[0].get_function_calls()[0].id}"}

@@ -93,8 +93,8 @@ RUNS = st.tuples(BRANCHES, st.lists(st.tuples(EVENTS, st.booleans()), max_size=4
 
 
 def _around(events, own, branch):
-    seen = [e for e in events if is_in_line(e.node_info.path, "root@1/one@1")]
-    others = [e for e in seen if not any(e is each for each in own)]
+    line = [e for e in events if is_in_line(e.node_info.path, "root@1/one@1")]
+    others = [e for e in line if not any(e is each for each in own)]
     return outline(History(View("one", branch)).contents(others))
 
 
@@ -183,7 +183,7 @@ def _summary(times, said_at):
     return Event(author="user", timestamp=said_at, actions=EventActions(compaction=compaction))
 
 
-def _said(words, ids, time, *, answers):
+def _event_of(words, ids, time, *, answers):
     part = response_part if answers else call_part
     parts = [part("f", f"adk-{i}") for i in ids] or [types.Part(text=words)]
     content = types.Content(role="user" if answers else "model", parts=parts)
@@ -191,9 +191,9 @@ def _said(words, ids, time, *, answers):
 
 
 IDS = st.lists(st.integers(1, 3), max_size=2, unique=True)
-SAID = st.builds(_said, st.sampled_from("abc"), IDS, TIMES, answers=st.booleans())
+SPOKEN = st.builds(_event_of, st.sampled_from("abc"), IDS, TIMES, answers=st.booleans())
 SUMMARIES = st.builds(_summary, st.tuples(TIMES, TIMES), TIMES)
-SUMMED_UP = st.one_of(SAID, SUMMARIES)
+SUMMED_UP = st.one_of(SPOKEN, SUMMARIES)
 
 
 def _lines(events):
@@ -225,12 +225,12 @@ def _conversation(steps):
     for time, (what, which) in enumerate(steps):
         ids, event = [calls - back for back in which if back and back <= calls], None
         if what == "words":
-            event = _said("a", [], time, answers=False)
+            event = _event_of("a", [], time, answers=False)
         if what == "call":
-            event = _said("", range(calls, calls + len(which)), time, answers=False)
+            event = _event_of("", range(calls, calls + len(which)), time, answers=False)
             calls += len(which)
         if what == "answer" and ids:
-            event = _said("", ids, time, answers=True)
+            event = _event_of("", ids, time, answers=True)
         if what == "summary":
             event = _summary([max(0, time - back) for back in which], time)
         if what == "rewind":
@@ -282,7 +282,7 @@ OUTLINED = st.builds(
 )
 
 
-def _told(outline):
+def _snapshot(outline):
     return (
         list(map(id, outline.events)),
         [outline.prompt_tokens(agent) for agent in (None, "one", "user")],
@@ -298,7 +298,7 @@ def test_the_outline_of_a_session_grows_to_what_it_is_at_once(batches, scope):
     growing, events = Outline(scope), []
     for batch in batches:
         events = [*events, *batch]
-        assert _told(growing.among(events)) == _told(Outline(scope).among(events))
+        assert _snapshot(growing.among(events)) == _snapshot(Outline(scope).among(events))
 
 
 # Planners and code executors
@@ -341,12 +341,12 @@ class Recording(ScriptedLlm):
     """Notes what it is asked."""
 
     async def generate_content_async(self, llm_request, stream=False):
-        asked.append([each.model_dump(exclude_none=True) for each in llm_request.contents])
+        model_requests.append([each.model_dump(exclude_none=True) for each in llm_request.contents])
         async for response in super().generate_content_async(llm_request, stream):
             yield response
 
 
-asked: list[object] = []
+model_requests: list[object] = []
 
 
 def planner():
@@ -362,7 +362,7 @@ def planner():
 async def test_a_planner_that_runs_code_is_asked_the_same_by_a_flow_that_has_seen_nothing():
     requests = []
     for begins_anew in (False, True):
-        asked.clear()
+        model_requests.clear()
         conversation = Conversation(planner())
         for words in ("plan", "hello", "plan", "goodbye"):
             await conversation.say(words)
@@ -371,7 +371,7 @@ async def test_a_planner_that_runs_code_is_asked_the_same_by_a_flow_that_has_see
                 conversation.runner = Runner(
                     app_name="app", agent=planner(), session_service=service
                 )
-        requests.append([*asked])
+        requests.append([*model_requests])
     assert len(requests[0]) >= 4
     assert requests[0] == requests[1]
 
@@ -397,9 +397,9 @@ def test_what_was_made_of_many_small_sessions_is_kept():
 def test_of_large_ones_only_the_latest_are():
     latest = LatestSessions()
     for number in [*range(4)] * 2:  # what it holds is found out when it is asked for again
-        held = latest.of(_session(number), "x", Holding)
-        if not held:
-            held.extend(range(40_000))
+        outline_state = latest.of(_session(number), "x", Holding)
+        if not outline_state:
+            outline_state.extend(range(40_000))
     is_cached = [bool(latest.of(_session(number), "x", Holding)) for number in (3, 2, 0)]
     assert is_cached == [True, True, False]
 

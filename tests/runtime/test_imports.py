@@ -51,7 +51,7 @@ def test_modules_are_attributes_of_their_packages():
     code = (
         "import devui.runtime as adk\nprint(adk.agents.llm_agent.LlmAgent, adk.tools.function_tool)"
     )
-    assert "agents.llm_agent.LlmAgent" in printed(code)
+    assert "agents.llm_agent.LlmAgent" in output_of(code)
 
 
 BORROWED = """
@@ -102,7 +102,7 @@ def test_classes_can_be_imported_from_where_google_adk_imports_them():
     assert not missing, "put these into devui/runtime/import_paths.py"
 
 
-def printed(code: str, *arguments: str) -> str:
+def output_of(code: str, *arguments: str) -> str:
     """What a program prints, which must print no errors."""
     command = [sys.executable, "-c", code, *arguments]
     process = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -117,7 +117,7 @@ def test_a_borrowed_name_is_the_class_itself():
         "from devui.runtime.tools.function_tool import ToolContext as Other\n"
         "print(ToolContext is Other is function_tool.ToolContext, LlmRequest.__module__)"
     )
-    assert printed(code) == "True devui.runtime.models.llm_request\n"
+    assert output_of(code) == "True devui.runtime.models.llm_request\n"
 
 
 def test_a_borrowed_name_is_an_attribute_and_others_are_missing():
@@ -125,7 +125,7 @@ def test_a_borrowed_name_is_an_attribute_and_others_are_missing():
         "from devui.runtime.plugins import base_plugin\n"
         "print(base_plugin.CallbackContext.__name__, hasattr(base_plugin, 'Nobody'))"
     )
-    assert printed(code) == "Context False\n"
+    assert output_of(code) == "Context False\n"
 
 
 def test_what_most_modules_import_can_be_imported_from_them():
@@ -136,7 +136,7 @@ def test_what_most_modules_import_can_be_imported_from_them():
         "from devui.runtime.workflow._errors import WorkflowConfigurationError\n"
         "print(types is at_home is other, logger.name, WorkflowConfigurationError.__module__)"
     )
-    assert printed(code) == "True devui.runtime.agents.llm_agent devui.runtime.workflow.errors\n"
+    assert output_of(code) == "True devui.runtime.agents.llm_agent devui.runtime.workflow.errors\n"
 
 
 def test_modules_of_ones_own_with_such_names_leave_the_runtime_alone(tmp_path):
@@ -148,7 +148,7 @@ def test_modules_of_ones_own_with_such_names_leave_the_runtime_alone(tmp_path):
         "except ModuleNotFoundError as error:\n    print(error)\n"
         "print(hasattr(devui.runtime.tools, 'logger'))"
     )
-    assert printed(code) == "No module named 'tools.logger'\nFalse\n"
+    assert output_of(code) == "No module named 'tools.logger'\nFalse\n"
 
 
 LOGGED = """
@@ -173,24 +173,24 @@ print(path, open(path).read().count("for the file"))
 def test_logs_and_variables_can_be_set_up_as_in_google_adks_samples(tmp_path):
     path = tmp_path / "agents_log" / "agent.now.log"
     output = f"Logs go to {path}\none other given\n{path} 1\n"
-    assert printed(LOGGED, str(tmp_path)) == output
+    assert output_of(LOGGED, str(tmp_path)) == output
 
 
 def test_every_package_can_be_imported_first():
     names = [*packages(), "devui.runtime.agents.llm_agent", "devui.runtime.runners"]
-    assert printed(IMPORT_EACH, *names) == "all were tried\n"
+    assert output_of(IMPORT_EACH, *names) == "all were tried\n"
 
 
 @pytest.mark.parametrize("package", [devui.runtime, devui.runtime.agents])
 def test_lazy_names_are_all_there_and_no_others(package):
     tree = ast.parse(Path(package.__file__).read_text())
-    checked = {
+    lazy_names = {
         alias.asname or alias.name
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.col_offset
         for alias in node.names
     }
-    assert checked == set(package.__all__)
+    assert lazy_names == set(package.__all__)
     for name in package.__all__:
         assert getattr(package, name).__module__.startswith("devui.runtime")
     with pytest.raises(AttributeError, match="'nonsense'"):

@@ -14,7 +14,9 @@ from devui.runtime.sessions.base_session_service import GetSessionConfig
 WHERE = {"app_name": "app", "user_id": "u"}
 
 
-async def opened(state: dict | None = None, **kwargs) -> tuple[InMemorySessionService, Session]:
+async def new_session(
+    state: dict | None = None, **kwargs
+) -> tuple[InMemorySessionService, Session]:
     service = InMemorySessionService()
     return service, await service.create_session(**WHERE, state=state, session_id="s", **kwargs)
 
@@ -44,7 +46,7 @@ async def test_without_an_id_there_is_no_session(method: str):
 
 
 async def test_an_id_can_be_used_once():
-    service, _ = await opened()
+    service, _ = await new_session()
     with pytest.raises(AlreadyExistsError, match="'s'"):
         await service.create_session(**WHERE, session_id="s")
 
@@ -56,7 +58,7 @@ async def test_what_is_missing_is_none_and_deleting_it_is_no_error():
 
 
 async def test_initial_state_is_routed_by_prefix():
-    service, session = await opened({"a": 1, "user:b": 2, "app:c": 3, "temp:d": 4})
+    service, session = await new_session({"a": 1, "user:b": 2, "app:c": 3, "temp:d": 4})
     assert session.state == {"a": 1, "user:b": 2, "app:c": 3}
     assert (service.user_state, service.app_state) == ({"app": {"u": {"b": 2}}}, {"app": {"c": 3}})
     assert await service.get_user_state(**WHERE) == {"b": 2}
@@ -65,19 +67,19 @@ async def test_initial_state_is_routed_by_prefix():
 
 
 async def test_an_event_commits_its_delta_by_scope():
-    service, session = await opened()
+    service, session = await new_session()
     event = Event(state={"a": 1, "user:b": 2, "app:c": 3, "temp:d": 4}, timestamp=7.0)
     assert await service.append_event(session, event) is event
     assert session.state == {"a": 1, "user:b": 2, "app:c": 3, "temp:d": 4}
     assert event.actions.state_delta == {"a": 1, "user:b": 2, "app:c": 3}
-    stored = await reread(service)
-    assert stored.state == {"a": 1, "user:b": 2, "app:c": 3}
-    assert stored.last_update_time == session.last_update_time == 7.0
-    assert [e.id for e in stored.events] == [event.id]
+    reread_session = await reread(service)
+    assert reread_session.state == {"a": 1, "user:b": 2, "app:c": 3}
+    assert reread_session.last_update_time == session.last_update_time == 7.0
+    assert [e.id for e in reread_session.events] == [event.id]
 
 
 async def test_a_partial_event_leaves_no_trace():
-    service, session = await opened()
+    service, session = await new_session()
     event = Event(state={"a": 1, "temp:b": 2}, partial=True)
     assert await service.append_event(session, event) is event
     assert event.actions.state_delta == {"a": 1, "temp:b": 2}
@@ -86,14 +88,14 @@ async def test_a_partial_event_leaves_no_trace():
 
 
 async def test_appending_to_a_missing_session_is_an_error():
-    service, session = await opened()
+    service, session = await new_session()
     await service.delete_session(**WHERE, session_id="s")
     with pytest.raises(SessionNotFoundError, match="'s'"):
         await service.append_event(session, Event())
 
 
 async def test_the_same_event_twice_is_stored_once():
-    service, session = await opened()
+    service, session = await new_session()
     event = Event(state={"n": 1})
     await service.append_event(session, event)
     await service.append_event(session, event)
@@ -102,25 +104,25 @@ async def test_the_same_event_twice_is_stored_once():
 
 
 async def test_another_event_with_the_same_id_is_kept():
-    service, session = await opened()
+    service, session = await new_session()
     await service.append_event(session, Event(id="x", author="a"))
     await service.append_event(session, Event(id="x", author="b"))
     assert [e.author for e in (await reread(service)).events] == ["a", "b"]
 
 
 async def test_writes_to_a_handed_out_session_do_not_reach_the_store():
-    service, session = await opened({"cart": {"items": []}, "user:tags": ["x"]})
+    service, session = await new_session({"cart": {"items": []}, "user:tags": ["x"]})
     session.state["cart"]["items"].append("apple")
     session.state["user:tags"].append("y")
     session.state["new"] = 1
     session.events.append(Event())
-    stored = await reread(service)
-    assert stored.state == {"cart": {"items": []}, "user:tags": ["x"]}
-    assert stored.events == []
+    reread_session = await reread(service)
+    assert reread_session.state == {"cart": {"items": []}, "user:tags": ["x"]}
+    assert reread_session.events == []
 
 
 async def test_a_later_change_in_place_does_not_rewrite_history():
-    service, session = await opened()
+    service, session = await new_session()
     cart = ["apple"]
     event = Event(state={"cart": cart})
     await service.append_event(session, event)
@@ -131,24 +133,24 @@ async def test_a_later_change_in_place_does_not_rewrite_history():
 
 
 async def test_a_stale_copy_may_append():
-    service, session = await opened()
+    service, session = await new_session()
     stale = await reread(service)
     await service.append_event(session, Event(author="a", state={"n": 1}))
     await service.append_event(stale, Event(author="b", state={"m": 2}))
     assert [e.author for e in stale.events] == ["b"]
-    stored = await reread(service)
-    assert [e.author for e in stored.events] == ["a", "b"]
-    assert stored.state == {"n": 1, "m": 2}
+    reread_session = await reread(service)
+    assert [e.author for e in reread_session.events] == ["a", "b"]
+    assert reread_session.state == {"n": 1, "m": 2}
 
 
 async def test_none_is_a_value():
-    service, session = await opened({"a": 1})
+    service, session = await new_session({"a": 1})
     await service.append_event(session, Event(state={"a": None}))
     assert (await reread(service)).state == {"a": None}
 
 
 async def test_a_session_is_read_in_part():
-    service, session = await opened()
+    service, session = await new_session()
     for moment in (1.0, 2.0, 3.0):
         await service.append_event(session, Event(author=str(moment), timestamp=moment))
 
@@ -182,7 +184,7 @@ async def test_lists_are_in_order_of_change_without_events():
 
 
 async def test_events_are_shared_and_not_copied():
-    service, session = await opened()
+    service, session = await new_session()
     event = Event(author="a")
     await service.append_event(session, event)
     assert (await reread(service)).events[0] is event
@@ -190,7 +192,7 @@ async def test_events_are_shared_and_not_copied():
 
 async def calls_of_a_turn(history: int) -> int:
     """How many functions run while a session is read again and gets an event."""
-    service, session = await opened()
+    service, session = await new_session()
     for number in range(history):
         await service.append_event(session, Event.model_construct(id=str(number), timestamp=1.0))
     calls = 0
@@ -223,7 +225,7 @@ keys = st.sampled_from(["a", "b", "user:c", "app:d", "temp:e"])
 
 @given(deltas=st.lists(st.dictionaries(keys, st.integers() | st.none(), max_size=4), max_size=8))
 async def test_the_stored_state_is_the_fold_of_the_deltas(deltas):
-    service, session = await opened()
+    service, session = await new_session()
     state: dict = {}
     for delta in deltas:
         await service.append_event(session, Event(state=delta))

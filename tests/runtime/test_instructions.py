@@ -60,10 +60,10 @@ async def test_a_missing_key_is_an_error_that_says_what_to_do():
 
 @pytest.mark.parametrize("braced", ["{name}", "{{ CREATED_AT }}", "{user:name}", "{{{x}}}"])
 async def test_the_error_of_a_missing_key_says_how_to_keep_its_braces(braced):
-    with pytest.raises(KeyError) as caught:
+    with pytest.raises(KeyError) as error:
         await system_instruction(f"enum MyField {braced}")
 
-    words = re.search(r"To keep the braces in the text, write (.*), or give", str(caught.value))
+    words = re.search(r"To keep the braces in the text, write (.*), or give", str(error.value))
     assert await system_instruction(f"enum MyField {words[1]}") == f"enum MyField {braced}"
 
 
@@ -84,8 +84,8 @@ async def test_an_artifact_is_inserted_by_its_name():
 
     await conversation.say("hi")
 
-    sent = root.model.requests[0].config.system_instruction
-    assert sent.startswith("Read: {city} stays \n\n")
+    instruction = root.model.requests[0].config.system_instruction
+    assert instruction.startswith("Read: {city} stays \n\n")
 
 
 async def test_a_missing_artifact_is_an_error():
@@ -94,13 +94,13 @@ async def test_a_missing_artifact_is_an_error():
 
 
 async def test_what_a_function_returns_is_left_as_it_is():
-    def written(context):
+    def template(context):
         return f"{context.state['city']} {{city}}"
 
     async def awaited(context):
-        return written(context)
+        return template(context)
 
-    assert await system_instruction(written, STATE) == "Rome {city}"
+    assert await system_instruction(template, STATE) == "Rome {city}"
     assert await system_instruction(awaited, STATE) == "Rome {city}"
 
 

@@ -40,46 +40,46 @@ def _only_new_garbage_is_looked_for() -> Iterator[None]:
 async def test_after_any_interruption_the_next_message_works(first):
     for seed in range(first, first + AT_A_TIME):
         random = Random(f"interruptions {seed}")
-        played = InterruptedSession(seed, resumable=random.random() < 0.5)
-        await played.begin()
+        play = InterruptedSession(seed, resumable=random.random() < 0.5)
+        await play.begin()
         for number in range(INTERRUPTIONS):
-            await anything(played, random, begun=number > 0)
-        await to_the_end(played, random)
+            await anything(play, random, begun=number > 0)
+        await to_the_end(play, random)
 
 
-async def anything(played: InterruptedSession, random: Random, *, begun: bool) -> None:
+async def anything(play: InterruptedSession, random: Random, *, begun: bool) -> None:
     """Say something, answer or resume, in an interruption."""
     interrupter = Interrupter.of(random, TROUBLES, random.choice([4, 12, 40]))
-    questions = await played.open()
-    choices = ["words", *["answer"] * 3 * bool(questions), *["resume"] * 2 * played.resumable]
+    questions = await play.open()
+    choices = ["words", *["answer"] * 3 * bool(questions), *["resume"] * 2 * play.resumable]
     choice = random.choice(choices) if begun else "words"
     if choice == "answer":
-        await played.answer(interrupter, questions[random.choice(sorted(questions))])
+        await play.answer(interrupter, questions[random.choice(sorted(questions))])
     elif choice == "resume":
-        await played.run(interrupter, invocation_id=await played.latest())
+        await play.run(interrupter, invocation_id=await play.latest())
     else:
         budget = random.choice([None] * 9 + [3])
-        await played.run(interrupter, new_message=WORDS, budget=budget)
-    assert not played.wrong, played.story
+        await play.run(interrupter, new_message=WORDS, budget=budget)
+    assert not play.wrong, play.story
 
 
-async def to_the_end(played: InterruptedSession, random: Random) -> None:
+async def to_the_end(play: InterruptedSession, random: Random) -> None:
     """Go on undisturbed until all that was begun with the latest words is done."""
     words = ""
     for _ in range(MESSAGES):
-        questions = await played.open()
+        questions = await play.open()
         if questions:
-            await played.answer(Interrupter(), questions[random.choice(sorted(questions))])
+            await play.answer(Interrupter(), questions[random.choice(sorted(questions))])
         else:
             words = ""
-            await played.run(Interrupter(), new_message=WORDS)
-        words += played.heard()
-        assert not played.wrong, played.story
-        assert played.outcome == "ended", played.story
-        done = all(f"{head} is done" in words for head in played.tree.heads)
-        if done and not await played.open():
+            await play.run(Interrupter(), new_message=WORDS)
+        words += play.heard()
+        assert not play.wrong, play.story
+        assert play.outcome == "ended", play.story
+        done = all(f"{head} is done" in words for head in play.tree.heads)
+        if done and not await play.open():
             return
-    pytest.fail(str(played.story))
+    pytest.fail(str(play.story))
 
 
 @pytest.mark.slow
@@ -87,34 +87,34 @@ async def to_the_end(played: InterruptedSession, random: Random) -> None:
 async def test_a_run_that_is_lost_comes_to_its_end_when_it_is_resumed(first):
     for seed in range(first, first + AT_A_TIME):
         random = Random(f"losses {seed}")
-        played = InterruptedSession(seed, resumable=True)
-        await played.begin()
-        await resumed_to_the_end(played, random, interruptions=random.randint(1, 4))
-        assert not played.wrong, played.story
-        counts = await played.told()
-        times = 2 if played.tree.around == "rounds" else 1
-        assert {head: counts[head] for head in played.tree.heads} == dict.fromkeys(
-            played.tree.heads, times
-        ), played.story
-        assert max(counts.values()) == times, (counts, played.story)
+        play = InterruptedSession(seed, resumable=True)
+        await play.begin()
+        await resumed_to_the_end(play, random, interruptions=random.randint(1, 4))
+        assert not play.wrong, play.story
+        counts = await play.told()
+        times = 2 if play.tree.around == "rounds" else 1
+        assert {head: counts[head] for head in play.tree.heads} == dict.fromkeys(
+            play.tree.heads, times
+        ), play.story
+        assert max(counts.values()) == times, (counts, play.story)
 
 
 async def resumed_to_the_end(
-    played: InterruptedSession, random: Random, *, interruptions: int
+    play: InterruptedSession, random: Random, *, interruptions: int
 ) -> None:
     """Answer what is asked, and resume the run each time that it is lost."""
-    await played.run(loss(random), new_message=types.UserContent("go"))
+    await play.run(loss(random), new_message=types.UserContent("go"))
     for number in range(1, MESSAGES):
-        assert not played.wrong, played.story
+        assert not play.wrong, play.story
         interrupter = loss(random) if number < interruptions else Interrupter()
-        questions = await played.open()
-        if played.outcome != "ended":
-            await played.run(interrupter, invocation_id=await played.latest())
+        questions = await play.open()
+        if play.outcome != "ended":
+            await play.run(interrupter, invocation_id=await play.latest())
         elif questions:
-            await played.answer(interrupter, questions[random.choice(sorted(questions))])
+            await play.answer(interrupter, questions[random.choice(sorted(questions))])
         else:
             return
-    pytest.fail(str(played.story))
+    pytest.fail(str(play.story))
 
 
 def loss(random: Random) -> Interrupter:

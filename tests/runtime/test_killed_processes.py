@@ -29,7 +29,7 @@ async def session_in(runner):
     return session
 
 
-def told(events) -> list[str]:
+def history_of(events) -> list[str]:
     """What was done, whoever came first."""
     lines = []
     for event in events:
@@ -65,6 +65,6 @@ async def test_another_process_brings_what_a_killed_one_left_to_the_same_end(
     async with aclosing(events):
         assert [event async for event in events]
     session = await session_in(runner)
-    expected = await session_in(runner_on(tree, str(whole[tree])))
-    assert told(session.events) == told(expected.events)
-    assert session.state == expected.state
+    whole_session = await session_in(runner_on(tree, str(whole[tree])))
+    assert history_of(session.events) == history_of(whole_session.events)
+    assert session.state == whole_session.state

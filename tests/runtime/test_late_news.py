@@ -68,18 +68,20 @@ class Office:
         return Workflow(name="wf", edges=[("START", self.loop())])
 
 
-def _asked(events, name):
+def _find_call(events, name):
     calls = [call for event in events for call in event.get_function_calls()]
     return next(call for call in calls if call.name == name)
 
 
 @pytest.mark.parametrize("yes", [True, False], ids=["resumable", "not resumable"])
-@pytest.mark.parametrize("made", ["sequence", "loop", "beside", "node", "node_of_a_loop"])
-async def test_whoever_waits_for_something_else_is_not_asked_meanwhile(made, yes):
+@pytest.mark.parametrize("kind", ["sequence", "loop", "beside", "node", "node_of_a_loop"])
+async def test_whoever_waits_for_something_else_is_not_asked_meanwhile(kind, yes):
     office = Office()
-    talk = resumable(getattr(office, made)(), yes=yes)
-    job = _asked(await talk.say("go"), "job")
-    consent = _asked(await talk.say(answer(response_part("job", job.id, status="half"))), CONFIRM)
+    talk = resumable(getattr(office, kind)(), yes=yes)
+    job = _find_call(await talk.say("go"), "job")
+    consent = _find_call(
+        await talk.say(answer(response_part("job", job.id, status="half"))), CONFIRM
+    )
     news = await talk.say(answer(response_part("job", job.id, status="done")))
     assert {event.author for event in news if event.content} <= {"worker"}
     last = await talk.say(answer(response_part(CONFIRM, consent.id, confirmed=True)))

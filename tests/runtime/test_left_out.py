@@ -122,7 +122,7 @@ NEEDS = ("Agents of other servers need", "LiteLlm needs", "Tools of MCP servers 
 LINES = [(name, module) for name, modules in IMPORTED.items() for module in modules.split()]
 
 
-def imported(name: str, module: str) -> object:
+def load_member(name: str, module: str) -> object:
     """What `from devui.runtime.module import name` gives."""
     names: dict[str, object] = {}
     where = ROOT if module == "." else f"{ROOT}.{module}"
@@ -133,7 +133,7 @@ def imported(name: str, module: str) -> object:
 @pytest.mark.parametrize(("name", "module"), LINES)
 def test_what_authors_import_is_there(name, module):
     try:
-        assert imported(name, module) is not None
+        assert load_member(name, module) is not None
     except ImportError as error:
         if not str(error).startswith(NEEDS):
             raise
@@ -146,7 +146,7 @@ def test_a_package_that_is_asked_for_a_name_says_which_may_be_meant(name):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("from devui.runtime.evaluation.agent_evaluator import AgentEvaluator", "pytest"),
         ("import devui.runtime.a2a.utils.agent_to_a2a", "RemoteA2aAgent"),
@@ -183,22 +183,22 @@ def test_a_package_that_is_asked_for_a_name_says_which_may_be_meant(name):
         ),
     ],
 )
-def test_an_import_of_what_is_not_there_says_what_to_do(line, said):
+def test_an_import_of_what_is_not_there_says_what_to_do(line, message):
     with pytest.raises(ImportError) as failed:
         exec(line, {})
-    assert said in str(failed.value)
+    assert message in str(failed.value)
 
 
 @pytest.mark.parametrize(
-    ("ask", "said"),
+    ("ask", "message"),
     [
         (lambda agent: InMemoryRunner(agent).run_live(user_id="u", session_id="s"), "run_async"),
         (lambda agent: agent.run_live(None), "StreamingMode.SSE"),
         (lambda agent: type(agent).from_config({}, "agent.yaml"), "in Python"),
     ],
 )
-def test_a_method_that_is_left_out_says_what_to_do(ask, said):
-    with pytest.raises(NotImplementedError, match=said):
+def test_a_method_that_is_left_out_says_what_to_do(ask, message):
+    with pytest.raises(NotImplementedError, match=message):
         ask(LlmAgent(name="agent"))
 
 
@@ -259,7 +259,7 @@ def test_every_public_name_of_google_adk_is_there_or_explained():
         if "Instead: " in explanation(name):
             continue
         try:
-            imported(last, package or ".")
+            load_member(last, package or ".")
         except ImportError as error:
             if "needs the package" not in str(error) and "need the package" not in str(error):
                 missing.append(name)
@@ -276,7 +276,7 @@ def test_the_list_of_members_is_that_of_google_adk():
 def find(name: str) -> object:
     """What has that name below the runtime's package."""
     package, _, last = name.rpartition(".")
-    return imported(last, package or ".")
+    return load_member(last, package or ".")
 
 
 def test_what_members_and_parameters_are_missing_is_told():

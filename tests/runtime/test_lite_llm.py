@@ -31,7 +31,7 @@ def user(*parts):
     return Content(role="user", parts=[Part(text=p) if isinstance(p, str) else p for p in parts])
 
 
-async def sent(name, *contents, options=None, cache=None, **config):
+async def send(name, *contents, options=None, cache=None, **config):
     """All that reaches litellm of one request."""
     client = Listening()
     request = LlmRequest(
@@ -54,7 +54,7 @@ def budget(tokens):
 
 
 @pytest.mark.parametrize(
-    ("name", "wish", "asked"),
+    ("name", "wish", "fields"),
     [
         (CLAUDE, {"thinking_budget": 2048}, budget(2048)),
         (CLAUDE, {"thinking_budget": 10}, budget(1024)),
@@ -79,10 +79,10 @@ def budget(tokens):
         ("openai/gpt-4o", {"thinking_budget": 1500}, {}),
     ],
 )
-async def test_a_wish_for_thinking_is_told_in_the_words_of_the_provider(name, wish, asked):
-    request = await sent(name, **thinking(**wish))
+async def test_a_wish_for_thinking_is_told_in_the_words_of_the_provider(name, wish, fields):
+    request = await send(name, **thinking(**wish))
     words = ("thinking", "reasoning_effort")
-    assert {word: request[word] for word in words if word in request} == asked
+    assert {word: request[word] for word in words if word in request} == fields
 
 
 async def test_a_planner_makes_claude_think():
@@ -96,20 +96,20 @@ async def test_a_planner_makes_claude_think():
 
 async def test_thinking_leaves_room_for_the_answer_and_what_claude_refuses_with_it_out():
     config = thinking(thinking_budget=5000) | {"temperature": 0.2, "top_k": 3, "top_p": 0.5}
-    request = await sent(CLAUDE, max_output_tokens=2000, **config)
+    request = await send(CLAUDE, max_output_tokens=2000, **config)
     assert request["thinking"]["budget_tokens"] == 1999
     assert not {"temperature", "top_k", "top_p"} & set(request)
-    small = await sent(CLAUDE, max_output_tokens=1000, **config)
+    small = await send(CLAUDE, max_output_tokens=1000, **config)
     assert "thinking" not in small
     assert small["temperature"] == 0.2
 
 
 async def test_the_request_s_wish_takes_the_place_of_the_object_s():
     options = {"reasoning_effort": "low", "max_tokens": 5000}
-    with_budget = await sent(CLAUDE, options=options, **thinking(thinking_budget=4000))
+    with_budget = await send(CLAUDE, options=options, **thinking(thinking_budget=4000))
     assert "reasoning_effort" not in with_budget
     assert with_budget["thinking"]["budget_tokens"] == 4000
-    without_budget = await sent(CLAUDE, options=options, **thinking(include_thoughts=True))
+    without_budget = await send(CLAUDE, options=options, **thinking(include_thoughts=True))
     assert without_budget["reasoning_effort"] == "low"
 
 
@@ -196,7 +196,7 @@ class Free(BaseModel):
 
 
 async def test_a_shape_is_asked_for_strictly():
-    schema = (await sent("openai/m", response_schema=Out))["response_format"]["json_schema"]
+    schema = (await send("openai/m", response_schema=Out))["response_format"]["json_schema"]
     assert (schema["name"], schema["strict"]) == ("Out", True)
     assert schema["schema"]["required"] == ["inner", "x"]
     assert schema["schema"]["additionalProperties"] is False
@@ -206,16 +206,16 @@ async def test_a_shape_is_asked_for_strictly():
 
 @pytest.mark.parametrize("shape", [Free, list[Out]])
 async def test_a_shape_that_cannot_be_strict_is_sent_as_it_is(shape):
-    schema = (await sent("openai/m", response_schema=shape))["response_format"]["json_schema"]
+    schema = (await send("openai/m", response_schema=shape))["response_format"]["json_schema"]
     assert "strict" not in schema
     assert "additionalProperties" not in schema["schema"]
 
 
 async def test_gemini_has_another_place_for_a_shape():
-    response_format = (await sent(GEMINI, response_schema=Out))["response_format"]
+    response_format = (await send(GEMINI, response_schema=Out))["response_format"]
     assert response_format == {"type": "json_object", "response_schema": Out.model_json_schema()}
     ready = {"type": "json_object"}
-    assert (await sent("openai/m", response_schema=ready))["response_format"] == ready
+    assert (await send("openai/m", response_schema=ready))["response_format"] == ready
 
 
 async def test_a_picture_of_a_tool_follows_its_result():
@@ -266,18 +266,18 @@ SEEN = {"type": "image_url", "image_url": {"url": "https://b/x.png"}}
     ],
 )  # fmt: skip
 async def test_media_are_sent_as_the_provider_takes_them(name, content, piece):
-    [message] = (await sent(name, content))["messages"]
+    [message] = (await send(name, content))["messages"]
     assert message["content"] == [piece]
 
 
 @pytest.mark.parametrize("name", ["openai/m", CLAUDE, "ollama_chat/llama3"])
 async def test_a_file_that_the_provider_cannot_fetch_is_named(name):
-    [message] = (await sent(name, at("gs://b/x.pdf", "application/pdf")))["messages"]
+    [message] = (await send(name, at("gs://b/x.pdf", "application/pdf")))["messages"]
     assert "gs://b/x.pdf" in message["content"]
 
 
 async def test_texts_in_other_encodings_and_with_parameters_are_texts():
-    [message] = (await sent("openai/m", of("text/plain; charset=x", b"\xe9")))["messages"]
+    [message] = (await send("openai/m", of("text/plain; charset=x", b"\xe9")))["messages"]
     assert message["content"] == "é"
 
 
@@ -289,7 +289,7 @@ async def test_options_of_the_request_reach_litellm():
         extra_body={"q": 1},
     )
     extra = {"extra_headers": {"Y": "2"}}
-    request = await sent("openai/m", options=extra, http_options=options)
+    request = await send("openai/m", options=extra, http_options=options)
     assert request["extra_headers"] == {"X": "1", "Y": "2"}
     assert (request["timeout"], request["num_retries"], request["extra_body"]) == (3, 3, {"q": 1})
 
@@ -299,18 +299,18 @@ async def test_a_cache_is_marked():
         (60, {"type": "ephemeral"}),
         (3600, {"type": "ephemeral", "ttl": "1h"}),
     ):
-        request = await sent(CLAUDE, cache=ContextCacheConfig(ttl_seconds=seconds))
+        request = await send(CLAUDE, cache=ContextCacheConfig(ttl_seconds=seconds))
         first, last = request["cache_control_injection_points"]
         assert first == {"location": "message", "role": "system", "control": control}
         assert last == {"location": "message", "index": -1, "control": control}
-    assert "cache_control_injection_points" not in await sent(CLAUDE)
+    assert "cache_control_injection_points" not in await send(CLAUDE)
 
 
 async def test_what_a_tool_returns_is_told_and_services_own_tools_are_handed_on():
     shape = {"type": "object", "properties": {"n": {"type": "integer"}}}
     tool = types.FunctionDeclaration(name="f", description="D.", response_json_schema=shape)
     own = types.Tool(google_search=types.GoogleSearch())
-    tools = (await sent(GEMINI, tools=[types.Tool(function_declarations=[tool]), own]))["tools"]
+    tools = (await send(GEMINI, tools=[types.Tool(function_declarations=[tool]), own]))["tools"]
     description = tools[0]["function"]["description"]
     assert description.startswith("D.\n")
     assert json.dumps(shape, sort_keys=True, separators=(",", ":")) in description
@@ -321,13 +321,13 @@ async def test_functions_in_the_older_form_go_alone():
     tool = types.FunctionDeclaration(name="f")
     choice = types.ToolConfig(function_calling_config=types.FunctionCallingConfig(mode="ANY"))
     config = {"tools": [types.Tool(function_declarations=[tool])], "tool_config": choice}
-    request = await sent("openai/m", options={"functions": [{"name": "g"}]}, **config)
+    request = await send("openai/m", options={"functions": [{"name": "g"}]}, **config)
     assert (request["tools"], request["functions"]) == (None, [{"name": "g"}])
     assert "tool_choice" not in request
 
 
 async def test_a_user_who_says_nothing_is_heard():
-    [message] = (await sent("openai/m", user("")))["messages"]
+    [message] = (await send("openai/m", user("")))["messages"]
     assert message["role"] == "user"
     assert message["content"]
 
@@ -336,7 +336,7 @@ async def test_gemma_has_a_role_of_its_own_for_results():
     calling = Content(role="model", parts=[Part(function_call=Call(id="1", name="f", args={}))])
     result = user(Part(function_response=types.FunctionResponse(id="1", name="f", response={})))
     for name, role in (("ollama_chat/gemma4", "tool_responses"), ("openai/gemma-4", "tool")):
-        request = await sent(name, user("q"), calling, result)
+        request = await send(name, user("q"), calling, result)
         assert [one["role"] for one in request["messages"]] == ["user", "assistant", role]
 
 

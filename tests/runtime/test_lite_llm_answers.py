@@ -82,7 +82,7 @@ def calls_of(response):
     return [(call.name, call.args) for call in response.get_function_calls()]
 
 
-async def answered(answer, *tools):
+async def get_response(answer, *tools):
     declared = [types.FunctionDeclaration(name=name) for name in tools]
     config = types.GenerateContentConfig(tools=[types.Tool(function_declarations=declared)])
     model = LiteLlm("ollama_chat/llama3", llm_client=Listening(answer))
@@ -103,7 +103,7 @@ async def answered(answer, *tools):
 )
 async def test_arguments_are_read_however_a_model_writes_objects(arguments):
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
-    response = await answered({"content": None, "tool_calls": [call]}, "f")
+    response = await get_response({"content": None, "tool_calls": [call]}, "f")
     assert calls_of(response) == [("f", {"a": True, "b": "it's"})]
     assert response.error_code is None
 
@@ -113,7 +113,7 @@ async def test_arguments_are_read_however_a_model_writes_objects(arguments):
 )
 async def test_what_is_no_object_is_an_error(arguments):
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
-    response = await answered({"content": None, "tool_calls": [call]}, "f")
+    response = await get_response({"content": None, "tool_calls": [call]}, "f")
     assert (calls_of(response), response.error_code) == ([], "MALFORMED_FUNCTION_CALL")
 
 
@@ -133,7 +133,7 @@ FRAMED = f"<\uff5ctool\u2581calls\u2581begin\uff5c>{MARKED}<\uff5ctool\u2581call
     ],
 )
 async def test_a_call_of_a_tool_may_be_written_into_the_text(text, rest):
-    response = await answered({"content": text}, "f")
+    response = await get_response({"content": text}, "f")
     assert calls_of(response) == [("f", {"a": 1})]
     assert [part.text for part in response.content.parts if part.text] == rest
 
@@ -141,5 +141,5 @@ async def test_a_call_of_a_tool_may_be_written_into_the_text(text, rest):
 @pytest.mark.parametrize("tools", [(), ("g",)])
 async def test_texts_that_call_no_tool_of_the_request_stay_texts(tools):
     for text in ('{"name": "f", "arguments": {"a": 1}}', FRAMED):
-        response = await answered({"content": text}, *tools)
+        response = await get_response({"content": text}, *tools)
         assert (calls_of(response), response.content.parts[0].text) == ([], text)

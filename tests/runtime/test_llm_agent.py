@@ -46,9 +46,9 @@ async def test_generation_settings_reach_the_model_and_stay_the_agents_own():
 
     await Conversation(agent).say("hi", RunConfig(labels={"b": "2"}))
 
-    sent = agent.model.requests[0].config
-    assert sent.temperature == 0.3
-    assert sent.labels == {"a": "1", "b": "2", "adk_agent_name": agent.name}
+    request_config = agent.model.requests[0].config
+    assert request_config.temperature == 0.3
+    assert request_config.labels == {"a": "1", "b": "2", "adk_agent_name": agent.name}
     assert config.labels == {"a": "1"}
     assert config.system_instruction is None
 
@@ -59,10 +59,10 @@ async def test_clients_in_http_options_are_shared_and_options_of_the_run_laid_ov
         headers={"x-agent": "1"},
         async_client_args={"verify": context},
     )
-    sent = []
+    options_seen = []
 
     def look(callback_context, llm_request):
-        sent.append(llm_request.config.http_options)
+        options_seen.append(llm_request.config.http_options)
         llm_request.config.http_options.headers["x-callback"] = "1"
 
     agent = LlmAgent(
@@ -79,7 +79,7 @@ async def test_clients_in_http_options_are_shared_and_options_of_the_run_laid_ov
     await Conversation(agent).say("go")
     await Conversation(agent).say("go", RunConfig(http_options=runs))
 
-    first, second = sent
+    first, second = options_seen
     assert first.async_client_args["verify"] is second.async_client_args["verify"] is context
     assert second.base_url is None
     assert second.retry_options.attempts == 2

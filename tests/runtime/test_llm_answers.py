@@ -66,7 +66,7 @@ TOLD_MANY = "\n".join(
 
 
 @pytest.mark.parametrize(
-    ("raised", "told"),
+    ("exception", "message"),
     [
         (OSError("gone"), "gone"),
         (BOTH, "down (2 sub-exceptions)\nOSError: gone\nKeyError: 'k'"),
@@ -74,17 +74,17 @@ TOLD_MANY = "\n".join(
         (MANY, TOLD_MANY),
     ],
 )
-async def test_an_exception_becomes_a_stored_error_event_and_is_raised(raised, told):
-    agent = LlmAgent(name="a", model=ScriptedLlm(rules=[Rule(then=Fail(raises=raised))]))
+async def test_an_exception_becomes_a_stored_error_event_and_is_raised(exception, message):
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=[Rule(then=Fail(raises=exception))]))
     conversation = Conversation(agent)
 
-    with pytest.raises(type(raised)) as caught:
+    with pytest.raises(type(exception)) as error_info:
         await conversation.say("go")
-    assert caught.value is raised
+    assert error_info.value is exception
 
     error = (await conversation.session()).events[-1]
-    assert (error.author, error.error_code) == ("a", type(raised).__name__)
-    assert error.error_message == told
+    assert (error.author, error.error_code) == ("a", type(exception).__name__)
+    assert error.error_message == message
     assert error.is_final_response()
 
 
@@ -203,9 +203,9 @@ async def test_with_tools_the_structured_answer_is_given_through_a_tool():
     agent = travel_agent(model=EitherOr(rules=rules), output_schema=City, output_key="city")
     conversation = Conversation(agent)
 
-    _, refused, _, accepted, answer = await conversation.say("go")
+    _, refusal, _, accepted, answer = await conversation.say("go")
 
-    assert "does not fit" in refused.get_function_responses()[0].response["error"]
+    assert "does not fit" in refusal.get_function_responses()[0].response["error"]
     assert accepted.actions.set_model_response == {"name": "Rome", "airports": []}
     assert said(answer) == '{"name": "Rome", "airports": []}'
     assert (await conversation.session()).state["city"] == {"name": "Rome", "airports": []}

@@ -38,25 +38,25 @@ async def test_calls_and_responses_share_an_id_that_the_model_does_not_see():
     call_id = call.get_function_calls()[0].id
     assert call_id.startswith("adk-")
     assert response.get_function_responses()[0].id == call_id
-    sent = agent.model.requests[1].contents
-    assert sent[1].parts[0].function_call.id is None
-    assert sent[2].parts[0].function_response.id is None
+    contents = agent.model.requests[1].contents
+    assert contents[1].parts[0].function_call.id is None
+    assert contents[2].parts[0].function_response.id is None
     assert call.content.parts[0].function_call.id == call_id
 
 
 async def test_the_call_is_committed_before_its_tool_runs():
-    stored = []
+    batches = []
 
     async def look(tool_context: ToolContext) -> None:
         session = await conversation.session()
-        stored.extend(event.get_function_calls() for event in session.events)
+        batches.extend(event.get_function_calls() for event in session.events)
 
     rules = [Rule(after="look", then=Say("done")), Rule(then=Call("look"))]
     conversation = Conversation(LlmAgent(name="a", model=ScriptedLlm(rules=rules), tools=[look]))
 
     await conversation.say("go")
 
-    assert [call.name for calls in stored for call in calls] == ["look"]
+    assert [call.name for calls in batches for call in calls] == ["look"]
 
 
 async def test_a_blocking_tool_does_not_hold_up_the_loop():

@@ -73,8 +73,8 @@ async def test_an_interim_result_is_put_in_words_and_replaced_by_the_last(resuma
     [call] = calls(events)
     later = await answer(runner, (call, {"result": "a cup"}))
     assert said_by("buyer", later) == ["buyer got a cup"]
-    seen = [part for content in agent.model.requests[-1].contents for part in content.parts]
-    assert [p.function_response.response for p in seen if p.function_response] == [
+    parts = [part for content in agent.model.requests[-1].contents for part in content.parts]
+    assert [p.function_response.response for p in parts if p.function_response] == [
         {"result": "a cup"}
     ]
 
@@ -193,8 +193,8 @@ async def test_each_round_of_a_loop_may_wait_inside_of_another_workflow(resumabl
         events = await answer(runner, (call, {"result": round_}))
         assert said_by("asker", events) == [f"asker got {round_}"]
     assert calls(events) == []
-    spoken = [e for e in (await stored(runner)).events if e.author == "other" and e.content]
-    assert len(spoken) == 2
+    answers = [e for e in (await stored(runner)).events if e.author == "other" and e.content]
+    assert len(answers) == 2
 
 
 @BOTH

@@ -264,7 +264,7 @@ def service(request, tmp_path, histories, counter, monkeypatch) -> BaseSessionSe
     return SqliteSessionService(shutil.copy(histories, tmp_path / "sessions.db"))
 
 
-def _answered(turn: Turn, events: list[Event]) -> types.Content:
+def _reply(turn: Turn, events: list[Event]) -> types.Content:
     [question] = [c for e in events for c in e.get_function_calls() if c.name == turn.asks]
     answer = turn.answer
     if turn.asks == "adk_request_credential":
@@ -306,7 +306,7 @@ async def work_of(
         message = _text("go")
         if turn.asks or turn.then:
             first = await run(message)
-            message = _answered(turn, first) if turn.asks else _text(turn.then)
+            message = _reply(turn, first) if turn.asks else _text(turn.then)
         if turn.between:
             await run(_text(turn.between))
         Watched.reads = 0

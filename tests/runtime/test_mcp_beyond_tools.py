@@ -14,7 +14,7 @@ from devui.runtime.tools.mcp_tool import McpToolset  # noqa: E402  only where mc
 from tests.runtime.test_mcp_toolset import STDIO, responses, text  # noqa: E402
 
 
-async def asked(toolset, *calls, instruction="", state=None):
+async def run_turn(toolset, *calls, instruction="", state=None):
     """The requests and the events of a turn in which the model makes these calls."""
     rules = [Rule(after=calls[0].name, then=Say("done"))] if calls else []
     model = ScriptedLlm(rules=[*rules, Rule(then=list(calls) or Say("hello"))])
@@ -34,7 +34,7 @@ async def asked(toolset, *calls, instruction="", state=None):
 async def test_a_model_reads_resources_for_one_request():
     toolset = McpToolset(connection_params=STDIO, use_mcp_resources=True)
     call = Call("load_mcp_resource", resource_names=["today", "dot", "gone"])
-    requests, _ = await asked(toolset, call)
+    requests, _ = await run_turn(toolset, call)
     assert '["today", "dot"]' in requests[0].config.system_instruction
     resources = [content.parts for content in requests[1].contents[3:]]
     assert [parts[0].text for parts in resources] == ["Resource today is:", "Resource dot is:"]
@@ -79,7 +79,7 @@ async def test_resources_are_listed_and_read_by_name():
 
 async def test_an_instruction_is_a_prompt_filled_from_the_state():
     provider = McpInstructionProvider(STDIO, "persona")
-    requests, _ = await asked(
+    requests, _ = await run_turn(
         None, instruction=provider, state={"name": "Ann", "mood": "fine", "other": 1}
     )
     assert "You are Ann, and you feel fine." in requests[0].config.system_instruction
@@ -88,7 +88,7 @@ async def test_an_instruction_is_a_prompt_filled_from_the_state():
 
 async def test_a_prompt_without_words_is_no_instruction():
     provider = McpInstructionProvider(STDIO, "portrait")
-    requests, _ = await asked(None, instruction=provider)
+    requests, _ = await run_turn(None, instruction=provider)
     assert requests[0].contents[0].parts[0].text == "go"
 
 
@@ -98,10 +98,10 @@ async def test_progress_is_told_to_a_callback_or_to_one_made_for_the_call():
     async def tell(progress, total, message):
         progress_calls.append((progress, total, message))
 
-    [worked] = await responses(
+    [response] = await responses(
         McpToolset(connection_params=STDIO, progress_callback=tell), Call("work", steps=2)
     )
-    assert text(worked) == "worked"
+    assert text(response) == "worked"
     assert progress_calls == [(1, 2, "step 1"), (2, 2, "step 2")]
 
     def make(tool_name, *, callback_context, **more):
@@ -111,16 +111,16 @@ async def test_progress_is_told_to_a_callback_or_to_one_made_for_the_call():
         return keep
 
     toolset = McpToolset(connection_params=STDIO, progress_callback=make)
-    _, events = await asked(toolset, Call("work", steps=3))
+    _, events = await run_turn(toolset, Call("work", steps=3))
     assert events[1].actions.state_delta == {"work": 3}
 
 
 async def test_a_result_is_shown_by_the_servers_page_and_tells_its_sources():
     toolset = McpToolset(connection_params=STDIO, propagate_grounding_metadata=True)
-    seen = []
+    queries = []
 
     async def look(tool, args, tool_context, tool_response):
-        seen.append(tool_context.state["temp:_adk_grounding_metadata"].web_search_queries)
+        queries.append(tool_context.state["temp:_adk_grounding_metadata"].web_search_queries)
 
     model = ScriptedLlm(
         rules=[Rule(after="work", then=Say("ok")), Rule(then=Call("work", steps=1))]
@@ -128,7 +128,7 @@ async def test_a_result_is_shown_by_the_servers_page_and_tells_its_sources():
     agent = LlmAgent(name="a", model=model, tools=[toolset], after_tool_callback=look)
     async with InMemoryRunner(agent=agent) as runner:
         events = await runner.run_debug("go", quiet=True)
-    assert seen == [["weather"]]
+    assert queries == [["weather"]]
     [response] = events[1].get_function_responses()
     meta = response.response["meta"]
     assert meta["adk_grounding_metadata"] == {"web_search_queries": ["weather"]}
@@ -153,8 +153,8 @@ async def test_a_server_may_ask_the_model_and_the_user():
     )
     [answer] = await responses(toolset, Call("ask_model", question="Is it?"))
     assert text(answer) == "Is it? Yes."
-    [chosen] = await responses(toolset, Call("ask_user", question="Which?"))
-    assert text(chosen) == "blue"
+    [choice] = await responses(toolset, Call("ask_user", question="Which?"))
+    assert text(choice) == "blue"
 
 
 async def test_one_question_for_consent_serves_tools_of_all_kinds():

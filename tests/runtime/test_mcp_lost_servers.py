@@ -52,8 +52,8 @@ async def test_a_result_that_is_not_what_was_said_is_an_error_for_the_model():
 
 
 async def test_a_call_that_cannot_be_sent_takes_no_other_with_it():
-    [sent, other] = await responses(odd(), Call("hang", n="\ud83d"), Call("mumble"))
-    assert r"'\ud83d' contains a lone surrogate" in sent["error"]
+    [failure, other] = await responses(odd(), Call("hang", n="\ud83d"), Call("mumble"))
+    assert r"'\ud83d' contains a lone surrogate" in failure["error"]
     assert text(other) == "well"
 
 
@@ -157,8 +157,10 @@ async def test_calls_of_a_session_that_the_server_forgot_are_made_in_a_new_one(k
     assert [text(each) for each in answers] == ["2", "3"]
 
 
-@pytest.mark.parametrize(("kept_for", "left"), [(900.0, 2), (0.0, 1)])
-async def test_connections_that_nobody_has_used_for_long_are_closed(monkeypatch, kept_for, left):
+@pytest.mark.parametrize(("kept_for", "connections"), [(900.0, 2), (0.0, 1)])
+async def test_connections_that_nobody_has_used_for_long_are_closed(
+    monkeypatch, kept_for, connections
+):
     """A server is told a new token by a new connection, and the one before is no longer needed."""
     monkeypatch.setattr(mcp_session_manager, "_IDLE_SECONDS", kept_for)
     open_then = []
@@ -172,8 +174,10 @@ async def test_connections_that_nobody_has_used_for_long_are_closed(monkeypatch,
             header_provider=lambda context: {"X-Token": next(tokens)},
         )
         tokens = iter("ab")
-        [token] = await responses(toolset, Call("header", name="x-token"), after_tool_callback=count)
-    assert (text(token), open_then) == ("b", [left])
+        [token] = await responses(
+            toolset, Call("header", name="x-token"), after_tool_callback=count
+        )
+    assert (text(token), open_then) == ("b", [connections])
 
 
 async def test_what_gives_headers_may_give_none_and_its_errors_are_told_to_the_model():

@@ -60,14 +60,14 @@ class Server(BaseHTTPRequestHandler):
 async def toolset(request):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    opened = McpToolset(
+    mcp_tools = McpToolset(
         connection_params=StreamableHTTPConnectionParams(
             url=f"http://127.0.0.1:{server.server_address[1]}/mcp",
             headers={"Authorization": f"Bearer {request.param}"},
         )
     )
-    yield opened
-    await opened.close()
+    yield mcp_tools
+    await mcp_tools.close()
     server.shutdown()
     server.server_close()
 
@@ -80,14 +80,14 @@ async def test_a_server_that_lets_nobody_in_is_told_with_its_status_and_words(to
 
 @pytest.mark.parametrize("toolset", ["right"], indirect=True)
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("plain", "HTTP 403 Forbidden: the token is too weak"),
         ("coded", 'HTTP 429 Too Many Requests: {"error": "slow down"}'),
         ("worded", "wrong words"),
     ],
 )
-async def test_a_call_that_is_refused_is_told_with_its_status_and_words(toolset, name, said):
+async def test_a_call_that_is_refused_is_told_with_its_status_and_words(toolset, name, message):
     tool = next(one for one in await toolset.get_tools() if one.name == name)
     response = await tool.run_async(args={}, tool_context=None)
-    assert response["error"].endswith(said)
+    assert response["error"].endswith(message)

@@ -103,14 +103,14 @@ async def test_tools_are_sorted_chosen_and_prefixed(params):
     assert tools[0]._get_declaration().parameters_json_schema["required"] == ["a", "b"]
     await toolset.close()
 
-    chosen = McpToolset(
+    calculator = McpToolset(
         connection_params=params, tool_filter=["add", "leave"], tool_name_prefix="calc"
     )
-    assert [tool.name for tool in await chosen.get_tools_with_prefix()] == [
+    assert [tool.name for tool in await calculator.get_tools_with_prefix()] == [
         *("calc_add", "calc_leave")
     ]
-    await chosen.close()
-    [added] = await responses(chosen, Call("calc_add", a=2, b=2))
+    await calculator.close()
+    [added] = await responses(calculator, Call("calc_add", a=2, b=2))
     assert text(added) == "4"
 
 
@@ -144,8 +144,8 @@ async def test_a_server_is_started_once_and_ended_with_the_runner():
 async def test_the_session_of_a_server_can_be_had():
     manager = MCPSessionManager(connection_params=STDIO)
     session = await manager.create_session()
-    listed = await session.list_tools()
-    assert "who_am_i" in [tool.name for tool in listed.tools]
+    listing = await session.list_tools()
+    assert "who_am_i" in [tool.name for tool in listing.tools]
     assert await manager.create_session() is session
     await manager.close()
 
@@ -174,7 +174,7 @@ async def test_a_server_elsewhere_that_dies_is_an_error_and_holds_up_no_run(kind
 
 
 @pytest.mark.parametrize(
-    ("broken", "said"),
+    ("params", "message"),
     [
         (mcp.StdioServerParameters(command="no-such-command"), "no-such-command"),
         (mcp.StdioServerParameters(command=sys.executable, args=["-c", ""]), "-c"),
@@ -182,11 +182,11 @@ async def test_a_server_elsewhere_that_dies_is_an_error_and_holds_up_no_run(kind
         (SseConnectionParams(url="http://127.0.0.1:9/sse"), "http://127.0.0.1:9/sse"),
     ],
 )
-async def test_a_server_that_cannot_be_reached_is_named(broken, said):
-    toolset = McpToolset(connection_params=broken)
-    with pytest.raises(ConnectionError, match="No connection to the MCP server") as raised:
+async def test_a_server_that_cannot_be_reached_is_named(params, message):
+    toolset = McpToolset(connection_params=params)
+    with pytest.raises(ConnectionError, match="No connection to the MCP server") as error:
         await toolset.get_tools()
-    assert said in str(raised.value)
+    assert message in str(error.value)
     await toolset.close()
 
 
@@ -228,8 +228,8 @@ async def test_headers_and_credentials_are_sent(http_url):
         auth_credential=key,
         auth_scheme=scheme,
     )
-    [sent] = await responses(toolset, Call("header", name="x-key"))
-    assert text(sent) == "k"
+    [response] = await responses(toolset, Call("header", name="x-key"))
+    assert text(response) == "k"
     with pytest.raises(ValueError, match="access token"):
         McpToolset(
             connection_params=STDIO,
@@ -323,10 +323,10 @@ async def test_a_copy_of_a_request_has_the_tools_of_the_same_server():
     try:
         request = LlmRequest()
         request.append_tools(await toolset.get_tools())
-        copied = copy.deepcopy(request)
-        assert copied.tools_dict == request.tools_dict
-        assert copied.contents is not request.contents
-        assert copied.config == request.config
+        duplicate = copy.deepcopy(request)
+        assert duplicate.tools_dict == request.tools_dict
+        assert duplicate.contents is not request.contents
+        assert duplicate.config == request.config
     finally:
         await toolset.close()
 

@@ -49,8 +49,10 @@ async def say():
         await model.api_client.aio.aclose()
 
 
-def told(content) -> list:
-    responses = [part["functionResponse"] for part in content["parts"] if "functionResponse" in part]
+def responses_in(content) -> list:
+    responses = [
+        part["functionResponse"] for part in content["parts"] if "functionResponse" in part
+    ]
     return [each["response"] for each in responses]
 
 
@@ -60,7 +62,7 @@ async def test_a_user_may_go_on_while_a_job_waits(say):
     contents, _ = await say("And now?")
 
     assert [content["role"] for content in contents] == ["user", "model", "user", "user"]
-    assert told(contents[2]) == [{"error": NO_RESULT}]
+    assert responses_in(contents[2]) == [{"error": NO_RESULT}]
     assert contents[3]["parts"] == [{"text": "And now?"}]
 
 
@@ -73,7 +75,7 @@ async def test_of_several_jobs_one_may_be_answered(say):
     contents, _ = await say(types.Part(function_response=answer))
 
     assert [content["role"] for content in contents] == ["user", "model", "user"]
-    assert sorted(map(str, told(contents[2]))) == sorted(
+    assert sorted(map(str, responses_in(contents[2]))) == sorted(
         map(str, [{"done": 2}, {"error": NO_RESULT}])
     )
 
@@ -82,7 +84,7 @@ def content(role, *parts):
     return types.Content(role=role, parts=list(parts))
 
 
-def called(name: str, *, by_id: bool) -> types.Part:
+def call_part(name: str, *, by_id: bool) -> types.Part:
     own = f"{name} 1" if by_id else None
     return types.Part(function_call=types.FunctionCall(id=own, name=name, args={}))
 
@@ -93,7 +95,7 @@ def responded(name: str, *, by_id: bool) -> types.Part:
 
 
 names, flags = st.sampled_from(["look", "find"]), st.booleans()
-calls = st.builds(called, names, by_id=flags)
+calls = st.builds(call_part, names, by_id=flags)
 responses = st.builds(responded, names, by_id=flags)
 words = st.just(types.Part(text="word"))
 contents = st.lists(
@@ -106,12 +108,12 @@ contents = st.lists(
 
 
 @given(contents)
-def test_nothing_is_lost_and_each_call_has_a_response_behind_it(said):
-    whole = with_all_results(said)
+def test_nothing_is_lost_and_each_call_has_a_response_behind_it(history):
+    whole = with_all_results(history)
 
     assert with_all_results(whole) == whole
     own_parts = [part for each in whole for part in each.parts if not is_stand_in(part)]
-    assert own_parts == [part for each in said for part in each.parts]
+    assert own_parts == [part for each in history for part in each.parts]
     turns = [list(turn) for _, turn in groupby(whole, lambda each: each.role)]
     for turn, following in zip_longest(turns, turns[1:], fillvalue=[]):
         calls, results = calls_of(turn), responses_of(following)

@@ -59,7 +59,7 @@ def app(tmp_path, monkeypatch):
     """Writes an app, imports it and runs it once; what is told of the error."""
     monkeypatch.setattr(sys, "path", [*sys.path])
 
-    async def told(body: str, *, runs: bool) -> str:
+    async def run_app(body: str, *, runs: bool) -> str:
         folder = tmp_path / "app_with_a_mistake"
         folder.mkdir()
         (folder / "agent.py").write_text(HEAD + body)
@@ -68,22 +68,22 @@ def app(tmp_path, monkeypatch):
             assert runs, "the import should have failed"
             await _run(loaded)
         except Exception as error:  # noqa: BLE001  whatever it is, it has to be told
-            told = agent_error(error, tmp_path)
-            own = told.file and not told.file.startswith("/")
-            place = f"{told.file}:{told.line}: " if own else ""
-            return f"{place}{told.type}: {told.message}".replace(f"{tmp_path}/", "")
+            report = agent_error(error, tmp_path)
+            own = report.file and not report.file.startswith("/")
+            place = f"{report.file}:{report.line}: " if own else ""
+            return f"{place}{report.type}: {report.message}".replace(f"{tmp_path}/", "")
         finally:
             for name in [name for name in sys.modules if name.startswith(folder.name)]:
                 del sys.modules[name]
         return "nothing"
 
-    return told
+    return run_app
 
 
-async def _run(loaded):
-    conversation = Conversation(loaded.root_agent if isinstance(loaded, App) else loaded)
-    if isinstance(loaded, App):
-        conversation.runner = InMemoryRunner(app=loaded)
+async def _run(root):
+    conversation = Conversation(root.root_agent if isinstance(root, App) else root)
+    if isinstance(root, App):
+        conversation.runner = InMemoryRunner(app=root)
     await conversation.say("go")
 
 

@@ -30,7 +30,7 @@ def steps(*nodes, **fields):
     return Workflow(name="steps", edges=[(START, *nodes)], **fields)
 
 
-async def opened(*tools, resumable=False, **fields):
+async def new_runner(*tools, resumable=False, **fields):
     """A runner of an agent with these tools, and its session."""
     agent = LlmAgent(name="agent", model=CALLS, tools=list(tools), **fields)
     config = ResumabilityConfig(is_resumable=True) if resumable else None
@@ -40,7 +40,7 @@ async def opened(*tools, resumable=False, **fields):
     return runner
 
 
-async def said(runner, message=None, **how):
+async def outputs(runner, message=None, **how):
     """What a run gives: texts, and the outputs of nodes."""
     content = types.UserContent(message) if isinstance(message, str) else message
     values = []
@@ -60,41 +60,41 @@ def reply(question, value):
 
 @pytest.mark.parametrize("resumable", [False, True])
 async def test_a_workflow_that_broke_off_within_a_call_goes_on_where_it_was(resumable):
-    done = []
+    steps_run = []
 
     def first(node_input: str):
-        done.append("first")
+        steps_run.append("first")
         return len(node_input)
 
     def second(node_input: int):
-        done.append("second")
-        if done.count("second") == 1:
+        steps_run.append("second")
+        if steps_run.count("second") == 1:
             raise ConnectionError("offline")
         return node_input + 1
 
-    runner = await opened(steps(first, second), resumable=resumable)
+    runner = await new_runner(steps(first, second), resumable=resumable)
     with pytest.raises(ConnectionError):
-        await said(runner, "go")
+        await outputs(runner, "go")
     session = await runner.session_service.get_session(app_name="app", **WHO)
     invocation = session.events[-1].invocation_id
 
-    assert await said(runner, invocation_id=invocation) == [4, "It gave 4"]
-    assert done == ["first", "second", "second"]
+    assert await outputs(runner, invocation_id=invocation) == [4, "It gave 4"]
+    assert steps_run == ["first", "second", "second"]
 
 
 async def test_a_call_that_waits_asks_no_second_time_when_the_run_is_resumed_bare():
     async def ask(node_input: str):
         yield RequestInput(interrupt_id="q")
 
-    runner = await opened(steps(ask), resumable=True)
-    await said(runner, "go")
+    runner = await new_runner(steps(ask), resumable=True)
+    await outputs(runner, "go")
     session = await runner.session_service.get_session(app_name="app", **WHO)
 
-    assert await said(runner, invocation_id=session.events[0].invocation_id) == []
+    assert await outputs(runner, invocation_id=session.events[0].invocation_id) == []
     session = await runner.session_service.get_session(app_name="app", **WHO)
     calls = [call.name for event in session.events for call in event.get_function_calls()]
     assert calls == ["steps", "adk_request_input"]
-    assert (await said(runner, reply("q", 7)))[-1] == "It gave 7"
+    assert (await outputs(runner, reply("q", 7)))[-1] == "It gave 7"
 
 
 async def test_nodes_of_a_call_are_stopped_with_it():
@@ -107,8 +107,8 @@ async def test_nodes_of_a_call_are_stopped_with_it():
         finally:
             stopped.set()
 
-    runner = await opened(steps(wait))
-    run = asyncio.create_task(said(runner, "go"))
+    runner = await new_runner(steps(wait))
+    run = asyncio.create_task(outputs(runner, "go"))
     await asyncio.wait_for(begun.wait(), PATIENCE)
     run.cancel()
     await asyncio.wait([run])
@@ -126,7 +126,7 @@ async def test_the_toolsets_of_agents_within_a_tool_are_closed_with_the_runner()
             closed.append("toolset")
 
     inner = LlmAgent(name="inner", model=CALLS, tools=[Connected()])
-    runner = await opened(steps(inner))
+    runner = await new_runner(steps(inner))
     await runner.close()
     assert closed == ["toolset"]
 
@@ -163,7 +163,7 @@ async def test_two_calls_of_a_workflow_do_not_ask_with_the_same_id():
     runner = InMemoryRunner(agent, app_name="app")
     await runner.session_service.create_session(app_name="app", **WHO)
     with pytest.raises(WorkflowDataError, match=r"the id 'q', and so does agent@1/steps@.*/ask@1"):
-        await said(runner, "go")
+        await outputs(runner, "go")
 
 
 async def test_a_node_that_is_run_again_may_repeat_its_open_question():
@@ -178,6 +178,6 @@ async def test_a_node_that_is_run_again_may_repeat_its_open_question():
 
     runner = InMemoryRunner(Workflow(name="wf", edges=[(START, ask)]), app_name="app")
     await runner.session_service.create_session(app_name="app", **WHO)
-    await said(runner, "go")
-    await said(runner, reply("one", 1))
-    assert await said(runner, reply("two", 2)) == [[1, 2]]
+    await outputs(runner, "go")
+    await outputs(runner, reply("one", 1))
+    assert await outputs(runner, reply("two", 2)) == [[1, 2]]

@@ -307,10 +307,10 @@ def account(url: str, **kwargs) -> AuthCredential:
 
 
 @pytest.mark.parametrize(
-    "wanted", [{"scopes": ["a", "b"]}, {"use_id_token": True, "audience": "a b"}]
+    "fields", [{"scopes": ["a", "b"]}, {"use_id_token": True, "audience": "a b"}]
 )
-async def test_a_service_account_signs_for_a_token_and_keeps_it(url, wanted):
-    tool = authenticated(url, config_of(code_flow(url), account(url, **wanted)))
+async def test_a_service_account_signs_for_a_token_and_keeps_it(url, fields):
+    tool = authenticated(url, config_of(code_flow(url), account(url, **fields)))
     before = len(given_by(url, "robot@test"))
     runner = runner_with(tool)
     [(_, first)] = responses(await run(runner))
@@ -321,21 +321,21 @@ async def test_a_service_account_signs_for_a_token_and_keeps_it(url, wanted):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("fields", "message"),
     [
         ({}, "needs scopes"),
         ({"use_id_token": True}, "needs an audience"),
         ({"scopes": ["a"], "use_default_credential": True}, "default credential"),
     ],
 )
-async def test_a_service_account_that_cannot_sign_says_why(url, given, said):
+async def test_a_service_account_that_cannot_sign_says_why(url, fields, message):
     raw = account(url)
-    for name, value in given.items():  # some are refused when an account is made
+    for name, value in fields.items():  # some are refused when an account is made
         setattr(raw.service_account, name, value)
-    if "use_default_credential" in given:
+    if "use_default_credential" in fields:
         raw.service_account.service_account_credential = None
     runner = runner_with(authenticated(url, config_of(code_flow(url), raw)))
-    with pytest.raises(CredentialExchangeError, match=said):
+    with pytest.raises(CredentialExchangeError, match=message):
         await run(runner)
 
 
@@ -354,7 +354,7 @@ async def test_endpoints_are_given_or_looked_up(url, kind):
 
 
 @pytest.mark.parametrize(
-    ("scheme", "said"),
+    ("scheme", "message"),
     [
         (OpenIdConnect(openIdConnectUrl="{url}/nothing"), "no OpenID Connect configuration"),
         (OAuth2(flows=OAuthFlows(authorizationCode=OAuthFlow())), "no issuer_url"),
@@ -366,10 +366,10 @@ async def test_endpoints_are_given_or_looked_up(url, kind):
         ),
     ],
 )
-async def test_endpoints_that_cannot_be_found_are_an_error(url, scheme, said):
+async def test_endpoints_that_cannot_be_found_are_an_error(url, scheme, message):
     plain = scheme.model_dump_json(by_alias=True).replace("{url}", url)
     scheme = type(scheme).model_validate_json(plain)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         await run(runner_with(authenticated(url, config_of(scheme))))
 
 
@@ -432,10 +432,10 @@ def test_without_authlib_the_error_says_what_to_install():
         "try: client_token('http://x', OAuth2Auth(client_id='c'), [])\n"
         "except ImportError as error: print(error)"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert "pip install 'devui[oauth]'" in done.stdout
+    assert "pip install 'devui[oauth]'" in process.stdout
 
 
 async def test_a_scheme_of_ones_own_has_its_own_provider():
@@ -529,9 +529,9 @@ def test_credentials_are_kept_under_the_keys_of_google_adk():
 
 @needs_adk
 def test_a_login_is_asked_for_and_redeemed_as_by_google_adk(url):
-    def played(python: Path | str, root: str) -> list:
+    def play(python: Path | str, root: str) -> list:
         command = [str(python), "-W", "ignore", "-m", "tests.kit.oauth_play", root, url]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
+        process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        return json.loads(process.stdout)
 
-    assert played(sys.executable, "devui.runtime") == played(adk_python(), "google.adk")
+    assert play(sys.executable, "devui.runtime") == play(adk_python(), "google.adk")

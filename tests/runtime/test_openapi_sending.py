@@ -24,13 +24,13 @@ def url():
         yield address
 
 
-def posted(operation: str, media_type: str) -> dict:
+def post_operation(operation: str, media_type: str) -> dict:
     content = {media_type: {"schema": FIELDS}}
     return {"post": {"operationId": operation, "requestBody": {"content": content}}}
 
 
 def toolset(url: str, **how) -> OpenAPIToolset:
-    described = {
+    spec = {
         "openapi": "3.0.3",
         "info": {"title": "Pets", "version": "1"},
         "servers": [{"url": url}],
@@ -38,12 +38,12 @@ def toolset(url: str, **how) -> OpenAPIToolset:
             "/pets": {"get": {"operationId": "find", "parameters": PARAMETERS}},
             "/slow": {"get": {"operationId": "slow"}},
             "/page": {"get": {"operationId": "page"}},
-            "/json": posted("send_json", "application/json"),
-            "/form": posted("send_form", "application/x-www-form-urlencoded"),
-            "/parts": posted("send_parts", "multipart/form-data"),
+            "/json": post_operation("send_json", "application/json"),
+            "/form": post_operation("send_form", "application/x-www-form-urlencoded"),
+            "/parts": post_operation("send_parts", "multipart/form-data"),
         },
     }
-    return OpenAPIToolset(spec_dict=described, **how)
+    return OpenAPIToolset(spec_dict=spec, **how)
 
 
 def inside(url: str, **how) -> OpenAPIToolset:
@@ -58,20 +58,20 @@ class Internet(httpx.AsyncBaseTransport):
     """Hosts that are elsewhere: each tells where it was looked for, or sends on."""
 
     def __init__(self, down: tuple[str, ...] = (), leads_to: str | None = None) -> None:
-        self.reached: list[str] = []
+        self.hosts: list[str] = []
         self.addresses: list[str] = []
         """The same, with port, path and query."""
-        self.heard: dict[str, str] = {}
+        self.last_headers: dict[str, str] = {}
         """The headers of the last request."""
         self._down, self._leads_to = down, leads_to
 
     async def handle_async_request(self, request):
-        self.reached.append(request.url.host)
+        self.hosts.append(request.url.host)
         self.addresses.append(str(request.url))
-        self.heard = dict(request.headers)
+        self.last_headers = dict(request.headers)
         if request.url.host in self._down:
             raise httpx.ConnectError("nobody is there", request=request)
-        if self._leads_to and len(self.reached) == 1:
+        if self._leads_to and len(self.hosts) == 1:
             return httpx.Response(302, headers={"location": self._leads_to})
         name = request.extensions.get("sni_hostname")
         return httpx.Response(200, json={"host": request.headers["host"], "certified": name})
@@ -112,7 +112,7 @@ def test_a_client_of_ones_own_goes_to_the_address_that_was_checked():
     internet = Internet()
     tools = toolset("https://pets.test:8443", httpx_client_factory=internet.client)
     request = asked_in(Resolving(["8.8.8.8"], ["127.0.0.1"]), tools)
-    assert internet.reached == ["8.8.8.8"]
+    assert internet.hosts == ["8.8.8.8"]
     assert request == {"host": "pets.test:8443", "certified": "pets.test"}
 
 
@@ -123,7 +123,7 @@ def test_port_path_query_and_password_stay_with_the_address(address):
     tools = toolset(server, httpx_client_factory=internet.client)
     request = asked_in(Resolving([address.strip("[]")]), tools)
     assert internet.addresses == [f"https://ann:p%40ss@{address}:8443/a%2Fb/pets"]
-    assert internet.heard["authorization"] == "Basic YW5uOnBAc3M="
+    assert internet.last_headers["authorization"] == "Basic YW5uOnBAc3M="
     assert request == {"host": "pets.test:8443", "certified": "pets.test"}
 
 
@@ -143,7 +143,7 @@ def test_a_client_that_uses_no_proxy_goes_to_the_address_that_was_checked(monkey
     internet = Internet()
     tools = toolset("http://pets.test", httpx_client_factory=internet.client)
     asked_in(Resolving(["8.8.8.8"]), tools)
-    assert internet.reached == ["8.8.8.8"]
+    assert internet.hosts == ["8.8.8.8"]
 
 
 def test_a_transport_for_some_hosts_goes_to_the_address_that_was_checked():
@@ -154,7 +154,7 @@ def test_a_transport_for_some_hosts_goes_to_the_address_that_was_checked():
         "http://pets.test", httpx_client_factory=lambda: httpx.AsyncClient(mounts=mounts)
     )
     asked_in(Resolving(["8.8.8.8"]), tools)
-    assert internet.reached == ["8.8.8.8"]
+    assert internet.hosts == ["8.8.8.8"]
 
 
 @pytest.fixture
@@ -172,10 +172,10 @@ async def test_a_client_of_the_older_library_is_taken_and_its_errors_are_told(ur
 
 
 def test_a_client_of_the_older_library_goes_to_the_next_address_if_one_does_not_answer(older):
-    reached = []
+    hosts = []
 
     async def answer(request):
-        reached.append(request.url.host)
+        hosts.append(request.url.host)
         if request.url.host == "8.8.8.8":
             raise older.ConnectError("nobody is there", request=request)
         return older.Response(200, json={"host": request.headers["host"]})
@@ -185,7 +185,7 @@ def test_a_client_of_the_older_library_goes_to_the_next_address_if_one_does_not_
 
     tools = toolset("https://pets.test:8443", httpx_client_factory=client)
     http_request = asked_in(Resolving(["8.8.8.8", "8.8.4.4"]), tools)
-    assert (reached, http_request) == (["8.8.8.8", "8.8.4.4"], {"host": "pets.test:8443"})
+    assert (hosts, http_request) == (["8.8.8.8", "8.8.4.4"], {"host": "pets.test:8443"})
 
 
 def test_a_proxy_of_a_client_of_the_older_library_finds_the_host_by_itself(url, older):
@@ -212,7 +212,7 @@ def test_a_client_that_asks_another_host_for_a_token_has_its_own_transport_for_t
         httpx_client_factory=lambda: httpx.AsyncClient(mounts=mounts, auth=Token()),
     )
     asked_in(Resolving(["8.8.8.8"]), tools)
-    assert (login.reached, internet.reached) == (["login.test"], ["8.8.8.8"])
+    assert (login.hosts, internet.hosts) == (["login.test"], ["8.8.8.8"])
 
 
 def test_a_proxy_that_is_a_clients_only_transport_finds_the_host_by_itself(url):
@@ -233,7 +233,7 @@ def test_a_host_is_looked_for_at_each_of_its_addresses():
     internet = Internet(down=("2606:4700::1111", "8.8.8.8"))
     tools = toolset("https://pets.test", httpx_client_factory=internet.client)
     response = asked_in(Resolving(["2606:4700::1111", "8.8.8.8", "8.8.4.4"]), tools)
-    assert internet.reached == ["2606:4700::1111", "8.8.8.8", "8.8.4.4"]
+    assert internet.hosts == ["2606:4700::1111", "8.8.8.8", "8.8.4.4"]
     assert response["host"] == "pets.test"
     internet = Internet(down=("8.8.8.8", "8.8.4.4"))
     tools = toolset("https://pets.test", httpx_client_factory=internet.client)
@@ -247,7 +247,7 @@ async def test_a_client_that_follows_redirects_is_kept_from_it():
         "http://8.8.8.8", httpx_client_factory=lambda: internet.client(follow_redirects=True)
     )
     assert "redirects are not followed" in (await ask(tools))["error"]
-    assert internet.reached == ["8.8.8.8"]
+    assert internet.hosts == ["8.8.8.8"]
 
 
 async def test_in_private_networks_a_client_of_ones_own_follows_as_it_likes():
@@ -256,7 +256,7 @@ async def test_in_private_networks_a_client_of_ones_own_follows_as_it_likes():
         "http://10.0.0.1", httpx_client_factory=lambda: internet.client(follow_redirects=True)
     )
     assert (await ask(tools))["host"] == "10.0.0.2"
-    assert internet.reached == ["10.0.0.1", "10.0.0.2"]
+    assert internet.hosts == ["10.0.0.1", "10.0.0.2"]
 
 
 def test_a_proxy_of_the_environment_is_used(url, monkeypatch):
@@ -277,7 +277,7 @@ def test_a_proxy_of_the_environment_is_used(url, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         ({"x_trace": "Zoë"}, "header X-Trace can hold printable ASCII characters only, not 'ë'"),
         ({"x_trace": "a\r\nX-Own: 1"}, r"not '\r', '\n'"),
@@ -289,9 +289,9 @@ def test_a_proxy_of_the_environment_is_used(url, monkeypatch):
     ],
     ids=["letter", "line", "cookie", "half"],
 )
-async def test_a_text_that_cannot_be_sent_is_told_in_words(url, args, said):
+async def test_a_text_that_cannot_be_sent_is_told_in_words(url, args, message):
     response = await ask(inside(url), **args)
-    assert said in response["error"]
+    assert message in response["error"]
     assert "codec" not in response["error"]
 
 
@@ -323,18 +323,23 @@ IN_PATHS = {
 
 
 def styled(url: str, where: str, **fields) -> OpenAPIToolset:
-    parameter = {"name": "c", "in": where, **({} if "content" in fields else {"schema": {}}), **fields}
+    parameter = {
+        "name": "c",
+        "in": where,
+        **({} if "content" in fields else {"schema": {}}),
+        **fields,
+    }
     path = "/at/{c}" if where == "path" else "/at"
     paths = {path: {"get": {"operationId": "find", "parameters": [parameter]}}}
-    described = {"openapi": "3.0.3", "servers": [{"url": url}], "paths": paths}
-    return OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+    spec = {"openapi": "3.0.3", "servers": [{"url": url}], "paths": paths}
+    return OpenAPIToolset(spec_dict=spec, allow_private_network_access=True)
 
 
 @pytest.mark.parametrize("style", IN_PATHS, ids=str)
 async def test_values_stand_in_a_path_as_the_description_says(url, style):
     tools = styled(url, "path", style=style[0], explode=style[1])
-    sent = [(await ask(tools, c=value))["path"] for value in ("blue", COLORS, SHADES)]
-    assert sent == [f"/at/{each}" for each in IN_PATHS[style]]
+    request_paths = [(await ask(tools, c=value))["path"] for value in ("blue", COLORS, SHADES)]
+    assert request_paths == [f"/at/{each}" for each in IN_PATHS[style]]
 
 
 @pytest.mark.parametrize("value", [".", "..", "../x", "", []])
@@ -349,9 +354,9 @@ async def test_no_label_goes_up(url):
 
 
 async def test_fields_stand_in_a_header_as_the_description_says(url):
-    for explode, sent in ((False, "R,100,G,x,y"), (True, "R=100,G=x,y")):
+    for explode, header in ((False, "R,100,G,x,y"), (True, "R=100,G=x,y")):
         response = await ask(styled(url, "header", explode=explode), c=SHADES)
-        assert response["headers"]["c"] == sent
+        assert response["headers"]["c"] == header
     content = {"application/json": {"schema": {"type": "object"}}}
     response = await ask(styled(url, "header", content=content), c={"x": [1]})
     assert response["headers"]["c"] == '{"x": [1]}'

@@ -56,7 +56,7 @@ PARAMETERS = [
 GONE = {"$ref": "#/x/y"}
 
 
-def posted(operation: str, media_type: str, schema: dict) -> dict:
+def post_operation(operation: str, media_type: str, schema: dict) -> dict:
     content = {media_type: {"schema": schema}}
     return {"post": {"operationId": operation, "requestBody": {"content": content}}}
 
@@ -82,16 +82,18 @@ def spec(url: str, **more) -> dict:
                 },
                 "delete": {"summary": "Delete it"},
             },
-            "/pets": posted("create-pet", "application/json", pet),
-            "/bulk": posted("bulk", "application/json", {"type": "array", "items": pet}),
-            "/form": posted(
+            "/pets": post_operation("create-pet", "application/json", pet),
+            "/bulk": post_operation("bulk", "application/json", {"type": "array", "items": pet}),
+            "/form": post_operation(
                 "form", "application/x-www-form-urlencoded", {**OBJECT, "properties": fields}
             ),
-            "/upload": posted(
+            "/upload": post_operation(
                 "upload", "multipart/form-data", {**OBJECT, "properties": fields | files}
             ),
-            "/plain": posted("a" * 30 + "B" * 40, "text/plain", STRING),
-            "/node": posted("node", "application/json", {"$ref": "#/components/schemas/Node"}),
+            "/plain": post_operation("a" * 30 + "B" * 40, "text/plain", STRING),
+            "/node": post_operation(
+                "node", "application/json", {"$ref": "#/components/schemas/Node"}
+            ),
             **{
                 f"/{name}": {"get": {"operationId": name}}
                 for name in ("text", "list", "nothing", "moved", "broken")
@@ -111,8 +113,8 @@ def url():
 
 
 def toolset(url: str, *, schemes: dict | None = None, security: list | None = None, **kwargs):
-    described = spec(url, schemes=schemes or {}, security=security or [])
-    return OpenAPIToolset(spec_dict=described, allow_private_network_access=True, **kwargs)
+    description = spec(url, schemes=schemes or {}, security=security or [])
+    return OpenAPIToolset(spec_dict=description, allow_private_network_access=True, **kwargs)
 
 
 async def ask(tools: OpenAPIToolset, name: str, **args):
@@ -208,8 +210,8 @@ async def test_of_two_parameters_with_one_name_that_of_the_operation_has_it(url)
     path = {"name": "id", "in": "path", "required": True, "schema": STRING}
     query = {"name": "id", "in": "query", "schema": STRING}
     size = {"name": "size", "in": "query", "schema": STRING}
-    described = spec(url)
-    described["paths"] = {
+    description = spec(url)
+    description["paths"] = {
         "/pets/{id}": {
             "parameters": [path, size],
             "get": {
@@ -218,7 +220,7 @@ async def test_of_two_parameters_with_one_name_that_of_the_operation_has_it(url)
             },
         }
     }
-    tools = OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+    tools = OpenAPIToolset(spec_dict=description, allow_private_network_access=True)
     declared = tools.get_tool("both")._get_declaration().parameters_json_schema
     assert list(declared["properties"]) == ["id", "size", "id_0"]
     assert declared["properties"]["size"]["description"] == "which"
@@ -242,8 +244,8 @@ STYLES = {
 async def test_lists_and_objects_stand_in_a_query_as_the_description_says(url, style):
     fields = dict(zip(("style", "explode"), style, strict=True))
     fields = {key: value for key, value in fields.items() if value is not None}
-    described = spec(url)
-    described["paths"] = {
+    description = spec(url)
+    description["paths"] = {
         "/pets": {
             "get": {
                 "operationId": "find",
@@ -251,20 +253,20 @@ async def test_lists_and_objects_stand_in_a_query_as_the_description_says(url, s
             }
         }
     }
-    tools = OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
-    sent = [(await ask(tools, "find", v=value))["path"] for value in (LIST, PLACE)]
-    assert sent == [f"/pets?{written(each)}" for each in STYLES[style]]
+    tools = OpenAPIToolset(spec_dict=description, allow_private_network_access=True)
+    request_paths = [(await ask(tools, "find", v=value))["path"] for value in (LIST, PLACE)]
+    assert request_paths == [f"/pets?{encoded_query(each)}" for each in STYLES[style]]
 
 
-def written(query: str) -> str:
+def encoded_query(query: str) -> str:
     """The query as it is sent, of one in which only blanks are."""
     return quote(query, safe="=&+").replace("%20", "+")
 
 
 async def test_a_parameter_that_is_described_as_json_is_sent_as_json(url):
-    described = spec(url)
+    description = spec(url)
     content = {"application/json": {"schema": {"type": "object"}}}
-    described["paths"] = {
+    description["paths"] = {
         "/pets": {
             "get": {
                 "operationId": "find",
@@ -272,9 +274,9 @@ async def test_a_parameter_that_is_described_as_json_is_sent_as_json(url):
             }
         }
     }
-    tools = OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
-    sent = (await ask(tools, "find", v={"x": [1]}))["path"]
-    assert unquote(sent.replace("+", " ")) == '/pets?v={"x": [1]}'
+    tools = OpenAPIToolset(spec_dict=description, allow_private_network_access=True)
+    path = (await ask(tools, "find", v={"x": [1]}))["path"]
+    assert unquote(path.replace("+", " ")) == '/pets?v={"x": [1]}'
 
 
 async def test_answers_are_json_text_or_an_error(url):
@@ -287,29 +289,29 @@ async def test_answers_are_json_text_or_an_error(url):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         ({}, "needs pet_id"),
         ({"pet_id": ""}, "cannot be empty"),
         *(({"pet_id": up}, "double dot") for up in (".", "..", "../7", "a/./b", "a\\..\\b")),
     ],
 )
-async def test_arguments_that_cannot_be_sent_are_told_to_the_model(url, args, said):
-    assert said in (await ask(toolset(url), "get_pet_by_id", **args))["error"]
+async def test_arguments_that_cannot_be_sent_are_told_to_the_model(url, args, message):
+    assert message in (await ask(toolset(url), "get_pet_by_id", **args))["error"]
 
 
 def test_schemas_that_all_refer_to_each_other_are_read(url):
     names = [f"S{number}" for number in range(10)]
     refer = {name: {"$ref": f"#/components/schemas/{name}"} for name in names}
-    described = spec(url)
-    described["components"]["schemas"] = {
+    description = spec(url)
+    description["components"]["schemas"] = {
         name: {"type": "object", "properties": refer} for name in names
     }
-    described["paths"] = {
-        "/first": posted("first", "application/json", refer["S0"]),
-        "/last": posted("last", "application/json", refer["S9"]),
+    description["paths"] = {
+        "/first": post_operation("first", "application/json", refer["S0"]),
+        "/last": post_operation("last", "application/json", refer["S9"]),
     }
-    tools = OpenAPIToolset(spec_dict=described)
+    tools = OpenAPIToolset(spec_dict=description)
     for name, own, other in (("first", "S0", "S9"), ("last", "S9", "S0")):
         properties = tools.get_tool(name)._get_declaration().parameters_json_schema["properties"]
         properties = {key.upper(): value for key, value in properties.items()}
@@ -319,16 +321,18 @@ def test_schemas_that_all_refer_to_each_other_are_read(url):
 
 async def test_what_allows_anything_is_a_field_like_any_other(url):
     schema = {**OBJECT, "required": ["a"], "properties": {"a": True}, "allOf": [True]}
-    described = spec(url) | {"paths": {"/notes": posted("note", "application/json", schema)}}
-    tools = OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+    description = spec(url) | {
+        "paths": {"/notes": post_operation("note", "application/json", schema)}
+    }
+    tools = OpenAPIToolset(spec_dict=description, allow_private_network_access=True)
     assert json.loads((await ask(tools, "note", a=[1]))["body"]) == {"a": [1]}
 
 
 async def test_an_argument_adds_no_cookie(url):
-    described = spec(url)
+    description = spec(url)
     cookie = {"name": "sess", "in": "cookie", "schema": {}}
-    described["paths"] = {"/pets": {"get": {"operationId": "find", "parameters": [cookie]}}}
-    tools = OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+    description["paths"] = {"/pets": {"get": {"operationId": "find", "parameters": [cookie]}}}
+    tools = OpenAPIToolset(spec_dict=description, allow_private_network_access=True)
     for value in ("s; admin=1", ["s; admin=1"], {"a": "b;c"}):
         assert "semicolon" in (await ask(tools, "find", sess=value))["error"]
     assert (await ask(tools, "find", sess="a b,c"))["headers"]["cookie"] == "sess=a b,c"
@@ -362,7 +366,7 @@ def credential(**kwargs) -> AuthCredential:
 
 
 @pytest.mark.parametrize(
-    ("scheme", "given", "header", "value"),
+    ("scheme", "fields", "header", "value"),
     [
         ({"in": "header", "name": "X-Key"}, {"api_key": "k"}, "x-key", "k"),
         ({"in": "cookie", "name": "key"}, {"api_key": "k"}, "cookie", "key=k"),
@@ -381,11 +385,11 @@ def credential(**kwargs) -> AuthCredential:
         (None, {"oauth2": OAuth2Auth(access_token="t")}, "authorization", "Bearer t"),
     ],
 )
-async def test_credentials_are_sent_as_the_scheme_wants(url, scheme, given, header, value):
+async def test_credentials_are_sent_as_the_scheme_wants(url, scheme, fields, header, value):
     tools = toolset(
         url,
         auth_scheme=APIKey(**scheme) if scheme else HTTPBearer(),
-        auth_credential=credential(**given),
+        auth_credential=credential(**fields),
     )
     assert (await ask(tools, "get_pet_by_id", pet_id="1"))["headers"][header] == value
 
@@ -444,10 +448,10 @@ async def test_a_client_of_ones_own_is_used(url):
 
 async def test_names_can_be_kept_and_servers_have_variables(url):
     host, _, port = url.rpartition(":")
-    described = spec(f"{host}:{{port}}/")
-    described["servers"][0]["variables"] = {"port": {"default": port}}
+    description = spec(f"{host}:{{port}}/")
+    description["servers"][0]["variables"] = {"port": {"default": port}}
     tools = OpenAPIToolset(
-        spec_str=json.dumps(described),
+        spec_str=json.dumps(description),
         preserve_property_names=True,
         allow_private_network_access=True,
     )
@@ -457,9 +461,9 @@ async def test_names_can_be_kept_and_servers_have_variables(url):
 
 async def test_a_description_may_be_yaml(url):
     yaml = pytest.importorskip("yaml")
-    described = yaml.safe_dump(spec(url))
+    description = yaml.safe_dump(spec(url))
     tools = OpenAPIToolset(
-        spec_str=described, spec_str_type="yaml", allow_private_network_access=True
+        spec_str=description, spec_str_type="yaml", allow_private_network_access=True
     )
     assert (await ask(tools, "get_pet_by_id", pet_id="7"))["path"] == "/pets/7"
     for text, message in {"[1": "no YAML", "- a": "no object"}.items():
@@ -469,8 +473,8 @@ async def test_a_description_may_be_yaml(url):
 
 async def test_anything_is_allowed_where_a_reference_leads_nowhere(url, caplog):
     body = {**OBJECT, "properties": {"a": STRING, "b": GONE, "c": GONE}}
-    described = spec(url) | {"paths": {"/form": posted("form", "application/json", body)}}
-    (tool,) = await OpenAPIToolset(spec_dict=described).get_tools()
+    description = spec(url) | {"paths": {"/form": post_operation("form", "application/json", body)}}
+    (tool,) = await OpenAPIToolset(spec_dict=description).get_tools()
     schema = tool._get_declaration().parameters_json_schema
     assert schema["properties"] == {"a": STRING, "b": {}, "c": {}}
     (warning,) = [one for one in caplog.messages if "does not hold" in one]
@@ -482,7 +486,7 @@ async def test_a_service_without_an_address_is_told_to_the_model():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("arguments", "message"),
     [
         ({}, "spec_dict or spec_str"),
         ({"spec_str": "[]"}, "no object"),
@@ -495,9 +499,9 @@ async def test_a_service_without_an_address_is_told_to_the_model():
         ({"spec_dict": {"openapi": "3.1.0", "paths": {"$ref": "other.json"}}}, "outside"),
     ],
 )
-def test_descriptions_that_cannot_be_used_say_why(given, said):
-    with pytest.raises(ValueError, match=said):
-        OpenAPIToolset(**given)
+def test_descriptions_that_cannot_be_used_say_why(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        OpenAPIToolset(**arguments)
 
 
 @needs_adk

@@ -59,15 +59,15 @@ async def test_a_session_service_may_trim_events_in_its_own_way():
 async def test_a_session_service_hears_of_each_event_of_its_session_objects(kind):
     class Hearing(kind):
         def _commit_event_to_session(self, session: Session, event: Event) -> Event:
-            heard.append(event.actions.state_delta)
+            deltas.append(event.actions.state_delta)
             return super()._commit_event_to_session(session, event)
 
-    heard: list[dict] = []
+    deltas: list[dict] = []
     service = Hearing(":memory:") if kind is SqliteSessionService else Hearing()
     session = await service.create_session(app_name="app", user_id="u")
     for delta in ({}, {"temp:mood": "good", "kept": 1}):
         await service.append_event(session, written(**delta))
-    assert heard == [{}, {"kept": 1}]
+    assert deltas == [{}, {"kept": 1}]
 
 
 @pytest.mark.parametrize("service", [InMemorySessionService(), SqliteSessionService(":memory:")])
@@ -234,8 +234,8 @@ async def test_a_runner_may_choose_who_goes_on():
     )
     runner = Rooted(agent=LlmAgent(name="root", model=model, sub_agents=[helper]))
     events = await runner.run_debug(["help", "more"], quiet=True)
-    spoken = [event.author for event in events if event.is_final_response()]
-    assert spoken == ["helper", "root"]
+    speakers = [event.author for event in events if event.is_final_response()]
+    assert speakers == ["helper", "root"]
 
 
 def test_a_context_passes_for_a_model():

@@ -26,7 +26,7 @@ from devui.runtime.tools import BaseTool, BaseToolset
 from tests.kit.thorough import rounds
 
 
-def said(text: str) -> types.Content:
+def user_content(text: str) -> types.Content:
     return types.UserContent(text)
 
 
@@ -83,18 +83,18 @@ DOES: dict[str, Callable[..., Any]] = {
 }
 
 
-def done(contents: list[types.Content], step: tuple[Any, ...], contents_by_name: dict[str, Any]) -> Any:
+def apply(contents: list[types.Content], step: tuple[Any, ...], samples: dict[str, Any]) -> Any:
     """Do a step; what comes of it, as texts."""
     what, *arguments = step
-    names = [contents_by_name[g] if isinstance(g, str) else g for g in arguments]
+    names = [samples[g] if isinstance(g, str) else g for g in arguments]
     return DOES[what](
-        contents, *([contents_by_name[n] for n in g] if isinstance(g, list) else g for g in names)
+        contents, *([samples[n] for n in g] if isinstance(g, list) else g for g in names)
     )
 
 
-def outcome(contents: list[types.Content], step: tuple[Any, ...], contents_by_name: dict[str, Any]) -> Any:
+def outcome(contents: list[types.Content], step: tuple[Any, ...], samples: dict[str, Any]) -> Any:
     try:
-        return done(contents, step, contents_by_name)
+        return apply(contents, step, samples)
     except (IndexError, ValueError) as error:
         return type(error)
 
@@ -102,15 +102,17 @@ def outcome(contents: list[types.Content], step: tuple[Any, ...], contents_by_na
 @drawn(st.integers(0, 6), st.lists(STEPS, max_size=8))
 @settings(max_examples=rounds(100, 300))
 def test_it_is_a_list_like_others(size, steps):
-    others = [said(str(number)) for number in range(size)]
-    contents_by_name = {name: said(name) for name in "xyz"}
+    others = [user_content(str(number)) for number in range(size)]
+    samples = {name: user_content(name) for name in "xyz"}
     plain, own = list(others), OwnContents(others)
     for step in steps:
-        assert outcome(own, step, contents_by_name) == outcome(plain, step, contents_by_name), step
+        assert outcome(own, step, samples) == outcome(plain, step, samples), step
         assert texts(own) == texts(plain)
     for number, content in enumerate(own):
         assert content is own[number], "it is copied once"
-        assert content not in contents_by_name.values() or content is contents_by_name[content.parts[0].text], "put in"
+        assert content not in samples.values() or content is samples[content.parts[0].text], (
+            "put in"
+        )
         content.parts.append(types.Part(text="mine"))
     assert texts(others) == [str(number) for number in range(size)]
     assert all(len(content.parts) == 1 for content in others)
@@ -128,11 +130,11 @@ WAYS = {
     "by the module": copy.copy,
     "deeply": copy.deepcopy,
     "pickled": lambda own: pickle.loads(pickle.dumps(own)),
-    "added to others": lambda own: [said("x"), *[]] + own,  # noqa: RUF005  what is tried
-    "others added": lambda own: own + [said("x")],  # noqa: RUF005
+    "added to others": lambda own: [user_content("x"), *[]] + own,  # noqa: RUF005  what is tried
+    "others added": lambda own: own + [user_content("x")],  # noqa: RUF005
     "times two": lambda own: own * 2,
     "two times": lambda own: 2 * own,
-    "extended": lambda own: [said("x")].__iadd__(own),
+    "extended": lambda own: [user_content("x")].__iadd__(own),
     "filtered": lambda own: list(filter(None, own)),
     "with others": lambda own: [each for each, _ in zip(own, "ab", strict=True)],
     "another request": lambda own: LlmRequest(contents=own).contents,
@@ -152,14 +154,14 @@ def copied_request(own: list[types.Content]) -> LlmRequest:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_however_contents_are_taken_out_they_are_nobody_elses(way):
-    others = [said("one"), said("two")]
+    others = [user_content("one"), user_content("two")]
     for content in WAYS[way](OwnContents(others)):
         content.parts[0].text = "changed"
     assert texts(others) == ["one", "two"]
 
 
 def test_what_is_no_content_and_what_is_put_in_stays_as_it_is():
-    odd, new = object(), said("new")
+    odd, new = object(), user_content("new")
     own = OwnContents([odd])
     own.append(new)
     own[:0] = [new]
@@ -179,7 +181,7 @@ def test_arguments_and_responses_are_ones_own_too():
 
 
 def test_code_that_puts_another_list_there_has_put_it_there():
-    request, mine = LlmRequest(contents=[said("one")]), [said("mine")]
+    request, mine = LlmRequest(contents=[user_content("one")]), [user_content("mine")]
     with own_contents(request, by="test"):
         request.contents = mine
     assert request.contents is mine
@@ -199,12 +201,14 @@ class Told(BaseLlm):
         yield LlmResponse(content=types.ModelContent("Yes."))
 
 
-async def asked(agent: LlmAgent, plugins: tuple[BasePlugin, ...] = ()) -> Session:
+async def three_turns(agent: LlmAgent, plugins: tuple[BasePlugin, ...] = ()) -> Session:
     """The session after three turns with the agent."""
     runner = InMemoryRunner(agent=agent, app_name="app", plugins=list(plugins))
     session = await runner.session_service.create_session(app_name="app", user_id="u")
     for text in ("one", "two", "three"):
-        async for _ in runner.run_async(user_id="u", session_id=session.id, new_message=said(text)):
+        async for _ in runner.run_async(
+            user_id="u", session_id=session.id, new_message=user_content(text)
+        ):
             pass
     result = await runner.session_service.get_session(
         app_name="app", user_id="u", session_id=session.id
@@ -213,7 +217,7 @@ async def asked(agent: LlmAgent, plugins: tuple[BasePlugin, ...] = ()) -> Sessio
     return result
 
 
-def copied(model: Told, session: Session) -> list[bool]:
+def copies_in(model: Told, session: Session) -> list[bool]:
     """Of the contents of the latest request, whether each is a copy of an event's."""
     events = {id(event.content) for event in session.events}
     return [id(content) not in events for content in model.contents]
@@ -234,11 +238,11 @@ def drops_the_first(callback_context, llm_request):
 
 def deletes(callback_context, llm_request):
     del llm_request.contents[:-2]
-    llm_request.contents.append(said("added"))
+    llm_request.contents.append(user_content("added"))
 
 
 @pytest.mark.parametrize(
-    ("callback", "expected"),
+    ("callback", "copies"),
     [
         (counts, [False] * 5),
         (reads_the_last, [False] * 4 + [True]),
@@ -246,16 +250,16 @@ def deletes(callback_context, llm_request):
         (deletes, [False] * 2 + [True]),
     ],
 )
-async def test_only_what_a_callback_takes_out_is_copied(callback, expected):
+async def test_only_what_a_callback_takes_out_is_copied(callback, copies):
     model = Told()
-    session = await asked(LlmAgent(name="a", model=model, before_model_callback=callback))
-    assert copied(model, session) == expected
+    session = await three_turns(LlmAgent(name="a", model=model, before_model_callback=callback))
+    assert copies_in(model, session) == copies
 
 
 async def test_a_plugin_that_shortens_requests_copies_what_it_keeps_alone():
     model = Told()
-    session = await asked(LlmAgent(name="a", model=model), (ContextFilterPlugin(2),))
-    assert copied(model, session) == [True] * 3
+    session = await three_turns(LlmAgent(name="a", model=model), (ContextFilterPlugin(2),))
+    assert copies_in(model, session) == [True] * 3
 
 
 class Preparing(BaseTool):
@@ -286,16 +290,16 @@ class Planning(BasePlanner):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "fields",
     [
         {"tools": [Preparing(name="p", description="")]},
         {"tools": [PreparingSet()]},
         {"planner": Planning()},
     ],
 )
-async def test_tools_and_planners_change_the_request_and_not_the_history(given):
+async def test_tools_and_planners_change_the_request_and_not_the_history(fields):
     model = Told()
-    session = await asked(LlmAgent(name="a", model=model, **given))
-    assert copied(model, session) == [False] * 4 + [True]
+    session = await three_turns(LlmAgent(name="a", model=model, **fields))
+    assert copies_in(model, session) == [False] * 4 + [True]
     assert [part.text for part in model.contents[-1].parts] == ["three", "Be brief."]
     assert all(len(event.content.parts) == 1 for event in session.events)

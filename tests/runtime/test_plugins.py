@@ -106,11 +106,11 @@ async def test_a_plugin_may_answer_for_the_run():
 
 
 async def test_a_plugin_may_answer_for_an_agent_and_goes_before_its_callbacks():
-    called = []
-    agent = Scripted(name="a", before_agent_callback=lambda callback_context: called.append(1))
+    calls = []
+    agent = Scripted(name="a", before_agent_callback=lambda callback_context: calls.append(1))
     plugin = Recording(before_agent_callback=said("instead"))
     assert texts(await run(runner_of(agent, plugins=[plugin]))) == ["instead"]
-    assert not called
+    assert not calls
 
 
 async def test_an_event_may_be_replaced_but_keeps_its_identity():

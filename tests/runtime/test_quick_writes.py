@@ -43,7 +43,7 @@ def is_on_the_spot(_: sqlite3.Connection) -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-async def written(database: Database, job, size: int = 0) -> bool:
+async def write(database: Database, job, size: int = 0) -> bool:
     outcome = database.begin_write(job, size=size)
     if isinstance(outcome, Call) and outcome.remainder is not None:
         await outcome.remainder
@@ -53,7 +53,7 @@ async def written(database: Database, job, size: int = 0) -> bool:
 async def hurry(database: Database) -> None:
     """Write until it is done on the spot."""
     for _ in range(ENOUGH):
-        if await written(database, is_on_the_spot):
+        if await write(database, is_on_the_spot):
             return
     pytest.fail("No write was done on the spot.")
 
@@ -65,7 +65,7 @@ async def test_a_slow_disk_holds_up_the_loop_once(database, monkeypatch):
 
     await hurry(database)
     monkeypatch.setattr(MOMENT, 0.005)
-    on_the_spot = [await written(database, slow) for _ in range(20)]
+    on_the_spot = [await write(database, slow) for _ in range(20)]
     assert not any(on_the_spot[1:])
 
 
@@ -79,9 +79,9 @@ async def test_an_error_on_the_spot_leaves_nothing_and_is_the_callers(database):
 
     while not any(places):
         await hurry(database)
-        with pytest.raises(sqlite3.IntegrityError) as raised:
-            await written(database, fail)
-        assert raised.value.__notes__ == ["The file is :memory:."]
+        with pytest.raises(sqlite3.IntegrityError) as error:
+            await write(database, fail)
+        assert error.value.__notes__ == ["The file is :memory:."]
     assert await database.read(lambda each: each.execute("SELECT * FROM notes").fetchall()) == []
 
 
@@ -126,7 +126,7 @@ async def written_while_held(database: Database, other: sqlite3.Connection) -> N
         return went_on
 
     letting_go = loop.run_in_executor(None, let_go)
-    assert await written(database, is_on_the_spot) is False
+    assert await write(database, is_on_the_spot) is False
     assert await letting_go
     other.close()
     await database.close()
@@ -135,13 +135,13 @@ async def written_while_held(database: Database, other: sqlite3.Connection) -> N
 async def test_an_interrupt_on_the_spot_leaves_no_transaction_open(database):
     """As in a notebook, which goes on with the same process."""
 
-    def interrupt(_frame: object, event: str, called: object) -> None:
-        if event == "c_return" and called == begin and connections[0].in_transaction:
+    def interrupt(_frame: object, event: str, function: object) -> None:
+        if event == "c_return" and function == begin and connections[0].in_transaction:
             sys.setprofile(None)
             raise KeyboardInterrupt
 
     connections: list[sqlite3.Connection] = []
-    await written(database, connections.append)
+    await write(database, connections.append)
     begin = connections[0].execute
     await hurry(database)
     sys.setprofile(interrupt)
@@ -155,7 +155,7 @@ async def test_an_interrupt_on_the_spot_leaves_no_transaction_open(database):
 
 async def test_a_large_write_does_not_hold_up_the_loop(database):
     await hurry(database)
-    assert await written(database, is_on_the_spot, size=1_000_000) is False
+    assert await write(database, is_on_the_spot, size=1_000_000) is False
 
 
 async def test_nobody_waits_on_the_spot_for_another_job(database):
@@ -169,7 +169,7 @@ async def test_nobody_waits_on_the_spot_for_another_job(database):
     reading = asyncio.create_task(database.read(long))
     await asyncio.to_thread(begun.wait)
     asyncio.get_running_loop().call_later(0.05, go_on.set)
-    assert await written(database, is_on_the_spot) is False
+    assert await write(database, is_on_the_spot) is False
     assert await reading is True
 
 
@@ -227,13 +227,13 @@ async def test_sessions_are_read_as_they_are_on_the_spot_too(tmp_path):
 
 async def parses_here(service: SqliteSessionService, session: Session) -> bool:
     """Whether events are parsed by the loop's own thread, while the session is read."""
-    called = set()
-    sys.setprofile(lambda frame, *_: called.add(frame.f_code.co_name))
+    functions = set()
+    sys.setprofile(lambda frame, *_: functions.add(frame.f_code.co_name))
     try:
         assert await service.get_session(**WHERE, session_id=session.id)
     finally:
         sys.setprofile(None)
-    return "read_event" in called
+    return "read_event" in functions
 
 
 async def test_a_large_event_is_not_read_on_the_spot(tmp_path):

@@ -40,7 +40,7 @@ def helper(card: object, **how) -> RemoteA2aAgent:
     return RemoteA2aAgent("helper", card, **how)
 
 
-async def told(agent: RemoteA2aAgent, *says: str) -> list:
+async def run_agent(agent: RemoteA2aAgent, *says: str) -> list:
     return await InMemoryRunner(agent=agent).run_debug(list(says), quiet=True)
 
 
@@ -70,7 +70,7 @@ async def test_a_card_is_an_object_an_address_or_a_file(tmp_path):
     assert descriptions[1].startswith("<<<BEGIN_QUOTED_AGENT_CONTENT>>>")
     assert descriptions[2] == "Does what it is told."
     for agent in agents:
-        [event] = await told(agent, "greet")
+        [event] = await run_agent(agent, "greet")
         assert text(event) == "Hello."
 
 
@@ -80,7 +80,7 @@ def closed_port() -> int:
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("{server}/broken{path}", "is no agent card"),
         ("{server}/nowhere.json", "HTTP 404"),
@@ -97,7 +97,9 @@ def closed_port() -> int:
         ("{folder}/other.json", "a2a_client_factory"),
     ],
 )
-async def test_a_card_that_cannot_be_used_is_an_error_with_advice(source, said, tmp_path, caplog):
+async def test_a_card_that_cannot_be_used_is_an_error_with_advice(
+    source, message, tmp_path, caplog
+):
     (tmp_path / "text.json").write_text("no card")
     (tmp_path / "empty.json").write_text('{"name": "helper"}')
     way = {"url": "https://other.example", "protocolBinding": "PIGEON"}
@@ -106,9 +108,9 @@ async def test_a_card_that_cannot_be_used_is_an_error_with_advice(source, said, 
         server=a2a.address(), path=a2a.CARD, closed=closed_port(), folder=tmp_path
     )
     agent = helper(given_as)
-    [event] = await told(agent, "greet")
+    [event] = await run_agent(agent, "greet")
     assert (event.error_code, event.is_final_response()) == ("A2A_NO_CARD", True)
-    assert said in event.error_message
+    assert message in event.error_message
     assert event.custom_metadata["a2a:request"]["parts"][0]["text"] == "greet"
     if "PIGEON" not in event.error_message:
         assert await agent.described_for_models() == ""
@@ -116,7 +118,7 @@ async def test_a_card_that_cannot_be_used_is_an_error_with_advice(source, said, 
 
 
 @pytest.mark.parametrize(
-    ("how", "kind", "said"),
+    ("how", "kind", "message"),
     [
         ({"agent_card": None}, TypeError, "None"),
         ({"agent_card": 7}, TypeError, "7 (int)"),
@@ -126,10 +128,10 @@ async def test_a_card_that_cannot_be_used_is_an_error_with_advice(source, said, 
         ({"agent_card": "card.json", "timout": 3}, ValueError, "timout"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(how, kind, said):
-    with pytest.raises(kind) as refused:
+def test_arguments_that_make_no_sense_are_refused(how, kind, message):
+    with pytest.raises(kind) as error:
         RemoteA2aAgent("helper", **how)
-    assert said in str(refused.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("question", ["approve", "approve_aloud"])
@@ -160,10 +162,10 @@ async def test_a_sequence_goes_on_behind_an_agent_that_is_answered(question, res
 async def test_credentials_go_with_every_request_of_a_client_that_stays_open():
     async with httpx.AsyncClient(headers={"Authorization": "Bearer sesame"}) as client:
         agent = helper(a2a.card_of("secret"), httpx_client=client)
-        events = await told(agent, "greet", "echo")
+        events = await run_agent(agent, "greet", "echo")
         assert [text(event)[:6] for event in events] == ["Hello.", '[{"met']
         assert not client.is_closed
-    [event] = await told(agent, "greet")
+    [event] = await run_agent(agent, "greet")
     assert (event.error_code, "closed" in event.error_message) == ("A2A_REQUEST_FAILED", True)
 
 
@@ -172,7 +174,7 @@ async def test_the_client_of_a_factory_fetches_the_card_and_stays_open():
         factory = ClientFactory(ClientConfig(httpx_client=client))
         agent = helper(a2a.card_of("secret"), a2a_client_factory=factory)
         for _ in range(2):
-            [event] = await told(agent, "greet")
+            [event] = await run_agent(agent, "greet")
             assert text(event) == "Hello."
         assert not client.is_closed
 
@@ -188,7 +190,7 @@ def test_a_subclass_gives_a_token_to_the_client_of_each_run():
     agent = Authorised("helper", a2a.card_of("secret"))
     for _ in range(2):
         assert "Does what it is told." in asyncio.run(agent.described_for_models())
-        [event] = asyncio.run(told(agent, "greet"))
+        [event] = asyncio.run(run_agent(agent, "greet"))
         assert text(event) == "Hello."
     assert not connections(a2a.address())
 
@@ -196,7 +198,7 @@ def test_a_subclass_gives_a_token_to_the_client_of_each_run():
 def test_the_same_agent_runs_in_several_event_loops():
     agent = helper(a2a.card_of("stream"))
     for _ in range(2):
-        [event] = asyncio.run(told(agent, "greet"))
+        [event] = asyncio.run(run_agent(agent, "greet"))
         assert text(event) == "Hello."
 
 
@@ -221,7 +223,7 @@ async def test_a_run_that_is_left_closes_its_connection():
 
 
 async def test_silence_is_an_error_that_names_the_timeout():
-    events = await told(helper(card(), timeout=3), "hang")
+    events = await run_agent(helper(card(), timeout=3), "hang")
     assert events[-1].error_code == "A2A_REQUEST_FAILED"
     assert "for 3 s" in events[-1].error_message
     assert "timeout=" in events[-1].error_message
@@ -234,19 +236,19 @@ async def test_what_was_said_before_the_server_died_is_kept():
         session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
         message = types.UserContent("hang")
         where = {"user_id": "u", "session_id": session.id}
-        seen = []
+        events = []
         async for event in runner.run_async(**where, new_message=message):
-            seen.append(event)
+            events.append(event)
             if event.partial:
                 a2a.end(server)
-        started, piece, whole, error = seen
+        start, piece, whole, error = events
         assert (text(piece), text(whole), whole.id) == ("Wait", "Wait", piece.id)
         assert not whole.partial
         assert error.error_code == "A2A_REQUEST_FAILED"
         [again] = [e async for e in runner.run_async(**where, new_message=message)]
         assert "Is the server running" in again.error_message
-        sent = again.custom_metadata["a2a:request"]
-        assert sent["contextId"] == started.custom_metadata["a2a:context_id"]
+        request = again.custom_metadata["a2a:request"]
+        assert request["contextId"] == start.custom_metadata["a2a:context_id"]
     finally:
         a2a.end(server)
 
@@ -256,7 +258,7 @@ async def test_what_was_said_before_the_server_died_is_kept():
 async def test_a_result_that_is_not_the_protocol_is_an_error(result, streaming):
     odd = card(streaming)
     odd.supported_interfaces[0].url = f"{a2a.address()}/odd"
-    [event] = await told(helper(odd), result)
+    [event] = await run_agent(helper(odd), result)
     assert event.error_code == "A2A_REQUEST_FAILED"
     assert "log of the other server" in event.error_message
 
@@ -308,10 +310,10 @@ PARTS = st.one_of(
 
 @given(PARTS)
 def test_parts_come_back_as_they_were_sent(part):
-    sent = to_a2a(part)
-    back = from_a2a(sent)
+    a2a_part = to_a2a(part)
+    back = from_a2a(a2a_part)
     again = to_a2a(back)
-    assert sent == again
+    assert a2a_part == again
     plain = {"exclude_none": True, "exclude": {"part_metadata"}}
     assert back.model_dump(**plain) == part.model_dump(**plain)
     assert (part.part_metadata or {}).items() <= (back.part_metadata or {}).items()
@@ -319,9 +321,9 @@ def test_parts_come_back_as_they_were_sent(part):
 
 @given(JSON)
 def test_data_come_back_as_data(data):
-    sent = to_a2a(types.Part(text=""))
-    sent.data.CopyFrom(to_a2a(types.Part(function_call={"args": {"a": data}})).data)
-    assert to_a2a(from_a2a(sent)) == sent
+    a2a_part = to_a2a(types.Part(text=""))
+    a2a_part.data.CopyFrom(to_a2a(types.Part(function_call={"args": {"a": data}})).data)
+    assert to_a2a(from_a2a(a2a_part)) == a2a_part
 
 
 # The extra

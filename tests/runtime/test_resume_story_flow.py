@@ -49,11 +49,11 @@ class PowerCut(BasePlugin):
 
     def __init__(self, at: int) -> None:
         super().__init__(name="power_cut")
-        self.left = at
+        self.remaining = at
 
     async def on_event_callback(self, *, invocation_context, event):
-        self.left -= 1
-        if self.left == 0:
+        self.remaining -= 1
+        if self.remaining == 0:
             raise ConnectionError("power cut")
 
 
@@ -65,8 +65,8 @@ class Stop(PowerCut):
         self.reached = asyncio.Event()
 
     async def on_event_callback(self, *, invocation_context, event):
-        self.left -= 1
-        if self.left == 0:
+        self.remaining -= 1
+        if self.remaining == 0:
             self.reached.set()
             await asyncio.Event().wait()
 
@@ -153,11 +153,11 @@ async def test_cancelled_at_any_event_the_flow_comes_to_the_same_end(app, at):
     await expect_same_end(app, runner)
 
 
-@pytest.mark.parametrize("seen", range(1, EVENTS))
-async def test_left_by_its_caller_at_any_event_the_flow_comes_to_the_same_end(app, seen):
+@pytest.mark.parametrize("count", range(1, EVENTS))
+async def test_left_by_its_caller_at_any_event_the_flow_comes_to_the_same_end(app, count):
     runner = runner_of(app)
     async with aclosing(runner.run_async(**WHERE, new_message=said(PROMPT))) as events:
-        for _ in range(seen):
+        for _ in range(count):
             await anext(events)
     await expect_same_end(app, runner)
 

@@ -94,8 +94,8 @@ async def test_of_a_batch_what_succeeded_is_committed_and_only_the_rest_is_run_a
     events = await run(runner, None, invocation_id=invocation)
     assert shop.ran == {"a": 1, "b": 1, "c": 3}
     assert said_by("buyer", events) == ["all done"]
-    seen = agent.model.requests[-1].contents[-1].parts
-    assert [part.function_response.name for part in seen] == ["a", "c", "b"], "in call order"
+    parts = agent.model.requests[-1].contents[-1].parts
+    assert [part.function_response.name for part in parts] == ["a", "c", "b"], "in call order"
     assert len(agent.model.requests) == 2
 
 
@@ -222,18 +222,18 @@ async def test_wherever_a_turn_is_left_what_it_has_done_is_not_done_again(make):
     events = await run(whole)
     for left_after in range(1, len(events)):
         runner = runner_of(make(), resumable=True)
-        async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as begun:
+        async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as first_events:
             for _ in range(left_after):
-                await anext(begun)
+                await anext(first_events)
         await run(runner, None, invocation_id=await invocation_of(runner))
         assert outcome((await stored(runner)).events) == outcome(events), left_after
 
 
 def outcome(events: list[Event]) -> list[tuple[str, object]]:
     """Who said, called and returned what, without ids."""
-    hidden = {"function_call": {"id"}, "function_response": {"id"}}
+    ids = {"function_call": {"id"}, "function_response": {"id"}}
     return [
-        (event.author, part.model_dump(exclude_none=True, exclude=hidden))
+        (event.author, part.model_dump(exclude_none=True, exclude=ids))
         for event in events
         if event.author != "user" and event.content
         for part in event.content.parts or []
@@ -294,8 +294,8 @@ async def test_a_long_running_call_that_failed_is_run_again_and_one_that_waits_i
 
 
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a tool"])
-@pytest.mark.parametrize("heard", [1, 2, 3])
-async def test_a_question_that_broke_off_halfway_is_asked_and_its_answer_is_acted_on(beside, heard):
+@pytest.mark.parametrize("count", [1, 2, 3])
+async def test_a_question_that_broke_off_halfway_is_asked_and_its_answer_is_acted_on(beside, count):
     """A question and the response that stands for the result are two events, in either order."""
     paid = []
 
@@ -312,7 +312,7 @@ async def test_a_question_that_broke_off_halfway_is_asked_and_its_answer_is_acte
     tools = [FunctionTool(pay, require_confirmation=True), Shop().b]
     runner = runner_of(Agent(name="buyer", model=ScriptedLlm(rules=rules), tools=tools))
     async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as events:
-        for _ in range(heard):
+        for _ in range(count):
             await anext(events)
     await run(runner, None, invocation_id=await invocation_of(runner))
     questions = calls((await stored(runner)).events)

@@ -29,17 +29,20 @@ class Worker(BaseLlm):
     """The tools of each answer before the last one."""
 
     async def generate_content_async(self, llm_request, stream=False):
-        done = 0
+        round_number = 0
         for content in reversed(llm_request.contents):
             if any(part.function_response for part in content.parts):
-                done += 1
+                round_number += 1
             elif not any(part.function_call for part in content.parts):
                 break
-        if done < len(self.plan):
-            calls = [types.FunctionCall(name=name, args={"n": done}) for name in self.plan[done]]
+        if round_number < len(self.plan):
+            calls = [
+                types.FunctionCall(name=name, args={"n": round_number})
+                for name in self.plan[round_number]
+            ]
             parts = [types.Part(function_call=call) for call in calls]
         else:
-            parts = [types.Part(text=f"done after {done}")]
+            parts = [types.Part(text=f"done after {round_number}")]
         yield LlmResponse(content=types.Content(role="model", parts=parts))
 
 
@@ -72,7 +75,7 @@ def grown(plant: Any, name: str = "a") -> BaseAgent:
     return Agent(name=name, model=Worker(plan=plant), tools=[note, look], output_key=f"{name} said")
 
 
-def told(events) -> dict[tuple, list]:
+def history_of(events) -> dict[tuple, list]:
     """What each agent did in each place, without ids and times."""
     by_place = defaultdict(list)
     for event in events:
@@ -95,7 +98,7 @@ def _call(part: types.Part) -> tuple:
     return ("response", part.function_response.name, part.function_response.response)
 
 
-async def finished(runner):
+async def finish(runner):
     """The session after the invocation was resumed."""
     await run(runner, None, invocation_id=await invocation_of(runner))
     return await stored(runner)
@@ -123,8 +126,8 @@ async def test_a_tree_killed_after_any_event_comes_to_the_same_end(plant, data):
     session = await service.create_session(app_name=runner.app_name, **WHERE)
     for event in whole.events[:commits]:
         await service.append_event(session, event.model_copy(deep=True))
-    session = await finished(runner)
-    assert told(session.events) == told(whole.events)
+    session = await finish(runner)
+    assert history_of(session.events) == history_of(whole.events)
     assert session.state == whole.state
 
 
@@ -132,11 +135,11 @@ async def test_a_tree_killed_after_any_event_comes_to_the_same_end(plant, data):
 @given(plant=plants, data=st.data())
 async def test_a_tree_left_by_its_caller_after_any_event_comes_to_the_same_end(plant, data):
     whole = await undisturbed(plant)
-    seen = data.draw(st.integers(1, len(whole.events) - 2), label="events that were seen")
+    count = data.draw(st.integers(1, len(whole.events) - 2), label="events that were seen")
     runner = runner_of(grown(plant), resumable=True)
     async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as events:
-        for _ in range(seen):
+        for _ in range(count):
             await anext(events)
-    session = await finished(runner)
-    assert told(session.events) == told(whole.events)
+    session = await finish(runner)
+    assert history_of(session.events) == history_of(whole.events)
     assert session.state == whole.state

@@ -32,21 +32,21 @@ def sequence_of_loops() -> BaseAgent:
     return SequentialAgent(name="seq", sub_agents=[speaker("c"), loop, speaker("d")])
 
 
-def spoken(events) -> Counter[str]:
+def texts_by_author(events) -> Counter[str]:
     return Counter(event.author for event in events if event.content and event.author != "user")
 
 
 @pytest.mark.parametrize("tree", [sequence, loop_of_parallels, sequence_of_loops])
 async def test_stopped_anywhere_each_agent_speaks_as_often_as_in_a_whole_run(tree):
     whole = await run(runner_of(tree(), resumable=True))
-    for seen in range(1, len(whole)):
+    for count in range(1, len(whole)):
         runner = runner_of(tree(), resumable=True)
         async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as events:
-            for _ in range(seen):
+            for _ in range(count):
                 await anext(events)
         await run(runner, None, invocation_id=await invocation_of(runner))
         history = (await stored(runner)).events
-        assert spoken(history) == spoken(whole), f"stopped after {seen} events"
+        assert texts_by_author(history) == texts_by_author(whole), f"stopped after {count} events"
         assert history[-1].actions.end_of_agent
         assert history[-1].author == whole[-1].author
 

@@ -92,9 +92,9 @@ async def test_a_session_that_another_runner_has_made_meanwhile_is_used(tmp_path
     ) as runner:
         where = {"user_id": "u", "session_id": "s"}
         message = types.UserContent("hi")
-        heard = [event async for event in runner.run_async(**where, new_message=message)]
+        events = [event async for event in runner.run_async(**where, new_message=message)]
         session = await service.get_session(app_name="app", **where)
-    assert [event.content.parts[0].text for event in heard] == ["so"]
+    assert [event.content.parts[0].text for event in events] == ["so"]
     assert (len(session.events), session.state) == (2, {"by": "another"})
     await service.close()
 
@@ -171,8 +171,8 @@ async def test_files_of_a_message_are_saved_if_asked_for():
     name = f"artifact_{invocation}_0"
     assert name in (await stage.stored()).events[0].content.parts[0].text
     scope = {"app_name": "app", "user_id": "u", "session_id": "s"}
-    saved = await stage.runner.artifact_service.load_artifact(**scope, filename=name)
-    assert saved.inline_data.data == b"x"
+    artifact = await stage.runner.artifact_service.load_artifact(**scope, filename=name)
+    assert artifact.inline_data.data == b"x"
 
 
 def test_the_sync_run_goes_in_step_with_its_caller():

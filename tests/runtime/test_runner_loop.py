@@ -12,16 +12,16 @@ from tests.kit.stages import Stage, said
 
 
 async def test_after_yield_the_agent_sees_what_it_committed():
-    seen = {}
+    values = {}
 
     async def body(ctx):
         yield Event(state={"field_1": "value_2"}, message="State updated.")
-        stored = await ctx.session_service.get_session(app_name="app", user_id="u", session_id="s")
-        seen.update(live=ctx.session.state["field_1"], stored=stored.state["field_1"])
+        session = await ctx.session_service.get_session(app_name="app", user_id="u", session_id="s")
+        values.update(live=ctx.session.state["field_1"], stored=session.state["field_1"])
 
     stage = await Stage(body).open()
     events = [event async for event in stage.events()]
-    assert seen == {"live": "value_2", "stored": "value_2"}
+    assert values == {"live": "value_2", "stored": "value_2"}
     assert [e.actions.state_delta for e in events] == [{"field_1": "value_2"}]
 
 
@@ -54,22 +54,22 @@ async def test_the_agent_resumes_only_when_the_caller_comes_back():
 
 
 async def test_a_direct_write_is_a_dirty_read_and_is_not_kept():
-    seen = []
+    statuses = []
 
     async def body(ctx):
         ctx.session.state["status"] = "processing"
         yield Event(message="working")
-        seen.append(ctx.session.state["status"])
+        statuses.append(ctx.session.state["status"])
 
     stage = await Stage(body).open()
     async for _ in stage.events():
         assert "status" not in (await stage.stored()).state
-    assert seen == ["processing"]
+    assert statuses == ["processing"]
     assert (await stage.stored()).state == {}
 
 
 async def test_uncommitted_writes_are_seen_within_the_run_and_lost_when_it_fails():
-    seen = []
+    values = []
 
     def callback(callback_context):
         callback_context.state["field_1"] = "value_1"
@@ -77,7 +77,7 @@ async def test_uncommitted_writes_are_seen_within_the_run_and_lost_when_it_fails
     class Failing(BaseAgent):
         async def _run_async_impl(self, ctx):
             ctx.session.state["field_2"] = "value_2"
-            seen.append((ctx.session.state["field_1"], ctx.session.state["field_2"]))
+            values.append((ctx.session.state["field_1"], ctx.session.state["field_2"]))
             raise RuntimeError("before the commit")
             yield
 
@@ -87,10 +87,10 @@ async def test_uncommitted_writes_are_seen_within_the_run_and_lost_when_it_fails
     with pytest.raises(RuntimeError, match="before the commit"):
         async for _ in runner.run_async(user_id="u", session_id="s", new_message=said("go")):
             pass
-    assert seen == [("value_1", "value_2")]
-    stored = await runner.session_service.get_session(app_name="app", user_id="u", session_id="s")
-    assert stored.state == {"field_1": "value_1"}  # it was in the callback's own event
-    assert [event.author for event in stored.events] == ["user", "agent"]
+    assert values == [("value_1", "value_2")]
+    session = await runner.session_service.get_session(app_name="app", user_id="u", session_id="s")
+    assert session.state == {"field_1": "value_1"}  # it was in the callback's own event
+    assert [event.author for event in session.events] == ["user", "agent"]
 
 
 async def test_partial_events_are_forwarded_and_never_committed():
@@ -102,21 +102,21 @@ async def test_partial_events_are_forwarded_and_never_committed():
     stage = await Stage(body).open()
     events = [event async for event in stage.events()]
     assert [event.partial for event in events] == [True, None]
-    stored = await stage.stored()
-    assert [e.content.parts[0].text for e in stored.events] == ["go", "Hello"]
-    assert stored.state == {"k": 2}
+    session = await stage.stored()
+    assert [e.content.parts[0].text for e in session.events] == ["go", "Hello"]
+    assert session.state == {"k": 2}
 
 
 async def test_temp_state_lives_for_the_run_and_is_never_stored():
-    seen = []
+    values = []
 
     async def body(ctx):
         yield Event(state={"temp:x": 1, "y": 2})
-        seen.append(ctx.session.state["temp:x"])
+        values.append(ctx.session.state["temp:x"])
 
     stage = await Stage(body).open()
     events = [event async for event in stage.events()]
-    assert seen == [1]
+    assert values == [1]
     assert events[0].actions.state_delta == {"y": 2}
     assert (await stage.stored()).state == {"y": 2}
 
@@ -200,14 +200,14 @@ async def test_an_aborted_run_answers_the_calls_it_leaves_open():
         raise AssertionError("the agent must not go on")
 
     stage = await Stage(body).open()
-    seen = []
+    events = []
     async for event in stage.events(abort_signal=signal):
-        seen.append(event)
+        events.append(event)
         signal.set()
-    assert seen[-1].error_code == "INVOCATION_ABORTED"
-    assert [r.id for r in seen[-1].get_function_responses()] == ["c1"]
-    assert seen[-1].branch == "b"
-    assert (await stage.stored()).events[-1].id == seen[-1].id
+    assert events[-1].error_code == "INVOCATION_ABORTED"
+    assert [r.id for r in events[-1].get_function_responses()] == ["c1"]
+    assert events[-1].branch == "b"
+    assert (await stage.stored()).events[-1].id == events[-1].id
 
 
 async def test_an_aborted_run_without_open_calls_ends_in_an_empty_event():

@@ -24,7 +24,7 @@ AGENT = Scripted(name="a")
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message"),
     [
         ({"agent": "a"}, "`agent` is 'a' (str); give an agent or a Workflow."),
         ({"node": "a"}, "`agent` is 'a' (str); give an agent or a Workflow."),
@@ -44,33 +44,33 @@ AGENT = Scripted(name="a")
         ),
     ],
 )
-def test_a_runner_says_what_it_was_given_and_what_it_takes(given, told):
-    with pytest.raises(TypeError) as caught:
-        Runner(**{"app_name": "app", "session_service": InMemorySessionService(), **given})
-    assert str(caught.value) == told
+def test_a_runner_says_what_it_was_given_and_what_it_takes(arguments, message):
+    with pytest.raises(TypeError) as error:
+        Runner(**{"app_name": "app", "session_service": InMemorySessionService(), **arguments})
+    assert str(error.value) == message
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("arguments", "message"),
     [
         ({"run_config": {"max_llm_calls": 1}}, r"`run_config` is .* \(dict\); give a RunConfig"),
         ({"state_delta": "city"}, r"`state_delta` is 'city' \(str\); give a dict, such as"),
     ],
 )
-async def test_a_run_says_what_it_was_given_and_what_it_takes(given, told):
-    with pytest.raises(TypeError, match=told):
-        await run(runner_of(Scripted(name="a")), **given)
+async def test_a_run_says_what_it_was_given_and_what_it_takes(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        await run(runner_of(Scripted(name="a")), **arguments)
 
 
-@pytest.mark.parametrize("given", [1, None, Decimal(0)])
-def test_a_setting_counts_as_in_an_if(given):
+@pytest.mark.parametrize("value", [1, None, Decimal(0)])
+def test_a_setting_counts_as_in_an_if(value):
     runner = Runner(
         app_name="app",
         agent=AGENT,
         session_service=InMemorySessionService(),
-        auto_create_session=given,
+        auto_create_session=value,
     )
-    assert runner.auto_create_session is bool(given)
+    assert runner.auto_create_session is bool(value)
 
 
 async def test_texts_to_say_come_from_anything_that_gives_some():
@@ -132,9 +132,9 @@ async def test_a_session_whose_id_is_taken_is_told_with_what_to_do(kind, tmp_pat
 
 async def test_a_file_that_cannot_be_opened_is_named(tmp_path):
     service = SqliteSessionService(tmp_path / "missing" / "sessions.db")
-    with pytest.raises(sqlite3.OperationalError) as caught:
+    with pytest.raises(sqlite3.OperationalError) as error:
         await service.create_session(app_name="app", user_id="u")
-    assert caught.value.__notes__ == [
+    assert error.value.__notes__ == [
         "Make its folder first, and writable.",
         f"The file is {tmp_path}/missing/sessions.db.",
     ]
@@ -142,16 +142,16 @@ async def test_a_file_that_cannot_be_opened_is_named(tmp_path):
 
 @pytest.mark.parametrize("kind", ["json", "yaml"])
 def test_a_description_that_cannot_be_read_is_named(kind):
-    with pytest.raises(ValueError, match=r".") as caught:
+    with pytest.raises(ValueError, match=r".") as error:
         OpenAPIToolset(spec_str='{"openapi": [', spec_str_type=kind)
-    assert f"read as {kind}; spec_str_type tells its kind" in caught.value.__notes__[0]
+    assert f"read as {kind}; spec_str_type tells its kind" in error.value.__notes__[0]
 
 
 @pytest.mark.parametrize("kind", [InMemoryArtifactService, FileArtifactService])
-@pytest.mark.parametrize("given", ["text", b"data", said("content")])
-async def test_an_artifact_is_a_part(kind, given, tmp_path):
+@pytest.mark.parametrize("artifact", ["text", b"data", said("content")])
+async def test_an_artifact_is_a_part(kind, artifact, tmp_path):
     service = kind(*([tmp_path] if kind is FileArtifactService else []))
     with pytest.raises(InputValidationError, match=r"`artifact` is .*; give a types.Part, such as"):
         await service.save_artifact(
-            app_name="app", user_id="u", session_id="s", filename="f", artifact=given
+            app_name="app", user_id="u", session_id="s", filename="f", artifact=artifact
         )

@@ -15,11 +15,11 @@ def model(*parts):
     return types.Content(role="model", parts=list(parts))
 
 
-def called(name, **args):
+def calling(name, **args):
     return types.Part(function_call=types.FunctionCall(name=name, args=args))
 
 
-def answered(*responses):
+def results(*responses):
     parts = [
         types.Part(function_response=types.FunctionResponse(name=name, response=response))
         for name, response in responses
@@ -74,8 +74,8 @@ async def test_a_rule_after_a_tool_sees_what_it_returned():
     [answer] = await ask(
         llm,
         user("fly"),
-        model(called("find")),
-        answered(("find", {"result": ["LHR", "LGW"]})),
+        model(calling("find")),
+        results(("find", {"result": ["LHR", "LGW"]})),
     )
 
     assert answer.content.parts[0].text == 'Take LGW of ["LHR", "LGW"].'
@@ -85,7 +85,7 @@ async def test_a_rule_after_a_tool_sees_what_it_returned():
 async def test_templates_reach_into_dicts_and_unknown_ones_stay():
     llm = ScriptedLlm(rules=[Rule(after="find", then=Say("{result.city.name} {result.x} {a b}"))])
 
-    answers = await ask(llm, answered(("find", {"city": {"name": "Rome"}})))
+    answers = await ask(llm, results(("find", {"city": {"name": "Rome"}})))
 
     assert texts(answers) == ["Rome {result.x} {a b}"]
 
@@ -98,7 +98,7 @@ async def test_a_rule_can_wait_for_the_nth_call_of_a_tool():
             Rule(user="go", then=Call("step")),
         ]
     )
-    step = (model(called("step")), answered(("step", {"result": None})))
+    step = (model(calling("step")), results(("step", {"result": None})))
 
     [first] = await ask(llm, user("go"), *step)
     [second] = await ask(llm, user("go"), *step, *step)
@@ -156,16 +156,16 @@ async def test_a_failure_is_an_error_response():
 
 async def test_a_model_can_break_off_in_the_middle():
     rule = Rule(then=[Say("half an answer", chunks=3), Fail(raises=ConnectionError("gone"))])
-    heard = []
+    responses = []
 
     async def listen():
         request = LlmRequest(contents=[user("x")])
         async for response in ScriptedLlm(rules=[rule]).generate_content_async(request, True):
-            heard.append(response)
+            responses.append(response)
 
     with pytest.raises(ConnectionError, match="gone"):
         await listen()
-    assert "".join(texts(heard)) == "half an answer"
+    assert "".join(texts(responses)) == "half an answer"
 
 
 async def test_no_matching_rule_says_what_was_asked_and_what_to_do():

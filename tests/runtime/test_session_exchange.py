@@ -31,15 +31,15 @@ class Theirs:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.services = self._told()
+        self.services = self._read_reply()
 
     def run(self, service, path, steps):
         request = {"service": service, "path": str(path), "steps": steps}
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        return self._told()
+        return self._read_reply()
 
-    def _told(self):
+    def _read_reply(self):
         line = self._process.stdout.readline()
         assert line, f"google-adk's process ended with {self._process.wait()}"
         return json.loads(line)
@@ -140,8 +140,8 @@ async def test_a_session_without_shared_state_is_filled_by_the_other(theirs, ser
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "sessions.db")
         await OURS.run(service, path, [{"do": "create", "state": {}, **place}])
-        held = theirs.run(service, path, [{"do": "append", "event": own, **place}])
-    assert [event["id"] for event in held["u/s"]["events"]] == ["e"]
+        content = theirs.run(service, path, [{"do": "append", "event": own, **place}])
+    assert [event["id"] for event in content["u/s"]["events"]] == ["e"]
 
 
 @pytest.mark.slow
@@ -168,7 +168,7 @@ async def test_a_file_holds_the_same_whoever_writes_it_and_in_turns(theirs, serv
             part = steps[done : max(done, cut)]
             done = max(done, cut)
             if turn % 2:
-                held = await OURS.run(service, shared, part)
+                content = await OURS.run(service, shared, part)
             else:
-                held = theirs.run(service, shared, part)
-        assert held == ours_alone
+                content = theirs.run(service, shared, part)
+        assert content == ours_alone

@@ -39,9 +39,9 @@ async def after_three_turns(plugin, *rules, **fields):
 
 
 async def test_only_the_newest_turns_are_sent():
-    sent = await after_three_turns(ContextFilterPlugin(num_invocations_to_keep=2))
+    texts = await after_three_turns(ContextFilterPlugin(num_invocations_to_keep=2))
 
-    assert sent == ["two", "Yes.", "three"]
+    assert texts == ["two", "Yes.", "three"]
 
 
 async def test_turns_are_left_out_in_groups_so_that_requests_can_be_cached():
@@ -60,9 +60,9 @@ async def test_a_filter_that_raises_leaves_the_request_whole(caplog):
     def broken(contents):
         raise ValueError("broken")
 
-    sent = await after_three_turns(ContextFilterPlugin(custom_filter=broken))
+    texts = await after_three_turns(ContextFilterPlugin(custom_filter=broken))
 
-    assert len(sent) == 5
+    assert len(texts) == 5
     assert "custom_filter" in caplog.text
 
 
@@ -85,9 +85,9 @@ def look() -> str:
 async def test_results_of_tools_begin_no_turn():
     rules = [Rule(after="look", then=Say("Rain.")), Rule(then=Call("look"))]
 
-    sent = await after_three_turns(ContextFilterPlugin(1), *rules, tools=[look])
+    texts = await after_three_turns(ContextFilterPlugin(1), *rules, tools=[look])
 
-    assert sent == ["three", "look()", "look={'result': 'rain'}"]
+    assert texts == ["three", "look()", "look={'result': 'rain'}"]
 
 
 def test_groups_of_turns_have_at_least_one():
@@ -192,10 +192,10 @@ async def test_files_of_a_message_become_artifacts():
     ]
     session = await conversation.session()
     assert not any(part.inline_data for part in session.events[0].content.parts)
-    saved = await conversation.runner.artifact_service.load_artifact(
+    artifact = await conversation.runner.artifact_service.load_artifact(
         app_name="app", user_id="user", session_id="s", filename="cat.png"
     )
-    assert saved.inline_data.data == b"png"
+    assert artifact.inline_data.data == b"png"
 
 
 async def test_a_file_that_is_too_big_is_refused_with_a_note():
@@ -263,10 +263,10 @@ async def test_a_model_may_correct_a_call_that_failed():
 async def test_too_many_failures_end_the_run():
     plugin = ReflectAndRetryToolPlugin(max_retries=2)
 
-    with pytest.raises(RuntimeError, match="busy") as raised:
+    with pytest.raises(RuntimeError, match="busy") as error:
         await Conversation(stubborn(Flaky(9)), plugins=[plugin]).say("go")
 
-    assert isinstance(raised.value.__cause__, OSError)
+    assert isinstance(error.value.__cause__, OSError)
 
 
 async def test_after_too_many_failures_the_model_may_be_told_to_give_up():

@@ -101,7 +101,7 @@ async def test_a_folder_of_folders_is_listed_and_loaded(tmp_path, caplog):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("name: report", "must begin with a head"),
         ("---\nname: report\n", "must begin with a head"),
@@ -116,11 +116,11 @@ async def test_a_folder_of_folders_is_listed_and_loaded(tmp_path, caplog):
         ),
     ],
 )
-def test_a_skill_that_is_not_as_it_should_be_says_why(tmp_path, text, said):
+def test_a_skill_that_is_not_as_it_should_be_says_why(tmp_path, text, message):
     pytest.importorskip("yaml")
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "SKILL.md").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         load_skill_from_dir(tmp_path / "report")
     with pytest.raises(FileNotFoundError):
         load_skill_from_dir(tmp_path / "nothing")
@@ -134,8 +134,8 @@ async def test_a_model_lists_and_reads_skills():
         Call("load_skill_resource", skill_name="report", file_path="references/a.md"),
     ]
     runner = runner_of(agent(toolset, *calls))
-    listed, read, file = [value for _, value in responses(await run(runner))]
-    assert "<description>\nWrites &lt;reports&gt;.\n</description>" in listed["result"]
+    listing, read, file = [value for _, value in responses(await run(runner))]
+    assert "<description>\nWrites &lt;reports&gt;.\n</description>" in listing["result"]
     assert read["instructions"] == "Greet {who?}."
     assert read["frontmatter"]["name"] == "report"
     assert file["content"] == "text"
@@ -243,7 +243,7 @@ def script(name: str, **args) -> Call:
 
 
 @pytest.mark.parametrize(
-    ("given", "argv"),
+    ("fields", "argv"),
     [
         ({"args": ["a", "b"]}, ["a", "b"]),
         (
@@ -253,25 +253,27 @@ def script(name: str, **args) -> Call:
         ({}, []),
     ],
 )
-async def test_python_scripts_run_beside_the_skills_files(tmp_path, given, argv):
+async def test_python_scripts_run_beside_the_skills_files(tmp_path, fields, argv):
     pytest.importorskip("yaml")
     toolset = SkillToolset([load_skill_from_dir(folder_of(tmp_path))])
     runner = runner_of(
-        agent(toolset, script("count.py", **given), code_executor=UnsafeLocalCodeExecutor())
+        agent(toolset, script("count.py", **fields), code_executor=UnsafeLocalCodeExecutor())
     )
-    [(_, done)] = responses(await run(runner))
-    assert done["stdout"] == f"{argv} Short sentences.\n"
-    assert done["status"] == "success"
+    [(_, result)] = responses(await run(runner))
+    assert result["stdout"] == f"{argv} Short sentences.\n"
+    assert result["status"] == "success"
 
 
-@pytest.mark.parametrize(("status", "said"), [("0", "success"), ("3", "error")])
-async def test_shell_scripts_run_and_their_status_counts(tmp_path, status, said):
+@pytest.mark.parametrize(("status", "outcome"), [("0", "success"), ("3", "error")])
+async def test_shell_scripts_run_and_their_status_counts(tmp_path, status, outcome):
     pytest.importorskip("yaml")
     toolset = SkillToolset(
         [load_skill_from_dir(folder_of(tmp_path))], code_executor=UnsafeLocalCodeExecutor()
     )
-    [(_, done)] = responses(await run(runner_of(agent(toolset, script("list.sh", args=[status])))))
-    assert (done["stdout"], done["status"]) == ("logo.png\n", said)
+    [(_, result)] = responses(
+        await run(runner_of(agent(toolset, script("list.sh", args=[status]))))
+    )
+    assert (result["stdout"], result["status"]) == ("logo.png\n", outcome)
 
 
 async def test_without_an_executor_no_scripts_are_offered(tmp_path):
@@ -284,10 +286,10 @@ async def test_without_an_executor_no_scripts_are_offered(tmp_path):
 
 class Shelf(SkillRegistry):
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.lookups: list[str] = []
 
     async def get_skill(self, *, name):
-        self.asked.append(name)
+        self.lookups.append(name)
         if name != "report":
             raise LookupError("no such skill")
         return a_skill()
@@ -310,7 +312,7 @@ async def test_a_registry_is_searched_and_asked_once():
     ]
     assert search["result"][0]["name"] == "report"
     assert read["instructions"] == "Greet {who?}."
-    assert shelf.asked == ["report", "other"]
+    assert shelf.lookups == ["report", "other"]
     assert (failed["error_code"], "no such skill" in failed["error"]) == ("REGISTRY_ERROR", True)
 
 
@@ -326,10 +328,10 @@ def test_without_yaml_the_error_says_what_to_install():
         "try: parse_yaml('a: 1')\n"
         "except ImportError as error: print(error)"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert "pip install 'devui[yaml]'" in done.stdout
+    assert "pip install 'devui[yaml]'" in process.stdout
 
 
 class Lost(LocalEnvironment):

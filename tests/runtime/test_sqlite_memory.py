@@ -21,52 +21,52 @@ def session(*texts: str, name: str = "s") -> Session:
     return Session(id=name, **USER, events=[*events, Event(author="silent")])
 
 
-async def found(service: SqliteMemoryService, query: str) -> list[str]:
+async def search(service: SqliteMemoryService, query: str) -> list[str]:
     response = await service.search_memory(**USER, query=query)
     return [memory.content.parts[0].text for memory in response.memories]
 
 
 @pytest.fixture(params=["on", "off"])
 async def service(request, tmp_path):
-    opened = SqliteMemoryService(tmp_path / "memory.db", fts=request.param)
-    yield opened
-    await opened.close()
+    memory_service = SqliteMemoryService(tmp_path / "memory.db", fts=request.param)
+    yield memory_service
+    await memory_service.close()
 
 
 async def test_events_are_found_by_shared_words_best_first(service):
     await service.add_session_to_memory(session("a red bike", "a RED car", "blue"))
-    assert await found(service, "red car") == ["a RED car", "a red bike"]
-    assert await found(service, "green") == []
-    assert await found(service, ' "; -- ') == []
+    assert await search(service, "red car") == ["a RED car", "a red bike"]
+    assert await search(service, "green") == []
+    assert await search(service, ' "; -- ') == []
 
 
 async def test_the_index_finds_whole_words(tmp_path):
     service = SqliteMemoryService(tmp_path / "memory.db")
     await service.add_session_to_memory(session("a car"))
-    assert await found(service, "ca") == []
-    assert await found(service, 'CAR OR "') == ["a car"]
+    assert await search(service, "ca") == []
+    assert await search(service, 'CAR OR "') == ["a car"]
     await service.close()
 
 
 async def test_scripts_without_spaces_are_searched_too(service):
     await service.add_session_to_memory(session("私はPythonを使う", "下周二预订去伦敦的航班"))
-    assert await found(service, "python") == ["私はPythonを使う"]
-    assert await found(service, "伦敦") == ["下周二预订去伦敦的航班"]
+    assert await search(service, "python") == ["私はPythonを使う"]
+    assert await search(service, "伦敦") == ["下周二预订去伦敦的航班"]
 
 
 async def test_words_do_not_end_at_the_marks_on_their_letters(service):
     await service.add_session_to_memory(session("मुझे हिन्दी पसंद है", "कमल का फूल", "❤\ufe0f love"))
-    assert await found(service, "मु") == ["मुझे हिन्दी पसंद है"]
-    assert await found(service, "हिन्दी") == ["मुझे हिन्दी पसंद है"]
-    assert await found(service, "फूल, कमल") == ["कमल का फूल"]
-    assert await found(service, "☀\ufe0f") == []
-    assert await found(service, "❤\ufe0f LOVE") == ["❤\ufe0f love"]
+    assert await search(service, "मु") == ["मुझे हिन्दी पसंद है"]
+    assert await search(service, "हिन्दी") == ["मुझे हिन्दी पसंद है"]
+    assert await search(service, "फूल, कमल") == ["कमल का फूल"]
+    assert await search(service, "☀\ufe0f") == []
+    assert await search(service, "❤\ufe0f LOVE") == ["❤\ufe0f love"]
 
 
 async def test_marks_belong_to_their_latin_letters(service):
     await service.add_session_to_memory(session("kom\u0303o", "a m o", "i\u0307stanbul"))
-    assert await found(service, "KOM\u0303O") == ["kom\u0303o"]
-    assert await found(service, "İstanbul") == ["i\u0307stanbul"]
+    assert await search(service, "KOM\u0303O") == ["kom\u0303o"]
+    assert await search(service, "İstanbul") == ["i\u0307stanbul"]
 
 
 async def test_a_memory_tells_where_it_is_from_and_outlives_the_service(service):
@@ -82,8 +82,8 @@ async def test_adding_a_session_again_renews_it(service):
     await service.add_session_to_memory(session("old word"))
     changed = Event(id="old word", message="new word")
     await service.add_events_to_memory(**USER, events=[changed], session_id="s")
-    assert await found(service, "word") == ["new word"]
-    assert await found(service, "old") == []
+    assert await search(service, "word") == ["new word"]
+    assert await search(service, "old") == []
 
 
 async def test_memories_belong_to_the_user_and_can_be_deleted(service):
@@ -93,18 +93,18 @@ async def test_memories_belong_to_the_user_and_can_be_deleted(service):
     first = (await service.search_memory(**USER, query="one")).memories[0]
     await service.delete_memory(**other, memory_id=first.id)
     await service.delete_memory(**USER)
-    assert len(await found(service, "word")) == 2
+    assert len(await search(service, "word")) == 2
     await service.delete_memory(**USER, memory_id=first.id)
-    assert await found(service, "word") == ["word two"]
+    assert await search(service, "word") == ["word two"]
 
 
 async def test_thoughts_are_not_searched_and_long_texts_in_part(tmp_path):
     service = SqliteMemoryService(tmp_path / "memory.db", max_event_bytes=10, max_results=1)
-    thought = types.Part(text="secret", thought=True)
-    event = Event(id="1", message=types.Content(parts=[thought, types.Part(text="123456789 end")]))
+    thinking = types.Part(text="secret", thought=True)
+    event = Event(id="1", message=types.Content(parts=[thinking, types.Part(text="123456789 end")]))
     await service.add_events_to_memory(**USER, events=[event, Event(id="2", message="123456789")])
-    assert await found(service, "secret") == await found(service, "end") == []
-    assert len(await found(service, "123456789")) == 1
+    assert await search(service, "secret") == await search(service, "end") == []
+    assert len(await search(service, "123456789")) == 1
     await service.close()
 
 
@@ -133,7 +133,7 @@ async def test_impossible_settings_and_files_are_refused(tmp_path):
     connection.close()
     service = SqliteMemoryService(tmp_path / "new.db")
     with pytest.raises(RuntimeError, match="version 2"):
-        await found(service, "word")
+        await search(service, "word")
     await service.close()
 
 
@@ -141,7 +141,7 @@ async def test_impossible_settings_and_files_are_refused(tmp_path):
 async def test_google_adk_reads_and_writes_the_same_file(tmp_path):
     service = SqliteMemoryService(tmp_path / "memory.db")
     await service.add_session_to_memory(session("our word"))
-    printed = run_adk(
+    output = run_adk(
         """
         from google.adk.events import Event
         from google.adk.memory import SqliteMemoryService
@@ -153,6 +153,6 @@ async def test_google_adk_reads_and_writes_the_same_file(tmp_path):
         """,
         tmp_path / "memory.db",
     )
-    assert printed == "our word\n"
-    assert sorted(await found(service, "word")) == ["our word", "their word"]
+    assert output == "our word\n"
+    assert sorted(await search(service, "word")) == ["our word", "their word"]
     await service.close()

@@ -30,9 +30,9 @@ V1 = Path(__file__).parent / "data" / "database_session_service_v1.sql"
 
 @pytest.fixture
 async def sqlite_service(tmp_path):
-    opened = SqliteSessionService(tmp_path / "sessions.db")
-    yield opened
-    await opened.close()
+    session_service = SqliteSessionService(tmp_path / "sessions.db")
+    yield session_service
+    await session_service.close()
 
 
 async def reread(service: SqliteSessionService, **config) -> Session:
@@ -233,8 +233,8 @@ async def test_a_cancelled_append_leaves_file_and_object_in_step(service):
             await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait([task])
-    stored = await reread(service)
-    assert [e.id for e in stored.events] == [e.id for e in session.events]
+    reread_session = await reread(service)
+    assert [e.id for e in reread_session.events] == [e.id for e in session.events]
     await service.append_event(session, at(9))
 
 
@@ -325,7 +325,7 @@ async def test_files_of_adks_database_service_are_used_as_they_are(tmp_path, kin
 
 
 @pytest.mark.parametrize(
-    ("schema", "said"),
+    ("schema", "message"),
     [
         ("CREATE TABLE events (id TEXT, actions BLOB)", "adk migrate"),
         (
@@ -336,13 +336,13 @@ async def test_files_of_adks_database_service_are_used_as_they_are(tmp_path, kin
         ),
     ],
 )
-async def test_files_that_cannot_be_read_are_left_alone(tmp_path, schema, said):
+async def test_files_that_cannot_be_read_are_left_alone(tmp_path, schema, message):
     connection = sqlite3.connect(tmp_path / "old.db")
     connection.executescript(schema)
     connection.close()
     before = (tmp_path / "old.db").read_bytes()
     service = SqliteSessionService(tmp_path / "old.db")
-    with pytest.raises(RuntimeError, match=said):
+    with pytest.raises(RuntimeError, match=message):
         await service.list_sessions(app_name="app")
     await service.close()
     assert (tmp_path / "old.db").read_bytes() == before
@@ -366,10 +366,10 @@ async def test_what_google_adk_pickled_is_never_unpickled(tmp_path):
         connection.execute("INSERT INTO events VALUES ('e1', 's', ?)", [bomb])
         connection.commit()
     for service in (SqliteSessionService, DatabaseSessionService):
-        opened = service(f"sqlite:///{tmp_path / 'old.db'}")
+        reopened = service(f"sqlite:///{tmp_path / 'old.db'}")
         with pytest.raises(RuntimeError, match="cannot be read safely"):
-            await opened.get_session(**WHERE, session_id="s")
-        await opened.close()
+            await reopened.get_session(**WHERE, session_id="s")
+        await reopened.close()
     assert not marker.exists()
 
 
@@ -394,7 +394,7 @@ async def test_google_adk_continues_a_session_of_ours_and_we_one_of_its(sqlite_s
         **WHERE, session_id="s", state={"a": 1, "user:b": 2.5, "app:c": {"d": None}}
     )
     await sqlite_service.append_event(session, at(1, author="a", message=[BLOB, "é"]))
-    printed = run_adk(
+    output = run_adk(
         """
         from google.adk.events import Event
         from google.adk.sessions.sqlite_session_service import SqliteSessionService
@@ -409,7 +409,7 @@ async def test_google_adk_continues_a_session_of_ours_and_we_one_of_its(sqlite_s
         tmp_path / "sessions.db",
     )
     state = [("a", 1), ("app:c", {"d": None}), ("user:b", 2.5)]
-    assert printed == f"{state} {BLOB.inline_data.data} é\n"
+    assert output == f"{state} {BLOB.inline_data.data} é\n"
     with pytest.raises(StaleSessionError):
         await sqlite_service.append_event(session, at(3))
     read = await reread(sqlite_service)
@@ -435,11 +435,11 @@ values = st.recursive(
 async def test_the_stored_state_is_the_fold_of_the_deltas(deltas):
     service = SqliteSessionService(":memory:")
     session = await service.create_session(**WHERE, session_id="s")
-    folded: dict = {}
+    state: dict = {}
     for number, delta in enumerate(deltas):
         await service.append_event(session, at(number, state=delta))
-        folded.update({k: v for k, v in delta.items() if not k.startswith("temp:")})
-    assert (await reread(service)).state == folded
+        state.update({k: v for k, v in delta.items() if not k.startswith("temp:")})
+    assert (await reread(service)).state == state
     await service.close()
 
 
@@ -454,7 +454,7 @@ async def grown(service, *timestamps: float) -> Session:
     return session
 
 
-def told(session: Session) -> list[str]:
+def texts(session: Session) -> list[str]:
     return [event.message.parts[0].text for event in session.events]
 
 
@@ -464,11 +464,11 @@ async def test_a_session_that_grew_is_the_same_and_its_end(service):
     before = await reread(service)
     await grown(service, 3)
     after = await reread(service)
-    assert told(after) == ["at 1", "at 2", "at 3"]
+    assert texts(after) == ["at 1", "at 2", "at 3"]
     assert [a is b for a, b in zip(before.events, after.events, strict=False)] == [True, True]
-    assert told(before) == ["at 1", "at 2"], "its list is its own"
+    assert texts(before) == ["at 1", "at 2"], "its list is its own"
     session.events[0].message.parts[0].text = "changed by an agent"
-    assert told(await reread(service)) == ["at 1", "at 2", "at 3"]
+    assert texts(await reread(service)) == ["at 1", "at 2", "at 3"]
 
 
 async def test_what_other_services_write_is_read(service, tmp_path):
@@ -477,9 +477,9 @@ async def test_what_other_services_write_is_read(service, tmp_path):
     url = f"sqlite:///{tmp_path / 'sessions.db'}"
     other = type(service)(url)
     await grown(other, 2)
-    assert told(await reread(service)) == ["at 1", "at 2"]
+    assert texts(await reread(service)) == ["at 1", "at 2"]
     await grown(service, 3)
-    assert told(await reread(other)) == ["at 1", "at 2", "at 3"]
+    assert texts(await reread(other)) == ["at 1", "at 2", "at 3"]
     await other.close()
 
 
@@ -492,7 +492,7 @@ async def test_an_event_that_comes_late_stands_where_it_belongs(service):
     session = await reread(service)
     session.last_update_time = 9e9
     await service.append_event(session, at(2, message="at 2"))
-    assert told(await reread(service)) == ["at 1", "at 2", "at 3"]
+    assert texts(await reread(service)) == ["at 1", "at 2", "at 3"]
 
 
 async def test_a_session_made_anew_begins_without_events(service):
@@ -501,9 +501,9 @@ async def test_a_session_made_anew_begins_without_events(service):
     await reread(service)
     await service.delete_session(**WHERE, session_id="s")
     await service.create_session(**WHERE, session_id="s")
-    assert told(await reread(service)) == []
+    assert texts(await reread(service)) == []
     await grown(service, 2)
-    assert told(await reread(service)) == ["at 2"]
+    assert texts(await reread(service)) == ["at 2"]
 
 
 async def test_a_new_session_and_its_next_event_ask_for_no_rows_that_are_known(sqlite_service):
@@ -524,7 +524,7 @@ async def test_a_file_that_was_closed_is_read_anew():
     for _ in range(2):
         await service.create_session(**WHERE, session_id="s")
         await grown(service, 1)
-        assert told(await reread(service)) == ["at 1"]
+        assert texts(await reread(service)) == ["at 1"]
         await service.close()
 
 

@@ -11,13 +11,13 @@ from devui.runtime.sessions import State, StateSchemaError
 from devui.runtime.sessions.state import ScopedState
 
 
-def opened(**value) -> tuple[State, dict, dict]:
+def new_state(**value) -> tuple[State, dict, dict]:
     delta: dict = {}
     return State(value, delta), value, delta
 
 
 def test_a_write_is_seen_at_once_and_recorded():
-    state, value, delta = opened(a=1)
+    state, value, delta = new_state(a=1)
     state["b"] = 2
     assert (state["b"], value, delta) == (2, {"a": 1, "b": 2}, {"b": 2})
     assert state.has_delta()
@@ -29,7 +29,7 @@ def test_reads_prefer_the_delta():
 
 
 def test_reading_changes_nothing():
-    state, _, delta = opened(a=1, items=[1])
+    state, _, delta = new_state(a=1, items=[1])
     assert (state["a"], state.get("x"), state.get("x", 3), "a" in state) == (1, None, 3, True)
     assert list(state) == ["a", "items"]
     assert state["items"] == [1]
@@ -39,11 +39,11 @@ def test_reading_changes_nothing():
 
 def test_an_unknown_key_is_a_key_error():
     with pytest.raises(KeyError):
-        opened()[0]["nope"]
+        new_state()[0]["nope"]
 
 
 def test_setdefault_and_update_record_what_they_write():
-    state, _, delta = opened(a=1)
+    state, _, delta = new_state(a=1)
     assert state.setdefault("a", 9) == 1
     assert state.setdefault("b", 2) == 2
     state.update({"c": 3})
@@ -51,7 +51,7 @@ def test_setdefault_and_update_record_what_they_write():
 
 
 def test_a_change_in_place_is_recorded():
-    state, value, delta = opened(cart={"items": []})
+    state, value, delta = new_state(cart={"items": []})
     state["cart"]["items"].append("apple")
     assert state.has_delta()
     assert delta == {"cart": {"items": ["apple"]}}
@@ -62,14 +62,14 @@ def test_a_change_in_place_is_recorded():
 
 
 def test_a_change_in_place_of_something_json_cannot_hold_is_not_recorded():
-    state, _, delta = opened(log=[])
+    state, _, delta = new_state(log=[])
     state["log"].append(dt.datetime(2026, 1, 1))
     assert not state.has_delta()
     assert delta == {}
 
 
 def test_a_recorded_container_leaves_the_delta_when_json_can_no_longer_hold_it():
-    state, _, delta = opened(log=[])
+    state, _, delta = new_state(log=[])
     log = state["log"]
     log.append(1)
     assert state.has_delta()
@@ -79,7 +79,7 @@ def test_a_recorded_container_leaves_the_delta_when_json_can_no_longer_hold_it()
 
 
 def test_an_assignment_goes_before_a_change_in_place():
-    state, _, delta = opened(log=[])
+    state, _, delta = new_state(log=[])
     log = state["log"]
     log.append(1)
     state["log"] = ["new"]
@@ -101,7 +101,7 @@ class Uncopyable(list):
 
 
 def test_what_cannot_be_copied_can_still_be_read():
-    state, _, _ = opened(odd=Uncopyable([1]))
+    state, _, _ = new_state(odd=Uncopyable([1]))
     assert state["odd"] == [1]
     assert not state.has_delta()
 
@@ -134,13 +134,13 @@ writes = st.lists(st.dictionaries(keys, st.integers() | st.none(), max_size=3), 
 
 @given(start=st.dictionaries(keys, st.integers()), writes=writes)
 def test_the_state_is_the_fold_of_its_deltas(start, writes):
-    value, folded = dict(start), dict(start)
+    value, fold = dict(start), dict(start)
     for delta_written in writes:
         delta: dict = {}
         State(value, delta).update(delta_written)
         assert delta == delta_written
-        folded.update(delta)
-    assert value == folded
+        fold.update(delta)
+    assert value == fold
 
 
 @given(state=st.dictionaries(keys, st.integers()))

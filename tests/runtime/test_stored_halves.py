@@ -29,8 +29,10 @@ async def test_texts_that_are_none_are_spelled_out(service):
     spelled = "half \\ud83d"
     assert read.events == session.events
     assert read.state == session.state == {"k": spelled}
-    [text, response_part, run, printed] = read.events[0].content.parts
-    assert text.text == run.executable_code.code == printed.code_execution_result.output == spelled
+    [text, response_part, run, result_part] = read.events[0].content.parts
+    assert (
+        text.text == run.executable_code.code == result_part.code_execution_result.output == spelled
+    )
     assert response_part.function_response.response == {"said": spelled}
     assert read.events[0].output == [spelled]
 

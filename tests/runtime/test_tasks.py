@@ -218,9 +218,9 @@ async def test_agents_at_the_same_time_have_tasks_of_their_own(yes):
     middle = story(await conversation.say("Rome"))
     end = story(await conversation.say("Oslo"))
 
-    done = [line for line in middle + end if line[1].startswith("Planned")]
-    assert {author for author, _ in done} == {"first", "second"}
-    assert [text for _, text in done] == ["Planned: Rome it is", "Planned: Oslo it is"]
+    plans = [line for line in middle + end if line[1].startswith("Planned")]
+    assert {author for author, _ in plans} == {"first", "second"}
+    assert [text for _, text in plans] == ["Planned: Rome it is", "Planned: Oslo it is"]
     assert "after" not in [author for author, *_ in middle]
     assert end[-1] == ("after", "After.")
 
@@ -249,12 +249,12 @@ async def test_wherever_a_run_is_broken_off_it_comes_to_the_same_end(run, count)
     conversation = resumable(chief(planner()))
     if run:
         await conversation.say("Plan!")
-    broken = await leave(conversation, ["Plan!", "Rome"][run], count)
+    first_events = await leave(conversation, ["Plan!", "Rome"][run], count)
 
-    await leave(conversation, None, 0, invocation_id=broken[0].invocation_id)
+    await leave(conversation, None, 0, invocation_id=first_events[0].invocation_id)
     if not run:
         await conversation.say("Rome")
-    assert await leave(conversation, None, 0, invocation_id=broken[0].invocation_id) == []
+    assert await leave(conversation, None, 0, invocation_id=first_events[0].invocation_id) == []
 
     events = (await conversation.session()).events
     assert [line for line in story(events) if line[0] != "user"] == [

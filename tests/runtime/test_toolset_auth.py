@@ -38,7 +38,7 @@ def url():
 
 
 def service(url: str, **kwargs) -> OpenAPIToolset:
-    described = {
+    spec = {
         "openapi": "3.0.3",
         "info": {"title": "Pages", "version": "1"},
         "servers": [{"url": url}],
@@ -51,7 +51,7 @@ def service(url: str, **kwargs) -> OpenAPIToolset:
             }
         },
     }
-    return OpenAPIToolset(spec_dict=described, allow_private_network_access=True, **kwargs)
+    return OpenAPIToolset(spec_dict=spec, allow_private_network_access=True, **kwargs)
 
 
 async def test_an_openapi_service_gets_the_users_token(url):
@@ -153,14 +153,14 @@ class Guarded(BaseToolset):
     def __init__(self, config: AuthConfig) -> None:
         super().__init__()
         self.config = config
-        self.seen: list[str | None] = []
+        self.tokens: list[str | None] = []
 
     def get_auth_config(self) -> AuthConfig:
         return self.config
 
     async def get_tools(self, readonly_context=None):
         credential = readonly_context.get_credential(self.config.credential_key)
-        self.seen.append(credential.oauth2.access_token if credential else None)
+        self.tokens.append(credential.oauth2.access_token if credential else None)
 
         def read(page: str) -> str:
             return f"page {page}"
@@ -174,17 +174,17 @@ async def test_a_toolset_is_listed_when_its_credential_is_there(url):
     [event] = await run(runner)
     [request] = requests([event])
     assert request.args["functionCallId"] == "_adk_toolset_auth_Guarded"
-    assert tools.seen == []
+    assert tools.tokens == []
     later = await answer(runner, (request, login(request)))
     assert responses(later) == [("read", {"result": "page 1"})]
-    assert set(tools.seen) == {given_by(url, "app")[-1]["token"]}
+    assert set(tools.tokens) == {given_by(url, "app")[-1]["token"]}
     assert responses(await run(runner)) == [("read", {"result": "page 1"})]
 
 
 async def test_a_toolset_whose_config_does_not_tell_enough_is_used_without(url, caplog):
     tools = Guarded(AuthConfig(auth_scheme=code_flow(url)))
     await run(runner_with(tools))
-    assert tools.seen == [None]
+    assert tools.tokens == [None]
     assert "Guarded is used without a credential" in caplog.text
 
 
@@ -205,7 +205,7 @@ def mcp_toolset(address: str, **kwargs):
 HEADER = Call("header", name="authorization")
 
 
-def sent(events) -> list[str]:
+def texts_of(events) -> list[str]:
     return [response["content"][0]["text"] for _, response in responses(events)]
 
 
@@ -214,8 +214,8 @@ async def test_an_mcp_server_gets_the_users_token(url, mcp_url):
     async with runner_with(tools, HEADER, service=InMemoryCredentialService()) as runner:
         request = await ask(runner)
         later = await answer(runner, (request, login(request)))
-        assert sent(later) == [f"Bearer {given_by(url, 'app')[-1]['token']}"]
-        assert sent(await run(runner)) == sent(later)
+        assert texts_of(later) == [f"Bearer {given_by(url, 'app')[-1]['token']}"]
+        assert texts_of(await run(runner)) == texts_of(later)
 
 
 async def test_an_mcp_server_gets_the_clients_token_whatever_other_headers_say(url, mcp_url):
@@ -227,7 +227,7 @@ async def test_an_mcp_server_gets_the_clients_token_whatever_other_headers_say(u
     )
     async with runner_with(tools, HEADER) as runner:
         events = await run(runner)
-    assert sent(events) == [f"Bearer {given_by(url, 'app')[-1]['token']}"]
+    assert texts_of(events) == [f"Bearer {given_by(url, 'app')[-1]['token']}"]
 
 
 def test_an_mcp_server_takes_keys_in_headers_only(mcp_url):

@@ -110,8 +110,8 @@ async def test_the_model_learns_which_agents_there_are():
         "Name: billing\nDescription: Answers questions about" in request.config.system_instruction
     )
     [declaration] = request.config.tools[0].function_declarations
-    allowed = declaration.parameters_json_schema["properties"]["agent_name"]["enum"]
-    assert allowed == ["billing", "sales"]
+    agent_names = declaration.parameters_json_schema["properties"]["agent_name"]["enum"]
+    assert agent_names == ["billing", "sales"]
 
 
 @pytest.mark.parametrize(
@@ -347,8 +347,8 @@ async def test_code_that_is_handed_the_turn_once_more_runs_once_more(yes):
         """Order."""
 
     def ask(callback_context, llm_request):
-        heard = [part.text for content in llm_request.contents for part in content.parts]
-        if heard[-1] and "To desk." in heard[-1]:
+        texts = [part.text for content in llm_request.contents for part in content.parts]
+        if texts[-1] and "To desk." in texts[-1]:
             call = types.FunctionCall(name="order", args={})
             return LlmResponse(content=types.ModelContent(types.Part(function_call=call)))
         return None
@@ -362,8 +362,8 @@ async def test_code_that_is_handed_the_turn_once_more_runs_once_more(yes):
 
     events = await conversation.say(answer)
 
-    spoken = [(event.author, said(event)) for event in events if said(event)]
-    assert spoken == [("router", "To helper."), ("helper", "Here I am.")]
+    lines = [(event.author, said(event)) for event in events if said(event)]
+    assert lines == [("router", "To helper."), ("helper", "Here I am.")]
 
 
 async def test_a_resumed_run_goes_on_with_whom_a_callback_handed_over_to():

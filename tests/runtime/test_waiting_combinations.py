@@ -22,7 +22,7 @@ PAIRS = [pair for pair in product(KINDS, KINDS) if pair != ("experts", "tasks")]
 """An agent that answers once gives no tasks."""
 
 
-async def left(outer: str, inner: str, kind: str, how: str, *, resumable: bool) -> str:
+async def problem(outer: str, inner: str, kind: str, how: str, *, resumable: bool) -> str:
     """What is wrong in the end: what was done too often or not at all; empty if all is well."""
     due: Counter[str] = Counter()
     play = Play(tree(outer, inner, kind, due), resumable=resumable)
@@ -49,5 +49,5 @@ async def left(outer: str, inner: str, kind: str, how: str, *, resumable: bool) 
 @pytest.mark.parametrize(("outer", "inner"), PAIRS)
 async def test_all_is_done_once(outer, inner, how, resumable):
     kinds = REPEATED if how in AGAIN else QUESTIONS
-    wrong = [await left(outer, inner, kind, how, resumable=resumable) for kind in kinds]
+    wrong = [await problem(outer, inner, kind, how, resumable=resumable) for kind in kinds]
     assert not any(wrong), "\n".join(filter(None, wrong))

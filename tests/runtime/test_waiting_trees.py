@@ -163,15 +163,15 @@ RESUMABLE: dict[str, tuple[Callable[[AgentFactory], Any], list[list[str]]]] = {
 @pytest.mark.parametrize("name", TREES)
 async def test_everything_is_done_once(name, resumable):
     make, plan = TREES[name]
-    done = await played(make, plan, resumable=resumable)
-    assert done == Counter(dict.fromkeys(await _all(make), 1))
+    log = await played(make, plan, resumable=resumable)
+    assert log == Counter(dict.fromkeys(await _all(make), 1))
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
 async def test_everything_is_done_once_where_there_are_checkpoints(name):
     make, plan = RESUMABLE[name]
-    done = await played(make, plan, resumable=True)
-    assert done == Counter(dict.fromkeys(await _all(make), 1))
+    log = await played(make, plan, resumable=True)
+    assert log == Counter(dict.fromkeys(await _all(make), 1))
 
 
 async def test_each_round_of_a_loop_waits_anew():
@@ -180,8 +180,8 @@ async def test_each_round_of_a_loop_waits_anew():
         return LoopAgent(name="rounds", max_iterations=2, sub_agents=agents)
 
     for resumable in (True, False):
-        done = await played(make, [["consent_b0"], ["consent_b0"]], resumable=resumable)
-        assert set(done.values()) == {2}
+        log = await played(make, [["consent_b0"], ["consent_b0"]], resumable=resumable)
+        assert set(log.values()) == {2}
 
 
 async def test_a_later_call_of_a_tool_runs_its_node_anew():
@@ -208,8 +208,8 @@ async def test_a_later_call_of_a_tool_runs_its_node_anew():
         model = Twice(model="caller", calls=[], log=factory.log, me="root")
         return LlmAgent(name="root", model=model, tools=[book_trip])
 
-    done = await played(make, [["consent_inner0"], ["consent_inner0"]], resumable=True)
-    assert done == {"consent_inner0": 2, "inner is done": 2}
+    log = await played(make, [["consent_inner0"], ["consent_inner0"]], resumable=True)
+    assert log == {"consent_inner0": 2, "inner is done": 2}
     assert booked == ["inner is done"] * 2
 
 
@@ -238,8 +238,8 @@ async def test_an_answer_that_comes_once_more_does_nothing(within, kind, resumab
 
     alone = isinstance(make(AgentFactory()), LlmAgent)
     again = [f"{kind}_a0"] if alone else [f"{kind}_a0", "consent_b0"]
-    done = await played(make, [[f"{kind}_a0"], again], resumable=resumable)
-    assert done == Counter(dict.fromkeys(await _all(make), 1))
+    log = await played(make, [[f"{kind}_a0"], again], resumable=resumable)
+    assert log == Counter(dict.fromkeys(await _all(make), 1))
 
 
 class Payer(BaseLlm):
@@ -281,7 +281,9 @@ class Booker(BaseLlm):
     async def generate_content_async(self, llm_request, stream=False):
         parts = llm_request.contents[-1].parts
         results = [part.function_response.response["result"] for part in parts if not part.text]
-        function_calls = [types.FunctionCall(name="book", args={"trip": trip}) for trip in ("Rome", "Paris")]
+        function_calls = [
+            types.FunctionCall(name="book", args={"trip": trip}) for trip in ("Rome", "Paris")
+        ]
         calls = [types.Part(function_call=call) for call in function_calls]
         if results:
             self.log["/".join(results)] += 1
@@ -321,8 +323,8 @@ def booking(factory: AgentFactory, agent: LlmAgent, **fields: Any) -> LlmAgent:
 async def test_two_runs_of_an_agent_at_a_time_have_each_their_own_answer(plan, make, resumable):
     """The user agrees to what each of them is to pay."""
     messages = [re.findall(r"pay \w+", names) for names in plan]
-    done = await played(make, messages, resumable=resumable)
-    assert done == {"paid Rome": 1, "paid Paris": 1, "paid/paid": 1}
+    log = await played(make, messages, resumable=resumable)
+    assert log == {"paid Rome": 1, "paid Paris": 1, "paid/paid": 1}
 
 
 async def test_a_consent_counts_for_its_own_call_alone():
@@ -374,12 +376,12 @@ async def test_an_answer_may_be_corrected_that_could_not_be_understood():
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
 async def test_an_answer_that_comes_once_more_sees_a_broken_off_invocation_through(resumable):
     """Where there are checkpoints: after a crash a client may send its message again."""
-    broken = [True]
+    failures = [True]
 
     def make(factory):
         def work() -> str:
-            if broken:
-                raise RuntimeError(broken.pop())
+            if failures:
+                raise RuntimeError(failures.pop())
             factory.log["work"] += 1
             return "done"
 
@@ -396,5 +398,5 @@ async def test_an_answer_that_comes_once_more_sees_a_broken_off_invocation_throu
         await play.answer("consent_a0")
     await play.repeat()
     await play.repeat()
-    expected = {"consent_a0": 1, "a is done": 1}
-    assert play.factory.log == (expected | {"work": 1, "b is done": 1} if resumable else expected)
+    first_log = {"consent_a0": 1, "a is done": 1}
+    assert play.factory.log == (first_log | {"work": 1, "b is done": 1} if resumable else first_log)

@@ -36,7 +36,7 @@ def reply(question, result):
     return types.Content(role="user", parts=[types.Part(function_response=response)])
 
 
-async def opened(*edges, **fields):
+async def new_runner(*edges, **fields):
     """A runner of a workflow with these edges, and its session."""
     runner = InMemoryRunner(Workflow(name="wf", edges=list(edges), **fields), app_name="app")
     await runner.session_service.create_session(app_name="app", **WHO)
@@ -47,12 +47,12 @@ async def say(runner, words="go"):
     return [event async for event in runner.run_async(**WHO, new_message=text(words))]
 
 
-async def stored(runner):
+async def stored_events(runner):
     session = await runner.session_service.get_session(app_name="app", **WHO)
     return session.events
 
 
-def given(events):
+def outputs_of(events):
     return {event.node_info.name: event.output for event in events if event.output is not None}
 
 
@@ -65,9 +65,9 @@ async def test_plain_functions_side_by_side_run_at_the_same_time():
     def two():
         return meeting.wait(SECONDS) is not None
 
-    runner = await opened((START, (one, two), JoinNode(name="both")))
+    runner = await new_runner((START, (one, two), JoinNode(name="both")))
 
-    assert given(await say(runner))["both"] == {"one": True, "two": True}
+    assert outputs_of(await say(runner))["both"] == {"one": True, "two": True}
 
 
 async def test_a_plain_function_does_not_hold_up_the_loop():
@@ -82,9 +82,13 @@ async def test_a_plain_function_does_not_hold_up_the_loop():
     async def releases():
         released.set()
 
-    runner = await opened((START, (blocks, generates, releases), JoinNode(name="all")))
+    runner = await new_runner((START, (blocks, generates, releases), JoinNode(name="all")))
 
-    assert given(await say(runner))["all"] == {"blocks": True, "generates": True, "releases": None}
+    assert outputs_of(await say(runner))["all"] == {
+        "blocks": True,
+        "generates": True,
+        "releases": None,
+    }
 
 
 async def test_a_plain_generator_that_takes_too_long_is_told_as_late():
@@ -93,7 +97,7 @@ async def test_a_plain_generator_that_takes_too_long_is_told_as_late():
     def generates():
         yield released.wait(SECONDS)
 
-    runner = await opened((START, node(generates, timeout=0.05)))
+    runner = await new_runner((START, node(generates, timeout=0.05)))
 
     with pytest.raises(NodeTimeoutError, match="did not end"):
         await say(runner)
@@ -108,23 +112,23 @@ class Speechless(Exception):
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         (Speechless(), "(its message cannot be told: LookupError)"),
         (ExceptionGroup("two", [ValueError("one"), KeyError("other")]), "ValueError: one"),
     ],
 )
-async def test_the_history_tells_of_any_exception_that_a_node_raises(error, told):
+async def test_the_history_tells_of_any_exception_that_a_node_raises(error, message):
     def fails():
         raise error
 
-    runner = await opened((START, fails))
+    runner = await new_runner((START, fails))
 
     with pytest.raises(type(error)):
         await say(runner)
-    [event] = [event for event in await stored(runner) if event.error_code]
+    [event] = [event for event in await stored_events(runner) if event.error_code]
     assert event.error_code == type(error).__name__
-    assert told in event.error_message.splitlines()
+    assert message in event.error_message.splitlines()
     assert event.node_info.path == "wf@1/fails@1"
 
 
@@ -143,7 +147,7 @@ async def test_a_failure_stops_the_nodes_beside_it_before_it_is_raised():
         await begun.wait()
         raise ConnectionError("offline")
 
-    runner = await opened((START, (waits, fails)))
+    runner = await new_runner((START, (waits, fails)))
 
     with pytest.raises(ConnectionError):
         await say(runner)
@@ -160,7 +164,7 @@ async def test_leaving_a_run_stops_its_nodes():
         finally:
             stopped.append("waits")
 
-    runner = await opened((START, waits))
+    runner = await new_runner((START, waits))
     events = runner.run_async(**WHO, new_message=text("go"))
     await anext(events)
     await events.aclose()
@@ -203,11 +207,11 @@ async def test_a_node_goes_on_only_when_its_event_has_been_committed():
     async def writes(ctx):
         ctx.state["step"] = 1
         yield Event(message="One.")
-        counts.append(len(await stored(runner)))
+        counts.append(len(await stored_events(runner)))
         yield Event(message="Two.")
-        counts.append(len(await stored(runner)))
+        counts.append(len(await stored_events(runner)))
 
-    runner = await opened((START, writes))
+    runner = await new_runner((START, writes))
     await say(runner)
 
     assert counts == [2, 3]
@@ -220,7 +224,7 @@ async def test_an_attempt_that_takes_too_long_is_stopped_and_tried_again():
         return "in time"
 
     retry = RetryConfig(initial_delay=0, max_attempts=100, exceptions=[NodeTimeoutError])
-    runner = await opened((START, node(slow, timeout=0.01, retry_config=retry)))
+    runner = await new_runner((START, node(slow, timeout=0.01, retry_config=retry)))
     error, *others, answer = await say(runner)
 
     # On a busy machine a second attempt may take too long as well.
@@ -239,10 +243,10 @@ async def test_an_error_tells_the_node_and_what_the_exception_says_but_no_file(e
         raise error
 
     retry = RetryConfig(initial_delay=0, max_attempts=2)
-    runner = await opened((START, node(fails, retry_config=retry)))
+    runner = await new_runner((START, node(fails, retry_config=retry)))
     with pytest.raises(type(error)):
         await say(runner)
-    [_, *failures] = await stored(runner)
+    [_, *failures] = await stored_events(runner)
 
     assert [each.error_message for each in failures] == [str(error)] * 2
     assert {(each.author, each.node_info.path) for each in failures} == {("wf", "wf@1/fails@1")}
@@ -254,15 +258,15 @@ async def test_an_error_below_a_node_is_told_once_and_raised_as_it_is():
         raise ConnectionError("offline")
 
     async def parent(ctx):
-        with pytest.raises(DynamicNodeFailError) as caught:
+        with pytest.raises(DynamicNodeFailError) as error:
             await ctx.run_node(fails)
-        raise caught.value
+        raise error.value
 
-    runner = await opened((START, node(parent, rerun_on_resume=True)))
+    runner = await new_runner((START, node(parent, rerun_on_resume=True)))
     with pytest.raises(ConnectionError, match="offline"):
         await say(runner)
 
-    paths = [event.node_info.path for event in await stored(runner) if event.error_code]
+    paths = [event.node_info.path for event in await stored_events(runner) if event.error_code]
     assert paths == ["wf@1/parent@1/fails@1"]
 
 
@@ -270,7 +274,7 @@ async def test_a_missing_value_says_who_needs_it_and_what_to_do():
     def greet(city: str):
         return city
 
-    runner = await opened((START, greet))
+    runner = await new_runner((START, greet))
     place = rf"{re.escape(__file__)}:{greet.__code__.co_firstlineno}"
 
     with pytest.raises(WorkflowDataError, match=rf"'greet' \({place}\).*no 'city'.*write state"):
@@ -329,7 +333,7 @@ async def test_a_value_that_json_cannot_hold_loses_no_event():
     def takes(node_input):
         return str(node_input["odd"])
 
-    runner = await opened((START, gives, takes))
+    runner = await new_runner((START, gives, takes))
     events = await say(runner)
 
     assert '"output":{"odd":"<odd>"}' in events[0].model_dump_json()
@@ -338,24 +342,24 @@ async def test_a_value_that_json_cannot_hold_loses_no_event():
 
 async def test_a_run_that_a_node_does_not_wait_for_comes_to_its_end():
     released = asyncio.Event()
-    begun = []
+    tasks = []
 
     async def late():
         await released.wait()
         return "late"
 
     async def parent(ctx):
-        begun.append(asyncio.create_task(ctx.run_node(late)))
+        tasks.append(asyncio.create_task(ctx.run_node(late)))
         return "done"
 
-    runner = await opened((START, node(parent, rerun_on_resume=True)))
+    runner = await new_runner((START, node(parent, rerun_on_resume=True)))
     outputs = []
     async for event in runner.run_async(**WHO, new_message=text("go")):
         outputs.append(event.output)
         released.set()
 
     assert outputs == ["done", "late"]
-    assert await begun[0] == "late"
+    assert await tasks[0] == "late"
 
 
 async def test_what_is_for_nodes_says_so_elsewhere():
@@ -372,7 +376,7 @@ async def test_an_answer_that_does_not_fit_can_be_given_again():
     async def ask():
         yield RequestInput(interrupt_id="n", message="How many?", response_schema=int)
 
-    runner = await opened((START, ask))
+    runner = await new_runner((START, ask))
     [event] = await say(runner)
     [question] = event.get_function_calls()
 
@@ -403,7 +407,7 @@ async def test_another_process_goes_on_with_the_answer_from_the_events_alone(tmp
 
     events = [e async for e in after.run_async(**WHO, new_message=reply(question, "yes"))]
 
-    assert given(events) == {"tell": "yes after 1"}
+    assert outputs_of(events) == {"tell": "yes after 1"}
     await after.close()
 
 
@@ -423,7 +427,7 @@ async def test_the_toolsets_of_agents_in_a_graph_are_closed_with_the_runner():
     tools = Tools()
     agent = LlmAgent(name="agent", tools=[tools], model=ScriptedLlm(rules=[Rule(then=Say("Hi."))]))
     inner = Workflow(name="inner", edges=[(START, node(agent, parallel_worker=True))])
-    runner = await opened((START, inner))
+    runner = await new_runner((START, inner))
     await say(runner)
     await runner.close()
 
@@ -434,13 +438,13 @@ async def test_the_agent_name_of_a_node_is_that_of_the_root():
     def who(ctx):
         return [ctx.agent_name, ctx.node.name, ctx.node_path, ctx.run_id, ctx.attempt_count]
 
-    runner = await opened((START, who))
+    runner = await new_runner((START, who))
 
-    assert given(await say(runner))["who"] == ["wf", "who", "wf@1/who@1", "1", 1]
+    assert outputs_of(await say(runner))["who"] == ["wf", "who", "wf@1/who@1", "1", 1]
 
 
-@pytest.mark.parametrize("stored", [False, True])
-async def test_an_iterator_reaches_the_next_node_and_the_session(stored, tmp_path):
+@pytest.mark.parametrize("is_stored", [False, True])
+async def test_an_iterator_reaches_the_next_node_and_the_session(is_stored, tmp_path):
     async def numbers(ctx):
         return map(str, [1, 2])
 
@@ -452,7 +456,7 @@ async def test_an_iterator_reaches_the_next_node_and_the_session(stored, tmp_pat
 
     workflow = Workflow(name="w", edges=[(START, numbers, rows, count)])
     runner = InMemoryRunner(node=workflow, app_name="app")
-    if stored:
+    if is_stored:
         runner.session_service = SqliteSessionService(str(tmp_path / "sessions.db"))
     session = await runner.session_service.create_session(app_name="app", user_id="u")
     where = {"user_id": "u", "session_id": session.id}
@@ -489,17 +493,17 @@ async def _answers():
     ],
 )
 async def test_the_last_event_of_a_workflow_is_what_its_last_node_has_said(nodes, below):
-    runner = await opened((START, Workflow(name="inner", edges=[nodes])) if below else nodes)
+    runner = await new_runner((START, Workflow(name="inner", edges=[nodes])) if below else nodes)
     events = await say(runner)
     assert events[-1].content.parts[0].text == "The answer."
     assert all(event.content for event in events)
 
 
 async def test_a_node_that_gave_nothing_is_not_run_again_when_another_was_broken_off():
-    sent, broken = [], asyncio.Event()
+    letters, broken = [], asyncio.Event()
 
     async def sends():
-        sent.append("letter")
+        letters.append("letter")
 
     async def works():
         broken.set()
@@ -508,15 +512,15 @@ async def test_a_node_that_gave_nothing_is_not_run_again_when_another_was_broken
 
     broken_off: list[str] = []
     for edges in ([(START, (sends, works))], [(START, sends, works)]):
-        sent.clear(), broken.clear(), broken_off.clear()
-        runner = await opened(*edges)
+        letters.clear(), broken.clear(), broken_off.clear()
+        runner = await new_runner(*edges)
         run = asyncio.ensure_future(say(runner))
         await broken.wait()
         await asyncio.sleep(0.05)
         run.cancel()
         await asyncio.gather(run, return_exceptions=True)
         broken_off.append("once")
-        invocation = (await stored(runner))[0].invocation_id
+        invocation = (await stored_events(runner))[0].invocation_id
         async for _ in runner.run_async(**WHO, invocation_id=invocation):
             pass
-        assert sent == ["letter"]
+        assert letters == ["letter"]

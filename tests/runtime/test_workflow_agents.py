@@ -328,8 +328,8 @@ async def test_parallel_agents_that_ended_are_not_run_again():
     with pytest.raises(RuntimeError, match="crash"):
         await run(runner)
     invocation = (await stored(runner)).events[0].invocation_id
-    ended = [e.author for e in (await stored(runner)).events if e.actions.end_of_agent]
+    finished_names = [e.author for e in (await stored(runner)).events if e.actions.end_of_agent]
     events = await run(runner, None, invocation_id=invocation)
-    assert ran[2:] == [name for name in ("a", "b") if name not in ended]
+    assert ran[2:] == [name for name in ("a", "b") if name not in finished_names]
     assert events[-1].author == "par"
     assert events[-1].actions.end_of_agent

@@ -80,8 +80,8 @@ async def test_a_node_runs_nodes():
 
 async def test_a_model_calls_a_workflow():
     agent = defined(TRIP)["root_agent"]
-    planned = Rule(after="trip", then=Say("That is {result.price}."))
-    agent.model = ScriptedLlm(rules=[planned, Rule(then=Call("trip", request="Rome"))])
+    rule = Rule(after="trip", then=Say("That is {result.price}."))
+    agent.model = ScriptedLlm(rules=[rule, Rule(then=Call("trip", request="Rome"))])
 
     *_, last = await InMemoryRunner(agent).run_debug("A trip to Rome", quiet=True)
 
