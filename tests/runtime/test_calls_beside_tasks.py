@@ -62,7 +62,7 @@ class Team:
             root = SequentialAgent(name="steps", sub_agents=[root, tail])
         return resumable(root, yes=checkpoints)
 
-    def responses(self) -> dict[str, object]:
+    def results(self) -> dict[str, object]:
         """What the model of the root knew of its calls in the end."""
         parts = [part for each in self.root.model.requests[-1].contents for part in each.parts]
         responses = [part.function_response for part in parts if part.function_response]

@@ -83,10 +83,8 @@ def _silent_fields(owner: ast.ClassDef) -> Iterator[ast.AnnAssign]:
     for node, following in zip(owner.body, [*owner.body[1:], None], strict=True):
         if not isinstance(node, ast.AnnAssign) or "ClassVar" in ast.unparse(node.annotation):
             continue
-        has_docstring = isinstance(following, ast.Expr) and isinstance(
-            following.value, ast.Constant
-        )
-        if not ast.unparse(node.target).startswith("_") and not has_docstring:
+        has_docs = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        if not ast.unparse(node.target).startswith("_") and not has_docs:
             yield node
 
 

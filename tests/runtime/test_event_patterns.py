@@ -37,7 +37,7 @@ def wire(event):
     return event.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-async def stored_events(conversation):
+async def history(conversation):
     return (await conversation.session()).events
 
 
@@ -45,7 +45,7 @@ async def test_user_input():
     conversation = Conversation(booking())
     await conversation.say("Book a flight to London")
 
-    user = wire((await stored_events(conversation))[0])
+    user = wire((await history(conversation))[0])
 
     assert user["author"] == "user"
     assert user["content"] == {"role": "user", "parts": [{"text": "Book a flight to London"}]}
@@ -59,10 +59,7 @@ async def test_one_invocation_id_stands_on_all_events_of_a_run():
 
     first, second = (
         {event.invocation_id for event in events}
-        for events in (
-            (await stored_events(conversation))[:4],
-            (await stored_events(conversation))[4:],
-        )
+        for events in ((await history(conversation))[:4], (await history(conversation))[4:])
     )
     assert len(first) == len(second) == 1
     assert first != second
@@ -80,11 +77,7 @@ async def test_a_tool_call_its_result_and_the_final_text():
     assert result.content.role == "user"
     assert (response.name, response.response) == ("find_airports", {"result": ["LHR", "LGW"]})
     assert said(final) == "From where?"
-    assert [event.is_final_response() for event in (call_event, result, final)] == [
-        False,
-        False,
-        True,
-    ]
+    assert [e.is_final_response() for e in (call_event, result, final)] == [False, False, True]
 
 
 async def test_the_id_of_a_call_ties_the_call_the_tool_and_the_result_together():
@@ -118,7 +111,7 @@ async def test_streamed_text():
     assert not any(event.is_final_response() for event in fragments)
     assert whole.is_final_response()
     assert {event.id for event in fragments} == {whole.id}
-    assert [event.id for event in await stored_events(conversation)][1:] == [whole.id]
+    assert [event.id for event in await history(conversation)][1:] == [whole.id]
 
 
 async def test_state_and_artifact_alone():
@@ -173,7 +166,7 @@ async def test_the_scopes_of_state_by_prefix(tmp_path):
     await conversation.say("Note it")
 
     assert (await conversation.session()).state == {"mine": 1, "user:mine": 1, "app:mine": 1}
-    [result] = [e for e in await stored_events(conversation) if e.get_function_responses()]
+    [result] = [e for e in await history(conversation) if e.get_function_responses()]
     assert "temp:mine" not in result.actions.state_delta
     others = await service.create_session(app_name="app", user_id="user")
     assert others.state == {"user:mine": 1, "app:mine": 1}

@@ -360,8 +360,8 @@ async def test_options_of_the_client_leave_the_models_own_alone(server, kind):
     [answer] = await ask(gemini)
 
     assert texts(answer) == [("ok", None)]
-    versions = [(got.path.split("/")[1], got.headers["x-team"]) for got in server.received]
-    assert versions == [("v1alpha", "a")] * 2
+    requests = [(got.path.split("/")[1], got.headers["x-team"]) for got in server.received]
+    assert requests == [("v1alpha", "a")] * 2
     await gemini.api_client.aio.aclose()
 
 

@@ -389,23 +389,23 @@ class Holding(list):
 
 def test_what_was_made_of_many_small_sessions_is_kept():
     latest = LatestSessions()
-    outlines = [latest.of(_session(n), "x", Holding) for n in range(60)]
-    assert all(latest.of(_session(n), "x", Holding) is outlines[n] for n in range(60))
-    assert latest.of(_session(0), "y", Holding) is not outlines[0]
+    holdings = [latest.of(_session(n), "x", Holding) for n in range(60)]
+    assert all(latest.of(_session(n), "x", Holding) is holdings[n] for n in range(60))
+    assert latest.of(_session(0), "y", Holding) is not holdings[0]
 
 
 def test_of_large_ones_only_the_latest_are():
     latest = LatestSessions()
     for number in [*range(4)] * 2:  # what it holds is found out when it is asked for again
-        outline_state = latest.of(_session(number), "x", Holding)
-        if not outline_state:
-            outline_state.extend(range(40_000))
+        holding = latest.of(_session(number), "x", Holding)
+        if not holding:
+            holding.extend(range(40_000))
     is_cached = [bool(latest.of(_session(number), "x", Holding)) for number in (3, 2, 0)]
     assert is_cached == [True, True, False]
 
 
 def test_one_is_kept_however_large_it_is():
     latest = LatestSessions()
-    largest = latest.of(_session(1), "x", Holding)
-    largest.extend(range(1_000_000))
-    assert latest.of(_session(1), "x", Holding) is largest
+    large = latest.of(_session(1), "x", Holding)
+    large.extend(range(1_000_000))
+    assert latest.of(_session(1), "x", Holding) is large

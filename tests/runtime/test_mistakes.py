@@ -64,9 +64,9 @@ def app(tmp_path, monkeypatch):
         folder.mkdir()
         (folder / "agent.py").write_text(HEAD + body)
         try:
-            loaded = load(tmp_path, folder.name)
+            target = load(tmp_path, folder.name)
             assert runs, "the import should have failed"
-            await _run(loaded)
+            await _run(target)
         except Exception as error:  # noqa: BLE001  whatever it is, it has to be told
             report = agent_error(error, tmp_path)
             own = report.file and not report.file.startswith("/")
@@ -80,10 +80,10 @@ def app(tmp_path, monkeypatch):
     return run_app
 
 
-async def _run(root):
-    conversation = Conversation(root.root_agent if isinstance(root, App) else root)
-    if isinstance(root, App):
-        conversation.runner = InMemoryRunner(app=root)
+async def _run(target):
+    conversation = Conversation(target.root_agent if isinstance(target, App) else target)
+    if isinstance(target, App):
+        conversation.runner = InMemoryRunner(app=target)
     await conversation.say("go")
 
 

@@ -83,18 +83,18 @@ DOES: dict[str, Callable[..., Any]] = {
 }
 
 
-def apply(contents: list[types.Content], step: tuple[Any, ...], samples: dict[str, Any]) -> Any:
+def apply(contents: list[types.Content], step: tuple[Any, ...], pool: dict[str, Any]) -> Any:
     """Do a step; what comes of it, as texts."""
     what, *arguments = step
-    names = [samples[g] if isinstance(g, str) else g for g in arguments]
+    names = [pool[g] if isinstance(g, str) else g for g in arguments]
     return DOES[what](
-        contents, *([samples[n] for n in g] if isinstance(g, list) else g for g in names)
+        contents, *([pool[n] for n in g] if isinstance(g, list) else g for g in names)
     )
 
 
-def outcome(contents: list[types.Content], step: tuple[Any, ...], samples: dict[str, Any]) -> Any:
+def outcome(contents: list[types.Content], step: tuple[Any, ...], pool: dict[str, Any]) -> Any:
     try:
-        return apply(contents, step, samples)
+        return apply(contents, step, pool)
     except (IndexError, ValueError) as error:
         return type(error)
 
@@ -103,16 +103,14 @@ def outcome(contents: list[types.Content], step: tuple[Any, ...], samples: dict[
 @settings(max_examples=rounds(100, 300))
 def test_it_is_a_list_like_others(size, steps):
     others = [user_content(str(number)) for number in range(size)]
-    samples = {name: user_content(name) for name in "xyz"}
+    pool = {name: user_content(name) for name in "xyz"}
     plain, own = list(others), OwnContents(others)
     for step in steps:
-        assert outcome(own, step, samples) == outcome(plain, step, samples), step
+        assert outcome(own, step, pool) == outcome(plain, step, pool), step
         assert texts(own) == texts(plain)
     for number, content in enumerate(own):
         assert content is own[number], "it is copied once"
-        assert content not in samples.values() or content is samples[content.parts[0].text], (
-            "put in"
-        )
+        assert content not in pool.values() or content is pool[content.parts[0].text], "put in"
         content.parts.append(types.Part(text="mine"))
     assert texts(others) == [str(number) for number in range(size)]
     assert all(len(content.parts) == 1 for content in others)
