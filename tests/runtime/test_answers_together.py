@@ -61,11 +61,11 @@ class Office:
 
 @pytest.mark.parametrize("yes", [True, False], ids=["resumable", "not resumable"])
 @pytest.mark.parametrize("needs", ["consent", "a result"])
-@pytest.mark.parametrize("made", [Office.parallel, Office.experts, Office.ways])
+@pytest.mark.parametrize("make", [Office.parallel, Office.experts, Office.ways])
 @pytest.mark.parametrize("order", [1, -1], ids=["in order", "the other way round"])
-async def test_each_of_them_gets_its_answer_and_no_tool_is_run_twice(made, needs, yes, order):
+async def test_each_of_them_gets_its_answer_and_no_tool_is_run_twice(make, needs, yes, order):
     office = Office(needs)
-    conversation = resumable(made(office), yes=yes)
+    conversation = resumable(make(office), yes=yes)
     replies = office.answers(await conversation.say("go"))
     assert len(replies) == 2
 

@@ -52,7 +52,7 @@ class Talk:
         events = await self.runner.run_debug(
             "Well?", run_config=RunConfig(streaming_mode=mode), quiet=True
         )
-        self.told = events[-1].cache_metadata
+        self.metadata = events[-1].cache_metadata
         return [(got.path.rpartition("/")[2], got.body) for got in self.server.received]
 
 
@@ -74,7 +74,7 @@ async def talk(server):
 async def test_the_second_request_makes_a_cache_and_the_third_uses_it(talk, stream):
     [(_, first)] = await talk.say(ANSWER, stream=stream)
     assert "cachedContent" not in first
-    assert (talk.told.cache_name, talk.told.contents_count) == (None, 0)
+    assert (talk.metadata.cache_name, talk.metadata.contents_count) == (None, 0)
 
     [(path, cached), (_, second)] = await talk.say(cache("one"), ANSWER, stream=stream)
     assert (path, cached["ttl"], len(cached["contents"])) == ("cachedContents", "1800s", 2)
@@ -83,11 +83,11 @@ async def test_the_second_request_makes_a_cache_and_the_third_uses_it(talk, stre
     assert second["cachedContent"] == "cachedContents/one"
     assert [each["parts"] for each in second["contents"]] == [[{"text": "Well?"}]]
     assert not {"systemInstruction", "tools", "toolConfig"} & second.keys()
-    assert (talk.told.invocations_used, talk.told.contents_count) == (1, 2)
+    assert (talk.metadata.invocations_used, talk.metadata.contents_count) == (1, 2)
 
     [(_, third)] = await talk.say(ANSWER, stream=stream)
     assert (third["cachedContent"], len(third["contents"])) == ("cachedContents/one", 3)
-    assert (talk.told.cache_name, talk.told.invocations_used) == ("cachedContents/one", 2)
+    assert (talk.metadata.cache_name, talk.metadata.invocations_used) == ("cachedContents/one", 2)
 
 
 async def test_calls_of_one_invocation_use_the_cache_once(talk):
@@ -98,7 +98,7 @@ async def test_calls_of_one_invocation_use_the_cache_once(talk):
 
     assert [len(body["contents"]) for body in (first, second)] == [1, 3]
     assert second["cachedContent"] == "cachedContents/one"
-    assert talk.told.invocations_used == 1
+    assert talk.metadata.invocations_used == 1
 
 
 async def test_what_begins_in_another_way_is_sent_whole_and_its_cache_deleted(talk):
@@ -109,7 +109,7 @@ async def test_what_begins_in_another_way_is_sent_whole_and_its_cache_deleted(ta
     (path, _), (_, body) = await talk.say(ANSWER)
 
     assert (path, "cachedContent" in body, len(body["contents"])) == ("one", False, 5)
-    assert (talk.told.cache_name, talk.told.contents_count) == (None, 4)
+    assert (talk.metadata.cache_name, talk.metadata.contents_count) == (None, 4)
 
 
 async def test_a_cache_that_has_ended_is_made_anew_with_more_in_it(talk):
@@ -119,7 +119,7 @@ async def test_a_cache_that_has_ended_is_made_anew_with_more_in_it(talk):
     (path, _), (_, cached), (_, body) = await talk.say(cache("two"), ANSWER)
 
     assert (path, len(cached["contents"]), len(body["contents"])) == ("one", 4, 1)
-    assert (body["cachedContent"], talk.told.contents_count) == ("cachedContents/two", 4)
+    assert (body["cachedContent"], talk.metadata.contents_count) == ("cachedContents/two", 4)
 
 
 async def test_a_cache_is_renewed_after_so_many_invocations(server):
@@ -131,7 +131,7 @@ async def test_a_cache_is_renewed_after_so_many_invocations(server):
     paths = [path for path, _ in await talk.say(cache("two"), ANSWER)]
 
     assert paths == ["one", "cachedContents", "gemini-test:generateContent"]
-    assert talk.told.invocations_used == 1
+    assert talk.metadata.invocations_used == 1
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ async def test_what_is_too_small_is_not_kept(server, model, config):
     [(_, body)] = await talk.say(few)
 
     assert ("cachedContent" in body, len(body["contents"])) == (False, 3)
-    assert (talk.told.cache_name, talk.told.contents_count) == (None, 2)
+    assert (talk.metadata.cache_name, talk.metadata.contents_count) == (None, 2)
 
 
 async def test_without_a_cache_the_whole_request_is_sent(talk, caplog):
@@ -174,7 +174,7 @@ async def test_a_cache_that_gemini_has_lost_is_made_anew(talk, caplog, code, str
     assert first["cachedContent"] == "cachedContents/one"
     assert ("cachedContent" in body, len(body["contents"])) == (False, 5)
     assert "CachedContent not found" in caplog.text
-    assert talk.told.cache_name is None
+    assert talk.metadata.cache_name is None
 
     (path, _), (_, body) = await talk.say(cache("two"), ANSWER, stream=stream)
     assert (path, body["cachedContent"]) == ("cachedContents", "cachedContents/two")

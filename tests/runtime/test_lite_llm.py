@@ -166,15 +166,15 @@ async def test_thoughts_that_nobody_wants_are_left_out():
 
 
 @pytest.mark.parametrize(
-    "signed",
+    "signature",
     [
         {"provider_specific_fields": {"thought_signature": "c2ln"}},
         {"extra_content": {"google": {"thought_signature": "c2ln"}}},
         {"id": "1__thought__c2ln"},
     ],
 )
-async def test_gemini_gets_the_signature_of_its_call_back(signed):
-    call = SIGNED["tool_calls"][0] | signed
+async def test_gemini_gets_the_signature_of_its_call_back(signature):
+    call = SIGNED["tool_calls"][0] | signature
     _, message = await _two_turns(Listening({"content": None, "tool_calls": [call]}), GEMINI)
     [back] = message["tool_calls"]
     assert back["id"] == "1"
