@@ -166,7 +166,7 @@ WHOLE = {
 """Bodies that are one argument."""
 ALIASES = [
     (commands, "CommandName"),
-    (effects, "Said"),
+    (effects, "EffectChoice"),
     (engines, "ReplayEngine"),
     (guard, "Policy"),
     (kinds, "On"),

@@ -109,7 +109,7 @@ async def test_the_token_can_be_pasted_into_the_page() -> None:
         await expect(page.get_by_role("alert")).to_contain_text("isn't this server's access token")
         await page.get_by_label("access token").fill(TOKEN)
         await page.get_by_role("button", name="Sign in").click()
-        await expect(page).to_have_url(here(site))
+        await expect(page).to_have_url(here(site, "/data"))
 
 
 ATTACK = """
