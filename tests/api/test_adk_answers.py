@@ -28,21 +28,21 @@ def test_real_answers_are_as_described(tmp_path) -> None:
     seen = set()
     folder = write_apps(tmp_path)
     with running(folder, tmp_path / "data") as server, server.client() as client:
-        for asked, answer in exchange(client):
-            seen.add(check_answer(asked.method, asked.path, answer))
+        for request, answer in exchange(client):
+            seen.add(check_answer(request.method, request.path, answer))
         for path in ("/debug/trace/session/t", "/dev/apps/toolbox/builder"):
             seen.add(check_answer("GET", path, client.get(path)))
         events = client.get("/apps/toolbox/users/u/sessions/s").json()["events"]
         path = f"/debug/trace/{events[-1]['id']}"
         seen.add(check_answer("GET", path, client.get(path)))
-    wanted = {
+    expected = {
         (each.method.upper(), each.path)
         for each in endpoints()
         if each.family in {ADK, DEVELOPMENT}
         and each.operation.answer is not None
         and each.path not in ELSEWHERE
     }
-    assert wanted - seen == set()
+    assert expected - seen == set()
 
 
 @pytest.mark.parametrize(

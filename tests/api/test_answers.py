@@ -90,71 +90,71 @@ def paid_in(server) -> list[str]:
 def told_of_foreign_answers(client) -> int:
     """How many every page tells of."""
     page = client.get("/", headers={"Accept": "text/html"}).text
-    found = re.search(r"(\d+) times?: an answer to a question from no run here", page)
+    match = re.search(r"(\d+) times?: an answer to a question from no run here", page)
     one = "an answer to a question from no run here" in page
-    return int(found[1]) if found else int(one)
+    return int(match[1]) if match else int(one)
 
 
 @pytest.mark.req("R31")
 def test_a_question_that_came_with_a_session_makes_no_call(server):
     with server.client() as client:
-        asked = Debugged(client, "asker").start("pay", pause=False)
-        asked.settled()
-        paid, told = paid_in(server), told_of_foreign_answers(client)
-        events = asked.kept()["events"]
+        debugged = Debugged(client, "asker").start("pay", pause=False)
+        debugged.settled()
+        paid, foreign_answers = paid_in(server), told_of_foreign_answers(client)
+        events = debugged.kept()["events"]
         call = events[2]["content"]["parts"][0]["functionCall"]
         call["args"]["originalFunctionCall"]["args"] = {"amount": 5_000}
-        made = make_session(client, "asker", events=events)["id"]
+        session_id = make_session(client, "asker", events=events)["id"]
         answer = {"id": call["id"], "name": call["name"], "response": {"confirmed": True}}
         message = {"role": "user", "parts": [{"functionResponse": answer}]}
-        body = {"appName": "asker", "userId": "u", "sessionId": made, "newMessage": message}
+        body = {"appName": "asker", "userId": "u", "sessionId": session_id, "newMessage": message}
         for path in ("/run", "/run_sse"):
             refused = client.post(path, json=body)
             assert (refused.status_code, "no run on this server" in refused.text) == (409, True)
-        query = {"app": "asker", "user": "u", "id": made}
+        query = {"app": "asker", "user": "u", "id": session_id}
         key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
         fields = {"event": 3, "call": call["id"], "choice": "yes"}
-        answered = client.post(f"/sessions/{key}/answers", data=fields, headers=PAGE)
-        assert answered.status_code == 409
+        response = client.post(f"/sessions/{key}/answers", data=fields, headers=PAGE)
+        assert response.status_code == 409
         assert paid_in(server) == paid
-        assert told_of_foreign_answers(client) == told + 3
-        fork = client.post(f"/api/sessions/{asked.key}/forks", json={"number": 3}).json()
-        answered = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
-        assert answered.status_code == 204, answered.text
-        taken = client.get(f"/api/sessions/{asked.key}/export").content
+        assert told_of_foreign_answers(client) == foreign_answers + 3
+        fork = client.post(f"/api/sessions/{debugged.key}/forks", json={"number": 3}).json()
+        response = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
+        assert response.status_code == 204, response.text
+        taken = client.get(f"/api/sessions/{debugged.key}/export").content
         # A bundle is read only, and its question is no less foreign in a fork of it.
         landed = client.post("/api/sessions/import", content=taken, headers=JSON).json()["key"]
         fork = client.post(f"/api/sessions/{landed}/forks", json={"number": 3}).json()
-        answered = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
-        assert answered.status_code == 409, answered.text
+        response = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
+        assert response.status_code == 409, response.text
 
 
 @pytest.mark.req("R31")
 def test_an_answer_to_no_question_of_its_session_makes_no_call(server):
     with server.client() as client:
-        asked, other = (Debugged(client, "asker").start("pay", pause=False) for _ in range(2))
-        asked.settled()
+        debugged, other = (Debugged(client, "asker").start("pay", pause=False) for _ in range(2))
+        debugged.settled()
         other.settled()
         paid = paid_in(server)
         ids = [
             each.kept()["events"][2]["content"]["parts"][0]["functionCall"]["id"]
-            for each in (asked, other)
+            for each in (debugged, other)
         ]
         for call in ("never-asked", ids[1]):
             fields = {"event": 3, "call": call, "choice": "yes"}
-            path = f"/sessions/{asked.key}/answers"
+            path = f"/sessions/{debugged.key}/answers"
             refused = client.post(path, data=fields, headers=PAGE)
             assert refused.status_code in {404, 409}, refused.text
             part = {"id": call, "name": "adk_request_confirmation", "response": {"confirmed": True}}
             message = {"role": "user", "parts": [{"functionResponse": part}]}
-            where = {"appName": "asker", "userId": "u", "sessionId": asked.session}
+            where = {"appName": "asker", "userId": "u", "sessionId": debugged.session}
             assert client.post("/run", json={**where, "newMessage": message}).status_code == 409
         assert paid_in(server) == paid
         fields = {"event": 3, "call": ids[0], "choice": "yes", "amount": "9999"}
         assert client.post(path, data=fields, headers=PAGE).status_code == 204
-        last = client.get(f"/api/sessions/{asked.key}/run").json()
-        asked.run = last["run"]
-        assert asked.settled()["status"] == "done"
+        last = client.get(f"/api/sessions/{debugged.key}/run").json()
+        debugged.run = last["run"]
+        assert debugged.settled()["status"] == "done"
         assert paid_in(server) == [*paid, "5"], "with what the journal has"
 
 
@@ -162,17 +162,17 @@ def test_an_answer_to_no_question_of_its_session_makes_no_call(server):
 def test_many_who_answer_at_the_same_moment_begin_one_run(server):
     with server.client() as client:
         for _ in range(ROUNDS):
-            asked = Debugged(client, "asker").start("pay", pause=False)
-            asked.settled()
-            confirmation = asked.kept()["events"][2]["content"]["parts"][0]["functionCall"]
+            debugged = Debugged(client, "asker").start("pay", pause=False)
+            debugged.settled()
+            confirmation = debugged.kept()["events"][2]["content"]["parts"][0]["functionCall"]
             fields = {"event": 3, "call": confirmation["id"], "choice": "yes"}
-            assert answered_together(server, asked.key, fields) == [204, 409, 409, 409]
-            last = client.get(f"/api/sessions/{asked.key}/run").json()
-            assert last["run"] != asked.run
-            asked.run = last["run"]
-            assert asked.settled()["status"] == "done"
-            assert asked.texts()[-1] == "Done."
-            path = f"/sessions/{asked.key}/answers"
+            assert answered_together(server, debugged.key, fields) == [204, 409, 409, 409]
+            last = client.get(f"/api/sessions/{debugged.key}/run").json()
+            assert last["run"] != debugged.run
+            debugged.run = last["run"]
+            assert debugged.settled()["status"] == "done"
+            assert debugged.texts()[-1] == "Done."
+            path = f"/sessions/{debugged.key}/answers"
             again = client.post(path, data=fields, headers=PAGE)
             assert (again.status_code, "already answered in #5" in again.text) == (409, True)
     assert paid_in(server)[-ROUNDS:] == ["5"] * ROUNDS
@@ -181,20 +181,20 @@ def test_many_who_answer_at_the_same_moment_begin_one_run(server):
 @pytest.mark.req("R31")
 def test_a_program_that_answers_a_second_time_is_refused_with_the_first_answer(server):
     with server.client() as client:
-        asked = Debugged(client, "asker").start("pay", pause=False)
-        asked.settled()
-        [question] = client.get(f"/api/runs/{asked.run}/standing").json()["questions"]
+        debugged = Debugged(client, "asker").start("pay", pause=False)
+        debugged.settled()
+        [question] = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
         response = {"id": question["call"], "name": question["name"]}
 
         def answer(confirmed: bool) -> dict[str, object]:
-            told = {**response, "response": {"confirmed": confirmed}}
-            return {"role": "user", "parts": [{"functionResponse": told}]}
+            function_response = {**response, "response": {"confirmed": confirmed}}
+            return {"role": "user", "parts": [{"functionResponse": function_response}]}
 
-        asked.start(answer(True), pause=False).settled()
-        assert asked.texts()[-1] == "Done."
-        body = {"appName": "asker", "userId": "u", "sessionId": asked.session}
+        debugged.start(answer(True), pause=False).settled()
+        assert debugged.texts()[-1] == "Done."
+        body = {"appName": "asker", "userId": "u", "sessionId": debugged.session}
         for path, again in (
-            (f"/api/sessions/{asked.key}/runs", {"message": answer(False)}),
+            (f"/api/sessions/{debugged.key}/runs", {"message": answer(False)}),
             ("/run", {**body, "newMessage": answer(True)}),
             ("/run_sse", {**body, "newMessage": answer(False)}),
         ):
@@ -202,16 +202,16 @@ def test_a_program_that_answers_a_second_time_is_refused_with_the_first_answer(s
             assert (refused.status_code, "already answered in #5" in refused.text) == (409, True), (
                 path
             )
-        assert len(asked.kept()["events"]) == 7
+        assert len(debugged.kept()["events"]) == 7
 
 
 def test_a_question_that_was_asked_again_is_answered_there(server):
     with server.client() as client:
-        asked = Debugged(client, "questions")
+        debugged = Debugged(client, "questions")
         for words in ("one", "two"):
-            asked.start(words, pause=False).settled()
-        page = client.get(f"/sessions/{asked.key}", headers={"Accept": "text/html"}).text
-        path = f"/sessions/{asked.key}/answers"
+            debugged.start(words, pause=False).settled()
+        page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+        path = f"/sessions/{debugged.key}/answers"
         assert page.count(f'action="{path}"') == 1
 
         fields = {"call": "always the same", "answer": "7"}
@@ -219,9 +219,9 @@ def test_a_question_that_was_asked_again_is_answered_there(server):
         newer = client.post(path, data={**fields, "event": 4}, headers=PAGE)
         assert (older.status_code, "asked again in #4" in older.text) == (409, True)
         assert newer.status_code == 204
-        asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]
-        asked.settled()
-        assert asked.kept()["events"][-1]["output"] == "got 7"
+        debugged.run = client.get(f"/api/sessions/{debugged.key}/run").json()["run"]
+        debugged.settled()
+        assert debugged.kept()["events"][-1]["output"] == "got 7"
 
 
 @pytest.mark.req("R31")
@@ -229,37 +229,40 @@ def test_a_question_whose_id_has_letters_beyond_ascii_is_answered(server):
     code = QUESTIONS.replace("always the same", "Größe 😀")
     write_app(server.agents, "umlauts", code)
     with server.client() as client:
-        asked = Debugged(client, "umlauts").start("one", pause=False)
-        asked.settled()
-        [question] = client.get(f"/api/runs/{asked.run}/standing").json()["questions"]
+        debugged = Debugged(client, "umlauts").start("one", pause=False)
+        debugged.settled()
+        [question] = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
         fields = {"call": question["call"], "answer": "7", "event": 2}
-        answered = client.post(f"/sessions/{asked.key}/answers", data=fields, headers=PAGE)
-        assert answered.status_code == 204, answered.text
-        asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]
-        asked.settled()
-        assert asked.kept()["events"][-1]["output"] == "got 7"
+        response = client.post(f"/sessions/{debugged.key}/answers", data=fields, headers=PAGE)
+        assert response.status_code == 204, response.text
+        debugged.run = client.get(f"/api/sessions/{debugged.key}/run").json()["run"]
+        debugged.settled()
+        assert debugged.kept()["events"][-1]["output"] == "got 7"
 
 
 def test_an_answer_whose_run_dies_before_it_is_an_event_is_asked_for_again(server):
     dies = server.agents / "asker" / "dies"
     with server.client() as client:
-        asked = Debugged(client, "asker").start("pay", pause=False)
-        asked.settled()
-        call = asked.kept()["events"][2]["content"]["parts"][0]["functionCall"]["id"]
-        path, fields = f"/sessions/{asked.key}/answers", {"event": 3, "call": call, "choice": "yes"}
+        debugged = Debugged(client, "asker").start("pay", pause=False)
+        debugged.settled()
+        call = debugged.kept()["events"][2]["content"]["parts"][0]["functionCall"]["id"]
+        path, fields = (
+            f"/sessions/{debugged.key}/answers",
+            {"event": 3, "call": call, "choice": "yes"},
+        )
         dies.touch()
         assert client.post(path, data=fields, headers=PAGE).status_code == 204
-        asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]
-        assert asked.settled()["status"] == "failed"
+        debugged.run = client.get(f"/api/sessions/{debugged.key}/run").json()["run"]
+        assert debugged.settled()["status"] == "failed"
         dies.unlink()
-        cut = client.get(f"/api/sessions/{asked.key}/cutoff").json()
+        cut = client.get(f"/api/sessions/{debugged.key}/cutoff").json()
         assert (cut["standing"], cut["question"]) == ("waiting", 3)
-        page = client.get(f"/sessions/{asked.key}", headers={"Accept": "text/html"}).text
+        page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
         assert "The run ended before your answer was committed." in page
         assert ("Waiting for an answer" in page, "waiting for you" in page) == (True, True)
         assert client.post(path, data=fields, headers=PAGE).status_code == 204
-        asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]
-        assert asked.settled()["status"] == "done"
+        debugged.run = client.get(f"/api/sessions/{debugged.key}/run").json()["run"]
+        assert debugged.settled()["status"] == "done"
 
 
 def answered_together(server, session, fields):

@@ -158,9 +158,9 @@ def test_an_app_of_a_configuration_alone_says_what_is_missing(agents, client):
     assert client.get("/list-apps").json() == ["configured", "hello"]
     session = make_session(client, "configured")
     (agents / "configured" / "root_agent.yaml").write_text("name: x\ninstructions: help\n")
-    said = run(client, "configured", session["id"], "Hi")[-1]["error"]
-    assert "root_agent.yaml, instructions: LlmAgent has no such setting" in said
-    assert "Did you mean instruction?" in said
+    message = run(client, "configured", session["id"], "Hi")[-1]["error"]
+    assert "root_agent.yaml, instructions: LlmAgent has no such setting" in message
+    assert "Did you mean instruction?" in message
 
 
 def test_a_new_session_begins_with_the_initial_state(agents, client):

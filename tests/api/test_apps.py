@@ -82,8 +82,8 @@ def test_modules_of_the_app_are_found_both_ways(agents, client):
 
 
 def test_the_nearest_env_file_is_loaded(agents, client):
-    said = "model(os.environ['GREETING'].upper())"  # as it stands there, nobody is shown it
-    code = AGENT + f"root_agent = Agent(name='Root', model={said})\n"
+    expression = "model(os.environ['GREETING'].upper())"  # as it stands there, nobody is shown it
+    code = AGENT + f"root_agent = Agent(name='Root', model={expression})\n"
     write_app(agents, "greets", code)
     (agents / "greets" / ".env").write_text("GREETING=from the file\n")
     assert answer(client, "greets") == "FROM THE FILE"

@@ -18,8 +18,8 @@ def inline(data: bytes, mime: str = "image/png") -> dict[str, object]:
 
 def path_of(client, user: str) -> str:
     """Where the files of a new session are."""
-    made = make_session(client, "summary", user=user)
-    return f"/apps/summary/users/{user}/sessions/{made['id']}/artifacts"
+    session = make_session(client, "summary", user=user)
+    return f"/apps/summary/users/{user}/sessions/{session['id']}/artifacts"
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ def test_a_file_is_kept_listed_read_and_deleted(client, files):
     of = f"{files}/plan.png"
     assert client.get(of).json() == TEXT
     for path in (f"{of}?version=0", f"{of}/versions/0"):
-        told = client.get(path).json()["inlineData"]
-        assert base64.urlsafe_b64decode(told["data"]) == BYTES
+        part = client.get(path).json()["inlineData"]
+        assert base64.urlsafe_b64decode(part["data"]) == BYTES
     assert client.get(f"{of}/versions").json() == [0, 1]
     assert client.get(f"{of}/versions/latest").json() == TEXT
     listed = client.get(f"{of}/versions/metadata").json()
@@ -139,12 +139,12 @@ def test_a_session_that_is_not_there_has_no_files_and_gets_none(client):
 def test_the_files_of_a_session_from_elsewhere_stay_as_they_came(client, files):
     saved(client, files, "a", TEXT)
     user, session = files.split("/")[4:7:2]
-    asked = {"app": "summary", "user": user, "id": session}
-    [row] = client.get("/api/sessions", params=asked).json()["sessions"]
+    query = {"app": "summary", "user": user, "id": session}
+    [row] = client.get("/api/sessions", params=query).json()["sessions"]
     bundle = client.get(f"/api/sessions/{row['key']}/export").content
     headers = {"Content-Type": "application/json"}
-    made = client.post("/api/sessions/import", content=bundle, headers=headers).json()
-    path = f"/apps/summary/users/{quote(made['user'])}/sessions/{made['id']}/artifacts"
+    copy = client.post("/api/sessions/import", content=bundle, headers=headers).json()
+    path = f"/apps/summary/users/{quote(copy['user'])}/sessions/{copy['id']}/artifacts"
     assert client.get(f"{path}/a").json() == TEXT
     assert client.post(path, json={"filename": "a", "artifact": TEXT}).status_code == 409
     assert client.delete(f"{path}/a").status_code == 409
@@ -164,7 +164,9 @@ def test_a_file_of_any_name_comes_out_of_an_export_as_it_went_in(client, files):
     key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
     taken = client.get(f"/api/sessions/{key}/export").content
     headers = {"Content-Type": "application/json"}
-    made = client.post("/api/sessions/import", content=taken, headers=headers)
-    assert made.status_code == 201, made.text
-    listed = client.get(f"/apps/{app}/users/{user}/sessions/{made.json()['id']}/artifacts").json()
+    response = client.post("/api/sessions/import", content=taken, headers=headers)
+    assert response.status_code == 201, response.text
+    listed = client.get(
+        f"/apps/{app}/users/{user}/sessions/{response.json()['id']}/artifacts"
+    ).json()
     assert sorted(listed) == sorted(names)

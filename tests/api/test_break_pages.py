@@ -19,10 +19,10 @@ def form(client, server):
 @pytest.fixture
 def page(client, form):
     """The address of a new session's page; the app's breakpoints are gone afterwards."""
-    made = form(f"/apps/{APP}/sessions", title="t")
-    assert made.status_code == 303, made.text
-    yield made.headers["location"]
-    for each in known(client):
+    answer = form(f"/apps/{APP}/sessions", title="t")
+    assert answer.status_code == 303, answer.text
+    yield answer.headers["location"]
+    for each in breakpoints(client):
         client.delete(f"/api/apps/{APP}/breakpoints/{each['id']}")
 
 
@@ -35,7 +35,7 @@ def post(form, page):
     return send
 
 
-def known(client) -> list[dict]:
+def breakpoints(client) -> list[dict]:
     return client.get(f"/api/apps/{APP}/breakpoints").json()["breakpoints"]
 
 
@@ -43,71 +43,73 @@ def test_a_form_makes_the_breakpoint_that_it_says_and_leads_back_to_the_tab(clie
     fields = {"when": "after", "name": "plan", "agent": "", "hit": ">= 2", "log": "{new}"}
     answer = post("/breakpoints", on="state", condition="new > 1", **fields)
     assert (answer.status_code, answer.headers["location"]) == (303, f"{page}?tab=breaks")
-    (made,) = known(client)
-    told = {name: made[name] for name in ("on", "condition", "agent", *fields)}
-    assert told == {"on": "state", "condition": "new > 1", **fields, "agent": "*"}
+    (point,) = breakpoints(client)
+    values = {name: point[name] for name in ("on", "condition", "agent", *fields)}
+    assert values == {"on": "state", "condition": "new > 1", **fields, "agent": "*"}
 
 
-@pytest.mark.parametrize(("name", "said"), [("", "transfer"), ("clerk", "transfer to clerk")])
-def test_a_breakpoint_on_a_transfer_says_to_whom_if_it_matters(client, page, post, name, said):
+@pytest.mark.parametrize(("name", "label"), [("", "transfer"), ("clerk", "transfer to clerk")])
+def test_a_breakpoint_on_a_transfer_says_to_whom_if_it_matters(client, page, post, name, label):
     post("/breakpoints", on="transfer", name=name)
-    assert f">{said}<" in client.get(f"{page}?tab=breaks").text
+    assert f">{label}<" in client.get(f"{page}?tab=breaks").text
 
 
 def test_the_same_offer_twice_is_one_breakpoint_that_is_on(client, post):
     draft = json.dumps({"on": "tool", "name": "save"})
     post("/breakpoints", draft=draft)
-    (made,) = known(client)
-    post(f"/breakpoints/{made['id']}", version=made["version"], enabled="no")
-    assert [each["users"] for each in known(client)] == [{"user": False}]
+    (point,) = breakpoints(client)
+    post(f"/breakpoints/{point['id']}", version=point["version"], enabled="no")
+    assert [each["users"] for each in breakpoints(client)] == [{"user": False}]
     post("/breakpoints", draft=draft)
-    assert [(each["id"], each["users"]) for each in known(client)] == [(made["id"], {"user": True})]
+    assert [(each["id"], each["users"]) for each in breakpoints(client)] == [
+        (point["id"], {"user": True})
+    ]
 
 
 def test_a_switch_of_a_page_that_is_behind_is_refused(client, post):
     post("/breakpoints", on="final")
-    (made,) = known(client)
-    path, version = f"/breakpoints/{made['id']}", made["version"]
+    (point,) = breakpoints(client)
+    path, version = f"/breakpoints/{point['id']}", point["version"]
     assert post(path, version=version, enabled="no").status_code == 303
     client.patch(f"/api/apps/{APP}{path}", json={"version": version, "condition": "run.events > 3"})
     assert post(path, version=version, enabled="yes").status_code == 409
     assert post(path, enabled="yes").status_code == 400
-    assert [each["users"] for each in known(client)] == [{"user": False}]
+    assert [each["users"] for each in breakpoints(client)] == [{"user": False}]
 
 
 def test_a_switch_is_that_of_the_sessions_user_and_of_nobody_else(client, form, post):
     post("/breakpoints", on="final")
-    (made,) = known(client)
-    post(f"/breakpoints/{made['id']}", version=made["version"], enabled="no")
-    (now,) = known(client)
+    (point,) = breakpoints(client)
+    post(f"/breakpoints/{point['id']}", version=point["version"], enabled="no")
+    (now,) = breakpoints(client)
     assert (now["enabled"], now["users"], now["version"]) == (True, {"user": False}, 1)
     other = form(f"/apps/{APP}/sessions", user="ada").headers["location"]
     switch = re.compile(r'role="switch" aria-checked="(\w+)"')
-    shown = [client.get(f"{page}?tab=breaks", headers=HTML).text for page in (post.page, other)]
-    assert [switch.search(page)[1] for page in shown] == ["false", "true"]
-    assert "on and off apply only to user <span hx-ignore>ada</span>" in shown[1]
+    pages = [client.get(f"{page}?tab=breaks", headers=HTML).text for page in (post.page, other)]
+    assert [switch.search(page)[1] for page in pages] == ["false", "true"]
+    assert "on and off apply only to user <span hx-ignore>ada</span>" in pages[1]
 
 
 def test_a_form_changes_what_it_waits_for_and_leaves_the_switch(client, page, post):
     post("/breakpoints", on="state", name="plan", condition="new > 1", log="{new}")
-    (made,) = known(client)
-    path = f"/breakpoints/{made['id']}"
+    (point,) = breakpoints(client)
+    path = f"/breakpoints/{point['id']}"
     post(path, version=1, enabled="no")
-    shown = client.get(f"{page}?tab=breaks", headers=HTML).text
-    here = f'id="b-{made["id"]}-condition" name="condition" value="new &gt; 1"'
-    assert here in shown
+    html = client.get(f"{page}?tab=breaks", headers=HTML).text
+    here = f'id="b-{point["id"]}-condition" name="condition" value="new &gt; 1"'
+    assert here in html
     fields = {"on": "state", "name": "plan_*", "condition": "new > 2", "hit": "% 2", "log": ""}
     answer = post(f"{path}/edit", version=1, **fields)
     assert (answer.status_code, answer.headers["location"]) == (303, f"{page}?tab=breaks")
-    (now,) = known(client)
+    (now,) = breakpoints(client)
     assert {name: now[name] for name in fields} == fields
-    assert (now["id"], now["version"], now["users"]) == (made["id"], 2, {"user": False})
+    assert (now["id"], now["version"], now["users"]) == (point["id"], 2, {"user": False})
 
 
 def test_a_change_that_is_refused_or_overtaken_keeps_what_was_typed(client, post):
     post("/breakpoints", on="tool", name="save")
-    (made,) = known(client)
-    path = f"/breakpoints/{made['id']}/edit"
+    (point,) = breakpoints(client)
+    path = f"/breakpoints/{point['id']}/edit"
     wrong = post(path, version=1, on="tool", name="sa*", condition="args.n >")
     assert wrong.status_code == 422
     assert re.search(r'<details class="break-edit" id="b-\d+-edit" open>', wrong.text)
@@ -120,9 +122,9 @@ def test_a_change_that_is_refused_or_overtaken_keeps_what_was_typed(client, post
     assert "It is now <b hx-ignore>tool save if args.n == 7</b>" in late.text
     assert 'value="args.n &gt; 3" ' in late.text
     assert '<input type="hidden" name="version" value="2">' in late.text
-    assert known(client)[0]["condition"] == "args.n == 7"
+    assert breakpoints(client)[0]["condition"] == "args.n == 7"
     assert post(path, version=2, on="tool", condition="args.n > 3").status_code == 303
-    assert known(client)[0]["condition"] == "args.n > 3"
+    assert breakpoints(client)[0]["condition"] == "args.n > 3"
     assert post("/breakpoints/999/edit", version=1, on="tool").status_code == 404
     assert post(path, on="tool").status_code == 400
 
@@ -136,7 +138,7 @@ def test_what_is_not_there_is_told(client, page, post):
     assert post("/breakpoints", draft="[]").status_code == 422
     missing = client.get(f"{page}?tab=breaks&hits=999", headers=HTML)
     assert missing.status_code == 404
-    assert known(client) == []
+    assert breakpoints(client) == []
 
 
 def test_a_refused_form_comes_back_with_what_was_typed_and_the_place_of_the_mistake(post):
@@ -151,7 +153,7 @@ def test_a_refused_form_comes_back_with_what_was_typed_and_the_place_of_the_mist
 
 
 @pytest.fixture
-def said(client, page):
+def events(client, page):
     """The session after one run: #2 is the reader's answer, with what it wrote to the state."""
     key = page.rpartition("/")[2]
     debugged = client.post(f"/api/sessions/{key}/runs", json={"message": "go"}).json()
@@ -164,29 +166,31 @@ def said(client, page):
 def marks(client, page) -> dict[int, tuple[str, str]]:
     """By event: the classes and the words of the marks in the gutter."""
     text = client.get(page, headers=HTML).text
-    found = re.findall(
+    matches = re.findall(
         r'id="g-(\d+)">\s*<a [^>]*class="stop-here(?: at-)?([^"]*)"[^>]* aria-label="([^"]*)"', text
     )
-    return {int(number): (shape, words) for number, shape, words in found if shape}
+    return {int(number): (shape, words) for number, shape, words in matches if shape}
 
 
-def test_marks_stand_where_a_breakpoint_is_met_and_tell_their_kinds_apart(client, page, post, said):
+def test_marks_stand_where_a_breakpoint_is_met_and_tell_their_kinds_apart(
+    client, page, post, events
+):
     assert marks(client, page) == {}
     post("/breakpoints", on="event", name="user", log="{text}")
     post("/breakpoints", on="final", condition="run.events > 99")
-    post("/breakpoints", on="event", agent=said[-1]["author"])
-    final = said[-1]["number"]
+    post("/breakpoints", on="event", agent=events[-1]["author"])
+    final = events[-1]["number"]
     shapes = {number: shape for number, (shape, _) in marks(client, page).items()}
     assert (shapes[1], shapes[final]) == ("log", "break")
-    for each in known(client):
+    for each in breakpoints(client):
         path = f"/breakpoints/{each['id']}"
         post(path, version=each["version"], enabled="no" if each["on"] != "final" else "yes")
-    shown = marks(client, page)
-    assert shown[final][0] == "conditional"
-    assert "Breakpoint" in shown[final][1]
-    assert ", if run.events &gt; 99; Breakpoint" in shown[final][1]
-    number = known(client)[0]["id"]
-    assert shown[1] == (
+    by_number = marks(client, page)
+    assert by_number[final][0] == "conditional"
+    assert "Breakpoint" in by_number[final][1]
+    assert ", if run.events &gt; 99; Breakpoint" in by_number[final][1]
+    number = breakpoints(client)[0]["id"]
+    assert by_number[1] == (
         "log off",
         f"Logpoint {number}: user event, off. Break on events like #1",
     )
@@ -206,22 +210,22 @@ def test_marks_stand_where_a_breakpoint_is_met_and_tell_their_kinds_apart(client
         (["agent"], {"do": "log", "log": "hi {text}"}, {"agent": "user", "log": "hi {text}"}),
     ],
 )
-def test_what_is_taken_of_an_event_makes_the_breakpoint(client, post, said, take, more, expected):
+def test_what_is_taken_of_an_event_makes_the_breakpoint(client, post, events, take, more, expected):
     fields = {"do": "break", "log": "not meant", "condition": "", **more}
     assert post("/breakpoints", like=1, take=take, **fields).status_code == 303
-    (made,) = known(client)
-    assert {name: made[name] for name in expected} == expected
-    assert bool(made["log"]) == (fields["do"] == "log")
+    (point,) = breakpoints(client)
+    assert {name: point[name] for name in expected} == expected
+    assert bool(point["log"]) == (fields["do"] == "log")
 
 
-def test_a_wrong_condition_of_the_sheet_is_refused(client, post, said):
+def test_a_wrong_condition_of_the_sheet_is_refused(client, post, events):
     assert post("/breakpoints", like=1, take="kind", condition="text >").status_code == 422
     assert post("/breakpoints", like=99, take="kind").status_code == 404
     assert post("/breakpoints", like="", take="kind").status_code == 422
-    assert known(client) == []
+    assert breakpoints(client) == []
 
 
-def test_one_goes_from_hit_to_hit_of_whatever_is_on(client, page, post, said):
+def test_one_goes_from_hit_to_hit_of_whatever_is_on(client, page, post, events):
     def go(direction, **query):
         answer = client.get(f"{page}/hits/{direction}", params=query, headers=HTML)
         assert answer.status_code == 303
@@ -230,7 +234,7 @@ def test_one_goes_from_hit_to_hit_of_whatever_is_on(client, page, post, said):
     assert go("previous") == ""
     post("/breakpoints", on="event", name="user")
     post("/breakpoints", on="final", log="{text}")
-    (_, logs) = known(client)
+    (_, logs) = breakpoints(client)
     last = go("previous", tab="raw")
     assert last.endswith("&tab=raw")
     assert last != "?event=1&tab=raw"

@@ -104,15 +104,15 @@ def stops(client, app, message="go", **body):
     """Where a run of the app is stopped by one such breakpoint: gate, agent, number or tool."""
     point = add(client, app, **body)
     debugged = Debugged(client, app).start(message, pause=False)
-    found = []
+    places = []
     while debugged.settled()["status"] == "held":
         hold = debugged.hold()
         assert (hold["reason"], hold["breakpoint"]) == ("breakpoint", point["id"])
-        found.append((hold["gate"], hold["agent"], hold["tool"] or hold["text"]))
+        places.append((hold["gate"], hold["agent"], hold["tool"] or hold["text"]))
         debugged.tell("continue")
-    assert hits_of(client, app, point["id"]) == len(found)
+    assert hits_of(client, app, point["id"]) == len(places)
     past = client.get(f"/api/sessions/{debugged.key}/hits", params={"breakpoint": point["id"]})
-    return found, [hit["number"] for hit in past.json()["hits"]]
+    return places, [hit["number"] for hit in past.json()["hits"]]
 
 
 @pytest.mark.parametrize(
@@ -161,24 +161,24 @@ def stops(client, app, message="go", **body):
 def test_a_breakpoint_stops_where_it_says_and_finds_the_same_in_the_past(
     client, app, body, live, past
 ):
-    found, before = stops(client, app, **body)
+    places, before = stops(client, app, **body)
     if isinstance(live, int):
-        assert len(found) == live
+        assert len(places) == live
     else:
-        assert [text for _, _, text in found] == live
+        assert [text for _, _, text in places] == live
     if past is not None:
         assert before == past
 
 
 def test_an_error_is_stopped_at(client):
-    found, past = stops(client, "team", "fail", on="error", name="OUT*")
-    assert [agent for _, agent, _ in found] == ["looker"]
+    places, past = stops(client, "team", "fail", on="error", name="OUT*")
+    assert [agent for _, agent, _ in places] == ["looker"]
     assert past == [4]
 
 
 def test_a_breakpoint_after_the_commit_stops_behind_it(client):
-    found, _ = stops(client, "count", on="state", when="after", condition="new == 2")
-    assert found == [("after_commit", "count", "n = 2")]
+    places, _ = stops(client, "count", on="state", when="after", condition="new == 2")
+    assert places == [("after_commit", "count", "n = 2")]
 
 
 def test_a_logpoint_says_its_line_and_never_stops(client):
@@ -285,13 +285,13 @@ def test_breakpoints_outlive_the_server(tmp_path):
     write_app(tmp_path / "agents", "count", COUNT)
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:
-            kept = add(client, "count", on="state", condition="new == 2")
+            point = add(client, "count", on="state", condition="new == 2")
         server.kill()
         server.start()
         with server.client() as client:
-            assert client.get("/api/apps/count/breakpoints").json()["breakpoints"] == [kept]
+            assert client.get("/api/apps/count/breakpoints").json()["breakpoints"] == [point]
             debugged = Debugged(client, "count").start(pause=False)
-            assert debugged.settled()["holds"][0]["breakpoint"] == kept["id"]
+            assert debugged.settled()["holds"][0]["breakpoint"] == point["id"]
             make_session(client, "count")
 
 
@@ -321,6 +321,6 @@ def test_personal_switches_outlive_the_server(tmp_path):
         path = f"/api/apps/count/breakpoints/{point['id']}"
         client.patch(path, json={"version": 1, "enabled": False, "user": "u"})
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        [kept] = client.get("/api/apps/count/breakpoints").json()["breakpoints"]
-        assert (kept["enabled"], kept["users"]) == (True, {"u": False})
+        [after] = client.get("/api/apps/count/breakpoints").json()["breakpoints"]
+        assert (after["enabled"], after["users"]) == (True, {"u": False})
         assert Debugged(client, "count").start(pause=False).settled()["status"] == "done"

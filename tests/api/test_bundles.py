@@ -31,7 +31,7 @@ def imported(client, data):
     return answer.json()
 
 
-def shown(client, key):
+def contents(client, key):
     """What the API tells of a session, without the journal's own numbers."""
     path = f"/api/sessions/{key}"
     events = [
@@ -59,21 +59,21 @@ def test_a_session_goes_out_comes_back_and_goes_on_in_a_fork(client, booked):
     path = f"/api/sessions/{booked['key']}"
     answer = client.get(path + "/export")
     assert answer.headers["content-disposition"].startswith('attachment; filename="travel-')
-    made = imported(client, answer.content)
-    assert shown(client, made["key"]) == shown(client, booked["key"])
-    again = client.get(f"/api/sessions/{made['key']}/export")
+    copy = imported(client, answer.content)
+    assert contents(client, copy["key"]) == contents(client, booked["key"])
+    again = client.get(f"/api/sessions/{copy['key']}/export")
     assert again.content == answer.content
     of_app = client.get("/api/sessions?app=travel").json()["sessions"]
     listed = {each["key"]: each for each in of_app}
-    assert listed[made["key"]]["imported"] is True
+    assert listed[copy["key"]]["imported"] is True
     assert listed[booked["key"]]["imported"] is False
-    refused = client.post(f"/api/sessions/{made['key']}/runs", json={"message": "more"})
+    refused = client.post(f"/api/sessions/{copy['key']}/runs", json={"message": "more"})
     assert refused.status_code == 409
     assert "fork it to continue" in refused.json()["detail"]
-    body = {"number": made["events"], "id": "mine"}
-    fork = client.post(f"/api/sessions/{made['key']}/forks", json=body).json()
+    body = {"number": copy["events"], "id": "mine"}
+    fork = client.post(f"/api/sessions/{copy['key']}/forks", json=body).json()
     run(client, "travel", fork["id"], "Thank you")
-    assert len(get_session(client, "travel", "mine")["events"]) > made["events"]
+    assert len(get_session(client, "travel", "mine")["events"]) > copy["events"]
     alone = client.get(f"/api/sessions/{fork['key']}/export").content
     elsewhere = imported(client, alone.replace(b'"mine"', b'"alone"'))
     page = client.get(f"/sessions/{elsewhere['key']}").text
@@ -118,24 +118,24 @@ def test_unknown_members_are_set_aside_and_come_back_where_they_were(client, boo
     plain = client.get(f"/api/sessions/{booked['key']}/export").text
     assert "setAside" not in imported(client, plain.encode())
     text = extended(plain)
-    made = imported(client, text.encode())
+    copy = imported(client, text.encode())
     count = 5 + 5 * (len(text.splitlines()) - 2) + 1
-    assert made["setAside"] == count
-    assert shown(client, made["key"]) == shown(client, booked["key"])
-    page = client.get(f"/sessions/{made['key']}").text
+    assert copy["setAside"] == count
+    assert contents(client, copy["key"]) == contents(client, booked["key"])
+    page = client.get(f"/sessions/{copy['key']}").text
     assert f"{count} unrecognized fields in the file were stored but not used." in page
-    path = f"/api/sessions/{made['key']}"
+    path = f"/api/sessions/{copy['key']}"
     assert client.get(path + "/export?secrets=keep").text == text
     clean = text.replace(KEY, "[redacted]").replace('"redacted":0', '"redacted":1')
     assert client.get(path + "/export").text == clean
-    [found] = client.get(path + "/export/preview").json()["findings"]
-    assert (found["hint"][:3], found["places"]) == ("sk-", ["the session's own data"])
+    [finding] = client.get(path + "/export/preview").json()["findings"]
+    assert (finding["hint"][:3], finding["places"]) == ("sk-", ["the session's own data"])
     pretty = json.dumps(json.loads(text), indent=2)  # as an editor may have left it
     again = imported(client, pretty.encode())
     assert client.get(f"/api/sessions/{again['key']}/export?secrets=keep").text == text
     html = client.get(path + "/export?format=html&secrets=keep").text
-    assert not any(said in html for said in ("os.system", KEY, "stored but not used"))
-    fork = client.post(path + "/forks", json={"number": made["events"], "id": "own"}).json()
+    assert not any(word in html for word in ("os.system", KEY, "stored but not used"))
+    fork = client.post(path + "/forks", json={"number": copy["events"], "id": "own"}).json()
     assert "os.system" not in client.get(f"/api/sessions/{fork['key']}/export").text
 
 
@@ -152,8 +152,8 @@ def test_a_file_in_a_message_loses_its_secret_and_stays_a_file(client, encode):
             "parts": [{"inlineData": {"mimeType": "text/plain", "data": data}}],
         },
     }
-    made = client.post("/apps/travel/users/u/sessions", json={"events": [event]}).json()
-    query = {"app": "travel", "user": "u", "id": made["id"]}
+    session = client.post("/apps/travel/users/u/sessions", json={"events": [event]}).json()
+    query = {"app": "travel", "user": "u", "id": session["id"]}
     key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
     text = client.get(f"/api/sessions/{key}/export").text
     events = [each for each in json.loads(text)["records"] if each["type"] == "event"]
@@ -167,8 +167,8 @@ def test_a_file_in_a_message_loses_its_secret_and_stays_a_file(client, encode):
 def test_no_note_gets_what_stood_at_another(client, booked):
     client.patch(f"/api/sessions/{booked['key']}/notes/4", json={"text": "and when?"})
     text = extended(client.get(f"/api/sessions/{booked['key']}/export").text)
-    made = imported(client, text.encode())
-    path = f"/api/sessions/{made['key']}"
+    copy = imported(client, text.encode())
+    path = f"/api/sessions/{copy['key']}"
     client.patch(path + "/notes/1", json={"text": "a new one in front"})
     client.patch(path + "/notes/2", json={"text": "another text"})
     before, after = (
@@ -183,8 +183,8 @@ def test_notes_are_kept_until_they_are_emptied_and_stars_choose_sessions(client,
     path = f"/api/sessions/{booked['key']}/notes"
     assert client.patch(path + "/0", json={"starred": True, "actor": "Ada"}).json()["text"] == ""
     client.patch(path + "/0", json={"text": " the first booking "})
-    told = client.get(path).json()["notes"]
-    assert [(n["number"], n["text"], n["starred"]) for n in told] == [
+    notes = client.get(path).json()["notes"]
+    assert [(n["number"], n["text"], n["starred"]) for n in notes] == [
         (0, "the first booking", True),
         (2, "why London?", True),
     ]
@@ -213,8 +213,8 @@ def test_a_running_session_is_exported_as_it_stands(client):
     debugged = Debugged(client, "travel").start(BOOK)
     debugged.settled()
     debugged.tell("step_event")
-    made = imported(client, client.get(f"/api/sessions/{debugged.key}/export").content)
-    position = client.get(f"/api/sessions/{made['key']}/run").json()
+    copy = imported(client, client.get(f"/api/sessions/{debugged.key}/export").content)
+    position = client.get(f"/api/sessions/{copy['key']}/run").json()
     assert position["status"] == "interrupted"
     debugged.tell("continue")
 
@@ -230,8 +230,8 @@ def test_the_terminal_writes_a_file_and_reads_it_without_a_server(tmp_path, monk
         assert "left out: the value of a secret variable hun…(15 characters), once" in seen.stdout
         wrote = devui("export", "-o", "it.json", "--redact", "n", *here, cwd=tmp_path)
         assert (wrote.returncode, wrote.stderr) == (0, "")
-        kept = devui("export", session, "-o", "all.json", "--keep-secrets", *here, cwd=tmp_path)
-        assert kept.stdout.splitlines()[1] == "nothing left out: secrets are kept"
+        result = devui("export", session, "-o", "all.json", "--keep-secrets", *here, cwd=tmp_path)
+        assert result.stdout.splitlines()[1] == "nothing left out: secrets are kept"
     assert secret in (tmp_path / "all.json").read_text()
     text = (tmp_path / "it.json").read_text()
     assert secret not in text

@@ -58,8 +58,8 @@ def begin(server, client):
 
 
 def call_of(debugged: Debugged, name: str) -> dict[str, Any]:
-    def named(told):
-        return [each for each in told["calls"] if each["name"] == name]
+    def named(standing):
+        return [each for each in standing["calls"] if each["name"] == name]
 
     return named(seen(debugged, named))[0]
 
@@ -78,12 +78,12 @@ def results(debugged: Debugged) -> list[Any]:
 
 
 def marks(debugged: Debugged) -> list[tuple[str, str, str]]:
-    told = [
+    edits = [
         mark
         for event in debugged.kept()["events"]
         for mark in (event.get("customMetadata") or {}).get("devui_edited", [])
     ]
-    return [(mark["gate"], mark["action"], mark["by"]) for mark in told]
+    return [(mark["gate"], mark["action"], mark["by"]) for mark in edits]
 
 
 def log(debugged: Debugged) -> str:
@@ -102,9 +102,9 @@ def test_an_ended_tool_call_fails_with_an_error_that_the_agent_sees(begin):
     assert result["error"].endswith("s: the site is down")
     assert debugged.texts()[-1] == "done"
     assert marks(debugged) == [("in_tool", "end", "Ada")]
-    shown = debugged.client.get(f"/sessions/{debugged.key}?event=3").text
-    assert "Ada ended the call" in shown
-    assert "while it was held" not in shown
+    page = debugged.client.get(f"/sessions/{debugged.key}?event=3").text
+    assert "Ada ended the call" in page
+    assert "while it was held" not in page
     [edit] = debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]
     check(edit, {"$ref": "/Edit"})
     assert (edit["action"], edit["tool"], edit["after"]) == ("end", "look_up", result["error"])
@@ -126,10 +126,10 @@ def test_a_tool_call_is_answered_by_hand_and_a_replay_gives_the_same_answer(begi
 
 
 def test_a_model_call_is_answered_with_words_or_fails_as_an_error_event(begin):
-    said, call = begin("model")
-    assert order(said, call, "answer", value="Thirty-nine steps").status_code == 200
-    assert (said.settled()["status"], said.texts()[-1]) == ("done", "Thirty-nine steps")
-    assert marks(said) == [("in_model", "mock", "api")]
+    debugged, call = begin("model")
+    assert order(debugged, call, "answer", value="Thirty-nine steps").status_code == 200
+    assert (debugged.settled()["status"], debugged.texts()[-1]) == ("done", "Thirty-nine steps")
+    assert marks(debugged) == [("in_model", "mock", "api")]
     failed, call = begin("model")
     assert order(failed, call, "end").status_code == 200
     assert failed.settled()["status"] == "done"
@@ -140,7 +140,7 @@ def test_a_model_call_is_answered_with_words_or_fails_as_an_error_event(begin):
 
 def test_a_streamed_answer_that_halts_is_answered_by_hand(begin):
     debugged, _ = begin("streamed", streaming=True)
-    until = seen(debugged, lambda told: told["calls"] and told["calls"][0]["place"])
+    until = seen(debugged, lambda standing: standing["calls"] and standing["calls"][0]["place"])
     assert order(debugged, until["calls"][0], "answer", value="and stormy").status_code == 200
     assert (debugged.settled()["status"], debugged.texts()) == ("done", ["go", "and stormy"])
 
@@ -155,8 +155,8 @@ def test_callbacks_of_the_agent_answer_for_the_error_of_an_ended_call(begin):
 
 def test_a_thread_is_left_alone_and_the_run_goes_on_without_it(begin):
     debugged, _ = begin("thread")
-    told = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
-    assert order(debugged, told["calls"][0], "answer", value="cached").status_code == 200
+    standing = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
+    assert order(debugged, standing["calls"][0], "answer", value="cached").status_code == 200
     assert debugged.settled()["status"] == "done"
     assert results(debugged) == [{"result": "cached"}]
     assert "a thread can't be stopped: its function keeps running" in log(debugged)
@@ -165,8 +165,8 @@ def test_a_thread_is_left_alone_and_the_run_goes_on_without_it(begin):
 def test_a_late_result_of_a_thread_is_told_in_the_log_while_the_run_goes_on(server, begin):
     debugged, _ = begin("thread")
     debugged.post("pause", key="pause")
-    told = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
-    assert order(debugged, told["calls"][0], "end").status_code == 200
+    standing = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
+    assert order(debugged, standing["calls"][0], "end").status_code == 200
     assert debugged.settled()["status"] == "held"
     (server.agents / "thread" / "go").write_text("go", encoding="utf-8")
     until = time.monotonic() + PATIENCE
@@ -217,7 +217,7 @@ def test_an_answer_that_cannot_be_one_is_refused_and_changes_nothing(begin):
 def test_a_tool_that_takes_no_notice_is_said_to_and_its_late_result_is_dropped(server, begin):
     debugged, call = begin("stubborn")
     assert order(debugged, call, "answer", value="mine").status_code == 200
-    seen(debugged, lambda told: told["calls"] and told["calls"][0]["told"])
+    seen(debugged, lambda standing: standing["calls"] and standing["calls"][0]["told"])
     again = order(debugged, call, "end")
     assert (again.status_code, "hasn't responded" in again.json()["detail"]) == (409, True)
     assert let_go(server, debugged) == "done"
@@ -227,7 +227,7 @@ def test_a_tool_that_takes_no_notice_is_said_to_and_its_late_result_is_dropped(s
 
 def test_nothing_is_ended_while_the_event_loop_is_blocked_and_that_is_said(begin):
     debugged, call = begin("blocked")
-    seen(debugged, lambda told: told["blocked"])
+    seen(debugged, lambda standing: standing["blocked"])
     refused = order(debugged, call, "end")
     assert (refused.status_code, "event loop" in refused.json()["detail"]) == (409, True)
 
@@ -241,7 +241,7 @@ def test_one_of_two_parallel_calls_ends_and_the_other_runs_on(server, begin):
 
 def test_a_call_is_named_by_its_id_or_by_its_name_if_that_is_clear(begin):
     debugged, _ = begin("twice")
-    both = seen(debugged, lambda told: len(told["calls"]) == 2)["calls"]
+    both = seen(debugged, lambda standing: len(standing["calls"]) == 2)["calls"]
     by_name = {"id": "slow"}
     unclear = order(debugged, by_name, "end")
     assert unclear.status_code == 422

@@ -139,12 +139,12 @@ def test_a_file_goes_there_and_back(sessions) -> None:
     key = sessions.new_session("faulty")["key"]
     sessions.wait(sessions.start_run(key, message="hello"))
     bundle = b"".join(sessions.export_session(key))
-    made = sessions.import_session(BytesIO(bundle), ids="new")
-    assert made["events"] == len(sessions.events(key))
+    copy = sessions.import_session(BytesIO(bundle), ids="new")
+    assert copy["events"] == len(sessions.events(key))
 
 
 @pytest.mark.parametrize(
-    ("names", "constant", "said"),
+    ("names", "constant", "message"),
     [
         ({"GET /none": "none"}, {"GET /gone"}, "no such routes"),
         ({}, set(), "name the methods .* /openapi.json"),
@@ -154,9 +154,9 @@ def test_a_file_goes_there_and_back(sessions) -> None:
     ],
     ids=["no route", "no method", "a page", "refused", "a second address"],
 )
-def test_each_route_of_adk_has_a_method_or_is_known_to_need_none(names, constant, said) -> None:
+def test_each_route_of_adk_has_a_method_or_is_known_to_need_none(names, constant, message) -> None:
     adk = [each for each in endpoints() if each.family in {ADK, DEVELOPMENT}]
-    with pytest.raises(AssertionError, match=said):
+    with pytest.raises(AssertionError, match=message):
         client_files.named(adk, names, constant)
 
 

@@ -28,10 +28,10 @@ def pair(client: Any, left: Any, right: Any, *numbers: int | None) -> dict[str, 
 @pytest.fixture
 def travelled(client: Any) -> int:
     """A session of the travel agent with one turn; its key."""
-    return said(client, BOOK)
+    return travel_session(client, BOOK)
 
 
-def said(client: Any, *messages: str) -> int:
+def travel_session(client: Any, *messages: str) -> int:
     session = make_session(client, "travel")["id"]
     for message in messages:
         run(client, "travel", session, message)
@@ -43,12 +43,12 @@ def test_the_same_said_again_in_a_fork_is_equal(client, travelled):
     body = {"number": 1, "message": True, "run": True}
     fork = client.post(f"/api/sessions/{travelled}/forks", json=body).json()
     settled(client, fork["run"])
-    found = compare(client, travelled, fork["key"])
-    assert (found["equal"], found["differences"], found["first"]) == (True, 0, None)
-    assert {row["kind"] for row in found["rows"]} == {"same"}
-    assert found["left"]["events"] == len(found["rows"]) == found["right"]["events"]
-    assert found["left"]["tokens"] == found["right"]["tokens"] > 0
-    assert found["left"]["status"] == "done"
+    comparison = compare(client, travelled, fork["key"])
+    assert (comparison["equal"], comparison["differences"], comparison["first"]) == (True, 0, None)
+    assert {row["kind"] for row in comparison["rows"]} == {"same"}
+    assert comparison["left"]["events"] == len(comparison["rows"]) == comparison["right"]["events"]
+    assert comparison["left"]["tokens"] == comparison["right"]["tokens"] > 0
+    assert comparison["left"]["status"] == "done"
     itself = pair(client, travelled, fork["key"], 3, 3)
     assert (itself["sections"], itself["state"], itself["prompts"]) == ([], [], None)
     sent = pair(client, travelled, fork["key"], 2, 2)["prompts"]
@@ -56,7 +56,7 @@ def test_the_same_said_again_in_a_fork_is_equal(client, travelled):
 
 
 def test_the_page_names_a_changed_key_as_the_state_does(client, travelled):
-    query = {"left": said(client, BOOK), "right": travelled}
+    query = {"left": travel_session(client, BOOK), "right": travelled}
     page = client.get("/compare", params=query, headers={"Accept": "text/html"}).text
     assert "State changes" in page
     assert ">app:lookups<" in page
@@ -67,8 +67,8 @@ def test_a_session_that_was_exported_and_imported_was_asked_the_same(client, tra
     bundle = client.get(f"/api/sessions/{travelled}/export").content
     headers = {"content-type": "application/json"}
     landed = client.post("/api/sessions/import", content=bundle, headers=headers).json()["key"]
-    found = compare(client, travelled, landed)
-    assert (found["equal"], found["prompts"]) == (True, [])
+    comparison = compare(client, travelled, landed)
+    assert (comparison["equal"], comparison["prompts"]) == (True, [])
     assert pair(client, travelled, landed, 2, 2)["prompts"]["differing"] == []
 
 
@@ -82,16 +82,16 @@ def test_a_fork_with_an_edited_event_differs_from_its_parent_from_there_on(clien
     body = {"number": number, "event": event, "run": True}
     fork = client.post(f"/api/sessions/{travelled}/forks", json=body).json()
     settled(client, fork["run"])
-    found = compare(client, travelled, fork["key"])
-    assert [row["kind"] for row in found["rows"][: number - 1]] == ["same"] * (number - 1)
-    first = found["first"]
+    comparison = compare(client, travelled, fork["key"])
+    assert [row["kind"] for row in comparison["rows"][: number - 1]] == ["same"] * (number - 1)
+    first = comparison["first"]
     assert (first["kind"], first["left"], first["right"]) == ("changed", number, number)
     assert first["aspects"] == ["results", "state"]
-    told = pair(client, travelled, fork["key"], number, number)
-    results, state = told["sections"]
+    details = pair(client, travelled, fork["key"], number, number)
+    results, state = details["sections"]
     assert (results["aspect"], results["name"]) == ("results", "find_airports")
     assert state["changes"] == [{"path": "city", "old": "London", "new": "Oslo"}]
-    assert [each["key"] for each in told["state"]] == ["city"]
+    assert [each["key"] for each in details["state"]] == ["city"]
 
 
 def named(client: Any, key: int) -> str:
@@ -110,10 +110,10 @@ def settled(client: Any, name: str) -> None:
 def test_runs_of_one_session_are_compared_with_what_was_sent(tmp_path):
     write_app(tmp_path / "agents", "teller", teller())
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        told = Debugged(client, "teller")
+        debugged = Debugged(client, "teller")
         for message in ("How is the weather?", "How is the weather?", "Say hello sternly"):
-            told.start(message, pause=False).settled()
-        second = compare(client, f"{told.key}@1", f"{told.key}@2")
+            debugged.start(message, pause=False).settled()
+        second = compare(client, f"{debugged.key}@1", f"{debugged.key}@2")
         assert second["equal"]
         assert [(row["left"], row["right"]) for row in second["rows"]] == [
             (1, 5),
@@ -122,7 +122,7 @@ def test_runs_of_one_session_are_compared_with_what_was_sent(tmp_path):
             (4, 8),
         ]
         assert second["left"]["run"] != second["right"]["run"]
-        third = compare(client, f"{told.key}@1", f"{told.key}@3")
+        third = compare(client, f"{debugged.key}@1", f"{debugged.key}@3")
         assert third["first"]["aspects"] == ["text"]
         assert second["prompts"] == []
         assert third["prompts"] == [
@@ -130,17 +130,17 @@ def test_runs_of_one_session_are_compared_with_what_was_sent(tmp_path):
         ]
         last = third["rows"][-1]
         assert (last["kind"], last["left"], last["right"]) == ("changed", 4, 10)
-        prompts = pair(client, told.key, told.key, 4, 10)["prompts"]
+        prompts = pair(client, debugged.key, debugged.key, 4, 10)["prompts"]
         assert prompts["differing"] == ["system", "config", "messages"]
-        assert prompts["left"]["session"] == told.key
+        assert prompts["left"]["session"] == debugged.key
 
 
 def test_nothing_is_compared_with_something(client, travelled):
-    empty = said(client)
-    found = compare(client, empty, travelled)
-    assert {row["kind"] for row in found["rows"]} == {"right"}
-    assert (found["left"]["status"], found["left"]["tokens"]) == (None, None)
-    assert compare(client, empty, said(client))["equal"]
+    empty = travel_session(client)
+    comparison = compare(client, empty, travelled)
+    assert {row["kind"] for row in comparison["rows"]} == {"right"}
+    assert (comparison["left"]["status"], comparison["left"]["tokens"]) == (None, None)
+    assert compare(client, empty, travel_session(client))["equal"]
     alone = pair(client, empty, travelled, None, 1)
     assert alone["sections"][0]["changes"] == [{"path": "", "new": BOOK}]
     assert (alone["left"], alone["state"]) == (None, None)

@@ -77,23 +77,23 @@ def test_a_session_costs_what_its_whole_answers_cost_agent_by_agent(client):
     debugged = ran(client, "pair")
     first, second = (counted(event) for event in debugged.kept()["events"][1:])
     cheap, dear = first[0] + 2 * first[1], 10 * second[0] + 20 * second[1]
-    told = usage_of(debugged)
-    assert {each["agent"]: each["cost"] for each in told["sums"]} == {"cheap": cheap, "dear": dear}
-    assert [each["answers"] for each in told["sums"]] == [1, 1]
-    assert (told["cost"], told["unpriced"]) == (cheap + dear, 0)
+    usage = usage_of(debugged)
+    assert {each["agent"]: each["cost"] for each in usage["sums"]} == {"cheap": cheap, "dear": dear}
+    assert [each["answers"] for each in usage["sums"]] == [1, 1]
+    assert (usage["cost"], usage["unpriced"]) == (cheap + dear, 0)
     assert usage_of(debugged, until=2)["cost"] == cheap
-    assert usage_of(debugged, until=1) == {**told, "cost": None, "sums": []}
+    assert usage_of(debugged, until=1) == {**usage, "cost": None, "sums": []}
 
 
 def test_what_has_no_price_is_unknown_on_the_page_and_not_in_the_sum(client):
     debugged = ran(client, "partly")
-    told = usage_of(debugged)
-    assert [each["cost"] for each in told["sums"]][1] is None
-    assert told["unpriced"] == 1
+    usage = usage_of(debugged)
+    assert [each["cost"] for each in usage["sums"]][1] is None
+    assert usage["unpriced"] == 1
     page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     costs = re.findall(r'<span class="cost(?: none)?" role="gridcell">(.*?)</span>', page)
-    assert costs == ["\u2013", f"{told['cost']:,.2f}", "\u2013"]
-    assert f"<b>${told['cost']:,.2f}+</b>" in page
+    assert costs == ["\u2013", f"{usage['cost']:,.2f}", "\u2013"]
+    assert f"<b>${usage['cost']:,.2f}+</b>" in page
     assert "No price is known for 1 answer" in page
     detail = client.get(f"/sessions/{debugged.key}/events/3").text
     assert "no price known for who-knows" in html.unescape(detail)
@@ -101,18 +101,18 @@ def test_what_has_no_price_is_unknown_on_the_page_and_not_in_the_sum(client):
 
 @pytest.mark.req("R34")
 def test_a_budget_of_dollars_stops_the_run_once_it_is_used_up(client):
-    made = client.post(
+    point = client.post(
         "/api/apps/pair/breakpoints", json={"on": "budget", "condition": "run.cost > 500"}
     ).json()
     debugged = Debugged(client, "pair").start("hello", pause=False)
     debugged.settled()
     hold = debugged.hold()
-    assert (hold["agent"], hold["breakpoint"]) == ("dear", made["id"])
+    assert (hold["agent"], hold["breakpoint"]) == ("dear", point["id"])
     assert debugged.tell("continue")["status"] == "done"
-    past = client.get(f"/api/sessions/{debugged.key}/hits", params={"breakpoint": made["id"]})
+    past = client.get(f"/api/sessions/{debugged.key}/hits", params={"breakpoint": point["id"]})
     assert [hit["number"] for hit in past.json()["hits"]] == [3]
     assert usage_of(debugged, until=2)["cost"] <= 500 < usage_of(debugged)["cost"]
-    client.delete(f"/api/apps/pair/breakpoints/{made['id']}")
+    client.delete(f"/api/apps/pair/breakpoints/{point['id']}")
 
 
 def test_a_budget_counts_what_it_knows_and_tells_what_it_does_not(client):
@@ -124,7 +124,7 @@ def test_a_budget_counts_what_it_knows_and_tells_what_it_does_not(client):
 
 def test_the_time_that_an_app_takes_to_load_is_no_time_of_its_first_run(client):
     run = Debugged(client, "late").start("when?", pause=False)
-    told = run.settled()
-    assert told["started"] >= float(run.texts()[-1])  # when it was imported
-    [kept] = client.get(f"/api/sessions/{run.key}/runs").json()["runs"]
-    assert kept["started"] == told["started"]
+    position = run.settled()
+    assert position["started"] >= float(run.texts()[-1])  # when it was imported
+    [row] = client.get(f"/api/sessions/{run.key}/runs").json()["runs"]
+    assert row["started"] == position["started"]

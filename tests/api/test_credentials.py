@@ -103,7 +103,7 @@ def text(events) -> str:
     return events[-1]["content"]["parts"][0].get("text", "")
 
 
-def asked(events) -> dict:
+def credential_request(events) -> dict:
     [call] = [
         part["functionCall"]
         for event in events
@@ -127,12 +127,12 @@ def test_the_user_logs_in_once_and_no_token_reaches_the_disk(tmp_path):
         data = tmp_path / "data"
         with running(tmp_path / "agents", data) as server, server.client() as client:
             client.post("/apps/reader/users/u/sessions/s", json={})
-            call = asked(say(client, text="Read it."))
+            call = credential_request(say(client, text="Read it."))
             config = call["args"]["authConfig"]
             oauth2 = config["exchangedAuthCredential"]["oauth2"]
             oauth2["authResponseUri"] = get(oauth2["authUri"]).headers["location"]
-            given = {"id": call["id"], "name": call["name"], "response": config}
-            assert text(say(client, functionResponse=given)) == "It says 200."
+            reply = {"id": call["id"], "name": call["name"], "response": config}
+            assert text(say(client, functionResponse=reply)) == "It says 200."
             assert text(say(client, text="Once more.")) == "It says 200."
         [granted] = given_by(url, "app")
         for file in data.rglob("*"):
@@ -153,9 +153,9 @@ def test_a_question_says_what_needs_the_credential(keys, root, asker):
     with keys.client() as client:
         debugged = Debugged(client, root).start(pause=False)
         debugged.settled()
-        told = client.get(f"/api/runs/{debugged.run}/standing").json()
-        check(told, {"$ref": "/Standing"})
-        [question] = told["questions"]
+        standing = client.get(f"/api/runs/{debugged.run}/standing").json()
+        check(standing, {"$ref": "/Standing"})
+        [question] = standing["questions"]
         assert (question["agent"], question["for"]) == (root, asker)
         page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
         assert f"The {asker['kind']} {asker['name']} of {root} needs an API key." in page
@@ -168,11 +168,11 @@ GIVEN = "my-own-key-9137"
 def give(client, session: dict, key: str) -> None:
     """Let the agent ask for a key, and answer it."""
     begin = {"role": "user", "parts": [{"text": "go"}]}
-    call = asked(client.post("/run", json={**session, "new_message": begin}).json())
+    call = credential_request(client.post("/run", json={**session, "new_message": begin}).json())
     config = call["args"]["authConfig"]
     config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": key}
-    given = {"id": call["id"], "name": call["name"], "response": config}
-    message = {"role": "user", "parts": [{"functionResponse": given}]}
+    reply = {"id": call["id"], "name": call["name"], "response": config}
+    message = {"role": "user", "parts": [{"functionResponse": reply}]}
     assert client.post("/run", json={**session, "new_message": message}).status_code == 200
 
 
@@ -204,10 +204,10 @@ def test_a_key_that_somebody_gave_leaves_with_nothing_and_still_plays(tmp_path):
             again = client.post(f"{path}/replays", json={}).json()
             settled(client, again["run"])
             assert client.get(f"/api/runs/{again['run']}/replay").json()["verdict"]["identical"]
-            kept = client.get(f"{path}/export?secrets=keep").text
-            assert GIVEN in kept
-            found = client.get(f"{path}/export/preview").json()["findings"]
-            assert {each["kind"] for each in found} == {"a credential that somebody gave"}
+            bundle = client.get(f"{path}/export?secrets=keep").text
+            assert GIVEN in bundle
+            findings = client.get(f"{path}/export/preview").json()["findings"]
+            assert {each["kind"] for each in findings} == {"a credential that somebody gave"}
         server.kill()
         server.start()
         with server.client() as client:
@@ -216,7 +216,7 @@ def test_a_key_that_somebody_gave_leaves_with_nothing_and_still_plays(tmp_path):
         server.stop()
         server.start()
         with server.client() as client:
-            taken = client.post("/api/sessions/import", content=kept, headers=JSON)
+            taken = client.post("/api/sessions/import", content=bundle, headers=JSON)
             assert GIVEN not in seen(client, taken.json()["key"])
 
 

@@ -54,14 +54,14 @@ def saved(client, name: str, mime: str, data: bytes = SCRIPT) -> str:
     data = base64.b64encode(data).decode()
     last = run(client, "saves", session, json.dumps([name, mime, data]))[-1]
     assert last["content"]["parts"][0]["text"] == "version 0"
-    found = client.get("/api/sessions", params={"app": "saves", "user": "u", "id": session})
-    return f"/sessions/{found.json()['sessions'][0]['key']}/artifacts/{quote(name, safe='')}"
+    answer = client.get("/api/sessions", params={"app": "saves", "user": "u", "id": session})
+    return f"/sessions/{answer.json()['sessions'][0]['key']}/artifacts/{quote(name, safe='')}"
 
 
 @pytest.mark.req("R24")
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize(
-    ("name", "mime", "shown", "disposition"),
+    ("name", "mime", "content_type", "disposition"),
     [
         ("a.html", "text/html", "application/octet-stream", 'attachment; filename="a.html"'),
         ("a.svg", "image/svg+xml", "application/octet-stream", 'attachment; filename="a.svg"'),
@@ -77,10 +77,12 @@ def saved(client, name: str, mime: str, data: bytes = SCRIPT) -> str:
         ("x" * 300, "text/html", "application/octet-stream", f'attachment; filename="{"x" * 100}"'),
     ],
 )
-def test_an_artifact_is_a_download_in_a_sandbox(client, method, name, mime, shown, disposition):
+def test_an_artifact_is_a_download_in_a_sandbox(
+    client, method, name, mime, content_type, disposition
+):
     answer = client.request(method, saved(client, name, mime), headers={"Accept": "text/html"})
     assert answer.status_code == 200
-    assert answer.headers["content-type"] == shown
+    assert answer.headers["content-type"] == content_type
     assert answer.headers["content-disposition"].startswith(disposition)
     assert answer.headers["content-security-policy"] == POLICY
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -106,7 +108,7 @@ def test_only_what_is_what_it_says_is_shown_and_a_polyglot_acts_nowhere(
     client, mime, begins, inline
 ):
     path = saved(client, "a.x", mime, begins + SCRIPT)
-    wanted = mime if inline else "application/octet-stream"
+    expected = mime if inline else "application/octet-stream"
     for headers, status in (({}, 200), ({"Range": "bytes=0-3"}, 206), ({"Range": RANGES}, 200)):
         answer = client.get(path, headers=headers)
         whole = begins + SCRIPT
@@ -116,13 +118,13 @@ def test_only_what_is_what_it_says_is_shown_and_a_polyglot_acts_nowhere(
         )
         assert answer.headers["content-security-policy"] == POLICY
         assert answer.headers["content-disposition"].startswith("inline;") is inline
-        assert answer.headers["content-type"].split(";")[0] == wanted
+        assert answer.headers["content-type"].split(";")[0] == expected
 
 
 @pytest.mark.req("R24")
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize(
-    ("asked", "status", "told", "content"),
+    ("byte_range", "status", "content_range", "content"),
     [
         ("bytes=0-3", 206, "bytes 0-3/10", b"0123"),
         ("bytes=7-", 206, "bytes 7-9/10", b"789"),
@@ -139,15 +141,15 @@ def test_only_what_is_what_it_says_is_shown_and_a_polyglot_acts_nowhere(
     ],
 )
 def test_a_part_of_a_file_is_served_with_the_headers_of_the_whole(
-    client, method, asked, status, told, content
+    client, method, byte_range, status, content_range, content
 ):
     path = saved(client, "digits.bin", "application/x-digits", b"0123456789")
-    answer = client.request(method, path, headers={"Range": asked})
+    answer = client.request(method, path, headers={"Range": byte_range})
     if method == "HEAD":  # a range is asked for with GET alone (RFC 9110, 14.2)
-        status, told, content = 200, None, b""
+        status, content_range, content = 200, None, b""
         assert answer.headers["content-length"] == "10"
     assert (answer.status_code, answer.content) == (status, content)
-    assert answer.headers.get("content-range") == told
+    assert answer.headers.get("content-range") == content_range
     assert answer.headers["accept-ranges"] == "bytes"
     assert answer.headers["content-security-policy"] == POLICY
     assert answer.headers["content-disposition"].startswith('attachment; filename="digits.bin"')
@@ -179,14 +181,14 @@ def test_a_name_with_a_line_end_has_an_address_and_forges_no_header(client, name
 @pytest.mark.req("R24")
 @pytest.mark.parametrize("name", [".", ".."])
 def test_a_name_that_clients_take_out_of_a_path_has_an_address_too(client, name):
-    told = {"author": "saves", "actions": {"artifactDelta": {name: 0}}}
-    session = make_session(client, "saves", events=[told])["id"]
+    event = {"author": "saves", "actions": {"artifactDelta": {name: 0}}}
+    session = make_session(client, "saves", events=[event])["id"]
     blob = {"data": base64.b64encode(SCRIPT).decode(), "mimeType": "text/html"}
     body = {"filename": name, "artifact": {"inlineData": blob}}
-    made = client.post(f"/apps/saves/users/u/sessions/{session}/artifacts", json=body)
-    assert made.status_code == 200, made.text
-    found = client.get("/api/sessions", params={"app": "saves", "user": "u", "id": session})
-    place = f"/sessions/{found.json()['sessions'][0]['key']}"
+    upload = client.post(f"/apps/saves/users/u/sessions/{session}/artifacts", json=body)
+    assert upload.status_code == 200, upload.text
+    listing = client.get("/api/sessions", params={"app": "saves", "user": "u", "id": session})
+    place = f"/sessions/{listing.json()['sessions'][0]['key']}"
     page = client.get(f"{place}?event=1", headers={"Accept": "text/html"}).text
     links = set(re.findall(rf'href="({place}/artifacts[^"]*)"', page))
     assert links

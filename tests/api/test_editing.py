@@ -78,17 +78,17 @@ def client(server):
 
 def is_replayed(debugged: Debugged) -> None:
     """Executed again, and that once more, with nobody at the gates: the same events."""
-    client, said = debugged.client, (debugged.texts(), debugged.kept()["state"])
+    client, before = debugged.client, (debugged.texts(), debugged.kept()["state"])
     for _ in range(2):
-        made = client.post(f"/api/sessions/{debugged.key}/replays", json={}).json()
+        replay = client.post(f"/api/sessions/{debugged.key}/replays", json={}).json()
         debugged = copy.copy(debugged)
-        debugged.run, debugged.key = made["run"], made["session"]
+        debugged.run, debugged.key = replay["run"], replay["session"]
         debugged.settled()
-        told = client.get(f"/api/runs/{debugged.run}/replay").json()["verdict"]
-        assert (told["divergence"], told["identical"], told["notes"]) == (None, True, [])
+        verdict = client.get(f"/api/runs/{debugged.run}/replay").json()["verdict"]
+        assert (verdict["divergence"], verdict["identical"], verdict["notes"]) == (None, True, [])
         rows = client.get("/api/sessions", params={"app": debugged.app}).json()["sessions"]
         debugged.session = next(row["id"] for row in rows if row["key"] == debugged.key)
-        assert (debugged.texts(), debugged.kept()["state"]) == said
+        assert (debugged.texts(), debugged.kept()["state"]) == before
 
 
 def at(client, app: str, gate: str, agent: str | None = None, **session) -> Debugged:
@@ -116,9 +116,9 @@ def marks(event: dict) -> list[dict]:
 def test_an_edited_event_is_what_is_stored_and_what_the_agent_sees(client):
     debugged = at(client, "count", "before_commit", "count")
     original = debugged.hold()["held"]
-    wanted = copy.deepcopy(original)
-    wanted["actions"]["stateDelta"] = {"n": 100}
-    debugged.tell("edit", value=wanted, actor="Ada")
+    replacement = copy.deepcopy(original)
+    replacement["actions"]["stateDelta"] = {"n": 100}
+    debugged.tell("edit", value=replacement, actor="Ada")
     assert debugged.hold()["held"] == original
     assert (debugged.hold()["edit"]["action"], debugged.hold()["edit"]["actor"]) == ("edit", "Ada")
     assert debugged.kept()["state"] == {}
@@ -133,14 +133,14 @@ def test_an_edited_event_is_what_is_stored_and_what_the_agent_sees(client):
     ]
     assert edited["id"] == original["id"] == edit["event"]
     assert not [mark for event in others for mark in marks(event)]
-    assert (edit["before"], edit["after"], edit["run"]) == (original, wanted, debugged.run)
+    assert (edit["before"], edit["after"], edit["run"]) == (original, replacement, debugged.run)
 
 
 def test_a_key_taken_out_of_a_delta_is_neither_stored_nor_seen(client):
     debugged = at(client, "writes", "before_commit", "writes")
-    wanted = copy.deepcopy(debugged.hold()["held"])
-    del wanted["actions"]["stateDelta"]["a"]
-    debugged.tell("edit", value=wanted)
+    replacement = copy.deepcopy(debugged.hold()["held"])
+    del replacement["actions"]["stateDelta"]["a"]
+    debugged.tell("edit", value=replacement)
     debugged.tell("continue")
     assert debugged.kept()["state"] == {"b": 1}
     assert "saw None 1" in log_of(debugged)
@@ -365,8 +365,8 @@ def test_what_does_not_fit_is_refused_with_the_problem(client, gate, command, va
         r'<textarea id="(?:json|mock)-[^>]*aria-describedby="([^"]+)"[^>]*>([^<]*)<', page
     )
     assert json.loads(html.unescape(field[2])) == value
-    told = re.search(rf'id="{field[1]}"[^>]*>([^<]*)<', page)[1]
-    assert html.unescape(told) == refused.json()["detail"]
+    message = re.search(rf'id="{field[1]}"[^>]*>([^<]*)<', page)[1]
+    assert html.unescape(message) == refused.json()["detail"]
     assert debugged.tell("continue")["status"] == "done"
     assert debugged.texts()[-1] == "It is sunny in Oslo."
     assert not [mark for event in debugged.kept()["events"] for mark in marks(event)]
@@ -418,9 +418,9 @@ def test_a_stale_edit_overwrites_nothing(client):
 
 def test_rows_of_edited_events_say_so(client):
     debugged = at(client, "count", "before_commit", "count")
-    wanted = copy.deepcopy(debugged.hold()["held"])
-    wanted["actions"]["stateDelta"] = {"n": 100}
-    debugged.tell("edit", value=wanted)
+    replacement = copy.deepcopy(debugged.hold()["held"])
+    replacement["actions"]["stateDelta"] = {"n": 100}
+    debugged.tell("edit", value=replacement)
     debugged.tell("continue")
     event = client.get(f"/sessions/{debugged.key}/events/2", headers={"Accept": "text/html"}).text
     assert "devui_edited" in event
@@ -436,22 +436,24 @@ def test_what_a_person_changed_is_marked_in_every_export(client):
     page = client.get(exported, params={"format": "html"}).text
     assert "mocked" in page
     assert "answered for the tool" in page
-    [given] = [event for event in debugged.kept()["events"] if marks(event)]
-    assert marks(given)[0]["action"] == "mock"
+    [result_event] = [event for event in debugged.kept()["events"] if marks(event)]
+    assert marks(result_event)[0]["action"] == "mock"
     headers = {"content-type": "application/json"}
-    made = client.post("/api/sessions/import", content=bundle.content, headers=headers).json()
-    assert client.get(f"/api/sessions/{made['key']}/edits").json()["edits"][0]["after"] == "rain"
-    assert "mocked" in client.get(f"/sessions/{made['key']}").text
+    copy_row = client.post("/api/sessions/import", content=bundle.content, headers=headers).json()
+    assert (
+        client.get(f"/api/sessions/{copy_row['key']}/edits").json()["edits"][0]["after"] == "rain"
+    )
+    assert "mocked" in client.get(f"/sessions/{copy_row['key']}").text
 
 
 def test_what_an_event_would_have_changed_is_not_announced_once_it_is_edited_or_dropped(client):
     debugged = at(client, "writes", "before_commit", "writes")
     page = f"/sessions/{debugged.key}"
     assert "2 state keys will change" in client.get(page).text
-    wanted = copy.deepcopy(debugged.hold()["held"])
-    wanted["actions"]["stateDelta"] = {"b": 1}
+    replacement = copy.deepcopy(debugged.hold()["held"])
+    replacement["actions"]["stateDelta"] = {"b": 1}
     for change in ("edit", "drop"):
-        debugged.tell(change, value=wanted)
+        debugged.tell(change, value=replacement)
         assert "will change" not in client.get(page).text
         debugged.tell("undo")
         assert "2 state keys will change" in client.get(page).text

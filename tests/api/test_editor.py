@@ -129,6 +129,6 @@ def test_an_empty_variable_means_no_editor(tmp_path: Path) -> None:
     assert Editor.find({"DEVUI_EDITOR": " ", "PATH": "/usr/bin"}) is None
     assert Editor.find({"PATH": str(tmp_path)}) is None
     (tmp_path / "cursor").touch(mode=0o755)
-    found = Editor.find({"PATH": str(tmp_path)})
-    assert found is not None
-    assert found.name == "Cursor"
+    editor = Editor.find({"PATH": str(tmp_path)})
+    assert editor is not None
+    assert editor.name == "Cursor"

@@ -22,7 +22,7 @@ PIXEL = base64.b64decode(
 PICTURE = {"inlineData": {"mimeType": "image/png", "data": base64.b64encode(PIXEL).decode()}}
 
 
-def said(*parts, **fields):
+def agent_event(*parts, **fields):
     """An event of the agent."""
     content = {"content": {"role": "model", "parts": list(parts)}} if parts else {}
     return {"author": "teller", "invocationId": "e-1", **content, **fields}
@@ -30,10 +30,10 @@ def said(*parts, **fields):
 
 def result(value, *parts):
     response = {"id": "c", "name": "look", "response": value, "parts": list(parts)}
-    return said({"functionResponse": response})
+    return agent_event({"functionResponse": response})
 
 
-GROUNDED = said(
+GROUNDED = agent_event(
     {"text": "grounded"},
     groundingMetadata={
         "webSearchQueries": ["cats & dogs"],
@@ -59,8 +59,8 @@ def client(tmp_path_factory):
 
 def opened(client, *events):
     """The key of a session with these events."""
-    made = make_session(client, "teller", events=list(events))["id"]
-    query = {"app": "teller", "user": "u", "id": made}
+    session = make_session(client, "teller", events=list(events))["id"]
+    query = {"app": "teller", "user": "u", "id": session}
     return client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
 
 
@@ -75,10 +75,10 @@ def places(client, key, number=1):
 
 
 def test_sources_are_numbered_links_and_nothing_but_web_addresses_is_one(client):
-    shown, page = places(client, opened(client, GROUNDED))
-    assert shown.count("Searched for cats & dogs") == 2  # in the chat, and in the event's detail
+    text, page = places(client, opened(client, GROUNDED))
+    assert text.count("Searched for cats & dogs") == 2  # in the chat, and in the event's detail
     for title in ("Cats", "Our own notes", "Bad", "https://c.example/c"):
-        assert title in shown
+        assert title in text
     links = re.findall(r'<a href="([^"]*)" target="_blank" rel="noopener noreferrer"', page)
     assert set(links) == {"https://cats.example/a", "https://c.example/c"}
     assert page.count('<ol aria-label="Sources">') == 2
@@ -89,19 +89,19 @@ def test_sources_are_numbered_links_and_nothing_but_web_addresses_is_one(client)
     ("field", "word"), [("inputTranscription", "Heard"), ("outputTranscription", "Spoken")]
 )
 def test_what_was_said_aloud_is_read(client, field, word):
-    shown, _ = places(
-        client, opened(client, said(**{field: {"text": "by voice", "finished": True}}))
+    text, _ = places(
+        client, opened(client, agent_event(**{field: {"text": "by voice", "finished": True}}))
     )
-    assert shown.count(f"{word} by voice") == 2
-    assert f"{word.lower()}: by voice" in shown, "the row"
+    assert text.count(f"{word} by voice") == 2
+    assert f"{word.lower()}: by voice" in text, "the row"
 
 
 @pytest.mark.parametrize("value", [{}, {"result": "ok"}])
 def test_a_picture_in_a_tool_result_is_named_and_opens(client, value):
-    call = said({"functionCall": {"id": "c", "name": "look", "args": {}}})
+    call = agent_event({"functionCall": {"id": "c", "name": "look", "args": {}}})
     key = opened(client, call, result(value, PICTURE))
-    shown, page = places(client, key, 2)
-    assert "[image/png]" in shown, "the row"
+    text, page = places(client, key, 2)
+    assert "[image/png]" in text, "the row"
     links = set(re.findall(r'(?:href|src)="(/sessions/\d+/events/2/file[^"]*)"', page))
     [link] = map(html.unescape, links)
     answer = client.get(link)
@@ -116,7 +116,7 @@ def test_a_picture_in_a_tool_result_is_named_and_opens(client, value):
 def test_what_a_browser_could_run_is_only_saved(client):
     data = base64.urlsafe_b64encode(b"<script>\xff\xfe~?</script>").decode()
     part = {"inlineData": {"mimeType": "text/html", "displayName": "a b.html", "data": data}}
-    key = opened(client, said(part))
+    key = opened(client, agent_event(part))
     link = f"/sessions/{key}/events/1/file?path=content.parts[0].inlineData"
     answer = client.get(link)
     assert answer.content == b"<script>\xff\xfe~?</script>"
@@ -132,10 +132,10 @@ def test_json_in_a_text_is_unfolded(client):
     text = json.dumps({"greeting": "你好", "list": [1, {"deep": "x"}]})
     mcp = {"content": [{"type": "text", "text": text}]}
     for value in ({"result": text}, mcp):
-        shown, _ = places(client, opened(client, result(value)))
-        assert re.search(r'greeting : "你好"', shown), shown
-        assert re.search(r'deep : "x"', shown)
-        assert "JSON in text, 2 keys" in shown or "result" in value
+        visible, _ = places(client, opened(client, result(value)))
+        assert re.search(r'greeting : "你好"', visible), visible
+        assert re.search(r'deep : "x"', visible)
+        assert "JSON in text, 2 keys" in visible or "result" in value
 
 
 @pytest.mark.parametrize("text", ["{not json}", "[]", "{}", "[" * 5000 + "]" * 5000, '"text"'])
@@ -146,13 +146,13 @@ def test_other_texts_stay_texts(client, text):
 
 @pytest.mark.parametrize("reason", ["MAX_TOKENS", "SAFETY", "OTHER"])
 def test_an_answer_that_was_cut_off_says_so(client, reason):
-    _, page = places(client, opened(client, said({"text": "It beg"}, finishReason=reason)))
+    _, page = places(client, opened(client, agent_event({"text": "It beg"}, finishReason=reason)))
     assert page.count('class="cut-off"') == 2
     assert re.search(rf'class="flag cut"[^>]*>[^<]*(<svg.*?</svg>)?[^<]*{reason}', page, re.DOTALL)
 
 
 def test_an_answer_that_ended_says_nothing(client):
-    _, page = places(client, opened(client, said({"text": "All."}, finishReason="STOP")))
+    _, page = places(client, opened(client, agent_event({"text": "All."}, finishReason="STOP")))
     assert "cut-off" not in page
     assert "flag cut" not in page
 
@@ -160,13 +160,13 @@ def test_an_answer_that_ended_says_nothing(client):
 @pytest.mark.parametrize(
     ("event", "final"),
     [
-        (said({"text": "An answer."}), True),
-        (said({"functionCall": {"id": "c", "name": "look", "args": {}}}), False),
+        (agent_event({"text": "An answer."}), True),
+        (agent_event({"functionCall": {"id": "c", "name": "look", "args": {}}}), False),
         (result({"a": 1}), False),
         (result({"a": 1}) | {"actions": {"skipSummarization": True}}, True),
-        (said({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}), False),
-        (said({"text": "not yet"}, partial=True), False),
-        (said(errorCode="BAD", errorMessage="no"), True),
+        (agent_event({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}), False),
+        (agent_event({"text": "not yet"}, partial=True), False),
+        (agent_event(errorCode="BAD", errorMessage="no"), True),
     ],
 )
 def test_whether_a_given_event_is_a_final_response_is_found_out(client, event, final):
@@ -176,7 +176,7 @@ def test_whether_a_given_event_is_a_final_response_is_found_out(client, event, f
 
 
 def test_an_answer_that_is_only_a_file_is_marked_as_the_final_one(client):
-    key = opened(client, said({"text": "Here it is:"}), said(PICTURE))
+    key = opened(client, agent_event({"text": "Here it is:"}), agent_event(PICTURE))
     [_, row] = client.get(f"/api/sessions/{key}/events").json()["events"]
     assert (row["kind"], row["final"]) == ("text", True)
     page = client.get(f"/sessions/{key}", headers=PAGE).text
@@ -184,9 +184,13 @@ def test_an_answer_that_is_only_a_file_is_marked_as_the_final_one(client):
 
 
 def test_an_answer_that_is_json_unfolds_as_a_tree(client):
-    whole = said({"text": '{"city": "Rome", "nights": [2, 3]}'})
-    fenced = said({"text": '```json\n[{"city": "Oslo"}]\n```'})
-    others = said({"text": "{not json}"}), said({"text": "{}"}), said({"text": 'So: {"a": 1}'})
+    whole = agent_event({"text": '{"city": "Rome", "nights": [2, 3]}'})
+    fenced = agent_event({"text": '```json\n[{"city": "Oslo"}]\n```'})
+    others = (
+        agent_event({"text": "{not json}"}),
+        agent_event({"text": "{}"}),
+        agent_event({"text": 'So: {"a": 1}'}),
+    )
     key = opened(client, whole, fenced, *others)
     text, page = words(client, f"/sessions/{key}")
     chat = page[page.index('id="messages"') : page.index('id="live-chat"')]

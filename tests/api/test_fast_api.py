@@ -124,10 +124,10 @@ def test_without_pages_there_are_the_apis_alone(tmp_path):
 
 def test_it_is_guarded_as_the_command_is_and_ends_in_order(tmp_path):
     with hosted(tmp_path, "allowed_hosts=['box.example']") as (address, process, printed):
-        said = "".join(printed)
-        said += process.stdout.readline() if "Bearer" not in said else ""
-        token = re.search(r"Bearer (\S+)", said)[1]
-        link = re.search(rf"{address}/login\?code=\S+", said)[0]
+        output = "".join(printed)
+        output += process.stdout.readline() if "Bearer" not in output else ""
+        token = re.search(r"Bearer (\S+)", output)[1]
+        link = re.search(rf"{address}/login\?code=\S+", output)[0]
         assert httpx2.get(f"{address}/list-apps").status_code == 401
         assert httpx2.get(link, follow_redirects=False).status_code in {200, 303}
         with client(address, token) as http:
@@ -140,7 +140,7 @@ def test_it_is_guarded_as_the_command_is_and_ends_in_order(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "said"),
+    ("options", "error", "message"),
     [
         ({"allow_origins": ["localhost:3000"]}, ValueError, "scheme"),
         ({"trace_to_cloud": True}, ValueError, "Google Cloud"),
@@ -151,19 +151,19 @@ def test_it_is_guarded_as_the_command_is_and_ends_in_order(tmp_path):
         ({"agents_folder": "x"}, TypeError, "'agents_folder'"),
     ],
 )
-def test_what_it_does_not_do_is_refused_with_advice(given, error, said, monkeypatch):
+def test_what_it_does_not_do_is_refused_with_advice(options, error, message, monkeypatch):
     monkeypatch.delenv("DEVUI_TOKEN", raising=False)
-    with pytest.raises(error, match=said):
-        get_fast_api_app(agents_dir="agents", **given)
+    with pytest.raises(error, match=message):
+        get_fast_api_app(agents_dir="agents", **options)
 
 
 def test_adks_keywords_are_taken_or_refused_with_advice():
-    known = inspect.signature(get_fast_api_app).parameters
+    parameters = inspect.signature(get_fast_api_app).parameters
     lines = ADK.read_text(encoding="utf-8").split()
     named = [line.rpartition("get_fast_api_app(")[2][:-1] for line in lines if "fast_api" in line]
     assert "agents_dir" in named
     for name in named:
-        if name in known:
+        if name in parameters:
             continue
         try:
             get_fast_api_app(agents_dir="agents", **{name: "given"})

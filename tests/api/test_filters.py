@@ -80,8 +80,8 @@ def test_what_may_be_asked_for_is_told_and_what_may_not_refused(session):
     assert counted["tool:look"] == 4
     for word, events in counted.items():
         query = {"filter": word}
-        found = session.client.get(f"/api/sessions/{session.key}/events", params=query).json()
-        assert len(found["events"]) == events, word
+        answer = session.client.get(f"/api/sessions/{session.key}/events", params=query).json()
+        assert len(answer["events"]) == events, word
     held = {"filter": "kind:call (state.key1 == 1)"}
     refused = session.client.get(f"/api/sessions/{session.key}/events", params=held)
     assert refused.status_code == 400
@@ -96,8 +96,8 @@ def test_a_phrase_beyond_ascii_is_found_in_events_that_an_api_brought(client):
     far = "x" * 300
     texts = [f"{far} Äpfel nach Zürich 😀", f"{far} to Zurich"]
     events = [{"author": "reader", "content": {"parts": [{"text": text}]}} for text in texts]
-    told = Debugged(client, "reader", events=events)
+    debugged = Debugged(client, "reader", events=events)
     for phrase in ("zürich", "Zürich 😀", "äpfel", "😀"):
         query = {"filter": f'"{phrase}"', "last": 9}
-        found = client.get(f"/api/sessions/{told.key}/events", params=query).json()["events"]
-        assert [each["number"] for each in found] == [1], phrase
+        rows = client.get(f"/api/sessions/{debugged.key}/events", params=query).json()["events"]
+        assert [each["number"] for each in rows] == [1], phrase

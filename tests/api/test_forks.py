@@ -26,7 +26,7 @@ def fork(client, session, number, **more):
     return answer.json()
 
 
-def kept(client, session):
+def load(client, session):
     return get_session(client, "travel", session["id"])
 
 
@@ -45,34 +45,34 @@ def settled(client, run_id):
 
 
 def test_a_fork_has_the_first_events_and_the_state_as_of_then(client, travelled):
-    whole = kept(client, travelled)
-    made = fork(client, travelled, 3, note="another city")
-    child = kept(client, made)
+    whole = load(client, travelled)
+    row = fork(client, travelled, 3, note="another city")
+    child = load(client, row)
     assert child["events"] == whole["events"][:3]
     deltas = [event["actions"]["stateDelta"] for event in whole["events"][:3]]
     written = {key: value for delta in deltas for key, value in delta.items()}
     assert own(child["state"]) == own(written)
-    assert kept(client, travelled) == whole
-    assert made["fork"]["parent"] == travelled["key"]
-    assert (made["fork"]["number"], made["fork"]["note"]) == (3, "another city")
-    assert made["run"] is None
+    assert load(client, travelled) == whole
+    assert row["fork"]["parent"] == travelled["key"]
+    assert (row["fork"]["number"], row["fork"]["note"]) == (3, "another city")
+    assert row["run"] is None
     listed = client.get(f"/api/sessions/{travelled['key']}/forks").json()
-    assert [each["key"] for each in listed["forks"]] == [made["key"]]
+    assert [each["key"] for each in listed["forks"]] == [row["key"]]
     second = fork(client, travelled, 1)
-    assert [each["key"] for each in second["siblings"]] == [made["key"]]
+    assert [each["key"] for each in second["siblings"]] == [row["key"]]
 
 
 def test_a_fork_in_the_middle_is_resumed_and_comes_to_the_same_end(client, travelled):
-    whole = kept(client, travelled)
-    made = fork(client, travelled, 3)
-    stands = client.get(f"/api/sessions/{made['key']}/cutoff").json()
+    whole = load(client, travelled)
+    row = fork(client, travelled, 3)
+    stands = client.get(f"/api/sessions/{row['key']}/cutoff").json()
     assert stands["standing"] == "forked"
     assert stands["invocationId"] == whole["events"][0]["invocationId"]
     body = {"invocationId": stands["invocationId"]}
-    answer = client.post(f"/api/sessions/{made['key']}/runs", json=body)
+    answer = client.post(f"/api/sessions/{row['key']}/runs", json=body)
     assert answer.status_code == 201, answer.text
     assert settled(client, answer.json()["run"])["status"] == "done"
-    child = kept(client, made)
+    child = load(client, row)
     assert child["events"][-1]["content"] == whole["events"][-1]["content"]
     assert {e["invocationId"] for e in child["events"]} == {stands["invocationId"]}
 
@@ -90,25 +90,25 @@ def careful(client):
 def test_calls_behind_the_fork_are_asked_about_and_their_recorded_result_is_offered(
     client, travelled
 ):
-    whole = kept(client, travelled)
+    whole = load(client, travelled)
     number = next(
         n
         for n, event in enumerate(whole["events"], 1)
         if any("functionCall" in part for part in event.get("content", {}).get("parts", []))
     )
-    made = fork(client, travelled, number, run=True)
-    assert made["run"] is None
-    [call] = made["unknown"]
+    row = fork(client, travelled, number, run=True)
+    assert row["run"] is None
+    [call] = row["unknown"]
     assert (call["default"], call["asks"]) == ("recorded", True)
-    page = client.get(f"/sessions/{made['key']}", headers={"Accept": "text/html"}).text
+    page = client.get(f"/sessions/{row['key']}", headers={"Accept": "text/html"}).text
     assert ("no result before the fork" in page, "no result was" in page) == (True, False)
     body = {
-        "invocationId": made["fork"]["invocationId"],
+        "invocationId": row["fork"]["invocationId"],
         "unknown": {call["id"]: {"do": "recorded"}},
     }
-    answer = client.post(f"/api/sessions/{made['key']}/runs", json=body)
+    answer = client.post(f"/api/sessions/{row['key']}/runs", json=body)
     settled(client, answer.json()["run"])
-    after = kept(client, made)["events"][number]
+    after = load(client, row)["events"][number]
     expected = whole["events"][number]
     assert after["actions"]["stateDelta"] == expected["actions"]["stateDelta"] == call["writes"]
     assert after["content"]["parts"][0]["functionResponse"]["response"] == call["recorded"]
@@ -119,14 +119,14 @@ def test_calls_behind_the_fork_are_asked_about_and_their_recorded_result_is_offe
 
 
 def test_a_fork_with_another_message_goes_on_with_its_invocation(client, travelled):
-    asked = kept(client, travelled)["events"][0]
-    asked["content"]["parts"][0]["text"] = "Which airports does Paris have?"
-    made = fork(client, travelled, 1, event=asked)
-    assert made["fork"]["invocationId"] == asked["invocationId"]
-    assert client.get(f"/api/sessions/{made['key']}/cutoff").json()["standing"] == "forked"
-    again = fork(client, made, 1, run=True)
+    event = load(client, travelled)["events"][0]
+    event["content"]["parts"][0]["text"] = "Which airports does Paris have?"
+    row = fork(client, travelled, 1, event=event)
+    assert row["fork"]["invocationId"] == event["invocationId"]
+    assert client.get(f"/api/sessions/{row['key']}/cutoff").json()["standing"] == "forked"
+    again = fork(client, row, 1, run=True)
     assert settled(client, again["run"])["status"] == "done"
-    last = kept(client, again)["events"][-1]
+    last = load(client, again)["events"][-1]
     assert "CDG" in last["content"]["parts"][0]["text"]
 
 
@@ -136,10 +136,10 @@ def test_a_fork_that_may_run_does(client, tmp_path):
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as own:
         debugged = Debugged(own, "clerk").start("look around", pause=False)
         debugged.settled()
-        made = own.post(
+        row = own.post(
             f"/api/sessions/{debugged.key}/forks", json={"number": 2, "run": True}
         ).json()
-        assert settled(own, made["run"])["status"] == "done"
+        assert settled(own, row["run"])["status"] == "done"
         assert clerk.ledger == ["look here", "look here"]
         over = {"number": len(debugged.kept()["events"]), "run": True}
         whole = own.post(f"/api/sessions/{debugged.key}/forks", json=over).json()
@@ -148,24 +148,24 @@ def test_a_fork_that_may_run_does(client, tmp_path):
 
 
 def test_state_is_edited_by_an_event_of_the_fork_alone(client, travelled):
-    whole = kept(client, travelled)
-    made = fork(client, travelled, 3, state={"city": "Rome", "user:home": "Oslo"}, actor="Ada")
-    child = kept(client, made)
+    whole = load(client, travelled)
+    row = fork(client, travelled, 3, state={"city": "Rome", "user:home": "Oslo"}, actor="Ada")
+    child = load(client, row)
     assert (child["state"]["city"], child["state"]["user:home"]) == ("Rome", "Oslo")
     assert len(child["events"]) == 4
     [mark] = child["events"][-1]["customMetadata"]["devui_edited"]
     assert (mark["gate"], mark["by"]) == ("fork", "Ada")
-    assert kept(client, travelled) == whole
+    assert load(client, travelled) == whole
     assert "user:home" not in make_session(client, "travel")["state"]
 
 
 def test_the_last_event_is_edited_and_keeps_what_it_is_known_by(client, travelled):
-    whole = kept(client, travelled)
+    whole = load(client, travelled)
     event = json.loads(json.dumps(whole["events"][2]))
     event["actions"]["stateDelta"] = {"city": "Rome"}
     event["author"] = "somebody"
-    made = fork(client, travelled, 3, event=event)
-    child = kept(client, made)
+    row = fork(client, travelled, 3, event=event)
+    child = load(client, row)
     assert child["state"]["city"] == "Rome"
     edited, before = child["events"][2], whole["events"][2]
     for name in ("id", "invocationId", "timestamp", "author"):
@@ -174,13 +174,13 @@ def test_the_last_event_is_edited_and_keeps_what_it_is_known_by(client, travelle
 
 
 def test_a_message_is_left_away_to_be_said_in_another_way(client, travelled):
-    made = fork(client, travelled, 1, message=True)
-    assert (made["events"], made["fork"]["reason"]) == (0, "message")
-    page = client.get(f"/sessions/{made['key']}", headers={"Accept": "text/html"}).text
+    row = fork(client, travelled, 1, message=True)
+    assert (row["events"], row["fork"]["reason"]) == (0, "message")
+    page = client.get(f"/sessions/{row['key']}", headers={"Accept": "text/html"}).text
     assert f">{BOOK}</textarea>" in page
     again = fork(client, travelled, 1, message=True, run=True)
     assert settled(client, again["run"])["status"] == "done"
-    assert kept(client, again)["events"][0]["content"]["parts"] == [{"text": BOOK}]
+    assert load(client, again)["events"][0]["content"]["parts"] == [{"text": BOOK}]
 
 
 @pytest.mark.parametrize(
@@ -202,31 +202,31 @@ def test_a_running_session_is_forked_as_it_is_committed(client):
     debugged.settled()
     debugged.tell("run_to", like={"gate": "after_commit", "kind": "call"})
     events = debugged.kept()["events"]
-    made = fork(client, {"key": debugged.key}, len(events))
-    assert kept(client, made)["events"] == events
+    row = fork(client, {"key": debugged.key}, len(events))
+    assert load(client, row)["events"] == events
     assert debugged.tell("continue")["status"] == "done"
 
 
 def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
-    whole = kept(client, travelled)
+    whole = load(client, travelled)
     body = {"number": 2}
     answer = client.post(f"/api/sessions/{travelled['key']}/rewind", json=body)
     assert answer.status_code == 201, answer.text
     assert settled(client, answer.json()["run"])["status"] == "done"
-    back = kept(client, travelled)
+    back = load(client, travelled)
     assert back["events"][:-1] == whole["events"]
     invocation = whole["events"][0]["invocationId"]
     assert back["events"][-1]["actions"]["rewindBeforeInvocationId"] == invocation
     assert not [key for key, value in own(back["state"]).items() if value is not None]
     for query, marked in [({}, True), ({"at": len(whole["events"])}, False)]:
         query |= {"first": 1, "last": 10**9, "skip": 0, "limit": 100}
-        shown = client.get(f"/sessions/{travelled['key']}/rows", params=query).text
-        assert ("flag taken-back" in shown) is marked
+        rows = client.get(f"/sessions/{travelled['key']}/rows", params=query).text
+        assert ("flag taken-back" in rows) is marked
     file = client.get(f"/api/sessions/{travelled['key']}/export", params={"format": "html"}).text
     marked = [part.count("flag taken-back") for part in file.split('<section class="detail')[1:]]
     assert marked[:-1] == [1] * len(whole["events"]) + [0]
     run(client, "travel", travelled["id"], BOOK)
-    again = kept(client, travelled)["events"][len(back["events"])]["invocationId"]
+    again = load(client, travelled)["events"][len(back["events"])]["invocationId"]
     body = {"invocationId": again, "message": "Book a flight to London next Monday"}
     answer = client.post(f"/api/sessions/{travelled['key']}/rewind", json=body)
     rival = {"message": "I was quicker"}
@@ -238,7 +238,7 @@ def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
     assert settled(client, newest)["status"] == "done"
     texts = [
         part.get("text")
-        for event in kept(client, travelled)["events"]
+        for event in load(client, travelled)["events"]
         for part in event.get("content", {}).get("parts", [])
         if event["author"] == "user"
     ]
@@ -254,7 +254,7 @@ def test_a_rewind_to_nowhere_is_refused(client, travelled):
 
 
 def test_a_call_is_edited_in_a_fork_by_fields(client, travelled):
-    event = kept(client, travelled)["events"][1]
+    event = load(client, travelled)["events"][1]
     place, call = next(
         (place, part["functionCall"])
         for place, part in enumerate(event["content"]["parts"])
@@ -268,7 +268,7 @@ def test_a_call_is_edited_in_a_fork_by_fields(client, travelled):
     assert answer.status_code == 204, answer.text
     key = answer.headers["HX-Redirect"].rpartition("/")[2]
     sessions = client.get("/api/sessions", params={"app": "travel", "user": "u"}).json()["sessions"]
-    made = next(each for each in sessions if str(each["key"]) == key)
-    edited = kept(client, made)["events"][-1]["content"]["parts"]
+    row = next(each for each in sessions if str(each["key"]) == key)
+    edited = load(client, row)["events"][-1]["content"]["parts"]
     assert edited[place]["functionCall"] == {**call, "args": {"city": "Paris"}}
     assert edited[:place] == event["content"]["parts"][:place]

@@ -132,10 +132,10 @@ def paid(folder: Path) -> list[str]:
 def forked(debugged: Debugged, **more) -> Debugged:
     """A fork at the message, which is said again."""
     body = {"number": 1, "message": True, "run": True, **more}
-    made = debugged.client.post(f"/api/sessions/{debugged.key}/forks", json=body).json()
+    row = debugged.client.post(f"/api/sessions/{debugged.key}/forks", json=body).json()
     again = Debugged.__new__(Debugged)
-    again.client, again.app, again.session = debugged.client, debugged.app, made["id"]
-    again.key, again.run = made["key"], made["run"]
+    again.client, again.app, again.session = debugged.client, debugged.app, row["id"]
+    again.key, again.run = row["key"], row["run"]
     again.settled()
     return again
 
@@ -165,13 +165,13 @@ def test_a_recorded_result_that_was_cut_off_before_its_commit_is_of_no_call(shop
     again.tell("stop")
     path = f"/api/sessions/{again.key}"
     [call] = again.client.get(f"{path}/cutoff").json()["unknown"]
-    known = {"made": False, "asks": False, "default": "recorded", "answered_by": "guard"}
-    assert known.items() <= call.items()
+    expected = {"made": False, "asks": False, "default": "recorded", "answered_by": "guard"}
+    assert expected.items() <= call.items()
     assert (call["recorded"], call["writes"]) == ({"result": "paid 7"}, {"paid": 7})
     page = again.client.get(f"/sessions/{again.key}", headers={"Accept": "text/html"}).text
     assert "the guard used the recorded result, but it wasn&#39;t committed" in page
-    told = {"invocationId": again.position["invocationId"]}
-    again.run = again.client.post(f"{path}/runs", json=told).json()["run"]
+    body = {"invocationId": again.position["invocationId"]}
+    again.run = again.client.post(f"{path}/runs", json=body).json()["run"]
     assert again.settled()["status"] == "done"
     assert (paid(folder), again.kept()["state"]["paid"]) == ([], 7)
     assert again.texts()[-1] == "done: paid 7"
@@ -216,9 +216,9 @@ def test_what_a_person_says_of_a_tool_comes_before_the_code(shopped, folder):
         ("pay", "effects", "code"),
     ]
     path = "/api/apps/shop/tools/pay"
-    said = shopped.client.put(path, json={"effect": "idempotent", "actor": "ada"}).json()
-    assert (said["effect"], said["source"], said["by"]) == ("idempotent", "person", "ada")
-    assert said["agents"] == ["shop"]
+    tool = shopped.client.put(path, json={"effect": "idempotent", "actor": "ada"}).json()
+    assert (tool["effect"], tool["source"], tool["by"]) == ("idempotent", "person", "ada")
+    assert tool["agents"] == ["shop"]
     assert forked(shopped).position["status"] == "done"
     assert paid(folder) == ["7"]
     assert shopped.client.put(path, json={"effect": "harmless"}).status_code == 422
@@ -228,9 +228,9 @@ def test_what_a_person_says_of_a_tool_comes_before_the_code(shopped, folder):
 def test_a_replay_with_live_tools_asks_too(shopped, folder):
     client = shopped.client
     path = f"/api/sessions/{shopped.key}/replays"
-    made = client.post(path, json={"liveTools": True}).json()
+    position = client.post(path, json={"liveTools": True}).json()
     again = Debugged.__new__(Debugged)
-    again.client, again.key, again.run = client, made["session"], made["run"]
+    again.client, again.key, again.run = client, position["session"], position["run"]
     again.settled()
     assert (again.hold()["reason"], again.hold()["guard"]["effect"]) == ("guard", "effects")
     assert again.tell("continue")["status"] == "done"
@@ -240,10 +240,10 @@ def test_a_replay_with_live_tools_asks_too(shopped, folder):
 
 
 def test_a_run_in_which_a_tool_was_answered_for_is_replayed_with_that_answer(shopped, folder):
-    client, answered = shopped.client, forked(shopped, guard="recorded")
-    made = client.post(f"/api/sessions/{answered.key}/replays", json={}).json()
+    client, debugged = shopped.client, forked(shopped, guard="recorded")
+    replay = client.post(f"/api/sessions/{debugged.key}/replays", json={}).json()
     again = Debugged.__new__(Debugged)
-    again.client, again.key, again.run = client, made["session"], made["run"]
+    again.client, again.key, again.run = client, replay["session"], replay["run"]
     again.settled()
     verdict = client.get(f"/api/runs/{again.run}/replay").json()["verdict"]
     assert (verdict["divergence"], verdict["identical"]) == (None, True)
@@ -253,11 +253,11 @@ def test_a_run_in_which_a_tool_was_answered_for_is_replayed_with_that_answer(sho
 
 
 def test_a_transfer_is_made_again_without_a_question(client):
-    said = Debugged(client, "desk").start("go", pause=False)
-    said.settled()
-    again = forked(said)
+    debugged = Debugged(client, "desk").start("go", pause=False)
+    debugged.settled()
+    again = forked(debugged)
     assert again.position["status"] == "done"
-    assert again.texts() == said.texts() == ["go", "hello"]
+    assert again.texts() == debugged.texts() == ["go", "hello"]
 
 
 def test_the_hint_of_an_mcp_server_is_told_and_is_not_enough(client):
@@ -275,8 +275,8 @@ def test_an_edited_call_runs_in_a_fork_without_the_result_of_its_old_arguments(s
     calls = [event for event in shopped.kept()["events"] if '"pay"' in json.dumps(event)]
     edited = calls[0]
     edited["content"]["parts"][0]["functionCall"]["args"] = {"amount": 9}
-    made = forked(shopped, number=4, message=False, event=edited)
-    assert made.position["status"] == "done"
+    child = forked(shopped, number=4, message=False, event=edited)
+    assert child.position["status"] == "done"
     assert paid(folder) == ["9"]
 
 

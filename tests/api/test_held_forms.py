@@ -85,17 +85,19 @@ def at(client, gate: str, app: str = "desk") -> Debugged:
     return debugged
 
 
-def shown(debugged: Debugged) -> dict[str, str]:
+def field_kinds(debugged: Debugged) -> dict[str, str]:
     """The kind of each field of the form, by name."""
     page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     form = page[page.index('class="held-form"') :].partition("</form>")[0]
-    found = re.findall(r'<(input|textarea|select) id="held-[^"]*" name="([^"]+)"([^>]*)', form)
-    kinds = {name: (re.search(r'type="(\w+)"', rest) or [tag, tag])[1] for tag, name, rest in found}
+    fields = re.findall(r'<(input|textarea|select) id="held-[^"]*" name="([^"]+)"([^>]*)', form)
+    kinds = {
+        name: (re.search(r'type="(\w+)"', rest) or [tag, tag])[1] for tag, name, rest in fields
+    }
     return {html.unescape(name): kind for name, kind in kinds.items()}
 
 
 def send(debugged: Debugged, server, fields: dict[str, str], *, htmx: bool = False):
-    given = {
+    form = {
         **({} if "value" in fields else {"filled": "yes"}),
         "command": "edit",
         "key": uuid.uuid4().hex,
@@ -105,7 +107,7 @@ def send(debugged: Debugged, server, fields: dict[str, str], *, htmx: bool = Fal
     }
     headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
     headers |= {"HX-Request": "true"} if htmx else {}
-    return debugged.client.post(f"/runs/{debugged.run}/commands", data=given, headers=headers)
+    return debugged.client.post(f"/runs/{debugged.run}/commands", data=form, headers=headers)
 
 
 FILLED = {
@@ -122,7 +124,7 @@ FILLED = {
 
 def test_the_arguments_of_a_tool_are_fields_of_their_declared_types(client, server):
     debugged = at(client, "before_tool")
-    assert shown(debugged) == {
+    assert field_kinds(debugged) == {
         "of.city": "text",
         "of.seats": "number",
         "of.price": "number",
@@ -135,7 +137,7 @@ def test_the_arguments_of_a_tool_are_fields_of_their_declared_types(client, serv
     }
     assert send(debugged, server, {**FILLED, "of.direct": "true"}).status_code == 303
     debugged.settled()
-    wanted = {
+    expected = {
         "city": "Oslo",
         "seats": 3,
         "price": 120.25,
@@ -144,10 +146,10 @@ def test_the_arguments_of_a_tool_are_fields_of_their_declared_types(client, serv
         "who": {"name": "Bo", "age": 41},
         "direct": True,
     }
-    assert debugged.hold()["edit"]["value"] == wanted
+    assert debugged.hold()["edit"]["value"] == expected
     debugged.tell("continue")
     part = debugged.kept()["events"][2]["content"]["parts"][0]["functionResponse"]
-    assert part["response"] == {**wanted, "note": None}
+    assert part["response"] == {**expected, "note": None}
 
 
 UNTOUCHED = {
@@ -165,20 +167,20 @@ UNTOUCHED = {
 
 def test_fields_as_they_were_are_no_edit_and_that_is_told_at_the_form(client, server):
     debugged = at(client, "before_tool")
-    told = "nothing was changed"
-    assert told in send(debugged, server, UNTOUCHED).text
+    message = "nothing was changed"
+    assert message in send(debugged, server, UNTOUCHED).text
     as_json = {"value": json.dumps(debugged.hold()["held"]["args"])}
-    for given in (UNTOUCHED, as_json):
-        answer = send(debugged, server, given, htmx=True)
-        assert (answer.status_code, answer.text.count(told)) == (422, 1)
+    for fields in (UNTOUCHED, as_json):
+        answer = send(debugged, server, fields, htmx=True)
+        assert (answer.status_code, answer.text.count(message)) == (422, 1)
         assert answer.text.count('aria-invalid="true"') == 1
     debugged.tell("run_to", like={"gate": "after_tool"})
     result = {n: text for n, text in UNTOUCHED.items() if n not in {"of.direct", "of.who.name"}}
     result |= {"of.who": json.dumps(debugged.hold()["held"]["result"]["who"])}
-    assert told in send(debugged, server, result, htmx=True).text
+    assert message in send(debugged, server, result, htmx=True).text
     debugged.tell("run_to", like={"gate": "before_model"})
     text = debugged.hold()["held"]["config"]["systemInstruction"].replace("\n", "\r\n")
-    assert told in send(debugged, server, {"of.systemInstruction": text}, htmx=True).text
+    assert message in send(debugged, server, {"of.systemInstruction": text}, htmx=True).text
     debugged.tell("continue")
     assert client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"] == []
 
@@ -186,24 +188,24 @@ def test_fields_as_they_were_are_no_edit_and_that_is_told_at_the_form(client, se
 def test_what_the_model_left_out_stays_out_and_its_default_is_told(client, server):
     debugged = at(client, "before_tool")
     page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
-    given = {**FILLED, "of.who.age": "", "of.direct": ""}
+    fields = {**FILLED, "of.who.age": "", "of.direct": ""}
     assert re.search(r'name="of.direct"[^>]*><option selected></option>', page)
     assert 'value="30"' not in page
     assert "(empty: false)" in page
     assert "(empty: 30)" in page
-    assert send(debugged, server, given).status_code == 303
+    assert send(debugged, server, fields).status_code == 303
     debugged.settled()
-    wanted = debugged.hold()["edit"]["value"]
-    assert "direct" not in wanted
-    assert wanted["who"] == {"name": "Bo"}
+    value = debugged.hold()["edit"]["value"]
+    assert "direct" not in value
+    assert value["who"] == {"name": "Bo"}
     debugged.tell("continue")
 
 
 def difference(debugged: Debugged) -> list[tuple[str, str]]:
     """Class and text of each line that the page shows of what was changed."""
     page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
-    shown = page[page.index('<pre class="diff"') :].partition("</pre>")[0]
-    lines = re.findall(r'<span class="(\w+)">([^<]*)</span>', shown)
+    diff = page[page.index('<pre class="diff"') :].partition("</pre>")[0]
+    lines = re.findall(r'<span class="(\w+)">([^<]*)</span>', diff)
     return [(kind, html.unescape(line)) for kind, line in lines]
 
 
@@ -239,7 +241,7 @@ def test_lines_that_a_difference_leaves_out_are_marked(client, server):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "problem"),
     [
         ("of.seats", "two", "seats: invalid JSON"),
         ("of.seats", "2.5", "seats: must be a whole number"),
@@ -251,18 +253,18 @@ def test_lines_that_a_difference_leaves_out_are_marked(client, server):
     ],
 )
 def test_what_does_not_fit_is_told_at_its_field_and_nothing_is_changed(
-    client, server, name, text, told
+    client, server, name, text, problem
 ):
     debugged = at(client, "before_tool")
-    given = {**FILLED, name: text}
-    assert send(debugged, server, given).status_code == 422
-    answer = send(debugged, server, given, htmx=True)
+    fields = {**FILLED, name: text}
+    assert send(debugged, server, fields).status_code == 422
+    answer = send(debugged, server, fields, htmx=True)
     assert answer.status_code == 422
     place = re.search(
         rf'name="{re.escape(name)}"[^>]*aria-invalid="true" aria-describedby="([^"]+)"', answer.text
     )
-    said = re.search(rf'id="{place[1]}"[^>]*>([^<]*)<', answer.text)[1]
-    assert html.unescape(said).lower().startswith(told.lower())
+    message = re.search(rf'id="{place[1]}"[^>]*>([^<]*)<', answer.text)[1]
+    assert html.unescape(message).lower().startswith(problem.lower())
     assert 'value="Oslo"' in answer.text
     debugged.settled()
     assert debugged.hold()["edit"] is None
@@ -271,7 +273,7 @@ def test_what_does_not_fit_is_told_at_its_field_and_nothing_is_changed(
 
 def test_a_result_is_a_form_by_its_values(client, server):
     debugged = at(client, "after_tool")
-    kinds = shown(debugged)
+    kinds = field_kinds(debugged)
     assert (kinds["of.city"], kinds["of.seats"], kinds["of.who"]) == ("text", "number", "textarea")
     assert kinds["of.direct"] == "checkbox"
     result = {name: text for name, text in FILLED.items() if "who." not in name}
@@ -286,7 +288,7 @@ def test_a_result_is_a_form_by_its_values(client, server):
 
 def test_state_is_changed_added_and_taken_out_key_by_key(client, server):
     debugged = at(client, "before_commit", "counts")
-    assert list(shown(debugged)) == ["of.n", "of.who", "new.key", "new.value"]
+    assert list(field_kinds(debugged)) == ["of.n", "of.who", "new.key", "new.value"]
     fields = {"of.n": "5", "of.who": "", "new.key": "user:home", "new.value": '["Oslo"]'}
     assert send(debugged, server, fields).status_code == 303
     debugged.settled()
@@ -296,7 +298,7 @@ def test_state_is_changed_added_and_taken_out_key_by_key(client, server):
 
 def test_the_settings_of_a_request_are_fields(client, server):
     debugged = at(client, "before_model")
-    assert "of.systemInstruction" in shown(debugged)
+    assert "of.systemInstruction" in field_kinds(debugged)
     page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     assert "empty: null" not in page
     fields = {"of.systemInstruction": "Be brief.", "of.temperature": "0.5", "of.topK": ""}
@@ -306,22 +308,22 @@ def test_the_settings_of_a_request_are_fields(client, server):
     assert [name for name in config if name in held] == list(held)
     assert (config["systemInstruction"], config["temperature"]) == ("Be brief.", 0.5)
     assert "topK" not in config
-    assert shown(debugged)["of.systemInstruction"] == "textarea"
+    assert field_kinds(debugged)["of.systemInstruction"] == "textarea"
     assert config["tools"] == debugged.hold()["held"]["config"]["tools"]
     assert debugged.tell("continue")["status"] == "done"
 
 
 def test_the_calls_and_the_texts_of_a_models_answer_are_fields(client, server):
     debugged = at(client, "after_model")
-    assert shown(debugged) == {"of.0": "textarea"}
+    assert field_kinds(debugged) == {"of.0": "textarea"}
     [part] = debugged.hold()["held"]["content"]["parts"]
-    given = {**part["functionCall"]["args"], "city": "Oslo"}
-    assert send(debugged, server, {"of.0": json.dumps(given)}).status_code == 303
+    args = {**part["functionCall"]["args"], "city": "Oslo"}
+    assert send(debugged, server, {"of.0": json.dumps(args)}).status_code == 303
     debugged.settled()
     debugged.tell("run_to", like={"gate": "after_model"})
     result = debugged.kept()["events"][2]["content"]["parts"][0]["functionResponse"]
     assert result["response"]["city"] == "Oslo"
-    assert shown(debugged) == {"of.0": "text"}
+    assert field_kinds(debugged) == {"of.0": "text"}
     assert send(debugged, server, {"of.0": "all right"}).status_code == 303
     debugged.settled()
     debugged.tell("continue")

@@ -103,15 +103,15 @@ def held_once(client):
 
 def test_time_that_a_run_was_held_is_told_apart_from_time_at_work(client, page, held_once):
     debugged = held_once
-    shown = page(debugged)
+    html = page(debugged)
     stamps = [event["timestamp"] for event in debugged.kept()["events"]]
-    [(held, worked)] = cells(shown, r'class="dt had-holds" role="gridcell" ')[:1]
+    [(held, worked)] = cells(html, r'class="dt had-holds" role="gridcell" ')[:1]
     assert held >= HELD / 2
     assert held + worked == pytest.approx(stamps[1] - stamps[0], abs=0.02, rel=0.02)
-    [(whole, _)] = cells(shown, r'class="had-holds" ')
+    [(whole, _)] = cells(html, r'class="had-holds" ')
     assert whole == pytest.approx(held, abs=0.02, rel=0.02)
     row = client.get(f"/api/sessions/{debugged.key}/run").json()
-    whole, at_work = total(shown)
+    whole, at_work = total(html)
     assert whole >= held
     assert whole + at_work == pytest.approx(row["ended"] - row["started"], abs=0.02, rel=0.02)
     sides = {"left": debugged.key, "right": debugged.key}
@@ -133,17 +133,17 @@ def test_the_time_as_of_an_event_is_what_had_passed_by_then(client, page, held_o
         stamp - first["started"] if number <= events else stamp - second["started"] + at_first
         for number, stamp in enumerate(stamps, 1)
     ]
-    shown = [total(page(held_once, f"?at={number}")) for number in range(1, len(stamps) + 1)]
-    assert [held + worked for held, worked in shown] == [
+    times = [total(page(held_once, f"?at={number}")) for number in range(1, len(stamps) + 1)]
+    assert [held + worked for held, worked in times] == [
         pytest.approx(each, abs=0.02, rel=0.02) for each in passed
     ]
-    assert shown[0][0] < HELD / 2 <= shown[1][0]
+    assert times[0][0] < HELD / 2 <= times[1][0]
     held, worked = total(page(held_once))
-    assert shown[-1] == (pytest.approx(held, abs=0.02), pytest.approx(worked, abs=0.1))
+    assert times[-1] == (pytest.approx(held, abs=0.02), pytest.approx(worked, abs=0.1))
 
 
 def test_an_imported_session_has_the_same_times(client, page, held_once):
-    def told() -> list[object]:
+    def times() -> list[object]:
         place = r'class="dt had-holds" role="gridcell" '
         return [
             total(page(held_once)),
@@ -151,13 +151,13 @@ def test_an_imported_session_has_the_same_times(client, page, held_once):
             cells(page(held_once), place),
         ]
 
-    here = told()
+    here = times()
     bundle = client.get(f"/api/sessions/{held_once.key}/export").content
     taken = client.post(
         "/api/sessions/import", content=bundle, headers={"content-type": "application/json"}
     )
     held_once.key = taken.json()["key"]
-    assert told() == here
+    assert times() == here
     assert client.get(f"/api/sessions/{held_once.key}/export").content == bundle
 
 
@@ -165,16 +165,16 @@ def test_the_time_between_two_runs_is_nobodys_work(client, page, held_once):
     fork = client.post(f"/api/sessions/{held_once.key}/forks", json={"number": 2}).json()
     held_once.key, held_once.session = fork["key"], fork["id"]
     held_once.start("Thank you", pause=False).settled()
-    shown = page(held_once)
+    html = page(held_once)
     events = client.get(f"/api/sessions/{fork['key']}/events").json()["events"]
-    column = re.findall(r'class="dt[^>]*role="gridcell"[^>]*>([^<]+)', shown)
+    column = re.findall(r'class="dt[^>]*role="gridcell"[^>]*>([^<]+)', html)
     worked = {
-        event["number"]: None if told == UNKNOWN else float(told)
-        for event, told in zip(events, column, strict=True)
+        event["number"]: None if figure == UNKNOWN else float(figure)
+        for event, figure in zip(events, column, strict=True)
     }
-    assert [number for number, told in worked.items() if told is None] == [1, 3]
-    [whole] = re.findall(r"event[^<]*? · ([\d.]+) s", shown)
-    second = [told for number, told in worked.items() if number > 2 and told is not None]
+    assert [number for number, figure in worked.items() if figure is None] == [1, 3]
+    [whole] = re.findall(r"event[^<]*? · ([\d.]+) s", html)
+    second = [figure for number, figure in worked.items() if number > 2 and figure is not None]
     assert float(whole) == pytest.approx(sum(second), abs=0.05)
     some = client.get(f"/api/sessions/{held_once.key}/events", params={"filter": "seconds>=0"})
     assert {event["number"] for event in some.json()["events"]} == set(worked) - {1, 3}
@@ -190,18 +190,18 @@ def step(debugged: Debugged) -> list[Held]:
     while debugged.settled()["holds"]:
         hold, seen = debugged.hold(), time.time()
         wait(debugged)
-        told = time.time()
+        ordered_at = time.time()
         debugged.tell("step_half", wait=False)
-        holds.append((hold["since"], seen, told, time.time()))
+        holds.append((hold["since"], seen, ordered_at, time.time()))
     return holds
 
 
 def held_until(moment: float, stamps: list[float], holds: list[Held]) -> tuple[float, float]:
     """For how long at least, as another branch may come to an event meanwhile, and at most."""
     least = most = 0.0
-    for since, seen, told, over in holds:
-        idle = max([seen, *(stamp for stamp in stamps if since < stamp < told)])
-        least += max(min(told, moment) - idle, 0.0)
+    for since, seen, ordered_at, over in holds:
+        idle = max([seen, *(stamp for stamp in stamps if since < stamp < ordered_at)])
+        least += max(min(ordered_at, moment) - idle, 0.0)
         most += max(min(over, moment) - since, 0.0)
     return least, most
 
@@ -215,11 +215,11 @@ def test_an_event_of_a_parallel_branch_was_held_until_it_was_produced_not_commit
         kind = {"content-type": "application/json"}
         taken = client.post("/api/sessions/import", content=bundle.content, headers=kind)
         assert taken.status_code == 201, taken.text
-    told = [record for record in bundle.json()["records"] if record["type"] == "event"]
-    stamps = [record["event"]["timestamp"] for record in told]
+    records = [record for record in bundle.json()["records"] if record["type"] == "event"]
+    stamps = [record["event"]["timestamp"] for record in records]
     assert len(stamps) == EVENTS
     for stamp, held in zip(
-        stamps, accumulate(each.get("paused", 0.0) for each in told), strict=True
+        stamps, accumulate(each.get("paused", 0.0) for each in records), strict=True
     ):
         least, most = held_until(stamp, stamps, holds)
         assert least - 0.02 <= held <= most + 0.02

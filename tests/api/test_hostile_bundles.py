@@ -145,8 +145,8 @@ def test_a_changed_bundle_is_refused_with_its_place_or_sound(served, which, chan
     paths += [page, f"{page}/events/{last}", f"{page}/export", "/"] if last else [page]
     paths += [f"{api}/{part}" for part in ("events", "spans", "state", "usage", "notes", "run")]
     for path in paths:
-        shown = client.get(path)
-        assert shown.status_code == 200, (path, shown.text)
+        view = client.get(path)
+        assert view.status_code == 200, (path, view.text)
     copied = client.get(f"{api}/export")
     again = taken(client, copied.content)
     assert again.status_code == 201, again.text

@@ -54,7 +54,7 @@ def client(tmp_path_factory):
         yield opened
 
 
-def kept(client, session):
+def event_page(client, session):
     """The events of a session as the journal has them: what its pages show."""
     query = {"app": "graph", "user": "u", "id": session}
     [row] = client.get("/api/sessions", params=query).json()["sessions"]
@@ -65,7 +65,7 @@ def test_marks_are_in_the_journal_and_in_no_answer(client):
     session = make_session(client, "graph")["id"]
     streamed = run(client, "graph", session, "go")
     assert MARK not in json.dumps(streamed)
-    assert "__adk_internal_node_ended" in kept(client, session)
+    assert "__adk_internal_node_ended" in event_page(client, session)
     whole = get_session(client, "graph", session)
     assert MARK not in json.dumps(whole)
     assert whole["events"][1:] == streamed
@@ -77,15 +77,15 @@ def test_marks_are_in_the_journal_and_in_no_answer(client):
 
 def test_other_metadata_is_told_as_it_is(client):
     session = make_session(client, "reader")["id"]
-    [said] = run(client, "reader", session, "go")
-    assert said["customMetadata"] == {"job": 7, "text": "__adk_internal_ is a prefix"}
+    [event] = run(client, "reader", session, "go")
+    assert event["customMetadata"] == {"job": 7, "text": "__adk_internal_ is a prefix"}
 
 
 def test_marks_of_a_client_are_dropped_and_its_events_marked_as_restored(client):
-    given = {"job": 1, "__adk_internal_node_ended": True}
-    event = {"author": "user", "content": {"parts": [{"text": "Hi"}]}, "custom_metadata": given}
-    made = make_session(client, "reader", events=[event])
-    assert made["events"][0]["customMetadata"] == {"job": 1}
-    [said] = run(client, "reader", made["id"], "go")
-    told = said["content"]["parts"][0]["text"]
-    assert told == "{'job': 1, '__adk_internal_restored_event': True}"
+    metadata = {"job": 1, "__adk_internal_node_ended": True}
+    event = {"author": "user", "content": {"parts": [{"text": "Hi"}]}, "custom_metadata": metadata}
+    session = make_session(client, "reader", events=[event])
+    assert session["events"][0]["customMetadata"] == {"job": 1}
+    [reply] = run(client, "reader", session["id"], "go")
+    text = reply["content"]["parts"][0]["text"]
+    assert text == "{'job': 1, '__adk_internal_restored_event': True}"

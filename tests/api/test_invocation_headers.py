@@ -26,13 +26,13 @@ def history() -> list[dict]:
     for place, length in enumerate(LENGTHS):
         for step in range(length):
             number, is_user = len(events) + 1, step == 0 and place != 2
-            said = f"question {place}" if is_user else f"answer {number}"
+            text = f"question {place}" if is_user else f"answer {number}"
             event = {
                 "id": f"e{number}",
                 "invocationId": f"i{place}",
                 "author": "user" if is_user else "A",
                 "timestamp": 1_700_000_000 + number + (number % 7) / 8,
-                "content": {"role": "user" if is_user else "model", "parts": [{"text": said}]},
+                "content": {"role": "user" if is_user else "model", "parts": [{"text": text}]},
             }
             if not is_user and number % 3 == 0:
                 counts = (number * 10, number)
@@ -77,21 +77,21 @@ def headers_of(events: list[dict]) -> dict[str, str]:
         parts += [f"{compact(tokens)} tok"] if used else []
         parts += [money(sum(spent), more=len(priced) < len(used))] if priced else []
         parts += [f"{failures} failed"] if failures else []
-        said = f"question {place[1:]}" if group[0]["author"] == "user" else "no message"
-        headers[said] = " · ".join(parts)
+        message = f"question {place[1:]}" if group[0]["author"] == "user" else "no message"
+        headers[message] = " · ".join(parts)
     return headers
 
 
 def headers_in(page: str) -> dict[str, str]:
     """By what is said, what the headers of a page or of a part of one say."""
-    found = re.findall(
+    headers = re.findall(
         r'<div class="inv".*?<b(?: hx-ignore)?>(.*?)</b>'
         r'.*?<span class="meta"[^>]*>(.*?)</span>\n</div>',
         page,
         re.DOTALL,
     )
-    assert len(found) == page.count('class="inv"')
-    return {said: html.unescape(re.sub("<.*?>", "", figures)) for said, figures in found}
+    assert len(headers) == page.count('class="inv"')
+    return {message: html.unescape(re.sub("<.*?>", "", figures)) for message, figures in headers}
 
 
 WHOLE = headers_of(history())
@@ -150,9 +150,9 @@ def test_what_arrives_brings_the_header_of_the_whole_invocation(
     address = f"{session}/stream?after={journal}.{int(seq) - behind}&filter={only}"
     with client.stream("GET", address) as answer:
         frame = next(messages(answer.iter_lines()))
-    shown = headers_in(frame.data)
-    assert "question 7" in shown
-    assert shown.items() <= WHOLE.items()
+    headers = headers_in(frame.data)
+    assert "question 7" in headers
+    assert headers.items() <= WHOLE.items()
 
 
 def test_a_gap_says_what_its_events_come_to(read):

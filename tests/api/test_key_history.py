@@ -90,8 +90,8 @@ def test_a_part_of_a_value_is_blamed_on_the_write_that_set_it(planned):
         "steps[1].do": "first",
         "steps[1].done": "second",
     }
-    asked = history(planned, key="plan", path="steps[1].done")
-    assert asked["by"]["author"] == "second"
+    part = history(planned, key="plan", path="steps[1].done")
+    assert part["by"]["author"] == "second"
     assert history(planned, key="plan", path="title")["by"]["author"] == "first"
     assert [who(each)[1] for each in history(planned, key="plan", path="title")["writes"]] == [
         None,
@@ -122,10 +122,10 @@ def test_what_another_session_wrote_to_a_shared_key_is_said_to_be_from_elsewhere
     patch(other, {"user:name": "Ada"})
     patch(mine, {"own": 1})
     patch(other, {"user:name": "Lovelace"})
-    told = history(mine, key="user:name")
-    assert [each["writer"] for each in told["writes"]] == ["elsewhere", "elsewhere"]
-    assert {each["session"] for each in told["writes"]} == {other.key}
-    assert history(mine, key="name", scope="user") == told
+    shared = history(mine, key="user:name")
+    assert [each["writer"] for each in shared["writes"]] == ["elsewhere", "elsewhere"]
+    assert {each["session"] for each in shared["writes"]} == {other.key}
+    assert history(mine, key="name", scope="user") == shared
     state = client.get(f"/api/sessions/{mine.key}/state", params={"at": 1}).json()
     writers = {each["key"]: (each["value"], each["writer"]) for each in state["values"]}
     assert writers["user:name"] == ("Ada", "elsewhere")
@@ -140,9 +140,9 @@ def test_what_another_session_wrote_to_a_shared_key_is_said_to_be_from_elsewhere
 def test_what_differs_between_two_moments_is_told_by_path(planned):
     numbers = [each["number"] for each in history(planned, key="plan")["writes"]]
     query = {"from": numbers[1], "at": numbers[2]}
-    told = planned.client.get(f"/api/sessions/{planned.key}/state", params=query).json()
-    [change] = told["changes"]
-    assert (told["from"], change["key"], change["number"]) == (numbers[1], "plan", numbers[2])
+    diff = planned.client.get(f"/api/sessions/{planned.key}/state", params=query).json()
+    [change] = diff["changes"]
+    assert (diff["from"], change["key"], change["number"]) == (numbers[1], "plan", numbers[2])
     assert change["changes"] == [{"path": "steps[1].done", "old": False, "new": True}]
     back = planned.client.get(
         f"/api/sessions/{planned.key}/state", params={"from": numbers[2], "at": numbers[1]}

@@ -36,9 +36,9 @@ def test_a_result_of_megabytes_is_shown_in_part_and_had_as_a_whole(tmp_path):
         page = f"/sessions/{debugged.key}"
         whole = f"/api{page}/events/3"
         for query in ("", "?event=3", "?event=3&tab=raw"):
-            shown = client.get(page + query, headers={"Accept": "text/html"}).text
-            assert len(shown) < ROOM, query
-            links = [html.unescape(each) for each in re.findall(r'href="([^"]*)"', shown)]
+            text = client.get(page + query, headers={"Accept": "text/html"}).text
+            assert len(text) < ROOM, query
+            links = [html.unescape(each) for each in re.findall(r'href="([^"]*)"', text)]
             assert (whole in links) is bool(query), query
         response = client.get(whole).json()["event"]["content"]["parts"][0]["functionResponse"]
         assert response["response"] == {"result": "x" * SIZE}

@@ -53,9 +53,9 @@ def client(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def key(client):
-    made = make_session(client, "filler", state=STATE)
+    session = make_session(client, "filler", state=STATE)
     sessions = client.get("/api/sessions").json()["sessions"]
-    return next(each["key"] for each in sessions if each["id"] == made["id"])
+    return next(each["key"] for each in sessions if each["id"] == session["id"])
 
 
 def page_of(client, path, *, htmx=False, room=ROOM):
@@ -78,12 +78,12 @@ def keys_in(page):
 
 def all_through(client, url, pattern, read, *, htmx):
     """What the pages from an address on show, each reached by the link of the one before."""
-    shown = []
+    names = []
     while url:
         page = page_of(client, url, htmx=htmx)
-        shown += read(page)
+        names += read(page)
         url = next(iter(links(page, pattern)), None)
-    return shown
+    return names
 
 
 def test_the_pages_of_a_state_of_many_keys_stay_small(client, key):
@@ -97,11 +97,11 @@ def test_the_pages_of_a_state_of_many_keys_stay_small(client, key):
 @pytest.mark.parametrize("htmx", [False, True])
 def test_every_key_is_reached_by_links(client, key, htmx):
     begin = f"/sessions/{key}/state/keys?scope=session&find=KEY+0"
-    shown = all_through(client, begin, r"/state/keys\?.*from=", keys_in, htmx=htmx)
-    assert shown == [f"key {n:05}" for n in range(KEYS)]
+    names = all_through(client, begin, r"/state/keys\?.*from=", keys_in, htmx=htmx)
+    assert names == [f"key {n:05}" for n in range(KEYS)]
     begin = f"/sessions/{key}/state/keys?scope=user"
-    shown = all_through(client, begin, r"/state/keys\?.*from=", keys_in, htmx=htmx)
-    assert shown == [f"likes {n:03}" for n in range(150)]
+    names = all_through(client, begin, r"/state/keys\?.*from=", keys_in, htmx=htmx)
+    assert names == [f"likes {n:03}" for n in range(150)]
 
 
 def test_keys_are_searched_by_a_part_of_them(client, key):
@@ -153,13 +153,13 @@ def test_what_is_not_there_is_said(client, key):
 
 
 def test_an_event_of_many_changes_and_a_long_result_stays_small_and_is_whole_by_links(client):
-    made = make_session(client, "filler")
-    body = {"appName": "filler", "userId": "u", "sessionId": made["id"]}
+    session = make_session(client, "filler")
+    body = {"appName": "filler", "userId": "u", "sessionId": session["id"]}
     message = {"role": "user", "parts": [{"text": "go"}]}
     events = client.post("/run", json={**body, "newMessage": message}).json()
     number = next(n for n, each in enumerate(events, 2) if each["actions"]["stateDelta"])
     sessions = client.get("/api/sessions").json()["sessions"]
-    key = next(each["key"] for each in sessions if each["id"] == made["id"])
+    key = next(each["key"] for each in sessions if each["id"] == session["id"])
     event = f"/sessions/{key}/events/{number}"
     page = page_of(client, event, room=3 * ROOM)  # with the beginning of its JSON
     assert len(keys_in(page)) == 100

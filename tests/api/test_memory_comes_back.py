@@ -17,7 +17,7 @@ STATE = {f"key {n}": ["some words " * 900] * 10 for n in range(150)}
 """Of 15 MB."""
 
 
-def made(client: httpx2.Client, name: str, state: dict[str, object]) -> dict[str, object]:
+def create(client: httpx2.Client, name: str, state: dict[str, object]) -> dict[str, object]:
     make_session(client, "summary", sessionId=name, state=state)
     query = {"app": "summary", "user": "u", "id": name}
     [row] = client.get("/api/sessions", params=query).json()["sessions"]
@@ -36,9 +36,9 @@ def read(client: httpx2.Client, session: dict[str, object]) -> None:
 def test_the_memory_of_large_exports_and_pages_comes_back(tmp_path) -> None:
     with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
         process = psutil.Process(server.pid)
-        read(client, made(client, "small", {"a": 1}))
+        read(client, create(client, "small", {"a": 1}))
         before = process.memory_info().rss
-        large = made(client, "large", STATE)
+        large = create(client, "large", STATE)
         for _ in range(3):
             read(client, large)
         until = time.monotonic() + PATIENCE

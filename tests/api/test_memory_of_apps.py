@@ -40,9 +40,9 @@ def remembering(client, app):
 def recalled(client, app, **query):
     answer = client.get(f"/api/apps/{app}/memory", params={"user": "u", **query})
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    texts = ["".join(p["text"] for p in m["content"]["parts"]) for m in told["memories"]]
-    return told["service"], told["listed"], texts
+    body = answer.json()
+    texts = ["".join(p["text"] for p in m["content"]["parts"]) for m in body["memories"]]
+    return body["service"], body["listed"], texts
 
 
 @pytest.mark.parametrize("service", ["memory", "sqlite"])

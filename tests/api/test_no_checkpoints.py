@@ -29,8 +29,8 @@ def test_what_cannot_be_resumed_is_said_before_anything_is_done(tmp_path):
             debugged.tell("step_into")
         debugged.tell("stop")
         path = f"/sessions/{debugged.key}"
-        shown = client.get(path, headers={"Accept": "text/html"}).text
-        [bar] = re.findall(r'<section class="resume".*?</section>', shown, re.DOTALL)
+        page = client.get(path, headers={"Accept": "text/html"}).text
+        [bar] = re.findall(r'<section class="resume".*?</section>', page, re.DOTALL)
         assert "records no checkpoints" in bar
         assert "pay(amount=7)" in bar
         assert "Fork here" in bar
@@ -44,9 +44,9 @@ def test_what_cannot_be_resumed_is_said_before_anything_is_done(tmp_path):
         [call] = client.get(f"/api{path}/cutoff").json()["unknown"]
         server.stop()
         server.start()
-        told = {"invocationId": invocation, "unknown": {call["id"]: {"do": "recorded"}}}
+        body = {"invocationId": invocation, "unknown": {call["id"]: {"do": "recorded"}}}
         with server.client() as anew:
-            answer = anew.post(f"/api{path}/runs", json=told)
+            answer = anew.post(f"/api{path}/runs", json=body)
             assert (answer.status_code, "is_resumable=True" in answer.text) == (409, True)
             debugged.client = anew
             assert len(debugged.kept()["events"]) == events

@@ -51,11 +51,11 @@ def done(answer):
 def check(client, user: str, name: str, file: str) -> None:
     """Make, list, read, change and delete a session and a file of it over both APIs and pages."""
     of_user = f"/apps/summary/users/{step(user)}"
-    made = done(client.post(f"{of_user}/sessions", json={"sessionId": name}))
-    assert (made["userId"], made["id"]) == (user, name.strip())
-    assert [each["id"] for each in done(client.get(f"{of_user}/sessions"))] == [made["id"]]
+    session = done(client.post(f"{of_user}/sessions", json={"sessionId": name}))
+    assert (session["userId"], session["id"]) == (user, name.strip())
+    assert [each["id"] for each in done(client.get(f"{of_user}/sessions"))] == [session["id"]]
     path = f"{of_user}/sessions/{step(name)}"
-    assert done(client.get(path))["id"] == made["id"]
+    assert done(client.get(path))["id"] == session["id"]
     assert done(client.patch(path, json={"stateDelta": {"a": 1}}))["state"] == {"a": 1}
     names = {"appName": "summary", "userId": user, "sessionId": name}
     message = {"role": "user", "parts": [{"text": "Hello"}]}
@@ -66,8 +66,8 @@ def check(client, user: str, name: str, file: str) -> None:
     [row] = done(client.get("/api/sessions", params=query))["sessions"]
     part = {"filename": file, "artifact": {"text": "x"}}
     done(client.post(f"{path}/artifacts", json=part))
-    shown = client.get(f"/sessions/{row['key']}/artifacts/{step(file)}")
-    assert (shown.status_code, shown.text) == (200, "x")
+    download = client.get(f"/sessions/{row['key']}/artifacts/{step(file)}")
+    assert (download.status_code, download.text) == (200, "x")
     assert client.get(f"/sessions/{row['key']}").status_code == 200
     assert client.delete(path).is_success
     assert client.get(path).status_code == 404

@@ -91,13 +91,13 @@ def _point(match: re.Match) -> str:
 
 def decoded(text: str) -> str:
     """What each piece of base64 in a text says, wherever it begins."""
-    said = []
+    texts = []
     for piece in re.findall(r"[0-9A-Za-z+/_-]{10,}", text):
         standard = piece.replace("-", "+").replace("_", "/")
         for begin in range(4):
             whole = standard[begin : begin + (len(standard) - begin) // 4 * 4]
-            said.append(base64.b64decode(whole).decode(errors="replace"))
-    return "\n".join(said)
+            texts.append(base64.b64decode(whole).decode(errors="replace"))
+    return "\n".join(texts)
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
@@ -144,10 +144,10 @@ def test_no_random_secret_leaves_in_any_spelling(tmp_path, monkeypatch, seed):
     for path, text in answers.items():
         marks += text.count("[redacted]")
         for spelled in (plain(text), plain(unquote_plus(text)), plain(decoded(text))):
-            left = [
+            leaks = [
                 (secret, needle)
                 for secret, needle in zip(secrets, needles, strict=True)
                 if needle in spelled
             ]
-            assert left == [], path
+            assert leaks == [], path
     assert marks > 200  # they were there to be hidden

@@ -28,13 +28,13 @@ def ask(client, session: str, message: object, path: str = "/run", **more: objec
 )
 @given(text=TEXT, result=RESULT, state=DELTA, labels=RESULT, name=TEXT, answers=st.booleans())
 def test_a_run_takes_every_value(client, text, result, state, labels, name, answers) -> None:
-    made = make_session(client, "summary", USER)["id"]
-    said = {"functionResponse": {"name": name, "response": result}}
-    parts = [said if answers else {"text": text}, {"partMetadata": result}]
+    session_id = make_session(client, "summary", USER)["id"]
+    response_part = {"functionResponse": {"name": name, "response": result}}
+    parts = [response_part if answers else {"text": text}, {"partMetadata": result}]
     message = {"role": "user", "parts": parts}
-    answer = ask(client, made, message, stateDelta=state, customMetadata=labels)
+    answer = ask(client, session_id, message, stateDelta=state, customMetadata=labels)
     assert answer.status_code == 200, answer.text
-    session = get_session(client, "summary", made, USER)
+    session = get_session(client, "summary", session_id, USER)
     first = session["events"][0]
     assert (first["content"], first.get("customMetadata", {})) == (message, labels)
     assert (first["actions"]["stateDelta"], session["state"]) == (state, state)
@@ -47,12 +47,14 @@ def test_a_run_takes_every_value(client, text, result, state, labels, name, answ
 @pytest.mark.parametrize(("field", "most"), [("response", 251), ("state", 254), ("labels", 255)])
 @pytest.mark.parametrize("more", [0, 1, 5, 400])
 def test_a_value_is_as_deep_as_an_event_or_refused(client, field, most, more) -> None:
-    made = make_session(client, "summary", USER)["id"]
-    given = {"response": {}, "state": {}, "labels": {}, field: deep(most + more)}
+    session_id = make_session(client, "summary", USER)["id"]
+    fields = {"response": {}, "state": {}, "labels": {}, field: deep(most + more)}
     message = {"role": "user"}
-    message["parts"] = [{"functionResponse": {"name": "f", "response": given["response"]}}]
-    answer = ask(client, made, message, stateDelta=given["state"], customMetadata=given["labels"])
-    session = get_session(client, "summary", made, USER)
+    message["parts"] = [{"functionResponse": {"name": "f", "response": fields["response"]}}]
+    answer = ask(
+        client, session_id, message, stateDelta=fields["state"], customMetadata=fields["labels"]
+    )
+    session = get_session(client, "summary", session_id, USER)
     if more:
         assert (answer.status_code, session["events"]) == (422, [])
         [problem] = answer.json()["detail"]
@@ -62,9 +64,9 @@ def test_a_value_is_as_deep_as_an_event_or_refused(client, field, most, more) ->
         return
     assert answer.status_code == 200, answer.text
     first = session["events"][0]
-    assert (first["content"], session["state"]) == (message, given["state"])
-    assert first.get("customMetadata", {}) == given["labels"]
-    assert ask(client, made, {"parts": [{"text": "again"}]}).status_code == 200
+    assert (first["content"], session["state"]) == (message, fields["state"])
+    assert first.get("customMetadata", {}) == fields["labels"]
+    assert ask(client, session_id, {"parts": [{"text": "again"}]}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -79,22 +81,24 @@ def test_a_value_is_as_deep_as_an_event_or_refused(client, field, most, more) ->
 )
 @pytest.mark.parametrize("path", ["/run", "/run_sse"])
 def test_what_cannot_be_kept_is_refused_with_its_place(client, path, more, place) -> None:
-    made = make_session(client, "summary", USER)["id"]
-    body = {"appName": "summary", "userId": USER, "sessionId": made}
+    session_id = make_session(client, "summary", USER)["id"]
+    body = {"appName": "summary", "userId": USER, "sessionId": session_id}
     body |= {"newMessage": {"parts": [{"text": "hello"}]}}
     text = f"{json.dumps(body)[:-1]},{more}}}"
     answer = client.post(path, content=text, headers=JSON)
     assert answer.status_code == 422, answer.text
     assert [each["loc"] for each in answer.json()["detail"]] == [["body", *place]]
-    assert get_session(client, "summary", made, USER)["events"] == []
+    assert get_session(client, "summary", session_id, USER)["events"] == []
 
 
 @pytest.mark.parametrize("role", ["robot", "model", "é" * 100])
 def test_another_role_is_the_users_and_is_named(client, role) -> None:
-    made = make_session(client, "summary", USER)["id"]
-    answer = ask(client, made, {"role": role, "parts": [{"text": "hello"}]})
+    session_id = make_session(client, "summary", USER)["id"]
+    answer = ask(client, session_id, {"role": role, "parts": [{"text": "hello"}]})
     assert answer.headers["X-Devui-Warning"].startswith("ignored newMessage.role '")
-    assert get_session(client, "summary", made, USER)["events"][0]["content"]["role"] == "user"
+    assert (
+        get_session(client, "summary", session_id, USER)["events"][0]["content"]["role"] == "user"
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,13 +107,13 @@ def test_another_role_is_the_users_and_is_named(client, role) -> None:
 def test_a_form_of_a_page_takes_the_same_values(client, value) -> None:
     origin = {"Origin": str(client.base_url).rstrip("/")}
     state = json.dumps({"a": value})
-    made = client.post("/apps/summary/sessions", data={"state": state}, headers=origin)
-    assert made.status_code == 303, made.text
-    key = made.headers["location"].rpartition("/")[2]
+    answer = client.post("/apps/summary/sessions", data={"state": state}, headers=origin)
+    assert answer.status_code == 303, answer.text
+    key = answer.headers["location"].rpartition("/")[2]
     form = {"number": "0", "change": "state", "state": state}
     forked = client.post(f"/sessions/{key}/forks", data=form, headers=origin)
     assert forked.status_code == 303, forked.text
-    for page in (made, forked):
+    for page in (answer, forked):
         query = {"key": page.headers["location"].rpartition("/")[2]}
         [row] = client.get("/api/sessions", params=query).json()["sessions"]
         assert get_session(client, "summary", row["id"], row["user"])["state"] == {"a": value}

@@ -76,11 +76,11 @@ def recorded(client: Any, key: int) -> Iterator[tuple[str, str, Any]]:
     yield "/api/sessions/{key}/spans/{span}", "get", one
     runs = client.get(f"/api/sessions/{key}/runs").json()
     yield "/api/sessions/{key}/runs", "get", runs
-    made = client.get(f"/api/sessions/{key}/recording").json()
-    yield "/api/sessions/{key}/recording", "get", made
-    kept = "/api/sessions/{key}/test"
-    yield kept, "get", client.get(kept.format(key=key)).json()
-    yield kept, "post", client.post(kept.format(key=key), json={"checks": ["text"]}).json()
+    recording = client.get(f"/api/sessions/{key}/recording").json()
+    yield "/api/sessions/{key}/recording", "get", recording
+    path = "/api/sessions/{key}/test"
+    yield path, "get", client.get(path.format(key=key)).json()
+    yield path, "post", client.post(path.format(key=key), json={"checks": ["text"]}).json()
     replay = client.post(f"/api/sessions/{key}/replays", json={"pause": True}).json()
     yield "/api/sessions/{key}/replays", "post", replay
     of = f"/api/runs/{replay['run']}/replay"
@@ -100,13 +100,13 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
     yield "/api/runs/{run}", "get", debugged.tell("continue")
     yield "/api/runs/{run}/log", "get", client.get(f"/api/runs/{debugged.run}/log").json()
     key, points = debugged.key, "/api/apps/count/breakpoints"
-    made = client.post(points, json={"on": "state"}).json()
-    yield points.replace("count", "{app}"), "post", made
-    one = f"{points}/{made['id']}"
+    point = client.post(points, json={"on": "state"}).json()
+    yield points.replace("count", "{app}"), "post", point
+    one = f"{points}/{point['id']}"
     number = "/api/apps/{app}/breakpoints/{number}"
     yield number, "patch", client.patch(one, json={"version": 1, "enabled": False}).json()
     yield "/api/apps/{app}/breakpoints", "get", client.get(points).json()
-    hits = client.get(f"/api/sessions/{key}/hits", params={"breakpoint": made["id"]}).json()
+    hits = client.get(f"/api/sessions/{key}/hits", params={"breakpoint": point["id"]}).json()
     yield "/api/sessions/{key}/hits", "get", hits
     yield number, "delete", client.delete(one).json()
     last = client.get(f"/api/sessions/{key}/events", params={"last": 2}).json()
@@ -121,8 +121,8 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
                 break
     noticed = Debugged(client, "custom").start(pause=False, watch=True)
     noticed.settled()
-    told = client.get(f"/api/sessions/{noticed.key}/uncommitted").json()
-    yield "/api/sessions/{key}/uncommitted", "get", told
+    uncommitted = client.get(f"/api/sessions/{noticed.key}/uncommitted").json()
+    yield "/api/sessions/{key}/uncommitted", "get", uncommitted
     rows = client.get(f"/api/sessions/{noticed.key}/events").json()
     yield "/api/sessions/{key}/events", "get", rows
     yield from recorded(client, key)
@@ -149,8 +149,8 @@ def calls(client: Any) -> Iterator[tuple[str, str, Any]]:
 def tools(client: Any) -> Iterator[tuple[str, str, Any]]:
     """What it says of the tools of an app."""
     path = "/api/apps/{app}/tools"
-    said = client.put("/api/apps/custom/tools/pay", json={"effect": "effects"}).json()
-    yield path + "/{tool}", "put", said
+    tool = client.put("/api/apps/custom/tools/pay", json={"effect": "effects"}).json()
+    yield path + "/{tool}", "put", tool
     yield path, "get", client.get("/api/apps/custom/tools").json()
 
 
@@ -203,8 +203,8 @@ def bundles(client: Any) -> Iterator[tuple[str, str, Any]]:
     file = client.get(url + "/export")
     yield path + "/export", "get", file.json()
     headers = {"content-type": "application/json"}
-    made = client.post("/api/sessions/import", content=file.content, headers=headers).json()
-    yield "/api/sessions/import", "post", made
+    copy = client.post("/api/sessions/import", content=file.content, headers=headers).json()
+    yield "/api/sessions/import", "post", copy
     yield "/api/jobs", "get", (jobs := client.get("/api/jobs").json())
     job = jobs["jobs"][-1]["job"]
     yield "/api/jobs/{job}", "get", client.get(f"/api/jobs/{job}").json()
@@ -216,9 +216,9 @@ def questions(client: Any) -> Iterator[tuple[str, str, Any]]:
     debugged, path = Debugged(client, "asks").start("pay", pause=False), "/api/sessions/{key}"
     debugged.settled()
     url = path.format(key=debugged.key)
-    told = client.get(url + "/questions").json()
-    yield path + "/questions", "get", told
-    body = {name: told["questions"][0][name] for name in ("event", "call")}
+    listing = client.get(url + "/questions").json()
+    yield path + "/questions", "get", listing
+    body = {name: listing["questions"][0][name] for name in ("event", "call")}
     answer = client.post(url + "/answers", json={**body, "fields": {"choice": "yes"}})
     yield path + "/answers", "post", answer.json()
 
@@ -228,8 +228,8 @@ def queue(client: Any) -> Iterator[tuple[str, str, Any]]:
     debugged, path = Debugged(client, "count").start("go"), "/api/sessions/{key}/queue"
     url = path.format(key=debugged.key)
     client.post(url, json={"message": "second"})
-    yield path, "post", (told := client.post(url, json={"message": "third"}).json())
-    first, second = (f"{url}/{each['number']}" for each in told["messages"])
+    yield path, "post", (listing := client.post(url, json={"message": "third"}).json())
+    first, second = (f"{url}/{each['number']}" for each in listing["messages"])
     changed = client.patch(second, json={"text": "last"}).json()
     yield path + "/{number}", "patch", changed
     yield path + "/{number}", "delete", client.delete(second).json()

@@ -24,13 +24,13 @@ def client(tmp_path_factory):
 @pytest.mark.parametrize("origin", [FRIEND, PATTERN])
 @pytest.mark.parametrize("path", ["/list-apps", "/api/sessions", "/run_sse"])
 def test_a_preflight_of_an_allowed_origin_is_answered_without_the_token(client, origin, path):
-    asked = {
+    headers = {
         **CROSS,
         "origin": origin,
         "access-control-request-method": "POST",
         "access-control-request-headers": "authorization,content-type",
     }
-    answer = client.options(path, headers=asked)
+    answer = client.options(path, headers=headers)
     assert (answer.status_code, answer.content) == (204, b"")
     assert answer.headers["access-control-allow-origin"] == origin
     assert "POST" in answer.headers["access-control-allow-methods"]
@@ -41,17 +41,17 @@ def test_a_preflight_of_an_allowed_origin_is_answered_without_the_token(client, 
 
 @pytest.mark.parametrize("origin", [FRIEND, PATTERN])
 def test_an_allowed_origin_reads_and_writes_with_the_token_alone(client, origin):
-    asked = {**CROSS, "origin": origin}
-    refused = client.get("/list-apps", headers=asked)
+    headers = {**CROSS, "origin": origin}
+    refused = client.get("/list-apps", headers=headers)
     assert refused.status_code == 401
     assert refused.headers["access-control-allow-origin"] == origin
-    asked |= BEARER
-    answer = client.get("/list-apps", headers=asked)
+    headers |= BEARER
+    answer = client.get("/list-apps", headers=headers)
     assert (answer.status_code, "summary" in answer.json()) == (200, True)
     assert answer.headers["access-control-allow-origin"] == origin
-    made = client.post("/apps/summary/users/u/sessions", json={}, headers=asked)
-    assert made.status_code == 200
-    form = client.post("/apps/summary/sessions", data={"title": "x"}, headers=asked)
+    session = client.post("/apps/summary/users/u/sessions", json={}, headers=headers)
+    assert session.status_code == 200
+    form = client.post("/apps/summary/sessions", data={"title": "x"}, headers=headers)
     assert form.status_code == 415
 
 
@@ -69,9 +69,9 @@ def test_an_allowed_origin_is_never_the_browser_that_may_see_secrets(client):
     headers = {"origin": str(client.base_url).rstrip("/")}
     signed = client.post("/login", data={"token": TOKEN}, headers=headers)
     cookie = {"cookie": signed.headers["set-cookie"].partition(";")[0]}
-    asked = {**CROSS, "sec-fetch-site": "same-site", **cookie, **BEARER, "origin": FRIEND}
+    cross_site = {**CROSS, "sec-fetch-site": "same-site", **cookie, **BEARER, "origin": FRIEND}
     form = {"hx-request": "true", "content-type": "application/x-www-form-urlencoded"}
-    answer = client.post("/secrets", content="show=yes", headers={**asked, **form})
+    answer = client.post("/secrets", content="show=yes", headers={**cross_site, **form})
     assert answer.status_code == 403
     assert 'data-secrets="shown"' not in client.get("/", headers=cookie).text
 
@@ -109,7 +109,7 @@ def test_every_other_origin_is_refused_as_without_the_option(client, origin, met
 
 
 def test_a_proxy_with_an_allowed_origin_reaches_the_pages_by_its_own_name(client):
-    asked = {"host": "localhost:3000", "origin": FRIEND, "sec-fetch-site": "same-origin"}
-    answer = client.get("/list-apps", headers={**asked, **BEARER})
+    headers = {"host": "localhost:3000", "origin": FRIEND, "sec-fetch-site": "same-origin"}
+    answer = client.get("/list-apps", headers={**headers, **BEARER})
     assert answer.status_code == 200
     assert "access-control-allow-origin" not in answer.headers

@@ -45,19 +45,19 @@ def page(client):
 
 
 def _session(client, app: str, **body) -> tuple[str, str]:
-    made = make_session(client, app, **body)
+    session = make_session(client, app, **body)
     listed = client.get(f"/apps/{app}", headers=HTML).text
-    return re.search(r'href="(/sessions/\d+)"', listed)[1], made["id"]
+    return re.search(r'href="(/sessions/\d+)"', listed)[1], session["id"]
 
 
 def test_a_long_log_shows_its_last_lines_with_their_numbers(client, page):
     address, session = page("prints")
     run(client, "prints", session, "count")
-    shown = client.get(f"{address}?tab=log", headers=HTML).text
-    lines = [int(number) for number in re.findall(r"line (\d+)\.", shown)]
+    html = client.get(f"{address}?tab=log", headers=HTML).text
+    lines = [int(number) for number in re.findall(r"line (\d+)\.", html)]
     assert lines == list(range(501, 1501))
-    assert "500 earlier lines not shown" in shown
-    whole = client.get(re.search(r'href="(/runs/[^"]+/log)"', shown)[1]).text
+    assert "500 earlier lines not shown" in html
+    whole = client.get(re.search(r'href="(/runs/[^"]+/log)"', html)[1]).text
     assert re.findall(r"line (\d+)\.", whole) == [str(number) for number in range(1, 1501)]
 
 
@@ -85,8 +85,8 @@ def test_a_number_that_nothing_can_have_is_refused(client, page, address, status
 
 
 def test_only_the_messages_of_a_user_have_a_menu(client, page):
-    said = {"role": "user", "parts": [{"text": "to be said again"}]}
-    events = [{"author": "user", "content": said}, {"author": "A", "content": said}]
+    content = {"role": "user", "parts": [{"text": "to be said again"}]}
+    events = [{"author": "user", "content": content}, {"author": "A", "content": content}]
     path, _ = page("prints", events=events)
     whole = client.get(f"{path}/events/1/again", headers=HTML)
     assert whole.status_code == 200
@@ -103,29 +103,29 @@ def test_a_very_large_event_looks_the_same_on_the_page_and_on_its_stream(client,
     small = {"role": "model", "parts": [{"text": "*a* `b`"}]}
     events = [{"author": "A", "content": content}, {"author": "A", "content": small}]
     path, _ = page("prints", events=events)
-    shown = client.get(path, headers=HTML).text
+    whole_page = client.get(path, headers=HTML).text
     with client.stream("GET", f"{path}/stream?after=0") as answer:
         streamed = next(messages(answer.iter_lines())).data
-    for html in (shown, streamed):
+    for html in (whole_page, streamed):
         assert "bytes: open the event to see it in full" in html
         assert len(html) < 50_000
-    assert _messages(shown) == _messages(streamed)
-    assert len(_messages(shown)) == 2
+    assert _messages(whole_page) == _messages(streamed)
+    assert len(_messages(whole_page)) == 2
     assert streamed.count('hx-target="#totals"') == 1
 
 
 def test_large_calls_and_results_are_chips_like_small_ones(client, page):
-    args, found = {"what": "to look for " * 40_000}, {"found": "something " * 40_000}
+    args, response = {"what": "to look for " * 40_000}, {"found": "something " * 40_000}
     call = {"functionCall": {"id": "c", "name": "look", "args": args}}
-    result = {"functionResponse": {"id": "c", "name": "look", "response": found}}
+    result = {"functionResponse": {"id": "c", "name": "look", "response": response}}
     path, _ = page(
         "prints", events=[{"author": "A", "content": {"parts": [p]}} for p in (call, result)]
     )
-    shown = client.get(path, headers=HTML).text
-    [called] = _messages(shown)
+    text = client.get(path, headers=HTML).text
+    [called] = _messages(text)
     for words in ("look", "to look for", "something", "bytes: open the event to see it in full"):
         assert words in called
-    assert len(shown) < 50_000
+    assert len(text) < 50_000
 
 
 def test_a_call_at_the_end_of_a_window_has_the_result_that_the_next_window_begins_with(
@@ -135,11 +135,11 @@ def test_a_call_at_the_end_of_a_window_has_the_result_that_the_next_window_begin
     result = {"functionResponse": {"id": "c", "name": "look", "response": {"found": "it"}}}
     parts = [call, result, *({"text": f"text {n}"} for n in range(SIZE - 1))]
     path, _ = page("prints", events=[{"author": "A", "content": {"parts": [p]}} for p in parts])
-    shown = client.get(path, headers=HTML).text
+    text = client.get(path, headers=HTML).text
     gap = {"first": 1, "last": 1, "skip": 0, "limit": 40}
     rows = client.get(f"{path}/rows", params=gap, headers=HTML | PARTIAL).text
     older = client.get(f"{path}/messages", params=gap, headers=HTML | PARTIAL).text
-    assert '"e-2"' in shown
+    assert '"e-2"' in text
     assert '"e-1"' in rows
     [slot] = re.findall(r'<div class="slot".*?</div>', older, re.DOTALL)
     assert "found" in slot

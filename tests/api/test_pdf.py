@@ -60,7 +60,7 @@ def client(server):
         yield opened
 
 
-def said(client, content: bytes) -> int:
+def session_with(client, content: bytes) -> int:
     """The key of a session with a PDF in its first message."""
     session = make_session(client, "reader")["id"]
     query = {"app": "reader", "user": "u", "id": session}
@@ -75,12 +75,12 @@ def said(client, content: bytes) -> int:
 
 def pictures(page: str) -> list[str]:
     """The addresses of the pages in it."""
-    found = re.findall(r'<img src="([^"]+page=\d+)"', page)
-    return [each.replace("&amp;", "&") for each in found]
+    links = re.findall(r'<img src="([^"]+page=\d+)"', page)
+    return [each.replace("&amp;", "&") for each in links]
 
 
 def test_the_pages_of_a_message_are_pictures(client):
-    key = said(client, pdf("one", "two"))
+    key = session_with(client, pdf("one", "two"))
     page = client.get(f"/sessions/{key}", headers=PAGE).text
     [first] = pictures(page)
     pages = client.get(first.replace("page=1", "pages=yes"))
@@ -94,7 +94,7 @@ def test_the_pages_of_a_message_are_pictures(client):
 
 
 def test_what_is_no_pdf_harms_nothing(client):
-    key = said(client, b"%PDF-1.4\nrubbish" * 1000)
+    key = session_with(client, b"%PDF-1.4\nrubbish" * 1000)
     [first] = pictures(client.get(f"/sessions/{key}", headers=PAGE).text)
     assert client.get(first).status_code == 404
     pages = client.get(first.replace("page=1", "pages=yes")).text
@@ -102,7 +102,7 @@ def test_what_is_no_pdf_harms_nothing(client):
 
 
 def test_a_file_of_the_session_shows_its_pages(client, server):
-    key = said(client, pdf("one"))
+    key = session_with(client, pdf("one"))
     headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
     files = {"file": ("plan.pdf", pdf("a", "b", "c"), "application/pdf")}
     assert client.post(f"/sessions/{key}/files", files=files, headers=headers).status_code == 303

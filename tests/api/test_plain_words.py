@@ -69,7 +69,7 @@ root_agent = Says(name="{APP}")
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def conversation(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plain")
     write_app(folder / "agents", APP, AGENT)
     lines = "".join(f"{name}={value}\n" for name, value in SETTINGS.items())
@@ -88,8 +88,8 @@ def told(tmp_path_factory):
             yield client, debugged
 
 
-def test_nothing_plain_is_hidden_on_any_page_or_in_any_answer(told):
-    client, debugged = told
+def test_nothing_plain_is_hidden_on_any_page_or_in_any_answer(conversation):
+    client, debugged = conversation
     key, run = debugged.key, debugged.run
     events = client.get(f"/api/sessions/{key}/events?last=200").json()["events"]
     ids = [event["id"] for event in events]
@@ -107,10 +107,10 @@ def test_nothing_plain_is_hidden_on_any_page_or_in_any_answer(told):
         assert "[redacted]" not in text, (path, text[max(0, text.find("[redacted]") - 99) :][:130])
         assert "redacted-" not in text, path
     exported = client.get(f"/api{page}/export").text
-    told_texts = [*SAID, *ids, APP, USER, SESSION, TITLE]
-    assert [text for text in told_texts if json.dumps(text)[1:-1] not in exported] == []
-    shown = html.unescape(client.get(f"{page}?tab=state").text)
-    assert [text for text in SAID[:8] if text not in shown] == []
-    assert TITLE in shown
+    texts = [*SAID, *ids, APP, USER, SESSION, TITLE]
+    assert [text for text in texts if json.dumps(text)[1:-1] not in exported] == []
+    state_tab = html.unescape(client.get(f"{page}?tab=state").text)
+    assert [text for text in SAID[:8] if text not in state_tab] == []
+    assert TITLE in state_tab
     named = f"/apps/{APP}/users/{quote(USER, safe='')}/sessions/{SESSION}"
     assert [event["id"] for event in client.get(named).json()["events"]] == ids

@@ -54,17 +54,17 @@ def client(server):
 def texts(debugged: Debugged) -> list[str]:
     """What the user has said so far."""
     events = get_session(debugged.client, debugged.app, debugged.session)["events"]
-    said = (event["content"]["parts"][0] for event in events if event["author"] == "user")
-    return [part["text"] for part in said if "text" in part]
+    parts = (event["content"]["parts"][0] for event in events if event["author"] == "user")
+    return [part["text"] for part in parts if "text" in part]
 
 
-def comes_to(debugged: Debugged, waiting: str, *left: str) -> list[int]:
+def comes_to(debugged: Debugged, waiting: str, *remaining: str) -> list[int]:
     """Wait until the queue is like this; the numbers of its messages."""
     deadline = time.monotonic() + PATIENCE
     while True:
         queue = debugged.client.get(f"/api/sessions/{debugged.key}/queue").json()
         messages = [each["message"]["parts"][0]["text"] for each in queue["messages"]]
-        if (queue["waiting"], messages) == (waiting, [*left]):
+        if (queue["waiting"], messages) == (waiting, [*remaining]):
             return [each["number"] for each in queue["messages"]]
         assert time.monotonic() < deadline, queue
         time.sleep(0.02)

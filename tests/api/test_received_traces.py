@@ -43,23 +43,23 @@ def client(server):
         yield opened
 
 
-def attributes(told: dict[str, Any]) -> list[dict[str, Any]]:
-    def value(given: Any) -> dict[str, Any]:
-        match given:
+def attributes(values: dict[str, Any]) -> list[dict[str, Any]]:
+    def value(plain: Any) -> dict[str, Any]:
+        match plain:
             case bool():
-                return {"boolValue": given}
+                return {"boolValue": plain}
             case int():
-                return {"intValue": str(given)}
+                return {"intValue": str(plain)}
             case list():
-                return {"arrayValue": {"values": [value(each) for each in given]}}
-        return {"stringValue": given}
+                return {"arrayValue": {"values": [value(each) for each in plain]}}
+        return {"stringValue": plain}
 
-    return [{"key": key, "value": value(each)} for key, each in told.items()]
+    return [{"key": key, "value": value(each)} for key, each in values.items()]
 
 
 def span(number: int, name: str, parent: int | None = None, /, **about: Any) -> dict[str, Any]:
     start, end = about.pop("at", (number, number + 1))
-    made = {
+    fields = {
         "traceId": about.pop("trace", f"{7:032x}"),
         "spanId": f"{number:016x}",
         "name": name,
@@ -68,7 +68,7 @@ def span(number: int, name: str, parent: int | None = None, /, **about: Any) -> 
         "status": about.pop("status", {}),
         "attributes": attributes({key.replace("__", "."): each for key, each in about.items()}),
     }
-    return made if parent is None else {**made, "parentSpanId": f"{parent:016x}"}
+    return fields if parent is None else {**fields, "parentSpanId": f"{parent:016x}"}
 
 
 def exported(service: str, *spans: Any) -> dict[str, Any]:
@@ -79,15 +79,13 @@ def exported(service: str, *spans: Any) -> dict[str, Any]:
 def post(client, service: str, *spans: Any) -> dict[str, Any]:
     answer = client.post("/v1/traces", json=exported(service, *spans))
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    reply: dict[str, Any] = answer.json()
+    return reply
 
 
 def sessions(client, app: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = client.get("/api/sessions", params={"app": app}).json()[
-        "sessions"
-    ]
-    return found
+    rows: list[dict[str, Any]] = client.get("/api/sessions", params={"app": app}).json()["sessions"]
+    return rows
 
 
 def events(client, key: int) -> list[dict[str, Any]]:
@@ -103,9 +101,9 @@ def everything(client, key: int) -> Any:
 
 def turn(**more: Any) -> list[dict[str, Any]]:
     """A turn by the conventions, with a tool, in the order in which its spans end."""
-    asked = [{"role": "user", "parts": [{"type": "text", "content": "Weather in Rome?"}]}]
+    prompt = [{"role": "user", "parts": [{"type": "text", "content": "Weather in Rome?"}]}]
     call = {"type": "tool_call", "id": "c1", "name": "weather", "arguments": {"city": "Rome"}}
-    said = [{"role": "assistant", "parts": [{"type": "text", "content": "Fine."}]}]
+    reply = [{"role": "assistant", "parts": [{"type": "text", "content": "Fine."}]}]
     model = {
         "gen_ai__operation__name": "chat",
         "gen_ai__request__model": "gpt-x",
@@ -118,7 +116,7 @@ def turn(**more: Any) -> list[dict[str, Any]]:
             2,
             at=(1, 2),
             **model,
-            gen_ai__input__messages=json.dumps(asked),
+            gen_ai__input__messages=json.dumps(prompt),
             gen_ai__output__messages=json.dumps([{"role": "assistant", "parts": [call]}]),
             gen_ai__usage__input_tokens=20,
             gen_ai__usage__output_tokens=5,
@@ -142,7 +140,7 @@ def turn(**more: Any) -> list[dict[str, Any]]:
             2,
             at=(3, 4),
             **model,
-            gen_ai__output__messages=json.dumps(said),
+            gen_ai__output__messages=json.dumps(reply),
             gen_ai__usage__input_tokens=40,
             gen_ai__usage__output_tokens=7,
             **more,
@@ -164,13 +162,13 @@ def test_a_trace_becomes_a_session_with_prompts_tokens_and_spans(client) -> None
     assert post(client, "shop", *turn()) == {}
     [session] = sessions(client, "shop")
     assert (session["id"], session["events"], session["imported"]) == ("talk", 4, True)
-    told = [
+    contents = [
         (each["event"]["author"], each["event"].get("content"))
         for each in events(client, session["key"])
     ]
     call = {"functionCall": {"id": "c1", "name": "weather", "args": {"city": "Rome"}}}
     answer = {"functionResponse": {"id": "c1", "name": "weather", "response": {"sky": "blue"}}}
-    assert told == [
+    assert contents == [
         ("user", {"role": "user", "parts": [{"text": "Weather in Rome?"}]}),
         ("desk", {"role": "model", "parts": [call]}),
         ("desk", {"role": "user", "parts": [answer]}),
@@ -183,8 +181,8 @@ def test_a_trace_becomes_a_session_with_prompts_tokens_and_spans(client) -> None
         ("tool", "weather", 1, 3),
         ("model", "gpt-x", 1, 4),
     ]
-    asked = client.get(f"/api/sessions/{session['key']}/spans/{spans[1]['id']}").json()
-    assert asked["sent"]["contents"][0]["parts"] == [{"text": "Weather in Rome?"}]
+    details = client.get(f"/api/sessions/{session['key']}/spans/{spans[1]['id']}").json()
+    assert details["sent"]["contents"][0]["parts"] == [{"text": "Weather in Rome?"}]
     later = client.get(f"/api/sessions/{session['key']}/spans/{spans[3]['id']}").json()
     assert later["sent"] is None  # the span does not tell it
     usage = client.get(f"/api/sessions/{session['key']}/usage").json()
@@ -288,10 +286,10 @@ def test_other_names_of_attributes_are_known(client, names) -> None:
     post(client, names, span(1, "ChatAnthropic", **model))
     [session] = sessions(client, names)
     assert session["id"] == "s1"
-    asked, said = (each["event"] for each in events(client, session["key"]))
-    assert asked["content"]["parts"] == [{"text": "Hi"}]
-    assert said["content"]["parts"] == [{"text": "Hello"}]
-    assert said["usageMetadata"]["promptTokenCount"] == 9
+    question, reply = (each["event"] for each in events(client, session["key"]))
+    assert question["content"]["parts"] == [{"text": "Hi"}]
+    assert reply["content"]["parts"] == [{"text": "Hello"}]
+    assert reply["usageMetadata"]["promptTokenCount"] == 9
 
 
 def test_protobuf_and_gzip_are_taken(client) -> None:
@@ -314,9 +312,9 @@ def test_protobuf_and_gzip_are_taken(client) -> None:
 
 def test_bad_spans_are_counted_and_bad_bodies_refused(client) -> None:
     bad = {**span(9, "bad"), "spanId": "nothing"}
-    told = post(client, "partial", *turn(), bad)
-    assert told["partialSuccess"]["rejectedSpans"] == "1"
-    assert "spanId" in told["partialSuccess"]["errorMessage"]
+    reply = post(client, "partial", *turn(), bad)
+    assert reply["partialSuccess"]["rejectedSpans"] == "1"
+    assert "spanId" in reply["partialSuccess"]["errorMessage"]
     for body, headers, status in (
         (b"{", JSON, 400),
         (b"[]", JSON, 400),
@@ -370,14 +368,14 @@ def test_a_request_of_too_many_fields_is_refused(client) -> None:
 
 
 def test_a_session_of_the_journal_is_left_alone(client) -> None:
-    made = make_session(client, "faulty")
-    told = post(
+    session = make_session(client, "faulty")
+    reply = post(
         client,
         "faulty",
-        span(1, "chat", gen_ai__operation__name="chat", gen_ai__conversation__id=made["id"]),
+        span(1, "chat", gen_ai__operation__name="chat", gen_ai__conversation__id=session["id"]),
     )
-    assert told["partialSuccess"]["rejectedSpans"] == "1"
-    assert "already" in told["partialSuccess"]["errorMessage"]
+    assert reply["partialSuccess"]["rejectedSpans"] == "1"
+    assert "already" in reply["partialSuccess"]["errorMessage"]
 
 
 def test_only_who_has_the_token_may_send(server) -> None:
@@ -423,10 +421,10 @@ def test_an_exporter_of_a_running_agent_is_heard(server, client, runtime, schema
     assert parts[3] == {"text": "It is fine in Rome."}
     spans = client.get(f"/api/sessions/{session['key']}/spans").json()["spans"]
     assert [each["type"] for each in spans] == ["agent", "model", "tool", "model"]
-    asked = client.get(f"/api/sessions/{session['key']}/spans/{spans[3]['id']}").json()
-    assert len(asked["sent"]["contents"]) == 3
-    assert "Be brief." in json.dumps(asked["sent"]["system"])
-    assert "_city" in json.dumps(asked["sent"]["tools"])
+    details = client.get(f"/api/sessions/{session['key']}/spans/{spans[3]['id']}").json()
+    assert len(details["sent"]["contents"]) == 3
+    assert "Be brief." in json.dumps(details["sent"]["system"])
+    assert "_city" in json.dumps(details["sent"]["tools"])
 
 
 def test_a_call_without_an_id_belongs_to_the_tool_that_ran(client) -> None:

@@ -27,8 +27,10 @@ def test_every_route_of_the_apis_is_described(described):
         if route not in for_agents
         for method in route.methods - {"HEAD"}
     }
-    told = {(path, method) for path, methods in described["paths"].items() for method in methods}
-    assert told == served
+    operations = {
+        (path, method) for path, methods in described["paths"].items() for method in methods
+    }
+    assert operations == served
 
 
 def test_every_operation_says_what_it_does_and_names_its_path(described):

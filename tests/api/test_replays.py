@@ -65,8 +65,8 @@ class Stage:
         return again, self.verdict(again)
 
     def verdict(self, of: Debugged) -> dict[str, Any]:
-        told = self.client.get(f"/api/runs/{of.run}/replay").json()
-        return told["verdict"]
+        report = self.client.get(f"/api/runs/{of.run}/replay").json()
+        return report["verdict"]
 
     def stream(self, of: Debugged) -> list[tuple[Any, ...]]:
         """Events and fragments as the journal has them, ids and times aside."""
@@ -77,18 +77,18 @@ class Stage:
             chunks = connection.execute(
                 "SELECT data FROM chunks WHERE session = ? ORDER BY position", (of.key,)
             ).fetchall()
-        found = [plain(json.loads(text)) for (text,) in events]
+        rows = [plain(json.loads(text)) for (text,) in events]
         parts = sorted(str(plain(json.loads(text))) for (text,) in chunks)
-        return [*found, *parts]
+        return [*rows, *parts]
 
 
 def plain(event: dict[str, Any]) -> Any:
     """What is no id and no time: generated ids stand in branches and paths, too."""
-    told = {k: v for k, v in event.items() if k not in {"id", "timestamp", "invocationId"}}
-    for part in (told.get("content") or {}).get("parts") or []:
+    fields = {k: v for k, v in event.items() if k not in {"id", "timestamp", "invocationId"}}
+    for part in (fields.get("content") or {}).get("parts") or []:
         for name in ("functionCall", "functionResponse"):
             part.get(name, {}).pop("id", None)
-    return told
+    return fields
 
 
 @pytest.fixture(scope="module")
@@ -145,13 +145,13 @@ def test_a_recording_in_a_file_needs_no_server(stage: Stage, tmp_path: Path) -> 
     file = tmp_path / "recording.json"
     file.write_text(json.dumps(answer.json(), indent=1, sort_keys=True))
     before = stage.live()
-    told = headless(stage, file)
-    assert told["verdict"] == {**FAITHFUL, "events": 12, "recorded": 12, "calls": 10}
+    report = headless(stage, file)
+    assert report["verdict"] == {**FAITHFUL, "events": 12, "recorded": 12, "calls": 10}
     assert stage.live() == before
-    kept = second.kept()
-    assert [plain(e) for e in told["events"]] == [plain(e) for e in kept["events"][12:]]
-    state = {k: v for k, v in told["state"].items() if not k.startswith("temp:")}
-    assert state == kept["state"]
+    session = second.kept()
+    assert [plain(e) for e in report["events"]] == [plain(e) for e in session["events"][12:]]
+    state = {k: v for k, v in report["state"].items() if not k.startswith("temp:")}
+    assert state == session["state"]
 
 
 def test_a_run_that_failed_fails_again(stage: Stage) -> None:
@@ -181,12 +181,12 @@ def test_the_first_difference_ends_a_replay_and_is_explained(stage: Stage) -> No
     assert again.position["status"] == "failed"
     assert again.position["error"]["type"] == "ReplayDiverged"
     assert not verdict["identical"]
-    found = verdict["divergence"]
-    assert (found["what"], found["agent"]) == ("model", "writer")
-    assert [each["field"] for each in found["differences"]] == ["system"]
-    assert "Write well." in found["differences"][0]["expected"]
-    assert "Write badly." in found["differences"][0]["actual"]
-    assert again.position["error"]["message"] == found["message"]
+    divergence = verdict["divergence"]
+    assert (divergence["what"], divergence["agent"]) == ("model", "writer")
+    assert [each["field"] for each in divergence["differences"]] == ["system"]
+    assert "Write well." in divergence["differences"][0]["expected"]
+    assert "Write badly." in divergence["differences"][0]["actual"]
+    assert again.position["error"]["message"] == divergence["message"]
     assert stage.live() == before
 
 
@@ -198,8 +198,8 @@ def test_tools_may_be_live_while_models_are_not(stage: Stage) -> None:
     assert again.position["status"] == "done"
     assert sorted(stage.live()[len(before) :]) == ["note", "search", "search"]
     assert (verdict["identical"], verdict["strayed"], verdict["live"]) == (False, True, 3)
-    told = "search returned a different result to researcher than recorded: "
-    assert any(note.startswith(told) for note in verdict["notes"])
+    message = "search returned a different result to researcher than recorded: "
+    assert any(note.startswith(message) for note in verdict["notes"])
 
 
 def test_a_replay_is_stepped_as_any_run(stage: Stage) -> None:

@@ -44,8 +44,8 @@ def test_metadata_and_tier_reach_the_agent_and_every_event(client, route, names)
     answer, events = post(client, route, **{metadata: LABELS, tier: "flex"})
     assert [event["customMetadata"] for event in events] == [LABELS] * 4
     assert events[0]["author"] == "user"
-    told = events[2]["content"]["parts"][0]["functionResponse"]["response"]
-    assert told == {"metadata": LABELS, "tier": "flex"}
+    response = events[2]["content"]["parts"][0]["functionResponse"]["response"]
+    assert response == {"metadata": LABELS, "tier": "flex"}
     assert "X-Devui-Warning" not in answer.headers
 
 
@@ -77,8 +77,8 @@ def test_an_unknown_field_is_named_in_a_header(client, route, field, words):
 
 def test_fields_of_other_requests_that_are_not_used_are_named(client):
     at = "/apps/app/users/u/sessions"
-    made = client.post(at, json={"sessionId": "named", "options": {"ttl": 3}})
-    assert made.headers["X-Devui-Warning"].startswith("ignored options: ")
+    answer = client.post(at, json={"sessionId": "named", "options": {"ttl": 3}})
+    assert answer.headers["X-Devui-Warning"].startswith("ignored options: ")
     changed = client.patch(f"{at}/named", json={"stateDelta": {"a": 1}, "force": True})
     assert changed.headers["X-Devui-Warning"] == "ignored unknown fields: force"
     assert changed.json()["state"] == {"a": 1}

@@ -86,18 +86,18 @@ def test_after_a_kill_of_the_server_the_story_comes_to_the_same_end(tmp_path, se
             session = make_session(client, "story_flow")["id"]
             body = run_body("story_flow", session, PROMPT)
             with client.stream("POST", "/run_sse", json=body) as answer:
-                shown = list(itertools.islice(frames(answer.iter_lines()), seen))
+                early = list(itertools.islice(frames(answer.iter_lines()), seen))
                 server.kill()
         server.start()
         with server.client() as client:
-            invocation = shown[0]["invocationId"]
+            invocation = early[0]["invocationId"]
             resume(client, "story_flow", session, invocation)
-            kept = get_session(client, "story_flow", session)
-    assert [event["id"] for event in kept["events"][1:]][:seen] == [each["id"] for each in shown]
-    assert {event["invocationId"] for event in kept["events"]} == {invocation}
-    assert kept["state"]["tone_check_result"] == "negative"
-    assert "a light burns in the window" in kept["state"]["current_story"]
-    assert kept["events"][-1]["actions"]["endOfAgent"] is True
+            final = get_session(client, "story_flow", session)
+    assert [event["id"] for event in final["events"][1:]][:seen] == [each["id"] for each in early]
+    assert {event["invocationId"] for event in final["events"]} == {invocation}
+    assert final["state"]["tone_check_result"] == "negative"
+    assert "a light burns in the window" in final["state"]["current_story"]
+    assert final["events"][-1]["actions"]["endOfAgent"] is True
 
 
 def test_an_invocation_that_does_not_exist_is_told(client):

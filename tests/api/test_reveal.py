@@ -88,9 +88,9 @@ def test_a_page_shows_its_secrets_when_the_signed_in_person_asks_and_hides_them_
     before = person.get(page).text
     assert SECRET not in before
     assert state(before) == "hidden"
-    shown = person.secrets("yes", Referer=f"{person.server.url}{page}?tab=event&event=2")
-    assert (shown.status_code, shown.headers["location"]) == (303, f"{page}?tab=event&event=2")
-    during = person.get(shown.headers["location"]).text
+    answer = person.secrets("yes", Referer=f"{person.server.url}{page}?tab=event&event=2")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{page}?tab=event&event=2")
+    during = person.get(answer.headers["location"]).text
     assert SECRET in during
     assert "[redacted]" not in during
     assert state(during) == "shown"
@@ -104,11 +104,11 @@ def test_a_page_shows_its_secrets_when_the_signed_in_person_asks_and_hides_them_
 def test_an_open_stream_follows_what_the_person_chooses(person, session):
     with person.client.stream("GET", f"/sessions/{session.key}/stream") as live:
         lines = live.iter_lines()
-        for said, choice in (("one", "yes"), ("two", "no"), ("three", "yes")):
+        for message, choice in (("one", "yes"), ("two", "no"), ("three", "yes")):
             person.secrets(choice)
-            session.start(said, pause=False)
-            line = next(line for line in lines if f"{said}: " in line)
-            assert f"{said}: {SECRET if choice == 'yes' else '[redacted]'}" in line
+            session.start(message, pause=False)
+            line = next(line for line in lines if f"{message}: " in line)
+            assert f"{message}: {SECRET if choice == 'yes' else '[redacted]'}" in line
             session.settled()
 
 

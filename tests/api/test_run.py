@@ -27,19 +27,19 @@ def test_run_answers_with_every_event_but_the_users_own(client):
     session = make_session(client, "travel")
     events = client.post("/run", json=run_body("travel", session["id"], PROMPT)).json()
     assert {event["author"] for event in events} == {"TravelAgent"}
-    kept = get_session(client, "travel", session["id"])
-    assert kept["events"][0]["content"]["parts"] == [{"text": PROMPT}]
-    assert kept["events"][1:] == events
+    final = get_session(client, "travel", session["id"])
+    assert final["events"][0]["content"]["parts"] == [{"text": PROMPT}]
+    assert final["events"][1:] == events
 
 
 def test_state_artifact_and_user_state_are_in_the_session_afterwards(client):
     session = make_session(client, "travel", state={"user:home_airport": "GVA"})
     run(client, "travel", session["id"], PROMPT)
-    kept = get_session(client, "travel", session["id"])
-    assert kept["state"]["city"] == "London"
-    assert kept["state"]["user:home_airport"] == "GVA"
-    assert not [key for key in kept["state"] if key.startswith("temp:")]
-    deltas = [event["actions"]["artifactDelta"] for event in kept["events"]]
+    final = get_session(client, "travel", session["id"])
+    assert final["state"]["city"] == "London"
+    assert final["state"]["user:home_airport"] == "GVA"
+    assert not [key for key in final["state"] if key.startswith("temp:")]
+    deltas = [event["actions"]["artifactDelta"] for event in final["events"]]
     assert {"itinerary.txt": 0} in deltas
 
 
@@ -93,8 +93,8 @@ def test_the_runs_of_one_session_follow_each_other(client):
     run(client, "travel", session["id"], PROMPT)
     events = run(client, "travel", session["id"], "Book it")
     assert [e["author"] for e in events][-1] == "BookingAgent"
-    kept = get_session(client, "travel", session["id"])["events"]
-    assert len({event["invocationId"] for event in kept}) == 2
+    history = get_session(client, "travel", session["id"])["events"]
+    assert len({event["invocationId"] for event in history}) == 2
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,14 @@ def test_an_agent_goes_on_without_a_message(client):
     body = {"appName": "travel", "userId": "u", "sessionId": session["id"]}
     answer = client.post("/run", json={**body, "stateDelta": {"given": 1}})
     assert answer.status_code == 200, answer.text
-    kept = get_session(client, "travel", session["id"])
-    delta, *said = kept["events"][before:]
-    assert kept["state"]["given"] == 1
-    assert (delta["author"], delta.get("content"), len(said)) == ("user", None, len(answer.json()))
+    final = get_session(client, "travel", session["id"])
+    delta, *replies = final["events"][before:]
+    assert final["state"]["given"] == 1
+    assert (delta["author"], delta.get("content"), len(replies)) == (
+        "user",
+        None,
+        len(answer.json()),
+    )
     [row] = client.get("/api/sessions", params={"id": session["id"]}).json()["sessions"]
     page = client.get(f"/sessions/{row['key']}", headers={"Accept": "text/html"})
     assert page.status_code == 200
@@ -204,7 +208,7 @@ def test_a_client_that_leaves_does_not_end_the_run(client, server):
     assert events[-1]["finishReason"] == "STOP"
 
 
-def told(events: list) -> list[tuple]:
+def transcript(events: list) -> list[tuple]:
     """What was said, called and answered, by whom."""
     parts = [(event["author"], part) for event in events for part in event["content"]["parts"]]
     called = ("functionCall", "functionResponse")
@@ -216,15 +220,15 @@ def told(events: list) -> list[tuple]:
 
 @pytest.mark.req("R49")
 def test_wherever_a_client_leaves_the_run_ends_as_if_it_had_stayed(client, server):
-    said = "Book a flight to London next Tuesday"
+    message = "Book a flight to London next Tuesday"
     stayed = make_session(client, "travel", user="stays")["id"]
-    body = {**run_body("travel", stayed, said), "userId": "stays"}
+    body = {**run_body("travel", stayed, message), "userId": "stays"}
     count = len(client.post("/run", json=body).json())
-    wanted = told(get_session(client, "travel", stayed, user="stays")["events"])
+    expected = transcript(get_session(client, "travel", stayed, user="stays")["events"])
     assert count > 5
     for number in range(count + 1):
         left = make_session(client, "travel", user=f"leaves {number}")["id"]
-        body = {**run_body("travel", left, said), "userId": f"leaves {number}"}
+        body = {**run_body("travel", left, message), "userId": f"leaves {number}"}
         with server.client() as leaving, leaving.stream("POST", "/run_sse", json=body) as answer:
             for _, _ in zip(range(number), frames(answer.iter_lines()), strict=False):
                 pass
@@ -233,7 +237,10 @@ def test_wherever_a_client_leaves_the_run_ends_as_if_it_had_stayed(client, serve
         while (last := client.get(f"/api/sessions/{row['key']}/run").json())["status"] == "running":
             pass
         assert last["status"] == "done"
-        assert told(get_session(client, "travel", left, f"leaves {number}")["events"]) == wanted
+        assert (
+            transcript(get_session(client, "travel", left, f"leaves {number}")["events"])
+            == expected
+        )
 
 
 def curl(url: str, *options: str) -> str:
@@ -252,15 +259,15 @@ def test_curl_works_with_the_bearer_token_and_not_without(client, server):
     body = snake_case_body(session["id"])
     refused = curl(f"{server.url}/run_sse", "-d", body)
     assert "Sign in first" in json.loads(refused)["detail"]
-    told = curl(f"{server.url}/run_sse", "-H", f"Authorization: Bearer {TOKEN}", "-d", body)
-    assert told.removeprefix(SILENCE).startswith("data: {")
+    output = curl(f"{server.url}/run_sse", "-H", f"Authorization: Bearer {TOKEN}", "-d", body)
+    assert output.removeprefix(SILENCE).startswith("data: {")
 
 
 def test_curl_works_without_a_token_when_authentication_is_off(tmp_path):
     with running(SAMPLES, tmp_path / "data", "--no-auth") as server, server.client() as client:
         session = make_session(client, "summary")
-        told = curl(f"{server.url}/run_sse", "-d", snake_case_body(session["id"]))
-        assert told.removeprefix(SILENCE).startswith("data: {")
+        output = curl(f"{server.url}/run_sse", "-d", snake_case_body(session["id"]))
+        assert output.removeprefix(SILENCE).startswith("data: {")
 
 
 SILENT = """

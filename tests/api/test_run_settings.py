@@ -98,8 +98,8 @@ def answers(debugged):
 
 def runs(debugged, key=None):
     """The settings of the session's runs."""
-    told = debugged.client.get(f"/api/sessions/{key or debugged.key}/runs").json()["runs"]
-    return [run["settings"] for run in told]
+    rows = debugged.client.get(f"/api/sessions/{key or debugged.key}/runs").json()["runs"]
+    return [run["settings"] for run in rows]
 
 
 def test_settings_are_for_one_run_and_replayed_and_forked_with_it(mirror):
@@ -135,8 +135,8 @@ def test_an_answer_to_the_agent_goes_on_with_the_settings_of_the_run_that_asked(
     call = re.search(r'name="call" value="([^"]+)"', page)[1]
     choice = re.search(r'<button name="choice" value="([^"]+)"', page)[1]
     body = {"event": int(event), "call": call, "fields": {"choice": choice}}
-    answered = mirror.client.post(f"/api/sessions/{mirror.key}/answers", json=body)
-    assert answered.status_code == 201, answered.text
+    response = mirror.client.post(f"/api/sessions/{mirror.key}/answers", json=body)
+    assert response.status_code == 201, response.text
     mirror.run = mirror.client.get(f"/api/sessions/{mirror.key}/run").json()["run"]
     mirror.settled()
     assert answers(mirror)[-1]["temperature"] == 0.3
@@ -175,7 +175,7 @@ def test_a_queued_message_keeps_its_settings(client):
     patience = time.monotonic() + PATIENCE
     while len(answers(mirror)) < 2 and time.monotonic() < patience:
         time.sleep(0.05)
-    assert [told["temperature"] for told in answers(mirror)] == [0.7, 0.4]
+    assert [reply["temperature"] for reply in answers(mirror)] == [0.7, 0.4]
 
 
 def test_the_composer_says_what_is_wrong_at_the_field_and_is_filled_in_as_last_time(client, server):

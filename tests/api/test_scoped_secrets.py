@@ -43,10 +43,10 @@ def sessions(tmp_path_factory):
             (agents / parent / name / ".env").write_text(f"APP_TOKEN={secret}\n", encoding="utf-8")
         (agents / ".env").write_text(f"SHARED_TOKEN={SHARED}\n", encoding="utf-8")
         with running(agents, folder / "data") as server, server.client() as client:
-            made = {app: Debugged(client, app) for app in SECRETS}
+            by_app = {app: Debugged(client, app) for app in SECRETS}
             for app in SECRETS:
-                made[app].start(",".join(EVERY), pause=False).settled()
-            yield client, made
+                by_app[app].start(",".join(EVERY), pause=False).settled()
+            yield client, by_app
 
 
 def hidden(client, path):
@@ -59,8 +59,8 @@ def hidden(client, path):
 
 @pytest.mark.parametrize("app", SECRETS)
 def test_answers_about_one_app_are_without_its_own_secrets_and_the_servers(sessions, app):
-    client, made = sessions
-    key, run = made[app].key, made[app].run
+    client, by_app = sessions
+    key, run = by_app[app].key, by_app[app].run
     paths = [f"/sessions/{key}", f"/sessions/{key}?tab=log", f"/runs/{run}/log"]
     paths += [f"/api/sessions/{key}/{what}" for what in ("events", "export", "export?format=html")]
     paths += [f"/api/sessions/{key}/recording"]
@@ -70,11 +70,11 @@ def test_answers_about_one_app_are_without_its_own_secrets_and_the_servers(sessi
 
 @pytest.mark.parametrize("app", SECRETS)
 def test_answers_about_several_apps_are_without_the_secrets_of_each(sessions, app):
-    client, made = sessions
+    client, by_app = sessions
     title = {"title": ", ".join(EVERY)}
     own = {"HX-Request": "true"}
-    assert client.post(f"/sessions/{made[app].key}/title", data=title, headers=own).is_success
-    keys = [each.key for each in made.values()]
+    assert client.post(f"/sessions/{by_app[app].key}/title", data=title, headers=own).is_success
+    keys = [each.key for each in by_app.values()]
     for path in ("/api/sessions", f"/compare?left={keys[0]}&right={keys[1]}"):
         assert hidden(client, path) == EVERY, path
     assert hidden(client, f"/apps/{app}") == [SECRETS[app], SHARED, OURS]

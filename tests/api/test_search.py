@@ -38,16 +38,16 @@ def client(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sessions(client):
-    made = []
+    sessions = []
     for message in ("a bad day in Zürich", "good morning"):
         session = Debugged(client, "reader")
         session.start(message, pause=False).settled()
-        made.append(session)
-    client.patch(f"/api/sessions/{made[0].key}/notes/4", json={"starred": True})
-    return made
+        sessions.append(session)
+    client.patch(f"/api/sessions/{sessions[0].key}/notes/4", json={"starred": True})
+    return sessions
 
 
-def found(client, text, **query):
+def hits(client, text, **query):
     answer = client.get("/api/search", params={"q": text, **query})
     assert answer.status_code == 200, answer.text
     assert answer.json()["indexed"] == 100
@@ -75,8 +75,8 @@ def found(client, text, **query):
     ],
 )
 def test_a_search_finds_what_a_filter_lets_through(client, sessions, text, first, second):
-    wanted = {sessions[0].key: first, sessions[1].key: second}
-    assert found(client, text) == {key: value for key, value in wanted.items() if value}
+    expected = {sessions[0].key: first, sessions[1].key: second}
+    assert hits(client, text) == {key: value for key, value in expected.items() if value}
 
 
 def test_the_page_shows_the_place_and_links_to_the_event(client, sessions):
@@ -102,12 +102,12 @@ def test_the_palette_finds_sessions_events_keys_and_apps(client, sessions):
     same = {"Origin": str(client.base_url).rstrip("/")}
     named = client.post(f"/sessions/{key}/title", data={"title": "Morning reader"}, headers=same)
     assert named.status_code < 400
-    shown = client.get("/palette", params={"q": "reader", "session": key}).text
-    assert re.findall(r'role="group" aria-label="([^"]*)"', shown) == [
+    html = client.get("/palette", params={"q": "reader", "session": key}).text
+    assert re.findall(r'role="group" aria-label="([^"]*)"', html) == [
         "Sessions", "Events", "Apps", "Search"
     ]  # fmt: skip
-    assert f'href="/sessions/{key}"' in shown
-    assert f'href="/sessions/{key}?event=4"' in shown
+    assert f'href="/sessions/{key}"' in html
+    assert f'href="/sessions/{key}?event=4"' in html
     assert (
         'aria-label="State keys"'
         in client.get("/palette", params={"q": "page", "session": key}).text
@@ -117,7 +117,7 @@ def test_the_palette_finds_sessions_events_keys_and_apps(client, sessions):
 def test_a_deleted_session_is_found_no_more(client):
     session = Debugged(client, "reader")
     session.start("an unrepeatable word", pause=False).settled()
-    assert found(client, "unrepeatable") == {session.key: [1]}
+    assert hits(client, "unrepeatable") == {session.key: [1]}
     gone = client.delete(f"/apps/reader/users/u/sessions/{session.session}")
     assert gone.status_code == 200
-    assert found(client, "unrepeatable") == {}
+    assert hits(client, "unrepeatable") == {}

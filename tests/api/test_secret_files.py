@@ -78,7 +78,7 @@ def client(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def said(client):
+def leaky_session(client):
     """A session in which all of them were said and printed."""
     debugged = Debugged(client, "saves")
     debugged.start(json.dumps([*VALUES.values(), *OURS.values()]), pause=False)
@@ -87,32 +87,32 @@ def said(client):
 
 
 @pytest.mark.parametrize("name", ["odd.bin", "latin.txt"])
-def test_a_file_that_is_no_text_leaves_without_the_secret_in_it(client, said, name):
-    answer = client.get(f"/sessions/{said.key}/artifacts/{name}")
+def test_a_file_that_is_no_text_leaves_without_the_secret_in_it(client, leaky_session, name):
+    answer = client.get(f"/sessions/{leaky_session.key}/artifacts/{name}")
     assert answer.status_code == 200
     assert SECRET.encode() not in answer.content
     assert b"[redacted]" in answer.content
     assert int(answer.headers["content-length"]) == len(answer.content)
 
 
-def test_the_name_that_a_browser_gives_a_file_has_no_secret_in_it(client, said):
-    page = f"/sessions/{said.key}"
+def test_the_name_that_a_browser_gives_a_file_has_no_secret_in_it(client, leaky_session):
+    page = f"/sessions/{leaky_session.key}"
     path = f"{page}/artifacts/{quote(f'of {SECRET}.txt', safe='')}"
     named = {"title": f"about {SECRET}"}
     client.post(f"{page}/title", data=named, headers={"HX-Request": "true"})
     for answer in (client.get(path), client.get(f"/api{page}/export")):
         assert answer.status_code == 200
-        told = unquote(answer.headers["content-disposition"])
-        assert "redacted" in told
-        assert SECRET not in told
-    kept = client.get(f"/api{page}/export", params={"secrets": "keep"})
-    assert SECRET in kept.headers["content-disposition"]
+        filename = unquote(answer.headers["content-disposition"])
+        assert "redacted" in filename
+        assert SECRET not in filename
+    export = client.get(f"/api{page}/export", params={"secrets": "keep"})
+    assert SECRET in export.headers["content-disposition"]
 
 
-def test_secrets_of_many_kinds_of_names_and_lines_are_on_no_page(client, said):
-    page = f"/sessions/{said.key}"
+def test_secrets_of_many_kinds_of_names_and_lines_are_on_no_page(client, leaky_session):
+    page = f"/sessions/{leaky_session.key}"
     tabs = [f"{page}?event={number}&tab=event" for number in range(2, 14)]
-    paths = [page, f"{page}?tab=log", f"/runs/{said.run}/log", *tabs]
+    paths = [page, f"{page}?tab=log", f"/runs/{leaky_session.run}/log", *tabs]
     paths += [f"/api{page}/{what}" for what in ("events", "export", "export?format=html")]
     for path in paths:
         text = client.get(path, headers={"Accept": "text/html"}).text
@@ -131,18 +131,18 @@ def test_where_a_long_text_is_cut_in_the_middle_of_a_secret_nothing_of_it_is_see
     client, tab, bound
 ):
     for text in cut_near(bound):
-        said = {"author": "saves", "content": {"parts": [{"text": text}]}}
+        event = {"author": "saves", "content": {"parts": [{"text": text}]}}
         written = {"author": "saves", "actions": {"stateDelta": {"a": text}}}
-        told = Debugged(client, "saves", events=[written if tab == "state" else said])
-        page = f"/sessions/{told.key}?at=1&event=1&tab={tab}"
+        debugged = Debugged(client, "saves", events=[written if tab == "state" else event])
+        page = f"/sessions/{debugged.key}?at=1&event=1&tab={tab}"
         assert SECRET[:4] not in client.get(page, headers={"Accept": "text/html"}).text, len(text)
 
 
 def test_a_session_is_not_called_after_the_beginning_of_a_secret(client):
     for text in cut_near(60):
-        told = Debugged(client, "saves").start(text, pause=False)
-        told.settled()
-        [row] = client.get("/api/sessions", params={"key": told.key}).json()["sessions"]
+        debugged = Debugged(client, "saves").start(text, pause=False)
+        debugged.settled()
+        [row] = client.get("/api/sessions", params={"key": debugged.key}).json()["sessions"]
         assert SECRET[:4] not in row["title"]
 
 
@@ -151,16 +151,16 @@ def test_words_and_paths_of_settings_hide_nothing(client):
     state = {"created_at": 1, "session_id": 2}
     created = client.post("/apps/saves/users/u/sessions", json={"state": state}).json()
     path = f"/apps/saves/users/u/sessions/{created['id']}"
-    said = {"author": "saves", "content": {"parts": [{"text": text}]}}
-    told = Debugged(client, "saves", events=[said])
+    event = {"author": "saves", "content": {"parts": [{"text": text}]}}
+    debugged = Debugged(client, "saves", events=[event])
     assert client.get(path).json()["state"] == state
-    page = client.get(f"/sessions/{told.key}", headers={"Accept": "text/html"}).text
+    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     assert text in page
 
 
-def test_a_secret_that_is_a_word_of_the_pages_leaves_them_whole(client, said):
-    page = client.get(f"/sessions/{said.key}", headers={"Accept": "text/html"}).text
+def test_a_secret_that_is_a_word_of_the_pages_leaves_them_whole(client, leaky_session):
+    page = client.get(f"/sessions/{leaky_session.key}", headers={"Accept": "text/html"}).text
     for word in OURS.values():
         assert f"It is {word}" in page
-    taken = client.get(f"/api/sessions/{said.key}/export").text
+    taken = client.get(f"/api/sessions/{leaky_session.key}/export").text
     assert [word for word in OURS.values() if f"It is {word}" in taken] == []

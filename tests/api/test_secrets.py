@@ -121,10 +121,12 @@ def leaky(tmp_path, monkeypatch):
 
 def spelled(secret):
     """The secret as HTML, JSON and addresses have it."""
-    found = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
-    found |= {quote(secret), quote(secret, safe="")}
-    html = {text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for text in found}
-    return found | {text.replace('"', "&#34;") for text in html}
+    spellings = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+    spellings |= {quote(secret), quote(secret, safe="")}
+    html = {
+        text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for text in spellings
+    }
+    return spellings | {text.replace('"', "&#34;") for text in html}
 
 
 def ascii_json(text):
@@ -173,14 +175,14 @@ def test_no_secret_leaves_by_any_exit(leaky):
     seen = 0
     for answer in exits(client, debugged):
         assert answer.status_code == 200, answer.url
-        left = [
+        leaks = [
             answer.text.partition(text)[0][-60:] + text for text in shapes if text in answer.text
         ]
-        assert left == [], answer.url
-        shown = words(answer.text)
-        assert [text for text in KNOWN if re.sub(r"\s", "", text) in shown] == [], answer.url
-        said = "\n".join(decoded(answer.text))
-        assert [text for text in KNOWN[:-1] if text in said] == [], answer.url
+        assert leaks == [], answer.url
+        visible = words(answer.text)
+        assert [text for text in KNOWN if re.sub(r"\s", "", text) in visible] == [], answer.url
+        base64_texts = "\n".join(decoded(answer.text))
+        assert [text for text in KNOWN[:-1] if text in base64_texts] == [], answer.url
         seen += "[redacted]" in answer.text
     assert seen > 15  # they were there to be found
     again = client.post("/apps/leaky/users/u/sessions", json={}).json()["id"]
@@ -188,11 +190,11 @@ def test_no_secret_leaves_by_any_exit(leaky):
     body = run_body("leaky", again, "go", streaming=True)
     streamed = client.post("/run_sse", json=body).text
     session = client.get(f"/apps/leaky/users/u/sessions/{debugged.session}").text
-    for answered in (streamed, session):
+    for reply in (streamed, session):
         assert [
-            text for text in KNOWN if json.dumps(f"It is *{text}*.") not in ascii_json(answered)
+            text for text in KNOWN if json.dumps(f"It is *{text}*.") not in ascii_json(reply)
         ] == []
-        assert "[redacted]" not in answered
+        assert "[redacted]" not in reply
     revealed = client.get(f"/api/sessions/{debugged.key}/export?secrets=keep")
     assert KEY in revealed.text  # asked for in so many words
     assert "x-devui-revealed" not in revealed.headers
@@ -211,13 +213,13 @@ def test_an_address_with_a_secret_in_it_still_leads_to_what_it_names(leaky):
     assert len(links) == len(secrets)
     for link in links:
         assert "redacted-" in link
-        shown = leaky.get(link)
-        assert "set by" in shown.text, link
-        [back] = re.findall(r'id="write-back"[^>]* href="([^"]*)"', shown.text)
+        target = leaky.get(link)
+        assert "set by" in target.text, link
+        [back] = re.findall(r'id="write-back"[^>]* href="([^"]*)"', target.text)
         moved = leaky.get(html.unescape(back))
         assert moved.status_code == 303
         for answer in (
-            shown.text,
+            target.text,
             moved.headers["location"],
             leaky.get(moved.headers["location"]).text,
         ):
@@ -247,8 +249,8 @@ def test_a_name_with_a_secret_in_it_comes_back_in_a_form(leaky, named):
     stood = [each for each in drafts if "redacted-" in each]
     assert len(set(stood)) == len(keys)
     form = {"draft": stood[0]}
-    made = leaky.post(f"{page}/breakpoints", data=form, headers={"HX-Request": "true"})
-    assert made.status_code in {200, 204}, made.text
+    answer = leaky.post(f"{page}/breakpoints", data=form, headers={"HX-Request": "true"})
+    assert answer.status_code in {200, 204}, answer.text
     [point] = leaky.get("/api/apps/leaky/breakpoints").json()["breakpoints"]
     hits = leaky.get(f"/api{page}/hits?breakpoint={point['id']}").json()["hits"]
     assert [hit["number"] for hit in hits] == [written]
@@ -261,21 +263,21 @@ def test_a_name_with_a_secret_in_it_comes_back_in_a_form(leaky, named):
 @pytest.mark.req("R64")
 def test_a_name_with_a_secret_in_it_comes_back_in_json(leaky, named):
     debugged, keys = named
-    told = leaky.get(f"/api/sessions/{debugged.key}/state").json()["values"]
-    names = [each["key"] for each in told if each["key"].startswith("of ")]
+    values = leaky.get(f"/api/sessions/{debugged.key}/state").json()["values"]
+    names = [each["key"] for each in values if each["key"].startswith("of ")]
     assert len(set(names)) == len(keys)
     body = {"number": 1, "state": dict.fromkeys(names, 2), "id": "f"}
     fork = leaky.post(f"/api/sessions/{debugged.key}/forks", json=body).json()
-    kept = leaky.get(f"/api/sessions/{fork['key']}/export?secrets=keep").json()["records"]
+    records = leaky.get(f"/api/sessions/{fork['key']}/export?secrets=keep").json()["records"]
     [delta] = [
         record["event"]["actions"]["stateDelta"]
-        for record in kept
+        for record in records
         if record["type"] == "event" and "stateDelta" in record["event"].get("actions", {})
     ][-1:]
     assert delta == dict.fromkeys(keys, 2)
-    made = leaky.post("/api/apps/leaky/breakpoints", json={"on": "state", "name": names[0]}).json()
-    assert made["name"] == names[0]
-    hits = leaky.get(f"/api/sessions/{debugged.key}/hits?breakpoint={made['id']}").json()["hits"]
+    point = leaky.post("/api/apps/leaky/breakpoints", json={"on": "state", "name": names[0]}).json()
+    assert point["name"] == names[0]
+    hits = leaky.get(f"/api/sessions/{debugged.key}/hits?breakpoint={point['id']}").json()["hits"]
     assert len(hits) == 1
 
 
@@ -289,8 +291,8 @@ def test_an_edit_of_what_was_shown_without_its_secret_keeps_the_secret(leaky):
     held["content"]["parts"].append({"text": "by hand"})
     debugged.tell("edit", value=held)
     debugged.tell("continue")
-    kept = leaky.get(f"/api/sessions/{debugged.key}/export?secrets=keep").json()
-    edited = [r for r in kept["records"] if r["type"] == "event" and "by hand" in json.dumps(r)]
+    bundle = leaky.get(f"/api/sessions/{debugged.key}/export?secrets=keep").json()
+    edited = [r for r in bundle["records"] if r["type"] == "event" and "by hand" in json.dumps(r)]
     texts = [part["text"] for part in edited[0]["event"]["content"]["parts"]]
     secret = SECRETS["SERVICE_PASSWORD"]
     assert texts == [f"It is *{secret}*.", "by hand"]
@@ -321,28 +323,28 @@ def test_of_a_secret_that_is_streamed_letter_by_letter_not_even_the_beginning_is
     path = f"/sessions/{debugged.key}"
     with leaky.stream("GET", f"{path}/stream") as live, ThreadPoolExecutor() as beside:
         telling = beside.submit(told_by_sse, leaky, debugged)
-        shown = []
+        updates = []
         for line in live.iter_lines():
-            shown.append(words(line))
-            if "Oneis[redacted],theother[redacted]andnomore." in shown[-1]:
+            updates.append(words(line))
+            if "Oneis[redacted],theother[redacted]andnomore." in updates[-1]:
                 break
-            if "Oneis" in shown[-1]:
+            if "Oneis" in updates[-1]:
                 (tmp_path / "agents" / "streams" / "seen").touch()
-        told = telling.result()
-    texts = [frame["content"]["parts"][0]["text"] for frame in told]
+        frames = telling.result()
+    texts = [frame["content"]["parts"][0]["text"] for frame in frames]
     assert (
         "".join(texts[:-1])
         == texts[-1]
         == CLEAN.replace("[redacted]", "{}").format(SECRETS["PLAIN_TOKEN"], KEY)
     )
     assert len(texts) > 30, "it was streamed"
-    assert len([line for line in shown if "Oneis" in line]) > 1
+    assert len([line for line in updates if "Oneis" in line]) > 1
     pages = [f"{path}?event=2&tab={tab}" for tab in ("event", "raw", "request")]
     pages += [f"/api{path}/export?format=html", path]
     spans = leaky.get(f"/api{path}/spans").json()["spans"]
     numbers = [each["id"] for each in spans if each["type"] == "model"]
     files = [f"/api{path}/{what}" for what in (f"spans/{numbers[0]}", "recording", "export")]
-    for seen in (*shown, *(words(leaky.get(page).text) for page in pages)):
+    for seen in (*updates, *(words(leaky.get(page).text) for page in pages)):
         assert [each for each in begun if each in seen] == [], seen
     for file in files:
         letters = re.findall(r'"text":\s*"([^"]*)"', leaky.get(file).text)
@@ -356,9 +358,9 @@ def test_of_a_secret_in_the_middle_of_which_a_run_is_cut_off_nothing_is_seen(lea
     assert debugged.settled()["status"] == "failed"
     key = debugged.key
     for path in (f"/sessions/{key}", f"/api/sessions/{key}/cutoff", f"/api/sessions/{key}/export"):
-        said = leaky.get(path).text
-        assert said.count("It is ") >= 2, path
-        assert [each for each in (SECRETS["PLAIN_TOKEN"][:4], KEY[:8]) if each in said] == [], path
+        text = leaky.get(path).text
+        assert text.count("It is ") >= 2, path
+        assert [each for each in (SECRETS["PLAIN_TOKEN"][:4], KEY[:8]) if each in text] == [], path
 
 
 @pytest.mark.req("R64")
@@ -427,10 +429,10 @@ def test_secrets_of_any_characters_are_hidden_in_all_that_is_made_of_them(tmp_pa
         paths += [f"{page}?tab=log", f"/runs/{debugged.run}/log", f"/api{page}/export"]
         paths += [f"/api{page}/export?format=html", f"/api{page}/state", page]
         for path in paths:
-            said = unescaped(client.get(path, headers={"Accept": "text/html"}).text)
-            left = [value for value in ODD.values() if unescaped(value) in said]
-            assert left == [], (path, said)
-            assert "[redacted]" in said, path
+            text = unescaped(client.get(path, headers={"Accept": "text/html"}).text)
+            leaks = [value for value in ODD.values() if unescaped(value) in text]
+            assert leaks == [], (path, text)
+            assert "[redacted]" in text, path
 
 
 def unescaped(text):
@@ -462,5 +464,5 @@ def test_settings_in_an_env_file_are_no_secrets_and_people_have_the_last_word(tm
         debugged = Debugged(client, "echo").start(pause=False)
         debugged.settled()
         page = html.unescape(client.get(f"/sessions/{debugged.key}?limit=100").text)
-    shown = {name: value in page for name, value in SETTINGS.items()}
-    assert shown == {**dict.fromkeys(SETTINGS, True), "CUSTOMER": False}
+    visible = {name: value in page for name, value in SETTINGS.items()}
+    assert visible == {**dict.fromkeys(SETTINGS, True), "CUSTOMER": False}

@@ -49,9 +49,9 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
     assert sorted(files.values()) == sorted(single)
 
     chosen = {"session": list(keys.values())}
-    asked = post(client, "delete", chosen)
-    assert "Delete 2 sessions?" in asked.text
-    assert "A run is in progress" in asked.text
+    dialog = post(client, "delete", chosen)
+    assert "Delete 2 sessions?" in dialog.text
+    assert "A run is in progress" in dialog.text
     assert listed(client, "page=1")[1] == 3
     done = post(client, "delete?sort=title", {**chosen, "sure": "yes"})
     assert (done.status_code, done.headers["location"]) == (303, "/apps/summary?sort=title")

@@ -27,9 +27,9 @@ def test_health_and_version_answer(client):
 
 
 def test_a_session_has_adks_shape(client):
-    made = make_session(client, "summary", session_id="shape", state={"a": 1, "user:b": [2]})
-    assert made.pop("lastUpdateTime") > 1_700_000_000
-    assert made == {
+    session = make_session(client, "summary", session_id="shape", state={"a": 1, "user:b": [2]})
+    assert session.pop("lastUpdateTime") > 1_700_000_000
+    assert session == {
         "id": "shape",
         "appName": "summary",
         "userId": "u",
@@ -40,10 +40,10 @@ def test_a_session_has_adks_shape(client):
 
 def test_a_state_that_has_a_list_of_events_of_its_own_is_told_apart_from_those(client):
     state = {"events": [], "plan": {"events": []}}
-    said = {"author": "summary", "content": {"parts": [{"text": "said"}]}}
-    made = make_session(client, "summary", "apart", state=state, events=[said])
-    assert made["state"] == state
-    assert [event["author"] for event in made["events"]] == ["summary"]
+    message = {"author": "summary", "content": {"parts": [{"text": "said"}]}}
+    session = make_session(client, "summary", "apart", state=state, events=[message])
+    assert session["state"] == state
+    assert [event["author"] for event in session["events"]] == ["summary"]
 
 
 @pytest.mark.parametrize("body", [None, {}, {"sessionId": None}, {"sessionId": "  "}])
@@ -61,8 +61,8 @@ def test_an_id_that_is_taken_is_a_conflict(client):
 
 def test_the_deprecated_form_takes_the_id_from_the_path_and_the_state_as_body(client):
     path = "/apps/summary/users/old/sessions/named"
-    made = client.post(path, json={"city": "Bern"}).json()
-    assert (made["id"], made["state"]) == ("named", {"city": "Bern"})
+    session = client.post(path, json={"city": "Bern"}).json()
+    assert (session["id"], session["state"]) == ("named", {"city": "Bern"})
 
 
 def test_user_state_is_shared_among_a_users_sessions_and_not_with_others(client):
@@ -86,15 +86,15 @@ def test_a_list_has_the_users_sessions_without_events(client):
 def test_a_session_can_begin_with_a_history(client):
     event = {"author": "user", "content": {"parts": [{"text": "Hi"}]}, "timestamp": 5.0}
     changed = {"author": "A", "actions": {"stateDelta": {"x": 1, "temp:y": 2}}}
-    made = make_session(client, "summary", events=[event, changed])
-    assert [e["author"] for e in made["events"]] == ["user", "A"]
-    assert made["events"][0]["timestamp"] == 5.0
-    assert (made["state"]["x"], "temp:y" in made["state"]) == (1, False)
+    session = make_session(client, "summary", events=[event, changed])
+    assert [e["author"] for e in session["events"]] == ["user", "A"]
+    assert session["events"][0]["timestamp"] == 5.0
+    assert (session["state"]["x"], "temp:y" in session["state"]) == (1, False)
 
 
 def test_a_patch_changes_state_by_an_event_of_the_user(client):
-    made = make_session(client, "summary", state={"a": 1})
-    path = f"{BASE}/{made['id']}"
+    session = make_session(client, "summary", state={"a": 1})
+    path = f"{BASE}/{session['id']}"
     after = client.patch(path, json={"stateDelta": {"a": 2, "temp:b": 3}}).json()
     assert after["state"]["a"] == 2
     [event] = after["events"]
@@ -123,8 +123,8 @@ def test_a_patch_that_names_what_it_was_based_on_changes_nothing_else(client):
 
 
 def test_a_deleted_session_is_gone_and_deleting_it_again_is_no_error(client):
-    made = make_session(client, "summary")
-    path = f"{BASE}/{made['id']}"
+    session = make_session(client, "summary")
+    path = f"{BASE}/{session['id']}"
     for _ in range(2):
         answer = client.delete(path)
         assert (answer.status_code, answer.json()) == (200, None)
@@ -164,8 +164,8 @@ def test_nothing_is_made_for_an_app_that_does_not_exist(client, app):
 @pytest.mark.req("R23")
 @pytest.mark.parametrize("name", ["../../etc", "a/b", "a b", "…", "x" * 500, "'; DROP TABLE"])
 def test_an_id_is_text_and_never_a_path(client, server, name):
-    made = make_session(client, "summary", user="odd", session_id=name)
-    assert made["id"] == name
+    session = make_session(client, "summary", user="odd", session_id=name)
+    assert session["id"] == name
     listed = client.get("/apps/summary/users/odd/sessions").json()
     assert name in [row["id"] for row in listed]
     assert {path.name.split(".")[0] for path in server.data.iterdir()} <= {"journal", "server", ""}
@@ -249,17 +249,17 @@ def test_an_event_whose_state_cannot_be_kept_leaves_no_session(client):
 
 @pytest.mark.req("R27")
 def test_what_a_server_gave_out_can_be_read_in_again(client):
-    made = make_session(client, "travel")
-    run(client, "travel", made["id"], "Book a flight to London next Tuesday")
-    events = get_session(client, "travel", made["id"])["events"]
+    session = make_session(client, "travel")
+    run(client, "travel", session["id"], "Book a flight to London next Tuesday")
+    events = get_session(client, "travel", session["id"])["events"]
     again = make_session(client, "travel", user="reader", events=events)
     assert again["events"] == events
     assert again["lastUpdateTime"] == events[-1]["timestamp"]
 
 
 def test_an_events_names_may_be_in_either_case(client):
-    given = {"author": "A", "invocation_id": "i", "actions": {"state_delta": {"some_key": 1}}}
-    [event] = make_session(client, "summary", events=[given])["events"]
+    raw = {"author": "A", "invocation_id": "i", "actions": {"state_delta": {"some_key": 1}}}
+    [event] = make_session(client, "summary", events=[raw])["events"]
     assert event["invocationId"] == "i"
     assert event["actions"]["stateDelta"] == {"some_key": 1}
 
@@ -268,8 +268,8 @@ def test_a_long_session_comes_whole_and_in_order(client):
     events = [
         {"author": "A", "id": str(i), "actions": {"stateDelta": {"n": i}}} for i in range(1200)
     ]
-    made = make_session(client, "summary", user="long", events=events)
-    kept = get_session(client, "summary", made["id"], user="long")
-    assert [event["id"] for event in kept["events"]] == [str(i) for i in range(1200)]
-    assert kept["state"]["n"] == 1199
-    assert json.dumps(kept)
+    session = make_session(client, "summary", user="long", events=events)
+    whole = get_session(client, "summary", session["id"], user="long")
+    assert [event["id"] for event in whole["events"]] == [str(i) for i in range(1200)]
+    assert whole["state"]["n"] == 1199
+    assert json.dumps(whole)

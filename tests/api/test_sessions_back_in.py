@@ -63,18 +63,18 @@ def test_what_get_gives_post_and_import_take(client, state, events) -> None:
     name = uuid.uuid4().hex
     answer = posted(client, "first", {"sessionId": name, "state": state, "events": first})
     assert answer.status_code == 200, answer.text
-    given = client.get(f"{BASE}/first/sessions/{name}").json()
-    assert [each["content"] for each in given["events"]] == [each["content"] for each in first]
-    body = {"sessionId": name, "state": given["state"], "events": given["events"]}
+    session = client.get(f"{BASE}/first/sessions/{name}").json()
+    assert [each["content"] for each in session["events"]] == [each["content"] for each in first]
+    body = {"sessionId": name, "state": session["state"], "events": session["events"]}
     assert posted(client, "again", body).status_code == 200
-    file = {**given, "userId": "file"}
+    file = {**session, "userId": "file"}
     taken = client.post("/api/sessions/import", content=json.dumps(file), headers=JSON)
     assert taken.status_code == 201, taken.text
     bundle = client.get(f"/api/sessions/{taken.json()['key']}/export?secrets=keep")
     assert client.post("/api/sessions/import", content=bundle.content, headers=JSON).is_success
     for user in ("again", "file"):
         back = client.get(f"{BASE}/{user}/sessions/{name}").json()
-        assert (back["events"], back["state"]) == (given["events"], given["state"])
+        assert (back["events"], back["state"]) == (session["events"], session["state"])
     assert client.get(f"/sessions/{taken.json()['key']}").status_code == 200
 
 
@@ -83,8 +83,8 @@ def test_a_result_of_13_mb_goes_out_and_in(client) -> None:
     name = uuid.uuid4().hex
     two = [large, {**large, "id": "e2"}]
     assert posted(client, "large", {"sessionId": name, "events": two}).status_code == 200
-    given = client.get(f"{BASE}/large/sessions/{name}").json()
-    assert posted(client, "larger", {"sessionId": name, "events": given["events"]}).is_success
+    session = client.get(f"{BASE}/large/sessions/{name}").json()
+    assert posted(client, "larger", {"sessionId": name, "events": session["events"]}).is_success
 
 
 @pytest.mark.parametrize(
@@ -166,8 +166,8 @@ def test_a_part_that_no_runtime_reads_is_refused_before_anything_is_written(
     answer = posted(client, name, {"sessionId": name, "events": [whole, broken]})
     assert answer.status_code == 422, answer.text
     assert [each["loc"] for each in answer.json()["detail"]] == [["body", "events", 1, *where]]
-    made = posted(client, name, {"sessionId": name, "events": [whole]})
-    assert made.status_code == 200, made.text
+    retry = posted(client, name, {"sessionId": name, "events": [whole]})
+    assert retry.status_code == 200, retry.text
     [row] = client.get("/api/sessions", params={"app": "summary", "user": name}).json()["sessions"]
     file = {"id": "other", "appName": "summary", "userId": name, "events": [broken]}
     for path, body in [
@@ -177,6 +177,6 @@ def test_a_part_that_no_runtime_reads_is_refused_before_anything_is_written(
         refused = client.post(path, content=json.dumps(body), headers=JSON)
         assert refused.status_code == 422, (path, refused.text)
         detail = refused.json()["detail"]
-        told = detail if isinstance(detail, str) else ".".join(map(str, detail[0]["loc"]))
-        assert ".".join(map(str, where)) in told, path
+        location = detail if isinstance(detail, str) else ".".join(map(str, detail[0]["loc"]))
+        assert ".".join(map(str, where)) in location, path
     assert [each["id"] for each in client.get(f"{BASE}/{name}/sessions").json()] == [name]

@@ -62,7 +62,7 @@ def client(server):
         yield opened
 
 
-def shown(client, session):
+def page_of(client, session):
     """The words of the session's page, without tags."""
     page = client.get(f"/sessions/{session}", headers={"Accept": "text/html"}).text
     return html.unescape(re.sub(r"<[^>]*>", "", page)), page
@@ -86,20 +86,20 @@ def test_every_question_keeps_its_own_label_before_and_after_its_answer(client, 
     debugged = Debugged(client, "teller").start(f"pay {count}", pause=False)
     debugged.settled()
     own = [f'pay(amount={index + 1}, to="{PEOPLE[index]}")' for index in range(count)]
-    asked = list(questions(debugged))
-    _, page = shown(client, debugged.key)
+    calls = list(questions(debugged))
+    _, page = page_of(client, debugged.key)
 
     assert labels(page) == own
     rows = client.get(f"/api/sessions/{debugged.key}/events").json()["events"]
-    row = next(each for each in rows if each["number"] == asked[0][0])
+    row = next(each for each in rows if each["number"] == calls[0][0])
     assert row["text"].startswith("asks for confirmation: " + "; ".join(own)[:150])
-    told = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
-    assert [each["about"] for each in told] == own
-    for number, call in reversed(asked):
+    open_questions = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
+    assert [each["about"] for each in open_questions] == own
+    for number, call in reversed(calls):
         fields = {"event": number, "call": call["id"], "choice": "yes"}
         answer = client.post(f"/sessions/{debugged.key}/answers", data=fields, headers=PAGE)
         assert answer.is_success, answer.text
-        assert labels(shown(client, debugged.key)[1])[:count] == own
+        assert labels(page_of(client, debugged.key)[1])[:count] == own
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
@@ -128,15 +128,15 @@ def test_every_call_result_and_file_of_an_event_is_in_its_row(client, count):
         {"author": "teller", "invocationId": "e-1", "content": {"role": "model", "parts": parts}}
         for parts in kinds.values()
     ]
-    made = make_session(client, "teller", events=events)["id"]
-    query = {"app": "teller", "user": "u", "id": made}
+    session = make_session(client, "teller", events=events)["id"]
+    query = {"app": "teller", "user": "u", "id": session}
     key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
 
     rows = client.get(f"/api/sessions/{key}/events").json()["events"]
 
     for row, texts in zip(rows, own.values(), strict=True):
         assert all(text in row["text"] for text in texts), row["text"]
-    words, _ = shown(client, key)
+    words, _ = page_of(client, key)
     assert all(each in words for n in range(count) for each in (f"tool{n}", f"{n}.png"))
 
 
@@ -148,19 +148,19 @@ def test_a_long_running_call_takes_results_on_the_page_until_the_last(client):
 
     results = [{"status": "50%"}, {"status": "90%"}, {"status": "done"}]
     for result in results:
-        assert form in shown(client, debugged.key)[1]
+        assert form in page_of(client, debugged.key)[1]
         fields = {"event": 2, "call": call["id"], "choice": "send", "response": json.dumps(result)}
         answer = client.post(f"/sessions/{debugged.key}/answers", data=fields, headers=PAGE)
         assert answer.is_success, answer.text
 
-    assert form in shown(client, debugged.key)[1]
-    given = []
+    assert form in page_of(client, debugged.key)[1]
+    responses = []
     until = time.monotonic() + PATIENCE
-    while len(given) < len(results) and time.monotonic() < until:
-        given = [
+    while len(responses) < len(results) and time.monotonic() < until:
+        responses = [
             part["functionResponse"]["response"]
             for event in debugged.kept()["events"]
             for part in event.get("content", {}).get("parts", [])
             if event["author"] == "user" and "functionResponse" in part
         ]
-    assert given == results
+    assert responses == results

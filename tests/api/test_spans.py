@@ -130,15 +130,15 @@ def database(played: Debugged) -> Iterator[sqlite3.Connection]:
 
 
 def test_agents_models_and_tools_are_spans_inside_of_each_other(played: Debugged) -> None:
-    found = spans(played)
-    assert [(s["number"], s["parent"], s["type"], s["agent"]) for s in found] == [
+    rows = spans(played)
+    assert [(s["number"], s["parent"], s["type"], s["agent"]) for s in rows] == [
         (1, None, "agent", "team"),
         (2, 1, "agent", "asker"),
         (3, 2, "model", "asker"),
         (4, 2, "tool", "asker"),
         (5, 2, "model", "asker"),
     ]
-    assert all(s["error"] is None for s in found)
+    assert all(s["error"] is None for s in rows)
 
 
 def test_a_streamed_call_is_seen_growing_and_when_its_arguments_are_complete(
@@ -152,20 +152,20 @@ def test_a_streamed_call_is_seen_growing_and_when_its_arguments_are_complete(
     texts = [html.unescape(text) for _, text in pieces]
     assert texts == ['find(city: "Os', 'l\\"o", days: 2', ")"]
     ends = "the arguments of find are complete"
-    assert [ends in said for said, _ in pieces] == [False, False, True]
+    assert [ends in chunks for chunks, _ in pieces] == [False, False, True]
 
 
 def test_a_span_lies_within_the_time_of_the_one_around_it(played: Debugged) -> None:
-    found = {s["number"]: s for s in spans(played)}
-    assert all(s["seconds"] >= 0 and s["began"] <= time.time() for s in found.values())
-    inner = sum(found[number]["seconds"] for number in (3, 4, 5))
-    assert inner <= found[2]["seconds"] <= found[1]["seconds"]
+    by_number = {s["number"]: s for s in spans(played)}
+    assert all(s["seconds"] >= 0 and s["began"] <= time.time() for s in by_number.values())
+    inner = sum(by_number[number]["seconds"] for number in (3, 4, 5))
+    assert inner <= by_number[2]["seconds"] <= by_number[1]["seconds"]
 
 
 def test_the_request_is_kept_as_the_last_callback_left_it(played: Debugged) -> None:
     [first, second] = [s for s in spans(played) if s["type"] == "model"]
-    said = [part["text"] for c in first["sent"]["contents"] for part in c["parts"]]
-    assert said == ["How is Oslo?", "LOUD"]
+    texts = [part["text"] for c in first["sent"]["contents"] for part in c["parts"]]
+    assert texts == ["How is Oslo?", "LOUD"]
     assert first["sent"]["config"]["temperature"] == 0.25
     assert "Say the weather." in first["sent"]["system"]
     [declared] = first["sent"]["tools"][0]["functionDeclarations"]
@@ -179,10 +179,10 @@ def test_a_request_is_compared_with_the_one_before_and_with_any_other(played: De
     [first, second] = [s["id"] for s in spans(played) if s["type"] == "model"]
     [tool] = [s["id"] for s in spans(played) if s["type"] == "tool"]
     path = f"/api/sessions/{played.key}/spans/%s/diff"
-    told = played.client.get(path % second).json()
-    assert (told["span"], told["with"]) == (second, first)
-    assert [block["kind"] for block in told["blocks"]] == ["same", "added", "added", "same"]
-    assert [block["breaks"] for block in told["blocks"]] == [False, True, False, False]
+    diff = played.client.get(path % second).json()
+    assert (diff["span"], diff["with"]) == (second, first)
+    assert [block["kind"] for block in diff["blocks"]] == ["same", "added", "added", "same"]
+    assert [block["breaks"] for block in diff["blocks"]] == [False, True, False, False]
     back = played.client.get(path % first, params={"with": second}).json()
     assert [block["kind"] for block in back["blocks"]] == ["same", "removed", "removed", "same"]
     assert played.client.get(path % first).status_code == 404
@@ -213,9 +213,9 @@ def test_an_event_knows_the_call_that_it_came_of(played: Debugged) -> None:
 
 
 def test_what_requests_share_is_stored_once(played: Debugged, database: sqlite3.Connection) -> None:
-    asked = [s["sent"] for s in spans(played) if s["type"] == "model"]
-    different = {str(piece) for sent in asked for piece in pieces(sent)}
-    assert sum(len(list(pieces(sent))) for sent in asked) > len(different)
+    requests = [s["sent"] for s in spans(played) if s["type"] == "model"]
+    different = {str(piece) for sent in requests for piece in pieces(sent)}
+    assert sum(len(list(pieces(sent))) for sent in requests) > len(different)
     count = "SELECT count(*) FROM pieces WHERE session = ?"
     [(stored,)] = database.execute(count, (played.key,))
     assert stored == len(different)
@@ -226,12 +226,12 @@ def test_a_tool_that_raises_ends_its_span_with_the_error(tmp_path: Any) -> None:
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "weather").start("How is Atlantis?", pause=False)
         assert debugged.settled()["status"] == "failed"
-        found = spans(debugged)
-    [tool] = [s for s in found if s["type"] == "tool"]
+        rows = spans(debugged)
+    [tool] = [s for s in rows if s["type"] == "tool"]
     assert tool["error"] == "ValueError: it sank"
     assert tool["result"] is None
-    assert [s["error"] for s in found if s["type"] == "agent"] == ["ValueError: it sank"] * 2
-    assert [s["error"] for s in found if s["type"] == "model"] == [None]
+    assert [s["error"] for s in rows if s["type"] == "agent"] == ["ValueError: it sank"] * 2
+    assert [s["error"] for s in rows if s["type"] == "model"] == [None]
 
 
 def test_a_stop_ends_the_spans_that_go_on(tmp_path: Any) -> None:

@@ -84,8 +84,8 @@ def test_one_with_packages_of_before_an_installation_is_not_used(tmp_path):
     write(agents, "one")
     venv.create(environment)
     [packages] = environment.glob("lib/python*/site-packages")
-    [known] = adk_python().parent.parent.glob("lib/python*/site-packages")
-    (packages / "known.pth").write_text(f"{known}\n", encoding="utf-8")
+    [site_packages] = adk_python().parent.parent.glob("lib/python*/site-packages")
+    (packages / "known.pth").write_text(f"{site_packages}\n", encoding="utf-8")
     options = ["--python", str(environment)]
     with running(agents, tmp_path / "data", *options, spare=True) as server:
         waiting = spare(server)

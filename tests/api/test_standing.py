@@ -55,10 +55,10 @@ def seen(debugged: Debugged, is_so: Callable[[dict[str, Any]], Any]) -> dict[str
     """What the run waits for, once it is so."""
     until = time.monotonic() + PATIENCE
     while True:
-        told = debugged.client.get(f"/api/runs/{debugged.run}/standing").json()
-        if is_so(told):
-            return told
-        assert time.monotonic() < until, told
+        standing = debugged.client.get(f"/api/runs/{debugged.run}/standing").json()
+        if is_so(standing):
+            return standing
+        assert time.monotonic() < until, standing
 
 
 def line_of(server, app: str, text: str) -> int:
@@ -84,13 +84,13 @@ def test_a_call_under_way_is_told_with_its_age_and_its_line(
     debugged = begin(app)
     line = line_of(server, app, where)
 
-    def stands_there(told):
-        places = [place for task in told["tasks"] for place in own(task["places"])]
+    def stands_there(standing):
+        places = [place for task in standing["tasks"] for place in own(task["places"])]
         return any(place[:2] == (f"{app}/agent.py", line) for place in places)
 
-    told = seen(debugged, stands_there)
-    check(told, {"$ref": "/Standing"})
-    [call] = told["calls"]
+    standing = seen(debugged, stands_there)
+    check(standing, {"$ref": "/Standing"})
+    [call] = standing["calls"]
     assert (call["kind"], call["name"], call["about"]) == (kind, name, about)
     later = seen(debugged, lambda now: now["calls"] and now["calls"][0]["seconds"] > 1)
     assert later["calls"][0]["since"] == call["since"]
@@ -100,8 +100,8 @@ def test_a_call_under_way_is_told_with_its_age_and_its_line(
 
 def test_frames_are_told_from_the_run_to_the_line_with_their_source_and_no_values(server, begin):
     debugged = begin("sleeping")
-    told = seen(debugged, lambda now: now["calls"] and now["calls"][0]["place"])
-    [task] = told["tasks"]
+    standing = seen(debugged, lambda now: now["calls"] and now["calls"][0]["place"])
+    [task] = standing["tasks"]
     functions = [place["function"] for place in task["places"]]
     assert functions[0] == "Runs._run"
     assert functions[-3:] == ["look_up", "until_told", "sleep"]
@@ -114,8 +114,8 @@ def test_frames_are_told_from_the_run_to_the_line_with_their_source_and_no_value
 
 def test_a_plain_function_is_told_from_its_thread(server, begin):
     debugged = begin("thread")
-    told = seen(debugged, lambda now: any(own(task["places"]) for task in now["tasks"]))
-    [task] = told["tasks"]
+    standing = seen(debugged, lambda now: any(own(task["places"]) for task in now["tasks"]))
+    [task] = standing["tasks"]
     line = line_of(server, "thread", "# in a thread")
     assert task["waits"] == "thread"
     assert own(task["places"])[-1][1] in {line - 1, line}
@@ -123,9 +123,9 @@ def test_a_plain_function_is_told_from_its_thread(server, begin):
 
 def test_a_tool_that_blocks_the_loop_is_named_with_its_line_while_it_blocks(server, begin):
     debugged = begin("blocked")
-    told = seen(debugged, lambda now: now["blocked"])
-    check(told, {"$ref": "/Standing"})
-    blocked = told["blocked"]
+    standing = seen(debugged, lambda now: now["blocked"])
+    check(standing, {"$ref": "/Standing"})
+    blocked = standing["blocked"]
     line = line_of(server, "blocked", "# on the loop")
     assert (blocked["run"], blocked["tool"]) == (debugged.run, "crunch")
     assert own([blocked["place"]])[0] in {
@@ -141,11 +141,11 @@ def test_a_tool_that_blocks_the_loop_is_named_with_its_line_while_it_blocks(serv
 
 def test_two_tasks_that_wait_for_each_others_lock_are_told_as_a_deadlock(server, begin):
     debugged = begin("deadlock")
-    told = seen(debugged, lambda now: now["deadlocks"])
+    standing = seen(debugged, lambda now: now["deadlocks"])
     line = line_of(server, "deadlock", "# never")
-    check(told, {"$ref": "/Standing"})
-    assert told["deadlocks"] == [[2, 3]]
-    whole, *both = told["tasks"]
+    check(standing, {"$ref": "/Standing"})
+    assert standing["deadlocks"] == [[2, 3]]
+    whole, *both = standing["tasks"]
     assert (whole["waits"], whole["agent"]) == ("tasks", "locked")
     assert [(task["waits"], task["awaits"]) for task in both] == [("lock", 3), ("lock", 2)]
     assert all(own(task["places"]) == [("deadlock/agent.py", line, "both")] for task in both)
@@ -156,9 +156,9 @@ def test_two_tasks_that_wait_for_each_others_lock_are_told_as_a_deadlock(server,
 def test_a_question_to_a_person_is_what_an_invocation_waits_for(begin):
     debugged = begin("asking")
     assert debugged.settled()["status"] == "done"
-    told = seen(debugged, lambda now: True)
-    check(told, {"$ref": "/Standing"})
-    [question] = told["questions"]
+    standing = seen(debugged, lambda now: True)
+    check(standing, {"$ref": "/Standing"})
+    [question] = standing["questions"]
     assert (question["agent"], question["asks"]) == ("cashier", "asks for confirmation")
     assert question["for"] == {"kind": "tool", "name": "refund"}
     part = {"id": question["call"], "name": question["name"], "response": {"confirmed": True}}
@@ -168,8 +168,8 @@ def test_a_question_to_a_person_is_what_an_invocation_waits_for(begin):
     assert seen(debugged, lambda now: True)["questions"] == []
 
 
-def stances(told: dict[str, Any]) -> dict[str, str]:
-    return {each["agent"]: each["status"] for each in told["branches"]}
+def stances(standing: dict[str, Any]) -> dict[str, str]:
+    return {each["agent"]: each["status"] for each in standing["branches"]}
 
 
 def hold_of(debugged: Debugged, agent: str) -> int:
@@ -211,8 +211,8 @@ def test_a_parallel_tool_call_runs_on_while_the_one_beside_it_is_held(server, be
     debugged = begin("tools", pause=True)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_tool", "tool": "quick"})
-    told = seen(debugged, lambda now: len(now["branches"]) == 2)
-    assert {each["doing"]: each["status"] for each in told["branches"]} == {
+    standing = seen(debugged, lambda now: len(now["branches"]) == 2)
+    assert {each["doing"]: each["status"] for each in standing["branches"]} == {
         "quick": "held",
         "slow": "running",
     }

@@ -47,7 +47,7 @@ def app_state():
     return {}
 
 
-class Told:
+class ModelSession:
     """A session, and what the deltas of its events have made of the state after each of them."""
 
     def __init__(self, key: int, name: str, scopes: Scopes, past: list[dict[str, Any]]) -> None:
@@ -74,47 +74,47 @@ class History:
         self.client, self.user = client, next(USERS)
         self.user_state: dict[str, Any] = {}
         self.app_state = app_state
-        self.sessions: list[Told] = []
+        self.sessions: list[ModelSession] = []
 
     def create(self, state: dict[str, Any]) -> None:
-        made = Debugged(self.client, "quiet", user=self.user, state=state)
+        debugged = Debugged(self.client, "quiet", user=self.user, state=state)
         scopes = {"": {}, "user": self.user_state, "app": self.app_state}
-        told = Told(made.key, made.session, scopes, [])
-        told.put(state)
-        told.remember()
-        self.sessions.append(told)
+        session = ModelSession(debugged.key, debugged.session, scopes, [])
+        session.put(state)
+        session.remember()
+        self.sessions.append(session)
 
-    def patch(self, told: Told, delta: dict[str, Any]) -> None:
-        address = f"/apps/quiet/users/{self.user}/sessions/{told.name}"
+    def patch(self, session: ModelSession, delta: dict[str, Any]) -> None:
+        address = f"/apps/quiet/users/{self.user}/sessions/{session.name}"
         answer = self.client.patch(address, json={"stateDelta": delta})
         assert answer.status_code == 200, answer.text
-        told.put(delta)
-        told.remember()
+        session.put(delta)
+        session.remember()
 
-    def fork(self, told: Told, number: int) -> None:
-        number = min(number, len(told.past) - 1)
-        answer = self.client.post(f"/api/sessions/{told.key}/forks", json={"number": number})
+    def fork(self, session: ModelSession, number: int) -> None:
+        number = min(number, len(session.past) - 1)
+        answer = self.client.post(f"/api/sessions/{session.key}/forks", json={"number": number})
         assert answer.status_code == 201, answer.text
-        made, past = answer.json(), copy.deepcopy(told.past[: number + 1])
+        row, past = answer.json(), copy.deepcopy(session.past[: number + 1])
         scopes: Scopes = {"": {}, "user": {}, "app": {}}
-        fork = Told(made["key"], made["id"], scopes, past)
+        fork = ModelSession(row["key"], row["id"], scopes, past)
         fork.put(past[-1])
         self.sessions.append(fork)
 
-    def rewind(self, told: Told, number: int) -> None:
+    def rewind(self, session: ModelSession, number: int) -> None:
         """The delta is the runtime's; what it has to come to is known from the past."""
-        if number >= len(told.past):
+        if number >= len(session.past):
             return
-        address = f"/api/sessions/{told.key}/rewind"
+        address = f"/api/sessions/{session.key}/rewind"
         answer = self.client.post(address, json={"number": number})
         assert answer.status_code == 201, answer.text
         self.finish(answer.json())
-        event = self.events(told)[-1]
-        told.put(event["actions"]["stateDelta"])
-        told.remember()
-        target = own(told.past[number - 1])
+        event = self.events(session)[-1]
+        session.put(event["actions"]["stateDelta"])
+        session.remember()
+        target = own(session.past[number - 1])
         assert {
-            k: v for k, v in own(told.past[-1]).items() if v is not None or k in target
+            k: v for k, v in own(session.past[-1]).items() if v is not None or k in target
         } == target
 
     def finish(self, position: dict[str, Any]) -> None:
@@ -125,26 +125,26 @@ class History:
             position = self.client.get(address, params=query).json()
         assert position["status"] == "done", position
 
-    def events(self, told: Told) -> list[dict[str, Any]]:
-        return get_session(self.client, "quiet", told.name, self.user)["events"]
+    def events(self, session: ModelSession) -> list[dict[str, Any]]:
+        return get_session(self.client, "quiet", session.name, self.user)["events"]
 
     def check(self) -> None:
-        for told in self.sessions:
-            assert len(self.events(told)) == len(told.past) - 1
-            for number, expected in enumerate(told.past):
-                found = self.state(told, at=number)
-                assert {each["key"]: each["value"] for each in found["values"]} == expected
-            for since, until in itertools.combinations(range(len(told.past)), 2):
-                found = self.state(told, **{"from": since, "at": until})
-                before, after = told.past[since], told.past[until]
-                assert {each["key"] for each in found["changes"]} == {
+        for session in self.sessions:
+            assert len(self.events(session)) == len(session.past) - 1
+            for number, expected in enumerate(session.past):
+                state = self.state(session, at=number)
+                assert {each["key"]: each["value"] for each in state["values"]} == expected
+            for since, until in itertools.combinations(range(len(session.past)), 2):
+                state = self.state(session, **{"from": since, "at": until})
+                before, after = session.past[since], session.past[until]
+                assert {each["key"] for each in state["changes"]} == {
                     key
                     for key in before.keys() | after.keys()
                     if (key in before, before.get(key)) != (key in after, after.get(key))
                 }
 
-    def state(self, told: Told, **query: int) -> dict[str, Any]:
-        answer = self.client.get(f"/api/sessions/{told.key}/state", params=query)
+    def state(self, session: ModelSession, **query: int) -> dict[str, Any]:
+        answer = self.client.get(f"/api/sessions/{session.key}/state", params=query)
         assert answer.status_code == 200, answer.text
         return answer.json()
 

@@ -133,8 +133,8 @@ def test_the_log_keeps_who_did_what(client):
     debugged.tell("step_event", actor="Bob", key="once")
     debugged.post("step_event", actor="Bob", key="once", position=1)
     debugged.tell("continue")
-    said = [line.split(maxsplit=2)[1:] for line in log_of(debugged).splitlines()]
-    assert [text for stream, text in said if stream == "debugger"] == [
+    entries = [line.split(maxsplit=2)[1:] for line in log_of(debugged).splitlines()]
+    assert [text for stream, text in entries if stream == "debugger"] == [
         "started by Ada, held from the first",
         "Step by Bob",
         "Continue by api",
@@ -194,18 +194,18 @@ def test_step_into_stops_at_every_gate_of_an_agent_with_a_tool(client):
 def test_what_is_held_is_shown_whole(client):
     debugged = Debugged(client, "weather").start()
     debugged.settled()
-    shown = {}
+    by_gate = {}
     while debugged.tell("step_into")["status"] == "held":
         hold = debugged.hold()
-        shown.setdefault(hold["gate"], hold["held"])
+        by_gate.setdefault(hold["gate"], hold["held"])
         assert hold["path"] == ["forecaster"]
-    assert shown["before_model"]["contents"][0]["parts"] == [{"text": "go"}]
-    declared = shown["before_model"]["config"]["tools"][0]["functionDeclarations"]
+    assert by_gate["before_model"]["contents"][0]["parts"] == [{"text": "go"}]
+    declared = by_gate["before_model"]["config"]["tools"][0]["functionDeclarations"]
     assert declared[0]["name"] == "weather"
-    assert "functionCall" in shown["after_model"]["content"]["parts"][0]
-    assert shown["before_tool"] == {"name": "weather", "args": {"city": "Oslo"}}
-    assert shown["after_tool"]["result"] == "sunny in Oslo"
-    assert shown["enter_agent"] == {"name": "forecaster", "type": "LlmAgent"}
+    assert "functionCall" in by_gate["after_model"]["content"]["parts"][0]
+    assert by_gate["before_tool"] == {"name": "weather", "args": {"city": "Oslo"}}
+    assert by_gate["after_tool"]["result"] == "sunny in Oslo"
+    assert by_gate["enter_agent"] == {"name": "forecaster", "type": "LlmAgent"}
 
 
 def test_step_out_ends_the_tool_call_and_then_the_agent(client):

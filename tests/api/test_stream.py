@@ -13,8 +13,8 @@ PROMPT = "Book a flight to London next Tuesday"
 @pytest.fixture
 def session(client):
     """The journal's key of a session with one finished turn."""
-    made = make_session(client, "travel")
-    run(client, "travel", made["id"], PROMPT, streaming=True)
+    session = make_session(client, "travel")
+    run(client, "travel", session["id"], PROMPT, streaming=True)
     listed = client.get("/apps/travel", headers={"Accept": "text/html"}).text
     return int(re.search(r'href="/sessions/(\d+)"', listed)[1])
 
@@ -69,8 +69,8 @@ def test_a_stream_goes_on_after_what_was_seen(client, session, by):
         else:
             headers = {"Last-Event-ID": f"{journal}.{seq}"}
         seen.add(tuple(rows(first(client, path, **headers).data)))
-    for left in seen:
-        assert list(left) == rows(whole.data)[len(rows(whole.data)) - len(left) :]
+    for tail in seen:
+        assert list(tail) == rows(whole.data)[len(rows(whole.data)) - len(tail) :]
     assert len(seen) > 5
 
 
@@ -104,8 +104,8 @@ def test_a_stream_without_a_cursor_begins_at_the_beginning(client, session, afte
 def test_a_cursor_that_says_nothing_here_is_sent_to_read_the_page_anew(client, session, by, cursor):
     journal, last = place(first(client, f"/sessions/{session}/stream").id)
     cursor = cursor.replace("{journal}", journal)
-    known = f"{journal}.{last}"
-    query, header = (cursor, known) if by == "query" else (known, cursor)
+    valid = f"{journal}.{last}"
+    query, header = (cursor, valid) if by == "query" else (valid, cursor)
     path = f"/sessions/{session}/stream?after={query}"
     assert first(client, path, **{"Last-Event-ID": header}).event == "reset"
 
@@ -121,9 +121,9 @@ def test_the_stream_of_a_session_that_is_not_there_is_not_found(client):
 
 
 def test_the_header_of_an_invocation_that_began_above_the_page_stays_one(client):
-    said = {"role": "model", "parts": [{"text": "and on"}]}
+    content = {"role": "model", "parts": [{"text": "and on"}]}
     events = [
-        {"id": str(number), "author": "A", "invocationId": "long", "content": said}
+        {"id": str(number), "author": "A", "invocationId": "long", "content": content}
         for number in range(200)
     ]
     make_session(client, "travel", sessionId="one-long-invocation", events=events)

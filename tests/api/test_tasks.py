@@ -35,19 +35,19 @@ def test_a_task_goes_on_with_the_next_message_also_after_a_kill_of_the_server(tm
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:
             session = make_session(client, "trip")["id"]
-            asked = run(client, "trip", session, "Plan!")
+            first = run(client, "trip", session, "Plan!")
             server.kill()
         server.start()
         with server.client() as client:
-            done = run(client, "trip", session, "Rome")
-            kept = get_session(client, "trip", session)["events"]
+            second = run(client, "trip", session, "Rome")
+            events = get_session(client, "trip", session)["events"]
 
-    assert [event["author"] for event in asked] == ["chief", "planner"]
-    assert [event["author"] for event in done] == ["planner", "planner", "user", "chief"]
-    assert done[1]["output"] == {"result": "Rome it is"}
-    assert done[-1]["content"]["parts"] == [{"text": "Planned: Rome it is"}]
-    assert {event["invocationId"] for event in kept} == {asked[0]["invocationId"]}
-    assert kept[3]["isolationScope"] == asked[1]["isolationScope"]
-    assert [each["id"] for each in kept if each["author"] != "user"] == [
-        each["id"] for each in asked + done if each["author"] != "user"
+    assert [event["author"] for event in first] == ["chief", "planner"]
+    assert [event["author"] for event in second] == ["planner", "planner", "user", "chief"]
+    assert second[1]["output"] == {"result": "Rome it is"}
+    assert second[-1]["content"]["parts"] == [{"text": "Planned: Rome it is"}]
+    assert {event["invocationId"] for event in events} == {first[0]["invocationId"]}
+    assert events[3]["isolationScope"] == first[1]["isolationScope"]
+    assert [each["id"] for each in events if each["author"] != "user"] == [
+        each["id"] for each in first + second if each["author"] != "user"
     ]

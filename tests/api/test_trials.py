@@ -154,8 +154,8 @@ def test_a_model_is_asked_again_with_another_request_and_the_answer_stays_with_t
     same, other = ask(), ask(contents=[{"role": "user", "parts": [{"text": "hi"}]}])
     [call] = same["result"][-1]["content"]["parts"]
     assert call["functionCall"]["name"] == "count"
-    [said] = other["result"][-1]["content"]["parts"]
-    assert (said["text"], other["actor"]) == ("hello", "ada")
+    [part] = other["result"][-1]["content"]["parts"]
+    assert (part["text"], other["actor"]) == ("hello", "ada")
     wrong = ask(contents=[{"role": "user", "parts": "none"}])
     assert wrong["error"]["type"] == "ValidationError"
     assert counted.kept() == before
@@ -179,10 +179,10 @@ def test_the_tools_say_what_they_declare(client):
 
 
 def test_a_toolset_that_does_not_list_its_tools_is_told_and_asked_again(client, there):
-    told = client.get("/api/apps/sets/tools").json()
-    assert [each["name"] for each in told["tools"]] == ["odd", "plain"]
-    assert told["tools"][0]["schema"] is None
-    [silent] = told["silent"]
+    listing = client.get("/api/apps/sets/tools").json()
+    assert [each["name"] for each in listing["tools"]] == ["odd", "plain"]
+    assert listing["tools"][0]["schema"] is None
+    [silent] = listing["silent"]
     assert (silent["agent"], silent["toolset"]) == ("sets", "Late")
     assert silent["error"] == "ConnectionError: nobody listens"
     page = client.get("/apps/sets/tools", headers={"Accept": "text/html"}).text
@@ -190,6 +190,6 @@ def test_a_toolset_that_does_not_list_its_tools_is_told_and_asked_again(client, 
     assert "ConnectionError: nobody listens" in page
     assert 'hx-get="/apps/sets/tools"' in page
     there.touch()
-    told = client.get("/api/apps/sets/tools").json()
-    names = [each["name"] for each in told["tools"]]
-    assert (names, told["silent"]) == (["late", "odd", "plain"], [])
+    listing = client.get("/api/apps/sets/tools").json()
+    names = [each["name"] for each in listing["tools"]]
+    assert (names, listing["silent"]) == (["late", "odd", "plain"], [])

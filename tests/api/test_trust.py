@@ -194,7 +194,7 @@ def test_reading_changes_nothing_and_tells_nothing_of_the_environment(server, us
 @pytest.mark.req("R06")
 @pytest.mark.req("R13")
 def test_no_answer_can_be_embedded_or_kept_by_others(server, used):
-    wanted = {
+    expected = {
         "cross-origin-resource-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cache-control": "no-store",
@@ -203,7 +203,7 @@ def test_no_answer_can_be_embedded_or_kept_by_others(server, used):
         for path in reading(used):
             for client in (stranger, used.client):
                 with client.stream("GET", path) as answer:
-                    assert {name: answer.headers.get(name) for name in wanted} == wanted, path
+                    assert {name: answer.headers.get(name) for name in expected} == expected, path
                     assert not [name for name in answer.headers if "access-control" in name], path
                     if answer.headers.get("content-type", "").startswith("text/html"):
                         policy = answer.headers["content-security-policy"]
@@ -212,22 +212,22 @@ def test_no_answer_can_be_embedded_or_kept_by_others(server, used):
                         assert answer.headers["x-frame-options"] == "DENY", path
                     if path.startswith("/api/") and "json" in answer.headers["content-type"]:
                         assert answer.read().startswith(b"{"), path
-                    known = client is used.client or path in OPEN
-                    assert (answer.status_code == 401) is not known, path
+                    is_allowed = client is used.client or path in OPEN
+                    assert (answer.status_code == 401) is not is_allowed, path
 
 
 @pytest.mark.req("R07")
 def test_no_route_is_read_or_acted_on_without_a_sign_in(server, used):
-    answered = []
+    open_routes = []
     for route in routes:
         for method in (route.methods or set()) - {"HEAD"}:
             connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
             headers = {"Content-Type": "application/json", "Origin": server.url}
             connection.request(method, route.path.replace("{", "").replace("}", ""), "{}", headers)
             if connection.getresponse().status != 401:
-                answered.append(f"{method} {route.path}")
+                open_routes.append(f"{method} {route.path}")
             connection.close()
-    assert answered == [f"GET {path}" for path in OPEN]
+    assert open_routes == [f"GET {path}" for path in OPEN]
 
 
 @pytest.mark.req("R06")
@@ -277,11 +277,11 @@ def test_no_path_leads_to_a_file_or_to_the_environment(server, used, path):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
     answer = connection.getresponse()
-    told = answer.read().decode(errors="replace")
+    text = answer.read().decode(errors="replace")
     connection.close()
     assert answer.status in {400, 404}, answer.status
-    assert CANARY not in told
-    assert "root:" not in told
+    assert CANARY not in text
+    assert "root:" not in text
 
 
 ODD_NAMES = [
@@ -295,21 +295,21 @@ ODD_NAMES = [
 def test_names_and_words_are_looked_for_as_they_are(used):
     client, where = used.client, "/apps/travel/users/u/sessions"
     events = [{"author": name, "content": {"parts": [{"text": name}]}} for name in ODD_NAMES]
-    made = client.post(where, json={"sessionId": "o_d%", "events": events}).json()["id"]
+    session_id = client.post(where, json={"sessionId": "o_d%", "events": events}).json()["id"]
     client.post(where, json={"sessionId": "oXdX"})
-    asked = {"app": "travel", "user": "u", "id": made}
-    [row] = client.get("/api/sessions", params=asked).json()["sessions"]
+    query = {"app": "travel", "user": "u", "id": session_id}
+    [row] = client.get("/api/sessions", params=query).json()["sessions"]
     key = row["key"]
-    wanted = {name: number for number, name in enumerate(ODD_NAMES)}
-    assert client.patch(f"{where}/{made}", json={"stateDelta": wanted}).status_code == 200
-    for name, number in wanted.items():
+    state = {name: number for number, name in enumerate(ODD_NAMES)}
+    assert client.patch(f"{where}/{session_id}", json={"stateDelta": state}).status_code == 200
+    for name, number in state.items():
         history = client.get(f"/api/sessions/{key}/state/history", params={"key": name})
         assert [each["new"] for each in history.json()["writes"]] == [number], name
         quoted = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        asked = {"filter": quoted, "after": 0, "limit": len(ODD_NAMES)}
-        found = client.get(f"/api/sessions/{key}/events", params=asked).json()["events"]
+        query = {"filter": quoted, "after": 0, "limit": len(ODD_NAMES)}
+        rows = client.get(f"/api/sessions/{key}/events", params=query).json()["events"]
         # The last event is the one that has set all the keys.
-        assert [each["number"] for each in found] == [number + 1, len(ODD_NAMES) + 1], name
+        assert [each["number"] for each in rows] == [number + 1, len(ODD_NAMES) + 1], name
     for wrong in ODD_NAMES:
         params = {"app": "travel", "user": "u", "id": wrong}
         assert client.get("/api/sessions", params=params).json()["sessions"] == [], wrong
@@ -340,16 +340,16 @@ def test_whatever_is_done_writes_nothing_among_the_agents(server, used):
 def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, used):
     spies = Debugged(used.client, "spies").start(server.url, pause=False)
     assert spies.settled()["status"] == "done", spies.position
-    found = spies.kept()["events"][-1]["output"]
+    output = spies.kept()["events"][-1]["output"]
     key = kept_key(server.data, server.pid)
-    assert found["statuses"] == [401] * 9
+    assert output["statuses"] == [401] * 9
     for path in ("/", f"/sessions/{spies.key}"):
         page = used.client.get(path, headers={"Accept": "text/html"}).text
         who = "a program without the token"
         assert (f"{who} (of spies)" if sys.platform == "linux" else who) in page, path
-    assert CANARY in found["told"]  # it has what is its own
-    assert not [text for text in found["told"] if TOKEN in text or key in text]
-    around = [file for file in Path(found["in"]).rglob("*") if file.is_file()]
+    assert CANARY in output["told"]  # it has what is its own
+    assert not [text for text in output["told"] if TOKEN in text or key in text]
+    around = [file for file in Path(output["in"]).rglob("*") if file.is_file()]
     assert key
     assert server.data / "journal.db" in around
     assert not [file for file in around if key.encode() in file.read_bytes()]

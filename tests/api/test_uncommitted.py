@@ -300,7 +300,7 @@ def run(client, app: str, message: str = "go", **session) -> Debugged:
     return debugged
 
 
-def told(debugged: Debugged, **query) -> tuple[list[dict], list[dict]]:
+def accesses(debugged: Debugged, **query) -> tuple[list[dict], list[dict]]:
     path = f"/api/sessions/{debugged.key}/uncommitted"
     answer = debugged.client.get(path, params=query).json()
     return answer["writes"], answer["reads"]
@@ -308,7 +308,7 @@ def told(debugged: Debugged, **query) -> tuple[list[dict], list[dict]]:
 
 def test_a_read_of_what_another_agent_has_not_committed_is_told_with_its_write(client):
     debugged = run(client, "custom")
-    [write], [read] = told(debugged)
+    [write], [read] = accesses(debugged)
     assert (write["key"], write["agent"], write["value"]) == ("plan", "planner", {"steps": 3})
     assert (write["old"], write["fate"], write["event"]) == (None, "committed", 3)
     assert write["place"].startswith("custom/agent.py:8 in _run_async_impl")
@@ -319,7 +319,7 @@ def test_a_read_of_what_another_agent_has_not_committed_is_told_with_its_write(c
 def test_a_run_that_nobody_watches_tells_nothing(client):
     debugged = Debugged(client, "custom").start(pause=False)
     debugged.settled()
-    assert told(debugged) == ([], [])
+    assert accesses(debugged) == ([], [])
 
 
 def test_a_run_whose_session_is_read_as_a_stream_is_watched(client):
@@ -327,7 +327,10 @@ def test_a_run_whose_session_is_read_as_a_stream_is_watched(client):
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
         debugged.start(pause=False)
         assert any('"status":"done"' in line for line in stream.iter_lines())
-    assert [[each["key"] for each in some] for some in told(debugged)] == [["plan"], ["plan"]]
+    assert [[each["key"] for each in some] for some in accesses(debugged)] == [
+        ["plan"],
+        ["plan"],
+    ]
 
 
 def test_what_an_event_carries_that_was_on_its_way_when_somebody_came_is_not_lost(client, server):
@@ -336,7 +339,7 @@ def test_what_an_event_carries_that_was_on_its_way_when_somebody_came_is_not_los
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
         (folder / "gate").touch()
         assert any('"status":"done"' in line for line in stream.iter_lines())
-    assert [(each["fate"], each["event"]) for each in told(debugged)[0]] == [("committed", 2)]
+    assert [(each["fate"], each["event"]) for each in accesses(debugged)[0]] == [("committed", 2)]
 
 
 def test_what_an_event_carries_that_was_on_its_way_when_pause_was_pressed_is_not_lost(
@@ -348,10 +351,10 @@ def test_what_an_event_carries_that_was_on_its_way_when_pause_was_pressed_is_not
     (folder / "gate").touch()
     debugged.settled()
     patience = time.monotonic() + PATIENCE
-    while not told(debugged)[0]:
+    while not accesses(debugged)[0]:
         assert time.monotonic() < patience
     debugged.tell("continue")
-    assert [(each["fate"], each["event"]) for each in told(debugged)[0]] == [("committed", 2)]
+    assert [(each["fate"], each["event"]) for each in accesses(debugged)[0]] == [("committed", 2)]
 
 
 def test_what_a_refused_event_carried_is_not_taken_for_committed(client, server):
@@ -362,7 +365,7 @@ def test_what_a_refused_event_carried_is_not_taken_for_committed(client, server)
         assert any('"status":"done"' in line for line in stream.iter_lines())
     watched = run(client, "refused")
     for each in (debugged, watched):
-        write = told(each)[0][-1]
+        write = accesses(each)[0][-1]
         assert (write["value"], write["fate"], write["event"]) == ("Bergen", "lost", None)
 
 
@@ -374,18 +377,18 @@ def test_of_two_events_on_their_way_a_dropped_one_loses_nothing_of_the_other(cli
     (folder / "gate").touch()
     debugged.settled()
     patience = time.monotonic() + PATIENCE
-    while len(debugged.position["holds"]) < 2 or not told(debugged)[0]:
+    while len(debugged.position["holds"]) < 2 or not accesses(debugged)[0]:
         assert time.monotonic() < patience
         debugged.settled()
     first, _ = debugged.position["holds"]
     debugged.tell("drop", hold=first["id"])
     debugged.tell("continue")
-    fates = [(each["value"], each["fate"], each["event"]) for each in told(debugged)[0]]
+    fates = [(each["value"], each["fate"], each["event"]) for each in accesses(debugged)[0]]
     assert fates == [("Bergen", "committed", 2)]
 
 
 def test_what_is_written_while_an_event_is_on_its_way_is_a_write_of_its_own(client):
-    fates = [(w["value"], w["fate"], w["event"]) for w in told(run(client, "again"))[0]]
+    fates = [(w["value"], w["fate"], w["event"]) for w in accesses(run(client, "again"))[0]]
     assert fates == [("Oslo", "committed", 2), ("Bergen", "committed", 3)]
 
 
@@ -402,7 +405,7 @@ def test_what_is_pending_is_told_while_the_run_is_held_and_settled_by_its_commit
     debugged = Debugged(client, "custom").start(watch=True)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
-    [write], [read] = told(debugged)
+    [write], [read] = accesses(debugged)
     assert (write["fate"], write["event"], read["event"]) == ("pending", None, None)
     state = f"/api/sessions/{debugged.key}/state"
     [pending] = client.get(state).json()["pending"]
@@ -412,13 +415,13 @@ def test_what_is_pending_is_told_while_the_run_is_held_and_settled_by_its_commit
     assert pending == {"key": "plan", "new": {"steps": 3}, "hold": debugged.hold()["id"]}
     debugged.tell("continue")
     assert client.get(state).json()["pending"] == []
-    assert [write["fate"] for write in told(debugged)[0]] == ["committed"]
+    assert [write["fate"] for write in accesses(debugged)[0]] == ["committed"]
 
 
 def test_what_a_run_has_not_committed_when_it_fails_is_lost_and_stays_told(client):
     debugged = run(client, "fails")
     assert debugged.position["status"] == "failed"
-    [write], reads = told(debugged)
+    [write], reads = accesses(debugged)
     assert (write["key"], write["value"], write["fate"]) == ("draft", "half done", "lost")
     assert reads == []
 
@@ -429,7 +432,7 @@ def test_what_a_stopped_run_has_not_committed_is_lost(client):
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
     debugged.tell("stop")
     assert debugged.position["status"] == "stopped"
-    assert [write["fate"] for write in told(debugged)[0]] == ["lost"]
+    assert [write["fate"] for write in accesses(debugged)[0]] == ["lost"]
 
 
 def test_after_a_kill_of_the_server_it_is_known_what_was_lost(tmp_path):
@@ -442,7 +445,7 @@ def test_after_a_kill_of_the_server_it_is_known_what_was_lost(tmp_path):
             server.kill()
         server.start()
         with server.client() as debugged.client:
-            [write], [read] = told(debugged)
+            [write], [read] = accesses(debugged)
     assert (write["value"], write["fate"], write["event"]) == ({"steps": 3}, "lost", None)
     assert (read["fate"], read["event"]) == ("lost", 2)
 
@@ -468,7 +471,7 @@ def test_an_edited_event_keeps_what_was_noticed_on_the_way_to_it(client):
         ["silent forgotten"],
         ["dirty forgotten"],
     ]
-    writes, [read] = told(debugged)
+    writes, [read] = accesses(debugged)
     assert read["event"] == 5
     fates = [(write["fate"], write["event"]) for write in writes if write["value"] == delta["plan"]]
     assert fates == [("committed", 4)]
@@ -481,13 +484,13 @@ def test_a_dropped_event_loses_what_it_carried(client):
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "planner"})
     debugged.tell("drop")
     debugged.tell("continue")
-    assert [write["fate"] for write in told(debugged)[0]] == ["lost"]
+    assert [write["fate"] for write in accesses(debugged)[0]] == ["lost"]
     assert "plan" not in debugged.kept()["state"]
 
 
 def test_a_change_in_place_without_a_delta_is_flagged_at_the_next_event_and_lost(client):
     debugged = run(client, "in_place", state={"plan": {"steps": [1]}})
-    by_event = sorted(told(debugged)[0], key=lambda write: (write["flagged"], write["key"]))
+    by_event = sorted(accesses(debugged)[0], key=lambda write: (write["flagged"], write["key"]))
     first, forgotten, second = by_event
     assert (first["paths"], first["flagged"], first["agent"]) == (["plan.x"], 2, "careless")
     assert (second["paths"], second["flagged"]) == (["plan.steps[1]", "plan.x"], 4)
@@ -504,14 +507,14 @@ def test_a_rename_meanwhile_does_not_change_what_state_is_compared_with(client, 
     renamed = client.post(path, data={"title": "Another name"}, headers=own)
     assert renamed.status_code == 303
     debugged.tell("continue")
-    plans = [write for write in told(debugged)[0] if write["key"] == "plan"]
+    plans = [write for write in accesses(debugged)[0] if write["key"] == "plan"]
     assert [write["old"] for write in plans] == [{"steps": [1]}] * 2
     assert [write["flagged"] for write in plans] == [2, 4]
 
 
 def test_a_tool_reads_what_another_tool_of_the_same_turn_has_written(client):
     debugged = run(client, "tools", "look")
-    writes, [read] = told(debugged)
+    writes, [read] = accesses(debugged)
     by_key = {write["key"]: write for write in writes}
     assert by_key.keys() == {"city", "country", "begun"}
     assert {write["fate"] for write in writes} == {"committed"}
@@ -522,15 +525,15 @@ def test_a_tool_reads_what_another_tool_of_the_same_turn_has_written(client):
 
 def test_a_tool_and_its_callbacks_read_what_another_of_them_has_written(client):
     debugged = run(client, "callbacks")
-    writes, reads = told(debugged)
+    writes, reads = accesses(debugged)
     by = {write["number"]: (write["key"], write["role"], write["fate"]) for write in writes}
     before, after = "callback before the model", "callback after the model"
-    asked = (("asked", before, "committed"), after, "committed")
+    dirty_read = (("asked", before, "committed"), after, "committed")
     assert [(by[read["reads"]], read["role"], read["fate"]) for read in reads] == [
-        asked,
+        dirty_read,
         (("seat", "before_tool_callback", "committed"), "", "committed"),
         (("booked", "", "committed"), "after_tool_callback", "committed"),
-        asked,
+        dirty_read,
     ]
     assert reads[1]["place"].startswith("callbacks/agent.py:20 in book")
     assert row_of(debugged, 2)["notes"] == [
@@ -543,14 +546,14 @@ def test_a_tool_and_its_callbacks_read_what_another_of_them_has_written(client):
 
 
 def test_a_tool_that_reads_what_it_has_written_makes_no_dirty_read(client):
-    [write], reads = told(run(client, "own"))
+    [write], reads = accesses(run(client, "own"))
     assert (write["key"], write["tool"], write["fate"]) == ("customer", "find", "committed")
     assert reads == []
 
 
 def test_of_two_tools_that_write_one_key_at_the_same_time_the_last_wins_and_it_is_said(client):
     debugged = run(client, "tools", "clash")
-    writes, reads = told(debugged)
+    writes, reads = accesses(debugged)
     city = [write for write in writes if write["key"] == "city"]
     assert reads == []
     assert [(write["value"], write["fate"]) for write in city] == [
@@ -578,6 +581,6 @@ def test_parallel_branches_that_write_one_key_are_told_of_at_the_second_commit(c
 def test_the_events_say_what_was_noticed_and_one_event_can_be_asked_for(client):
     debugged = run(client, "custom")
     assert row_of(debugged, 2)["notes"] == [{"kind": "dirty", "key": "plan", "by": "planner"}]
-    writes, reads = told(debugged, event=3)
+    writes, reads = accesses(debugged, event=3)
     assert [write["key"] for write in writes] == ["plan"]
     assert reads == []

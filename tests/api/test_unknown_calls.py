@@ -96,9 +96,9 @@ def test_a_call_that_had_returned_is_not_made_again(client, clerk):
     assert debugged.position["status"] == "done"
     assert debugged.texts()[-1] == "answered: pay 7 done"
     assert clerk.ledger == ["pay 7"]
-    kept = debugged.kept()
-    assert kept["state"] == {"paid": 7}
-    assert kept["events"][2]["actions"]["stateDelta"] == {"paid": 7}
+    session = debugged.kept()
+    assert session["state"] == {"paid": 7}
+    assert session["events"][2]["actions"]["stateDelta"] == {"paid": 7}
 
 
 @pytest.mark.req("R54")
@@ -114,18 +114,18 @@ def test_a_resume_without_a_decision_is_refused_with_the_calls(client, clerk):
 
 
 @pytest.mark.parametrize(
-    ("decision", "ledger", "said"),
+    ("decision", "ledger", "reply"),
     [
         ({"do": "run"}, ["pay 7", "pay 7"], "answered: pay 7 done"),
         ({"do": "result", "result": {"result": "paid"}}, ["pay 7"], "answered: paid"),
         ({"do": "result", "result": "paid by hand"}, ["pay 7"], "answered: paid by hand"),
     ],
 )
-def test_a_decision_lets_the_invocation_go_on(client, clerk, decision, ledger, said):
+def test_a_decision_lets_the_invocation_go_on(client, clerk, decision, ledger, reply):
     debugged = stopped(client, clerk)
     assert go_on(debugged, **{call_id(debugged): decision}).status_code == 201
     assert debugged.position["status"] == "done"
-    assert debugged.texts()[-1] == said
+    assert debugged.texts()[-1] == reply
     assert clerk.ledger == ledger
     assert {event["invocationId"] for event in debugged.kept()["events"]} == {
         debugged.position["invocationId"]
@@ -190,7 +190,7 @@ def test_after_a_kill_of_the_server_the_call_is_unknown_too(server, clerk):
 def test_a_decision_waits_for_an_app_that_loads(server, clerk):
     with server.client() as client:
         debugged = stopped(client, clerk)
-        kept = len(debugged.kept()["events"])
+        count = len(debugged.kept()["events"])
     with clerk.broken():
         server.stop()
         server.start()
@@ -202,7 +202,7 @@ def test_a_decision_waits_for_an_app_that_loads(server, clerk):
             assert "clerk failed to load" in refused.text
             assert "nothing_at_all" in refused.text
             assert "agent.py:1" in refused.text
-            assert len(debugged.kept()["events"]) == kept
+            assert len(debugged.kept()["events"]) == count
             assert call_id(debugged) in paid
     server.stop()
     server.start()
@@ -236,8 +236,8 @@ def test_a_call_answered_later_is_unknown_if_nothing_is_recorded_of_its_return(s
         refused = go_on(both, **{call["id"]: {"do": "wait"}})
         assert (refused.status_code, "can't be waited for" in refused.text) == (422, True)
         [call] = standing(cut["wait"])["unknown"]
-        known = {"tool": "order", "default": "wait", "asks": True, "later": True, "made": True}
-        assert known.items() <= call.items()
+        expected = {"tool": "order", "default": "wait", "asks": True, "later": True, "made": True}
+        assert expected.items() <= call.items()
         assert go_on(cut["wait"]).status_code == 409
         for name, decision in decisions.items():
             assert go_on(cut[name], **{call_id(cut[name]): decision}).status_code == 201
@@ -248,7 +248,7 @@ def test_a_call_answered_later_is_unknown_if_nothing_is_recorded_of_its_return(s
         assert cut["result"].texts()[-1] == "delivered: a cup"
         assert "sold out" in cut["fail"].texts()[-1]
         for name in ("wait", "run"):
-            assert answered(cut[name], "two cups").texts()[-1] == "delivered: two cups"
+            assert answer_call(cut[name], "two cups").texts()[-1] == "delivered: two cups"
 
 
 def recorded(debugged: Debugged, tool: str) -> None:
@@ -262,7 +262,7 @@ def recorded(debugged: Debugged, tool: str) -> None:
         time.sleep(0.05)
 
 
-def answered(debugged: Debugged, result: str) -> Debugged:
+def answer_call(debugged: Debugged, result: str) -> Debugged:
     """Its long-running call gets its answer."""
     calls = [
         part["functionCall"]
@@ -339,8 +339,8 @@ def test_a_call_that_was_answered_in_its_place_was_never_made(
         debugged.client = client
         debugged.settled()
         [call] = standing(debugged)["unknown"]
-        known = {"made": False, "asks": False, "default": "recorded", "answered_by": "Ada"}
-        assert known.items() <= call.items()
+        expected = {"made": False, "asks": False, "default": "recorded", "answered_by": "Ada"}
+        assert expected.items() <= call.items()
         assert call["recorded"] == answer
         page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
         assert "Ada answered it, but the answer wasn&#39;t committed" in page
@@ -369,8 +369,8 @@ def test_a_call_behind_which_the_run_was_to_stop_was_never_made(client, clerk):
 def test_closed_it_is_not_asked_about_any_more(client, clerk):
     debugged = stopped(client, clerk)
     assert standing(debugged)["standing"] == "stopped"
-    told = client.post(f"/api/sessions/{debugged.key}/close", json={})
-    assert (told.status_code, told.json()["standing"]) == (200, "idle")
+    answer = client.post(f"/api/sessions/{debugged.key}/close", json={})
+    assert (answer.status_code, answer.json()["standing"]) == (200, "idle")
     assert standing(debugged)["unknown"] == []
 
 
@@ -378,8 +378,8 @@ def test_a_result_that_came_with_the_resume_is_the_result_of_its_call_on_the_pag
     debugged = stopped(client, clerk)
     decision = {"do": "result", "result": "paid by hand"}
     assert go_on(debugged, **{call_id(debugged): decision}).status_code == 201
-    shown = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
-    [outcome] = re.findall(r'<div class="slot".*?</div>', shown, re.DOTALL)
+    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    [outcome] = re.findall(r'<div class="slot".*?</div>', page, re.DOTALL)
     assert "paid by hand" in outcome
 
 

@@ -77,7 +77,7 @@ def test_other_pages_of_the_app_hear_at_once_what_is_watched(server):
         headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
         key, other = counted(client), counted(client)
         with client.stream("GET", f"/sessions/{other}/stream?after=0") as answer:
-            told = messages(answer.iter_lines())
-            next(told)
+            stream = messages(answer.iter_lines())
+            next(stream)
             client.post(f"/sessions/{key}/watched", data={"key": "n"}, headers=headers)
-            assert any("watched-now" in each.data and ">n<" in each.data for each in told)
+            assert any("watched-now" in each.data and ">n<" in each.data for each in stream)

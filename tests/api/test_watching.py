@@ -108,8 +108,8 @@ def test_a_stream_tells_all_that_happens_in_the_order_it_happens(client):
     events = [each for each in seen if each["type"] == "event"]
     assert [each["number"] for each in events] == [1, 2, 3, 4]
     assert events[1]["event"]["actions"]["stateDelta"] == {"n": 1}
-    said = [each["text"] for each in seen if each["type"] == "output"]
-    assert [text for text in said if text.startswith("saw")] == ["saw 1", "saw 2", "saw 3"]
+    lines = [each["text"] for each in seen if each["type"] == "output"]
+    assert [text for text in lines if text.startswith("saw")] == ["saw 1", "saw 2", "saw 3"]
     assert seen[-1]["status"] == "done"
 
 

@@ -94,7 +94,7 @@ def nodes(events):
 
 def test_the_page_shows_the_nodes_what_they_gave_and_what_they_ask(client):
     session = make_session(client, "refunds")["id"]
-    *_, asked = run(client, "refunds", session, LARGE)
+    *_, question = run(client, "refunds", session, LARGE)
     listed = client.get("/apps/refunds", headers=HTML).text
     address = re.search(r'href="(/sessions/\d+)"', listed)[1]
     page = client.get(address, headers=HTML).text
@@ -104,7 +104,7 @@ def test_the_page_shows_the_nodes_what_they_gave_and_what_they_ask(client):
     assert "asks for input" in page
     assert "Refund € 840 for order 2077?" in page
 
-    reply(client, "refunds", session, asked["longRunningToolIds"][0], True)
+    reply(client, "refunds", session, question["longRunningToolIds"][0], True)
 
     assert "Good news: € 840 for a sofa" in client.get(address, headers=HTML).text
 
@@ -116,19 +116,19 @@ def test_after_a_kill_of_the_server_the_graph_goes_on_from_the_events(tmp_path, 
         with server.client() as client:
             session = make_session(client, "graph")["id"]
             with client.stream("POST", "/run_sse", json=run_body("graph", session, "go")) as answer:
-                shown = list(itertools.islice(frames(answer.iter_lines()), seen))
+                early = list(itertools.islice(frames(answer.iter_lines()), seen))
                 server.kill()
         server.start()
         with server.client() as client:
-            resume(client, "graph", session, shown[0]["invocationId"])
+            resume(client, "graph", session, early[0]["invocationId"])
             events = reply(client, "graph", session, "how many", 3)
-            kept = get_session(client, "graph", session)["events"]
+            final = get_session(client, "graph", session)["events"]
 
-    assert [event["id"] for event in kept[1:]][:seen] == [event["id"] for event in shown]
+    assert [event["id"] for event in final[1:]][:seen] == [event["id"] for event in early]
     assert events[-1]["output"] == "3 sent"
-    assert {event["invocationId"] for event in kept} == {shown[0]["invocationId"]}
-    told = [path for path in nodes(kept) if path]
-    assert sorted(set(told)) == sorted(told), "no node has told its end twice"
+    assert {event["invocationId"] for event in final} == {early[0]["invocationId"]}
+    paths = [path for path in nodes(final) if path]
+    assert sorted(set(paths)) == sorted(paths), "no node has told its end twice"
 
 
 def test_a_question_is_answered_after_a_restart_and_nothing_is_done_twice(tmp_path):
@@ -136,13 +136,13 @@ def test_a_question_is_answered_after_a_restart_and_nothing_is_done_twice(tmp_pa
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:
             session = make_session(client, "graph")["id"]
-            asked = run(client, "graph", session, "go")
+            first = run(client, "graph", session, "go")
             server.kill()
         server.start()
         with server.client() as client:
             events = reply(client, "graph", session, "how many", 7)
 
-    assert asked[-1]["longRunningToolIds"] == ["how many"]
+    assert first[-1]["longRunningToolIds"] == ["how many"]
     assert [event["output"] for event in events] == ["7 sent"]
     done = (tmp_path / "agents" / "graph" / "done").read_text().split()
     assert sorted(done) == ENDED
@@ -152,12 +152,12 @@ def test_an_error_in_a_node_says_where_it_is(tmp_path):
     write_app(tmp_path / "agents", "wrong", WRONG)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         session = make_session(client, "wrong")["id"]
-        told, error = run(client, "wrong", session, "go")
+        event, error = run(client, "wrong", session, "go")
         key = client.get("/api/sessions").json()["sessions"][0]["key"]
         page = client.get(f"/sessions/{key}", headers={"Accept": "text/html"}).text
 
-    assert told["errorCode"] == "ZeroDivisionError"
-    assert told["nodeInfo"]["path"] == "wrong@1/divide@1"
-    assert told["errorMessage"] == "division by zero"
+    assert event["errorCode"] == "ZeroDivisionError"
+    assert event["nodeInfo"]["path"] == "wrong@1/divide@1"
+    assert event["errorMessage"] == "division by zero"
     assert re.search(r"wrong/agent\.py:\d+", page)
     assert error["error"] == "ZeroDivisionError: division by zero"
