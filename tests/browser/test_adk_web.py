@@ -176,11 +176,11 @@ def test_a_session_is_renamed_exported_imported_and_deleted(stock, tmp_path):
     stock.page.get_by_role("button", name="Delete").click()
     with stock.page.expect_response(lambda answer: answer.request.method == "DELETE") as deleted:
         stock.page.locator("mat-dialog-container").get_by_role("button", name="Delete").click()
-    left = {each["id"] for each in sessions} - {deleted.value.url.rpartition("/")[2]}
-    assert len(left) == len(sessions) - 1
+    remaining = {each["id"] for each in sessions} - {deleted.value.url.rpartition("/")[2]}
+    assert len(remaining) == len(sessions) - 1
     with stock.visit.server.client() as client:
         now = client.get("/apps/toolbox/users/u/sessions").json()
-    assert {each["id"] for each in now} == left
+    assert {each["id"] for each in now} == remaining
 
 
 def test_a_run_outlives_a_reload_in_mid_answer(stock, server):

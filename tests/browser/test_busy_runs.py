@@ -65,9 +65,9 @@ def test_the_page_of_a_run_without_end_stays_small_and_stops_it(visit, app, far)
     session.page.locator("#stop").click()
     session.ends("stopped")
     assert session.page.evaluate("window.first"), "the page had to be read anew"
-    shown = numbers(session, "#rows")
-    assert shown == sorted(set(shown))
-    assert len(shown) <= WINDOW
+    visible = numbers(session, "#rows")
+    assert visible == sorted(set(visible))
+    assert len(visible) <= WINDOW
     last = session.events.last
     expect(last).to_be_in_viewport()
     scrolled = sorted(scroll_through(session.page, "#rows")["passed"])
@@ -84,10 +84,10 @@ def test_who_reads_elsewhere_keeps_the_rows_and_finds_the_later_ones_below(visit
     reader.page.reload()
     up = "(box) => { box.scrollTop -= box.clientHeight; }"
     reader.page.locator("#timeline .scroller").evaluate(up)
-    shown = numbers(reader, "#rows")
-    here = reader.row(shown[-1] - 30)
+    visible = numbers(reader, "#rows")
+    here = reader.row(visible[-1] - 30)
     expect(here).to_be_in_viewport()
-    comes_to(session, shown[-1] + SIZE + 1)
+    comes_to(session, visible[-1] + SIZE + 1)
     visit.allow("ERR_FAILED|htmx:error")
     late.next().abort()
     reader.page.unroute_all()
@@ -96,7 +96,7 @@ def test_who_reads_elsewhere_keeps_the_rows_and_finds_the_later_ones_below(visit
     expect(reader.page.locator("#totals")).not_to_have_text(figures)
     expect(here).to_be_in_viewport()
     reader.page.locator("#timeline [data-newer]").click()
-    comes_to(reader, shown[-1] + SIZE)
+    comes_to(reader, visible[-1] + SIZE)
     expect(reader.events.last).to_be_in_viewport()
     reader.page.locator("#stop").click()
     session.ends("stopped")

@@ -137,7 +137,7 @@ def test_the_newest_run_is_compared_with_the_one_before(visit, client):
 
 
 def test_two_sessions_of_a_list_are_picked(visit, client):
-    keys = sorted(travelled(client, *said).key for said in ((BOOK,), ()))
+    keys = sorted(travelled(client, *messages).key for messages in ((BOOK,), ()))
     page = visit.open("/apps/travel")
     button = page.locator("#selection [data-compare]")
     expect(button).to_be_disabled()
@@ -178,8 +178,8 @@ def long_session(client: Any, changed: dict[int, str], count: int = 1000) -> int
         }
         for number, text in texts.items()
     ]
-    made = make_session(client, "travel", events=events)
-    query = {"app": "travel", "user": "u", "id": made["id"]}
+    session = make_session(client, "travel", events=events)
+    query = {"app": "travel", "user": "u", "id": session["id"]}
     return client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
 
 

@@ -61,7 +61,7 @@ def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_fie
     answer = sent.fetch()
     travel.ends()
     travel.composer.fill(BOOK)
-    with travel.page.expect_event("requestfinished", lambda asked: asked.url.endswith("/runs")):
+    with travel.page.expect_event("requestfinished", lambda request: request.url.endswith("/runs")):
         sent.fulfill(response=answer)
     travel.page.unroute_all()
     travel.composer.press("Enter")
@@ -107,12 +107,12 @@ def facts(session: SessionPage) -> dict[str, str]:
 
 def test_a_click_on_a_row_shows_labelled_fields_and_then_the_raw_json(booking):
     booking.select(8)
-    told = facts(booking)
-    assert told["final response"] == "yes"
-    assert told["partial"] == "no"
-    assert told["invocation"].startswith("e-")
-    assert told["branch"] == "none"
-    assert len(told["id"]) == 36
+    fields = facts(booking)
+    assert fields["final response"] == "yes"
+    assert fields["partial"] == "no"
+    assert fields["invocation"].startswith("e-")
+    assert fields["branch"] == "none"
+    assert len(fields["id"]) == 36
     expect(booking.panel.locator("h2")).to_contain_text("TravelAgent")
     expect(booking.panel.locator(".when time").first).to_have_text(
         re.compile(r"\d\d:\d\d:\d\d\.\d")
@@ -124,7 +124,7 @@ def test_a_click_on_a_row_shows_labelled_fields_and_then_the_raw_json(booking):
     raw.locator("summary").click()
     event = json.loads(raw.locator("pre").inner_text())
     assert event["author"] == "TravelAgent"
-    assert event["invocationId"] == told["invocation"]
+    assert event["invocationId"] == fields["invocation"]
 
 
 def test_the_inspector_shows_what_an_event_did_to_state_and_artifacts(booking):
@@ -149,10 +149,10 @@ def test_the_partial_events_of_an_answer_can_be_looked_at_afterwards(booking):
 
 def scopes(session: SessionPage) -> dict[str, list[str]]:
     """The keys of the state panel by scope."""
-    found = session.panel.locator(".scope")
+    sections = session.panel.locator(".scope")
     return {
         section.locator("h3").inner_text().split()[0]: section.locator("dt").all_inner_texts()
-        for section in found.all()
+        for section in sections.all()
     }
 
 

@@ -89,7 +89,7 @@ def reading(browser, reader):
         yield begun
 
 
-def asked(visit: Visit, text: str, user: str) -> SessionPage:
+def session_with_question(visit: Visit, text: str, user: str) -> SessionPage:
     """A question to a user of the test's own: credentials are kept for the user."""
     session = visit.session("reader", user=user)
     session.say(text)
@@ -123,14 +123,14 @@ def signed_in(session: SessionPage, visit: Visit, service: str) -> str:
 def test_the_question_names_the_tool_that_needs_the_credential_and_its_agent(reading):
     needed = {"wiki": "a sign-in", "mail": "you to sign in to the service"}
     for tool, what in needed.items():
-        session = asked(reading, tool, "eve")
-        said = session.page.locator(".ask")
-        expect(said).to_contain_text(f"The tool {tool} of Reader needs {what}.")
+        session = session_with_question(reading, tool, "eve")
+        question = session.page.locator(".ask")
+        expect(question).to_contain_text(f"The tool {tool} of Reader needs {what}.")
         session.equals(reading.again(session), "#messages")
 
 
 def test_a_user_name_and_a_password_are_asked_for_and_used(reading):
-    session = asked(reading, "wiki", "ada")
+    session = session_with_question(reading, "wiki", "ada")
     session.page.get_by_label("Username").fill("ada")
     password = session.page.get_by_label("Password")
     expect(password).to_have_attribute("type", "password")
@@ -140,7 +140,7 @@ def test_a_user_name_and_a_password_are_asked_for_and_used(reading):
 
 
 def test_a_token_is_asked_for_and_used(reading):
-    session = asked(reading, "tickets", "bob")
+    session = session_with_question(reading, "tickets", "bob")
     token = session.page.get_by_label("Token", exact=True)
     expect(token).to_have_attribute("type", "password")
     token.fill("t-123")
@@ -149,7 +149,7 @@ def test_a_token_is_asked_for_and_used(reading):
 
 
 def test_a_person_signs_in_at_the_service_and_the_tool_goes_on(reading, service):
-    session = asked(reading, "mail", "cleo")
+    session = session_with_question(reading, "mail", "cleo")
     address = signed_in(session, reading, service)
     session.page.get_by_label("Address after signing in").fill(address)
     send(session)
@@ -158,7 +158,7 @@ def test_a_person_signs_in_at_the_service_and_the_tool_goes_on(reading, service)
 
 
 def test_an_address_that_does_not_end_this_sign_in_is_refused_and_the_form_stays(reading, service):
-    session = asked(reading, "mail", "dan")
+    session = session_with_question(reading, "mail", "dan")
     back = session.page.get_by_label("Address after signing in")
     reading.allow("422")
     back.fill("i am in")

@@ -50,13 +50,13 @@ def saved(server):
 
 @pytest.mark.parametrize("name", DOWNLOADS)
 def test_what_could_act_is_kept_as_a_file_under_a_safe_name(visit, saved, name):
-    mime, content, kept = DOWNLOADS[name]
+    mime, content, filename = DOWNLOADS[name]
     page = visit.open("/")
     with page.expect_download() as download:
         page.evaluate("(path) => { location = path; }", saved(name, mime, content))
-    assert download.value.suggested_filename.startswith(kept)
+    assert download.value.suggested_filename.startswith(filename)
     assert page.evaluate("window.pwned") is None
-    assert not [asked for asked in visit.requests if "evil" in asked]
+    assert not [url for url in visit.requests if "evil" in url]
 
 
 @pytest.mark.parametrize("name", SHOWN)
@@ -69,4 +69,4 @@ def test_what_is_shown_is_shown_and_no_more(visit, saved, name):
     frame += " frame.onload = end; frame.src = path; document.body.append(frame); })"
     home.evaluate(frame, path)
     assert home.evaluate("window.pwned") is None
-    assert not [asked for asked in visit.requests if re.search("evil", asked)]
+    assert not [url for url in visit.requests if re.search("evil", url)]

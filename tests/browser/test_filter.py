@@ -14,9 +14,9 @@ BOOK = "Book a flight to London next Tuesday"
 HOME = "I live in Paris, remember that"
 
 
-def said(session, shown, hidden):
-    told = f"{shown} shown, {hidden} hidden"
-    expect(session.page.locator("#filter-said")).to_have_text(told)
+def expect_counts(session, visible, hidden):
+    counts = f"{visible} shown, {hidden} hidden"
+    expect(session.page.locator("#filter-said")).to_have_text(counts)
 
 
 def test_a_filter_is_typed_linked_obeyed_by_news_and_cleared(visit):
@@ -33,18 +33,18 @@ def test_a_filter_is_typed_linked_obeyed_by_news_and_cleared(visit):
     expect(page.locator("#filter-field")).to_have_value("-kind:result ")
     keyboard.type("author:travelagent")
     keyboard.press("Enter")
-    said(session, 4, 4)
+    expect_counts(session, 4, 4)
     assert numbers(session) == [2, 4, 6, 8]
     expect(page.locator("#filter-field")).to_be_focused()
     session.select(4)
     page.locator("#next").click()
     expect(session.row(6)).to_have_attribute("aria-selected", "true")
     session.tab("raw")
-    asked = re.compile(r"event=6&tab=raw&filter=-kind%3Aresult\+author%3Atravelagent$")
-    expect(page).to_have_url(asked)
+    address = re.compile(r"event=6&tab=raw&filter=-kind%3Aresult\+author%3Atravelagent$")
+    expect(page).to_have_url(address)
     other = SessionPage(visit.open(page.url.removeprefix(visit.server.url)))
     expect(other.row(6)).to_have_attribute("aria-selected", "true")
-    said(other, 4, 4)
+    expect_counts(other, 4, 4)
     other.page.locator("#go-live").click()
     news_obey(session, other)
     other.page.get_by_role("link", name="Clear the filter").click()
@@ -56,7 +56,7 @@ def news_obey(session, other):
     """What is said on one page is filtered on both, also where the invocation is a new one."""
     other.send(HOME)
     other.ends()
-    said(other, 6, 6)
+    expect_counts(other, 6, 6)
     assert numbers(other) == [2, 4, 6, 8, 10, 12]
     header = other.page.locator("#rows > .inv").last
     expect(header).to_contain_text(HOME)
@@ -64,7 +64,7 @@ def news_obey(session, other):
     expect(other.messages.last).to_contain_text("from now")
     other.page.reload()
     assert numbers(other) == [2, 4, 6, 8, 10, 12]
-    said(session, 6, 6)
+    expect_counts(session, 6, 6)
 
 
 def test_a_filter_leaves_alone_what_else_is_on_the_page(visit):
@@ -73,7 +73,7 @@ def test_a_filter_leaves_alone_what_else_is_on_the_page(visit):
     page.evaluate("window.sameDocument = true")
     session.composer.fill("half a mess")
     filtered(page, "kind:call")
-    said(session, 3, 5)
+    expect_counts(session, 3, 5)
     assert numbers(session) == [2, 4, 6]
     expect(page.locator("#filter-field")).to_be_focused()
     expect(session.composer).to_have_value("half a mess")
@@ -82,13 +82,13 @@ def test_a_filter_leaves_alone_what_else_is_on_the_page(visit):
     expect(page.locator("#filter-error")).to_contain_text("unknown kind 'nothing'. Use user")
     expect(session.events).to_have_count(8)
     filtered(page, "-kind:call")
-    said(session, 5, 3)
+    expect_counts(session, 5, 3)
     page.get_by_role("link", name="Clear the filter").click()
     expect(session.events).to_have_count(8)
     expect(page).to_have_url(re.compile(r"/sessions/\d+$"))
     expect(session.composer).to_have_value("half a mess")
     page.go_back()
-    said(session, 5, 3)
+    expect_counts(session, 5, 3)
 
 
 def test_a_filter_in_the_middle_of_a_run_misses_nothing_and_doubles_nothing(visit):
@@ -99,13 +99,13 @@ def test_a_filter_in_the_middle_of_a_run_misses_nothing_and_doubles_nothing(visi
     for text in ("kind:call", "", "-kind:user", "kind:call"):
         filtered(page, text)
     session.ends()
-    said(session, 3, 5)
+    expect_counts(session, 3, 5)
     assert numbers(session) == [2, 4, 6]
     ids = session.messages.evaluate_all("(all) => all.map((each) => each.id)")
     whole = visit.again(session)
     assert ids == whole.messages.evaluate_all("(all) => all.map((each) => each.id)")
     session.say(HOME)
-    said(session, 4, 8)
+    expect_counts(session, 4, 8)
     assert page.evaluate("window.sameDocument") is True
 
 
@@ -121,14 +121,14 @@ def test_a_link_shows_what_its_filter_would_hide_and_says_so(visit):
     session = visit.again(session, "?event=1&filter=kind:call")
     expect(session.row(1)).to_have_attribute("aria-selected", "true")
     expect(session.row(1)).to_contain_text("not in the filter")
-    said(session, 3, 5)
+    expect_counts(session, 3, 5)
     assert numbers(session) == [1, 2, 4, 6]
     past = visit.again(session, "?at=3&filter=kind:call")
-    said(past, 1, 2)
+    expect_counts(past, 1, 2)
     assert numbers(past) == [2, 3]
     none = visit.again(session, "?filter=is:error")
     expect(none.page.locator(".no-match")).to_be_visible()
-    said(none, 0, 8)
+    expect_counts(none, 0, 8)
     wrong = visit.again(session, "?filter=kind:nothing")
     expect(wrong.page.locator("#filter-error")).to_contain_text("unknown kind 'nothing'. Use user")
     expect(wrong.events).to_have_count(8)
@@ -137,7 +137,7 @@ def test_a_link_shows_what_its_filter_would_hide_and_says_so(visit):
 def test_a_thousand_events_are_filtered_and_fetched_in_windows(visit, server):
     path = make(server, "filtered")
     session = SessionPage(visit.open(f"{path}?filter=author:user"))
-    said(session, EVENTS // 10, EVENTS - EVENTS // 10)
+    expect_counts(session, EVENTS // 10, EVENTS - EVENTS // 10)
     before = numbers(session)
     assert before == list(range(before[0], EVENTS, 10))
     assert sorted(scroll_through(session.page, "#rows")["passed"]) == list(range(1, EVENTS, 10))
@@ -155,7 +155,7 @@ def test_chips_filter_by_kinds_and_agents_and_follow_the_run(visit):
     top = page.locator("#rows").bounding_box()["y"]
     call = page.get_by_role("link", name="call 3")
     call.click()
-    said(session, 3, 5)
+    expect_counts(session, 3, 5)
     expect(call).to_have_attribute("aria-current", "true")
     expect(call).to_be_focused()
     page.get_by_role("link", name="text 1").click()
@@ -163,7 +163,7 @@ def test_chips_filter_by_kinds_and_agents_and_follow_the_run(visit):
     expect(page).to_have_url(re.compile(r"filter=kind%3Acall%2Ctext$"))
     session.say(HOME)
     expect(chips.filter(has_text="call")).to_have_text("call 4")
-    said(session, 6, 6)
+    expect_counts(session, 6, 6)
     other = visit.again(session, "?at=8&filter=kind:call")
     expect(other.page.locator("#filter-chips a").first).to_have_text("user 1")
     assert other.page.locator("#rows").bounding_box()["y"] == top

@@ -42,9 +42,12 @@ def history() -> list[dict]:
             author, path = "Editor", "Team@1/Editor@1"
         if number == 1:
             author, path = "user", ""
-        said = {"role": "user" if number == 1 else "model", "parts": [{"text": f"text {number}"}]}
+        content = {
+            "role": "user" if number == 1 else "model",
+            "parts": [{"text": f"text {number}"}],
+        }
         where = {"invocationId": "e", "timestamp": 1_700_000_000.0 + number}
-        event = {"id": str(number), "author": author, "content": said, **where}
+        event = {"id": str(number), "author": author, "content": content, **where}
         if number in HELPER:
             event["usageMetadata"] = {"promptTokenCount": 60, "totalTokenCount": 100}
         if number == HELPER[10]:
@@ -126,8 +129,8 @@ def test_with_a_filter_a_fold_is_fetched_as_without_one(visit, path, number):
     expect(session.row(EVENTS)).to_be_visible()
     expect(head).to_contain_text(f"+{EVENTS - 20 - 2}")
     is_short(session)
-    asked = [each for each in visit.requests[before:] if "/rows?" in each]
-    assert len(asked) < 8, "as many as the gap has pages would be 30"
+    fetches = [each for each in visit.requests[before:] if "/rows?" in each]
+    assert len(fetches) < 8, "as many as the gap has pages would be 30"
     expect(session.events.filter(visible=True)).to_have_count(2 + 20)
 
 

@@ -67,7 +67,7 @@ def hostile_server(tmp_path_factory):
 def visit(browser, hostile_server):
     with Visit(browser, hostile_server, viewport=ALL_IN_SIGHT) as begun:
         yield begun
-        surplus = [asked for asked in begun.requests if not EXPECTED.fullmatch(asked)]
+        surplus = [url for url in begun.requests if not EXPECTED.fullmatch(url)]
         assert not surplus
 
 
@@ -84,7 +84,7 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def shown(page: Page, selector: str) -> list[str]:
+def texts_at(page: Page, selector: str) -> list[str]:
     return [squeezed(text) for text in page.locator(selector).all_text_contents()]
 
 
@@ -92,10 +92,12 @@ def test_what_no_page_may_do_would_be_seen(browser, hostile_server):
     with Visit(browser, hostile_server) as begun:
         begun.allow("")
         page = begun.open("/")
-        for act, told in OUTRAGES.items():
+        for act, complaint_pattern in OUTRAGES.items():
             page.evaluate(f"() => void setTimeout(() => {{ {act} }})")
             deadline = time.monotonic() + PATIENCE
-            while not any(re.search(told, complaint) for complaint in begun.complaints):
+            while not any(
+                re.search(complaint_pattern, complaint) for complaint in begun.complaints
+            ):
                 assert time.monotonic() < deadline, f"{act} went unnoticed: {begun.complaints}"
                 page.wait_for_timeout(10)
         expect(page).to_have_url(re.compile("//localhost"))
@@ -112,13 +114,16 @@ def test_hostile_texts_are_shown_as_they_are_by_stream_and_by_load(visit, first)
     streamed.equals(loaded, "#rows", "#messages")
     for session in (streamed, loaded):
         is_inert(session.page)
-        authors, ends = shown(session.page, "#rows .who"), shown(session.page, "#rows .run-end")
-        said = squeezed(session.page.locator("#messages").text_content())
+        authors, ends = (
+            texts_at(session.page, "#rows .who"),
+            texts_at(session.page, "#rows .run-end"),
+        )
+        chat = squeezed(session.page.locator("#messages").text_content())
         for place, text in enumerate(squeezed(PAYLOADS[number]) for number in group):
             begun = place * EVENTS
             assert authors[begun + 1 : begun + EVENTS] == [text] * (EVENTS - 1)
             assert text in ends[place]
-            assert text in said
+            assert text in chat
     title = squeezed(PAYLOADS[first])
     assert squeezed(loaded.page.locator("#title-text").input_value()) == title
     assert squeezed(loaded.page.title()) == f"{title} · devui"
@@ -137,7 +142,7 @@ def test_the_inspector_shows_hostile_events_as_they_are(visit):
         is_inert(session.page)
     session.select(place - 2)
     session.tab("state")
-    keys = shown(session.page, "#panel dt")
+    keys = texts_at(session.page, "#panel dt")
     assert squeezed(PAYLOADS[0]) in keys
     assert squeezed(texts[-1]) in keys
     is_inert(session.page)
@@ -152,7 +157,7 @@ def test_hostile_names_of_sessions_and_users_are_shown_as_they_are(visit, hostil
     page = visit.open("/apps/hostile")
     expect(page.locator(".app-head .status")).to_have_text("ready")
     is_inert(page)
-    names = shown(page, ".session .id")
+    names = texts_at(page, ".session .id")
     for text in PAYLOADS[:10]:
         assert text in names
     page.locator(".session .name").first.click()
@@ -186,6 +191,6 @@ def test_a_hostile_message_of_the_user_is_shown_as_it_is(visit, hostile_server):
             query = {"app": "hostile", "user": "u", "id": name}
             [row] = client.get("/api/sessions", params=query).json()["sessions"]
         loaded = SessionPage(visit.open(f"/sessions/{row['key']}"))
-        assert shown(loaded.page, "#messages > .msg.user .plain") == list(map(squeezed, texts))
+        assert texts_at(loaded.page, "#messages > .msg.user .plain") == list(map(squeezed, texts))
         is_inert(loaded.page)
         loaded.page.close()

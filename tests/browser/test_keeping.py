@@ -47,13 +47,13 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
     expect(page.locator("#test-command")).to_have_text("devui test tests/test_trip.py")
     page.locator("#play-test").press("Enter")
     expect(page.locator(".played")).to_contain_text("The test passed.")
-    made = tmp_path / "tests" / "test_trip.py"
-    assert "result.agents" not in made.read_text()
+    test_file = tmp_path / "tests" / "test_trip.py"
+    assert "result.agents" not in test_file.read_text()
     played = devui("test", "--", "-p", "no:cacheprovider", cwd=tmp_path)
     assert (played.returncode, "1 passed" in played.stdout) == (0, True), played.stdout
-    made.write_text("mine")
+    test_file.write_text("mine")
     own_visit.allow("409")
-    written_over_when_told(page, made)
+    written_over_when_told(page, test_file)
     with own_visit.server.client() as client:
         assert client.post(api, json={"file": "tests/test_trip.py"}).status_code == 409
         assert client.post(api, json={"file": "/tmp/test_trip.py"}).status_code == 422
@@ -61,12 +61,12 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
         assert other["written"] == ["test_trip.py", "test_trip.recordings/1.json"]
 
 
-def written_over_when_told(page, made):
+def written_over_when_told(page, test_file):
     page.get_by_label("No tool calls").or_(page.get_by_label("Tools in order")).press("Space")
     page.locator("#write-test").press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("tests/test_trip.py already exists")
-    assert made.read_text() == "mine"
+    assert test_file.read_text() == "mine"
     page.get_by_label("Overwrite it").press("Space")
     page.locator("#write-test").press("Enter")
     expect(page.locator(".written")).to_contain_text("tests/test_trip.recordings/1.json")
-    assert "result.tools" not in made.read_text()
+    assert "result.tools" not in test_file.read_text()

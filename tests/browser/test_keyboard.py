@@ -15,7 +15,7 @@ ANSWERED = 8
 
 
 @pytest.fixture
-def answered(visit):
+def travel(visit):
     """A session with an answer, and the focus on no element."""
     session = visit.session("travel", [BOOK])
     session.page.evaluate("document.activeElement.blur()")
@@ -37,47 +37,47 @@ def focused(page: Page) -> str:
     return page.evaluate("document.activeElement.id || document.activeElement.href")
 
 
-def test_j_and_k_step_through_the_events_and_the_inspector_follows(answered):
-    press(answered, "k")
-    is_selected(answered, ANSWERED)
-    press(answered, "k")
-    is_selected(answered, ANSWERED - 1)
-    press(answered, "k", "k", "k")
-    is_selected(answered, ANSWERED - 4)
-    press(answered, "j")
-    is_selected(answered, ANSWERED - 3)
+def test_j_and_k_step_through_the_events_and_the_inspector_follows(travel):
+    press(travel, "k")
+    is_selected(travel, ANSWERED)
+    press(travel, "k")
+    is_selected(travel, ANSWERED - 1)
+    press(travel, "k", "k", "k")
+    is_selected(travel, ANSWERED - 4)
+    press(travel, "j")
+    is_selected(travel, ANSWERED - 3)
 
 
-def test_g_g_goes_to_the_first_event_and_shift_g_follows_the_newest(answered):
-    press(answered, "g", "g")
-    is_selected(answered, 1)
-    expect(answered.page.locator("#as-of")).to_have_text(f"viewing #1 of {ANSWERED}")
-    press(answered, "Shift+G")
-    expect(answered.page).to_have_url(re.compile(r"/sessions/\d+$"))
-    expect(answered.page.locator("#as-of")).to_contain_text("live")
-    expect(answered.page.locator('#rows .row[aria-selected="true"]')).to_have_count(0)
+def test_g_g_goes_to_the_first_event_and_shift_g_follows_the_newest(travel):
+    press(travel, "g", "g")
+    is_selected(travel, 1)
+    expect(travel.page.locator("#as-of")).to_have_text(f"viewing #1 of {ANSWERED}")
+    press(travel, "Shift+G")
+    expect(travel.page).to_have_url(re.compile(r"/sessions/\d+$"))
+    expect(travel.page.locator("#as-of")).to_contain_text("live")
+    expect(travel.page.locator('#rows .row[aria-selected="true"]')).to_have_count(0)
 
 
 @pytest.mark.parametrize(
     ("key", "tab", "shows"),
     [("1", "event", "Content"), ("2", "state", "State as of #3"), ("3", "raw", '"author"')],
 )
-def test_numbers_choose_the_inspectors_tab(answered, key, tab, shows):
-    answered.select(3)
-    press(answered, "4")
-    expect(answered.panel).to_contain_text("Run log")
-    press(answered, key)
-    expect(answered.page.locator(f"#tab-{tab}")).to_have_attribute("aria-current", "true")
-    expect(answered.panel).to_contain_text(shows)
-    press(answered, "j")
-    is_selected(answered, 4)
-    expect(answered.page.locator(f"#tab-{tab}")).to_have_attribute("aria-current", "true")
+def test_numbers_choose_the_inspectors_tab(travel, key, tab, shows):
+    travel.select(3)
+    press(travel, "4")
+    expect(travel.panel).to_contain_text("Run log")
+    press(travel, key)
+    expect(travel.page.locator(f"#tab-{tab}")).to_have_attribute("aria-current", "true")
+    expect(travel.panel).to_contain_text(shows)
+    press(travel, "j")
+    is_selected(travel, 4)
+    expect(travel.page.locator(f"#tab-{tab}")).to_have_attribute("aria-current", "true")
 
 
 @pytest.mark.parametrize(("way", "number"), [("click", 3), ("key", 4)])
-def test_a_tab_that_is_clicked_while_a_choice_is_on_its_way_waits_for_it(answered, way, number):
-    answered.select(5)
-    answered.page.evaluate(
+def test_a_tab_that_is_clicked_while_a_choice_is_on_its_way_waits_for_it(travel, way, number):
+    travel.select(5)
+    travel.page.evaluate(
         """way => {
             const link = document.querySelector("#e-3 .seq a");
             const key = new KeyboardEvent("keydown", { key: "j", bubbles: true, cancelable: true });
@@ -87,35 +87,35 @@ def test_a_tab_that_is_clicked_while_a_choice_is_on_its_way_waits_for_it(answere
         }""",
         way,
     )
-    is_selected(answered, number)
-    expect(answered.page.locator("#tab-raw")).to_have_attribute("aria-current", "true")
-    expect(answered.panel).to_contain_text('"author"')
+    is_selected(travel, number)
+    expect(travel.page.locator("#tab-raw")).to_have_attribute("aria-current", "true")
+    expect(travel.panel).to_contain_text('"author"')
 
 
-def test_enter_opens_the_focused_event(answered):
-    answered.row(2).locator(".seq a").focus()
-    press(answered, "Enter")
-    is_selected(answered, 2)
+def test_enter_opens_the_focused_event(travel):
+    travel.row(2).locator(".seq a").focus()
+    press(travel, "Enter")
+    is_selected(travel, 2)
 
 
-def test_escape_leaves_the_message_and_never_goes_into_it(answered):
-    press(answered, "Escape")
-    expect(answered.composer).not_to_be_focused()
-    press(answered, "r")
-    expect(answered.composer).to_be_focused()
-    expect(answered.composer).to_have_value("")
-    press(answered, "Escape")
-    assert focused(answered.page).endswith(f"event={ANSWERED}")
-    press(answered, "Escape")
-    expect(answered.composer).not_to_be_focused()
+def test_escape_leaves_the_message_and_never_goes_into_it(travel):
+    press(travel, "Escape")
+    expect(travel.composer).not_to_be_focused()
+    press(travel, "r")
+    expect(travel.composer).to_be_focused()
+    expect(travel.composer).to_have_value("")
+    press(travel, "Escape")
+    assert focused(travel.page).endswith(f"event={ANSWERED}")
+    press(travel, "Escape")
+    expect(travel.composer).not_to_be_focused()
 
 
-def test_letters_typed_into_a_field_are_text(answered):
-    answered.composer.focus()
-    answered.page.keyboard.type("jk1?gGt")
-    expect(answered.composer).to_have_value("jk1?gGt")
-    expect(answered.page.locator("dialog#keys")).to_be_hidden()
-    expect(answered.page).to_have_url(re.compile(r"/sessions/\d+$"))
+def test_letters_typed_into_a_field_are_text(travel):
+    travel.composer.focus()
+    travel.page.keyboard.type("jk1?gGt")
+    expect(travel.composer).to_have_value("jk1?gGt")
+    expect(travel.page.locator("dialog#keys")).to_be_hidden()
+    expect(travel.page).to_have_url(re.compile(r"/sessions/\d+$"))
 
 
 def test_enter_sends_and_shift_enter_makes_a_new_line(visit):
@@ -148,76 +148,76 @@ def test_enter_that_ends_a_composition_does_not_send(visit, composing):
     expect(session.events).to_have_count(0)
 
 
-def test_a_question_mark_shows_the_keys_and_escape_hides_them(answered):
-    sheet = answered.page.locator("dialog#keys")
-    press(answered, "?")
+def test_a_question_mark_shows_the_keys_and_escape_hides_them(travel):
+    sheet = travel.page.locator("dialog#keys")
+    press(travel, "?")
     expect(sheet).to_be_visible()
     for text in ("next event", "first event", "send the message", "switch theme"):
         expect(sheet).to_contain_text(text)
-    press(answered, "j")
-    expect(answered.page).to_have_url(re.compile(r"/sessions/\d+$"))
-    press(answered, "Escape")
+    press(travel, "j")
+    expect(travel.page).to_have_url(re.compile(r"/sessions/\d+$"))
+    press(travel, "Escape")
     expect(sheet).to_be_hidden()
-    press(answered, "k")
-    is_selected(answered, ANSWERED)
+    press(travel, "k")
+    is_selected(travel, ANSWERED)
 
 
-def test_the_keys_can_be_searched(answered):
-    press(answered, "?")
-    sheet = answered.page.locator("dialog#keys")
-    answered.page.keyboard.type("breakpoint hit")
+def test_the_keys_can_be_searched(travel):
+    press(travel, "?")
+    sheet = travel.page.locator("dialog#keys")
+    travel.page.keyboard.type("breakpoint hit")
     expect(sheet.locator("dl div:visible")).to_have_count(2)
     expect(sheet.get_by_role("heading", level=3)).to_have_text(["Breakpoints"])
-    answered.page.keyboard.type("s of nobody")
+    travel.page.keyboard.type("s of nobody")
     expect(sheet).to_contain_text("No shortcuts match.")
 
 
-def test_a_menu_closes_with_escape_and_gives_the_focus_back(answered):
-    summary = answered.page.get_by_label("Sessions", exact=True)
+def test_a_menu_closes_with_escape_and_gives_the_focus_back(travel):
+    summary = travel.page.get_by_label("Sessions", exact=True)
     summary.focus()
-    press(answered, "Enter")
-    expect(answered.page.get_by_role("button", name="Delete session")).to_be_visible()
-    press(answered, "Escape")
-    expect(answered.page.get_by_role("button", name="Delete session")).to_be_hidden()
+    press(travel, "Enter")
+    expect(travel.page.get_by_role("button", name="Delete session")).to_be_visible()
+    press(travel, "Escape")
+    expect(travel.page.get_by_role("button", name="Delete session")).to_be_hidden()
     expect(summary).to_be_focused()
 
 
-def test_an_invocation_folds_and_unfolds(answered):
-    answered.row(3).locator(".seq a").focus()
-    header = answered.page.locator("#rows > .inv")
-    press(answered, "ArrowLeft")
+def test_an_invocation_folds_and_unfolds(travel):
+    travel.row(3).locator(".seq a").focus()
+    header = travel.page.locator("#rows > .inv")
+    press(travel, "ArrowLeft")
     expect(header.locator("[data-fold]")).to_be_focused()
-    press(answered, "ArrowLeft")
-    expect(answered.page.locator("#rows .row[data-event]:visible")).to_have_count(0)
+    press(travel, "ArrowLeft")
+    expect(travel.page.locator("#rows .row[data-event]:visible")).to_have_count(0)
     expect(header).to_have_attribute("aria-expanded", "false")
-    press(answered, "ArrowRight")
+    press(travel, "ArrowRight")
     expect(header).to_have_attribute("aria-expanded", "true")
-    expect(answered.page.locator("#rows .row[data-event]:visible")).to_have_count(ANSWERED)
-    press(answered, "ArrowRight")
-    expect(answered.row(1).locator(".seq a")).to_be_focused()
+    expect(travel.page.locator("#rows .row[data-event]:visible")).to_have_count(ANSWERED)
+    press(travel, "ArrowRight")
+    expect(travel.row(1).locator(".seq a")).to_be_focused()
     header.locator("[data-fold]").click()
     expect(header).to_have_attribute("aria-expanded", "false")
 
 
-def test_what_is_folded_while_a_row_of_it_is_being_selected_stays_folded(answered):
-    header = answered.page.locator("#rows > .inv")
-    selection = answered.held_back(re.compile(r"\?event=3$"))
-    answered.row(3).click()
+def test_what_is_folded_while_a_row_of_it_is_being_selected_stays_folded(travel):
+    header = travel.page.locator("#rows > .inv")
+    selection = travel.held_back(re.compile(r"\?event=3$"))
+    travel.row(3).click()
     held = selection.next()
     header.locator("[data-fold]").click()
     expect(header).to_have_attribute("aria-expanded", "false")
     held.continue_()
-    is_selected(answered, 3)
-    press(answered, "2")
-    expect(answered.page.locator("#tab-state")).to_have_attribute("aria-current", "true")
+    is_selected(travel, 3)
+    press(travel, "2")
+    expect(travel.page.locator("#tab-state")).to_have_attribute("aria-current", "true")
     expect(header).to_have_attribute("aria-expanded", "false")
-    answered.page.locator("#messages .at").first.click()
+    travel.page.locator("#messages .at").first.click()
     expect(header).to_have_attribute("aria-expanded", "true")
 
 
-def test_the_events_are_a_treegrid_with_one_tab_stop(answered):
-    answered.page.set_viewport_size({"width": 1900, "height": 900})  # room for every column
-    grid = answered.page.get_by_role("treegrid", name="Events")
+def test_the_events_are_a_treegrid_with_one_tab_stop(travel):
+    travel.page.set_viewport_size({"width": 1900, "height": 900})  # room for every column
+    grid = travel.page.get_by_role("treegrid", name="Events")
     expect(grid.get_by_role("columnheader")).to_have_count(8)  # no model here has a price
     levels = grid.locator("#rows > [role=row]").evaluate_all(
         "(rows) => rows.map((row) => row.getAttribute('aria-level'))"
@@ -225,11 +225,11 @@ def test_the_events_are_a_treegrid_with_one_tab_stop(answered):
     assert levels == ["1", *["2"] * ANSWERED]
     stops = grid.locator('#rows .seq a[tabindex="0"]')
     expect(stops).to_have_count(1)
-    press(answered, "k", "k")
-    is_selected(answered, ANSWERED - 1)
+    press(travel, "k", "k")
+    is_selected(travel, ANSWERED - 1)
     expect(stops).to_have_count(1)
     expect(stops).to_have_text(str(ANSWERED - 1))
-    answered.say("Book it")
+    travel.say("Book it")
     expect(stops).to_have_count(1)
 
 
@@ -243,29 +243,29 @@ def test_what_happens_is_said_politely(visit):
     expect(spoken).to_contain_text("stopped")
 
 
-def test_what_arrives_takes_no_focus(answered):
-    answered.page.locator("#title-text").focus()
-    other = answered.page.context.new_page()
-    other.goto(answered.page.url)
+def test_what_arrives_takes_no_focus(travel):
+    travel.page.locator("#title-text").focus()
+    other = travel.page.context.new_page()
+    other.goto(travel.page.url)
     SessionPage(other).say("Book it and pay with my card")
-    answered.ends()
-    expect(answered.row(18)).to_be_attached()
-    expect(answered.page.locator("#title-text")).to_be_focused()
-    answered.row(2).locator(".seq a").focus()
+    travel.ends()
+    expect(travel.row(18)).to_be_attached()
+    expect(travel.page.locator("#title-text")).to_be_focused()
+    travel.row(2).locator(".seq a").focus()
     SessionPage(other).say("Book it and pay with my card")
-    answered.ends()
-    assert focused(answered.page).endswith("event=2")
+    travel.ends()
+    assert focused(travel.page).endswith("event=2")
 
 
-def test_a_title_being_typed_survives_what_arrives(answered):
-    answered.page.locator("#title-text").focus()
-    answered.page.keyboard.type("Half a ti")
-    other = answered.page.context.new_page()
-    other.goto(answered.page.url)
+def test_a_title_being_typed_survives_what_arrives(travel):
+    travel.page.locator("#title-text").focus()
+    travel.page.keyboard.type("Half a ti")
+    other = travel.page.context.new_page()
+    other.goto(travel.page.url)
     SessionPage(other).say("Book it")
-    answered.ends()
-    expect(answered.page.locator("#title-text")).to_have_value(re.compile("Half a ti"))
-    expect(answered.page.locator("#title-text")).to_be_focused()
+    travel.ends()
+    expect(travel.page.locator("#title-text")).to_have_value(re.compile("Half a ti"))
+    expect(travel.page.locator("#title-text")).to_be_focused()
 
 
 def test_a_draft_survives_an_answer_that_arrives(halting):
@@ -280,19 +280,19 @@ def test_a_draft_survives_an_answer_that_arrives(halting):
     expect(session.events).to_have_count(2)
 
 
-def test_the_first_tab_stop_skips_to_the_content(answered):
-    answered.page.reload()
-    press(answered, "Escape")
-    answered.page.evaluate("document.activeElement.blur()")
-    skip = answered.page.get_by_role("link", name="Skip to content")
+def test_the_first_tab_stop_skips_to_the_content(travel):
+    travel.page.reload()
+    press(travel, "Escape")
+    travel.page.evaluate("document.activeElement.blur()")
+    skip = travel.page.get_by_role("link", name="Skip to content")
     skip.focus()
     expect(skip).to_be_in_viewport()
-    press(answered, "Enter")
-    expect(answered.page.locator("#main")).to_be_focused()
+    press(travel, "Enter")
+    expect(travel.page.locator("#main")).to_be_focused()
 
 
-def test_every_control_has_a_name(answered):
-    nameless = answered.page.evaluate(
+def test_every_control_has_a_name(travel):
+    nameless = travel.page.evaluate(
         """() => [...document.querySelectorAll("button, a[href], input, textarea")]
         .filter((control) => control.type !== "hidden")
         .filter((control) => !control.closest("[hidden]"))

@@ -147,10 +147,10 @@ def test_a_phone_shows_one_pane_at_a_time(filled):
     page.set_viewport_size({"width": 390, "height": 800})
     page.reload()
     tabs = page.get_by_role("navigation", name="Panes")
-    shown = {"Chat": "#messages", "Events": "#rows", "Inspector": "#panel"}
+    panes = {"Chat": "#messages", "Events": "#rows", "Inspector": "#panel"}
     for name in ("Events", "Inspector", "Chat"):
         tabs.get_by_role("link", name=name).click()
-        for pane, selector in shown.items():
+        for pane, selector in panes.items():
             assert page.locator(selector).is_visible() is (pane == name), (name, pane)
         assert filled.fits()
     tabs.get_by_role("link", name="Events").click()

@@ -12,18 +12,18 @@ def fetched(context: BrowserContext, url: str) -> set[str]:
     """The paths that a new tab asks the server for, but the icon: browsers fetch it when idle."""
     page = context.new_page()
     session = context.new_cdp_session(page)
-    asked: dict[str, str] = {}
-    session.on("Network.requestWillBeSent", lambda e: asked.update({e["requestId"]: _path(e)}))
-    session.on("Network.requestServedFromCache", lambda e: asked.pop(e["requestId"], None))
+    paths: dict[str, str] = {}
+    session.on("Network.requestWillBeSent", lambda e: paths.update({e["requestId"]: _path(e)}))
+    session.on("Network.requestServedFromCache", lambda e: paths.pop(e["requestId"], None))
     session.on(
         "Network.responseReceived",
-        lambda e: e["response"]["fromDiskCache"] and asked.pop(e["requestId"], None),
+        lambda e: e["response"]["fromDiskCache"] and paths.pop(e["requestId"], None),
     )
     session.send("Network.enable")
     with page.expect_response(lambda answer: "stream" in answer.url):
         page.goto(url)
     expect(page.locator("[data-menu], #app-travel").first).to_be_visible()
-    return {path for path in asked.values() if not path.endswith("/favicon.svg")}
+    return {path for path in paths.values() if not path.endswith("/favicon.svg")}
 
 
 def _path(event: dict) -> str:
@@ -41,7 +41,7 @@ def test_a_page_that_was_seen_before_fetches_itself_and_its_stream(visit):
 def test_a_new_browser_fetches_few_files_for_a_page(browser, signed_in, visit):
     for path, most in (("/", 5), (visit.session("travel").path, 7)):
         context = browser.new_context(storage_state=signed_in)
-        asked = fetched(context, visit.server.url + path)
+        paths = fetched(context, visit.server.url + path)
         context.close()
-        assert any(each.endswith("/stream") for each in asked)
-        assert len(asked) <= most, asked
+        assert any(each.endswith("/stream") for each in paths)
+        assert len(paths) <= most, paths

@@ -28,10 +28,10 @@ def history(turn_length: int = 10) -> list[dict]:
     for number in range(1, EVENTS + 1):
         turn, place = divmod(number - 1, turn_length)
         author = "user" if place == 0 else "SummaryAgent"
-        said = {"role": "user" if place == 0 else "model", "parts": [{"text": f"text {number}"}]}
+        content = {"role": "user" if place == 0 else "model", "parts": [{"text": f"text {number}"}]}
         delta = {"stateDelta": {"count": number}} if place == 5 else {}
         where = {"invocationId": f"e-{turn}", "timestamp": 1_700_000_000.0 + number}
-        events.append({"id": str(number), "author": author, "content": said, **where})
+        events.append({"id": str(number), "author": author, "content": content, **where})
         events[-1]["actions"] = delta
     return events
 
@@ -90,14 +90,14 @@ def top(page: Page, row: str) -> float:
 def test_a_page_shows_the_newest_events_and_fetches_no_more_by_itself(session, visit):
     # The page has looked at its rows once, and left out those that are far from what is seen.
     expect(session.events).not_to_have_count(SIZE)
-    shown = numbers(session)
-    assert shown == list(range(shown[0], EVENTS + 1))
-    assert len(shown) <= WINDOW
+    visible = numbers(session)
+    assert visible == list(range(visible[0], EVENTS + 1))
+    assert len(visible) <= WINDOW
     expect(session.row(EVENTS)).to_be_in_viewport()
     expect(session.messages.last).to_be_in_viewport()
     session.select(EVENTS - 5)
     expect(session.panel).to_contain_text(f"#{EVENTS - 5}")
-    assert numbers(session) == shown
+    assert numbers(session) == visible
     assert not [request for request in visit.requests if "/rows?" in request]
     assert session.page.evaluate("document.querySelectorAll('*').length") <= ELEMENTS
 
@@ -128,8 +128,8 @@ def test_the_menu_of_a_message_is_fetched_when_it_is_opened(session, visit):
     for _ in range(3):
         menu.locator("summary").press("Enter")
     expect(menu.get_by_role("button", name="Rewind to before this message")).to_be_visible()
-    asked = [each for each in visit.requests[before:] if each.endswith("/again")]
-    assert len(asked) == 1, "opened once more it is still there"
+    fetches = [each for each in visit.requests[before:] if each.endswith("/again")]
+    assert len(fetches) == 1, "opened once more it is still there"
 
 
 @pytest.fixture(scope="module")
@@ -166,8 +166,8 @@ def test_the_bar_is_dragged_to_any_event(session):
             }""",
             arg=[EVENTS * place - 80, EVENTS * place + 80],
         )
-        shown = numbers(session)
-        assert shown == sorted(set(shown))
+        visible = numbers(session)
+        assert visible == sorted(set(visible))
         assert session.page.evaluate("document.querySelectorAll('*').length") <= ELEMENTS
 
 
@@ -196,10 +196,10 @@ def test_a_permalink_shows_the_events_around_it(visit, path):
     session = SessionPage(visit.open(f"{path}?event=500&tab=state"))
     expect(session.row(500)).to_be_in_viewport()
     expect(session.row(500)).to_have_attribute("aria-selected", "true")
-    shown = numbers(session)
-    assert shown[0] < 470
-    assert shown[-1] > 530
-    assert len(shown) <= WINDOW
+    visible = numbers(session)
+    assert visible[0] < 470
+    assert visible[-1] > 530
+    assert len(visible) <= WINDOW
     expect(session.panel).to_contain_text("State as of #500")
     expect(session.panel).to_contain_text("496")
 

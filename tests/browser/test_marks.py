@@ -47,12 +47,12 @@ def test_a_mocked_result_is_marked_in_the_row_the_chat_the_inspector_and_the_jso
 ):
     session = at_the_tool
     decide(session, '["XXX"]', "Use this result", "mocked this call")
-    for shown, deed in ((session, MINE), (visit.again(session), ANOTHERS)):
-        flag = shown.row(3).get_by_text("mocked")
+    for view, deed in ((session, MINE), (visit.again(session), ANOTHERS)):
+        flag = view.row(3).get_by_text("mocked")
         expect(flag).to_have_attribute("title", re.compile(deed))
         expect(flag).to_contain_text(re.compile(f"mocked: .*{deed}"))
-        expect(shown.row(2).locator(".flag.edited")).to_have_count(0)
-        expect(shown.page.locator("#m-2 .outcome .by-hand")).to_have_text(re.compile(deed))
+        expect(view.row(2).locator(".flag.edited")).to_have_count(0)
+        expect(view.page.locator("#m-2 .outcome .by-hand")).to_have_text(re.compile(deed))
     press(session, "g")
     session.select(3)
     edits = session.panel.locator(".edits")
@@ -105,8 +105,8 @@ def test_an_edited_message_has_a_pencil_in_the_chat(visit):
     session.ends()
     expect(session.page.locator("#m-2 .by-hand").first).to_contain_text("You edited the event")
     with visit.server.client() as client:
-        [kept] = client.get("/api/sessions", params={"app": "travel"}).json()["sessions"][:1]
-        event = get_session(client, "travel", kept["id"], kept["user"])["events"][1]
+        [row] = client.get("/api/sessions", params={"app": "travel"}).json()["sessions"][:1]
+        event = get_session(client, "travel", row["id"], row["user"])["events"][1]
     assert event["customMetadata"]["devui_edited"][0]["action"] == "edit"
 
 
@@ -126,10 +126,10 @@ def test_a_dropped_event_has_a_row_where_it_would_have_been(visit):
     expect(session.page.locator("#held .change-note")).to_contain_text("dropped this event")
     press(session, "c")
     session.ends()
-    for shown, who in ((session, "You"), (visit.again(session), "tab")):
-        row = shown.page.locator("#rows > .dropped")
+    for view, who in ((session, "You"), (visit.again(session), "tab")):
+        row = view.page.locator("#rows > .dropped")
         expect(row).to_contain_text(f"{who} dropped an event of TravelAgent")
-        expect(shown.page.locator("#e-1 + .dropped")).to_have_count(1)
+        expect(view.page.locator("#e-1 + .dropped")).to_have_count(1)
     row = session.page.locator("#rows > .dropped")
     row.get_by_text("Original event").click()
     expect(row).to_contain_text("find_airports")

@@ -52,7 +52,7 @@ def client(hostile_server):
 def visit(browser, hostile_server):
     with Visit(browser, hostile_server, viewport=ALL_IN_SIGHT) as begun:
         yield begun
-        assert not [asked for asked in begun.requests if not ASKED.fullmatch(asked)]
+        assert not [url for url in begun.requests if not ASKED.fullmatch(url)]
 
 
 def look_through(visit: Visit, session: SessionPage, *numbers: int) -> None:

@@ -87,8 +87,8 @@ def test_a_moved_clock_is_told_and_changes_no_order(visit, server, moved):
         assert client.get(f"/api/runs/{held.run}/standing").json()["silentSeconds"] < HOUR
         assert held.tell("continue")["status"] == "done"  # it has not run for ten years
         session.say("Book it and pay with my card")
-        shown = session.events.evaluate_all("(rows) => rows.map((row) => row.id)")
-        assert shown == [f"e-{number}" for number in range(1, len(shown) + 1)]
+        ids = session.events.evaluate_all("(rows) => rows.map((row) => row.id)")
+        assert ids == [f"e-{number}" for number in range(1, len(ids) + 1)]
         again = visit.again(session)  # still signed in, and read anew: nothing is in another order
         session.equals(again, "#rows")
 

@@ -101,7 +101,7 @@ def asking(browser, asker):
         yield begun
 
 
-def asked(visit: Visit, text: str) -> SessionPage:
+def session_with_question(visit: Visit, text: str) -> SessionPage:
     session = visit.session("asker", [text])
     expect(session.page.locator(".ask")).to_have_count(1)
     return session
@@ -135,7 +135,7 @@ def test_what_a_confirmation_carries_is_changed_and_confirmed_with_the_keyboard(
 
 
 def test_a_confirmation_without_words_of_its_own_asks_a_person_in_words(asking):
-    session = asked(asking, "pay")
+    session = session_with_question(asking, "pay")
     expect(session.page.locator(".ask")).to_contain_text("Allow this call? pay(amount=5)")
     expect(session.page.locator(".ask")).not_to_contain_text("ToolConfirmation")
     expect(session.page.locator("#messages .outcome.done")).to_contain_text("waits for")
@@ -144,7 +144,7 @@ def test_a_confirmation_without_words_of_its_own_asks_a_person_in_words(asking):
 
 @pytest.mark.req("R31")
 def test_a_confirmed_call_is_made(asking):
-    session = asked(asking, "pay")
+    session = session_with_question(asking, "pay")
     expect(session.page.locator(".ask pre")).to_have_text("pay(amount=5)")
     expect(session.page.locator("#messages")).to_contain_text("waits for confirmation")
     expect(session.page.locator("#messages .k-code")).to_have_count(0)
@@ -155,7 +155,7 @@ def test_a_confirmed_call_is_made(asking):
 
 
 def test_an_answer_that_is_on_its_way_looks_so(asking):
-    session = asked(asking, "pay")
+    session = session_with_question(asking, "pay")
     sent = []
     session.page.route("**/answers", lambda route: sent.append(route))
     button(session, "Confirm").click()
@@ -165,14 +165,14 @@ def test_an_answer_that_is_on_its_way_looks_so(asking):
 
 
 def test_a_rejected_call_is_not_made(asking):
-    session = asked(asking, "pay")
+    session = session_with_question(asking, "pay")
     button(session, "Reject").click()
     expect(session.messages.last).to_contain_text("rejected")
     expect(session.page.locator(".ask")).to_have_count(0)
 
 
 def test_the_two_answers_to_a_confirmation_look_alike(asking):
-    session = asked(asking, "pay")
+    session = session_with_question(asking, "pay")
     looks = session.page.locator(".ask button").evaluate_all(
         "(all) => all.map((one) => { const s = getComputedStyle(one);"
         " return [s.backgroundColor, s.color, s.borderColor, s.fontWeight].join(); })"
@@ -183,7 +183,7 @@ def test_the_two_answers_to_a_confirmation_look_alike(asking):
 
 @pytest.mark.req("R31")
 def test_a_question_is_answered_once_in_two_tabs(asking):
-    session = asked(asking, "pay")
+    session = session_with_question(asking, "pay")
     other = asking.again(session)
     stale = other.page.locator(".ask").evaluate(
         "(form) => new URLSearchParams([...new FormData(form), ['choice', 'yes']]).toString()"
@@ -201,7 +201,7 @@ def test_a_question_is_answered_once_in_two_tabs(asking):
 
 
 def test_the_top_bar_says_that_a_person_is_waited_for(asking):
-    session = asked(asking, "choose")
+    session = session_with_question(asking, "choose")
     expect(session.status).to_have_text("waiting for you")
     expect(asking.again(session).status).to_have_text("waiting for you")
     for lists in ("/", "/apps/asker"):
@@ -213,7 +213,7 @@ def test_the_top_bar_says_that_a_person_is_waited_for(asking):
 
 
 def test_a_choice_is_a_button_for_each_option(asking):
-    session = asked(asking, "choose")
+    session = session_with_question(asking, "choose")
     long = session.page.locator(".ask .answers button").last
     assert long.evaluate("(one) => one.offsetWidth <= one.closest('.answers').clientWidth")
     button(session, "blue").click()
@@ -243,7 +243,7 @@ def test_an_input_has_a_form_made_from_its_schema(asking):
 
 
 def test_an_api_key_is_asked_for_and_used(asking):
-    session = asked(asking, "read")
+    session = session_with_question(asking, "read")
     field = session.page.get_by_label("API key")
     expect(field).to_have_attribute("type", "password")
     field.fill("k-123")
@@ -252,7 +252,7 @@ def test_an_api_key_is_asked_for_and_used(asking):
 
 
 def test_the_result_of_a_long_running_tool_is_given_as_json(asking):
-    session = asked(asking, "boss")
+    session = session_with_question(asking, "boss")
     session.page.locator(".ask textarea").fill("{nonsense")
     asking.allow("422")
     button(session, "Send result").click()
@@ -265,7 +265,7 @@ def test_the_result_of_a_long_running_tool_is_given_as_json(asking):
 
 
 def test_a_question_waits_through_a_reload(asking):
-    session = asked(asking, "pay")
+    session = session_with_question(asking, "pay")
     session.page.reload()
     button(session, "Confirm").click()
     is_answered(session, asking, "Done: paid 5")

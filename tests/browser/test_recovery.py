@@ -90,12 +90,12 @@ def test_a_call_that_is_answered_later_may_be_waited_for(own_visit, clerk):
 def test_a_result_that_is_empty_or_no_json_is_refused_at_its_field(cut, own_visit, clerk):
     own_visit.allow("422")
     bar(cut).get_by_label("enter a result").check()
-    told = bar(cut).get_by_role("alert")
+    alert = bar(cut).get_by_role("alert")
     button(cut, "Resume").click()
-    expect(told).to_contain_text("Enter the result as JSON, or null")
+    expect(alert).to_contain_text("Enter the result as JSON, or null")
     cut.page.get_by_label("Result of pay, as JSON").fill("{nonsense")
     button(cut, "Resume").click()
-    expect(told).to_contain_text("the result isn't valid JSON")
+    expect(alert).to_contain_text("the result isn't valid JSON")
     expect(cut.page.get_by_label("Result of pay, as JSON")).to_have_value("{nonsense")
     with clerk.broken():
         expect(cut.page.locator("#warnings")).to_contain_text("clerk failed to load")
@@ -104,7 +104,7 @@ def test_a_result_that_is_empty_or_no_json_is_refused_at_its_field(cut, own_visi
     expect(cut.page.locator("#connection")).to_be_visible()
     own_visit.server.start()
     expect(cut.page.locator("#connection")).to_be_hidden()
-    expect(told).to_contain_text("the result isn't valid JSON")
+    expect(alert).to_contain_text("the result isn't valid JSON")
     cut.page.get_by_label("Result of pay, as JSON").fill('{"result": "paid by hand"}')
     button(cut, "Resume").click()
     cut.ends()
@@ -223,8 +223,8 @@ def test_a_fork_with_the_event_edited(travelled, visit):
     edited = field.input_value().replace('"London"', '"Rome"')
     field.fill(edited + ",")
     button(travelled, "Fork").click()
-    said = travelled.page.locator(".fork [role=alert]")
-    expect(said).to_contain_text("the event isn't valid JSON: Extra data")
+    alert = travelled.page.locator(".fork [role=alert]")
+    expect(alert).to_contain_text("the event isn't valid JSON: Extra data")
     expect(field).to_have_value(edited + ",")
     field.fill(edited)
     fork = forked(travelled)
@@ -292,18 +292,18 @@ def test_a_session_is_rewound_to_before_a_message(travelled, visit):
         expect(marks.first).to_have_text(f"rewound at #{back}")
         expect(page.locator(f"#e-{back} .taken-back")).to_have_count(0)
         expect(page.locator("#m-1 .taken-back")).to_be_visible()
-        told = page.locator("#inspector .event .taken-back")
-        expect(told).to_have_text(f"rewound at #{back}")
-        expect(told).to_have_count(1)
-    told.click()
+        badge = page.locator("#inspector .event .taken-back")
+        expect(badge).to_have_text(f"rewound at #{back}")
+        expect(badge).to_have_count(1)
+    badge.click()
     expect(page.locator(f"#e-{back}")).to_have_attribute("aria-selected", "true")
     travelled.page.locator("#m-1 .taken-back").click()
     expect(travelled.row(back)).to_have_attribute("aria-selected", "true")
     with visit.server.client() as client:
         path = f"/api{travelled.path}"
-        told = client.get(f"{path}/events").json()["events"]
-        assert [each["takenBack"] for each in told] == [back] * count + [None]
-        again = {"invocationId": told[-1]["invocationId"]}
+        events = client.get(f"{path}/events").json()["events"]
+        assert [each["takenBack"] for each in events] == [back] * count + [None]
+        again = {"invocationId": events[-1]["invocationId"]}
         client.post(f"{path}/rewind", json=again).raise_for_status()
     expect(travelled.row(back).locator(".taken-back")).to_be_visible()
     expect(travelled.page.locator("#rows .taken-back, #messages .taken-back")).to_have_count(2)

@@ -23,7 +23,7 @@ def server(tmp_path_factory):
 
 
 @pytest.fixture
-def told(visit) -> SessionPage:
+def session(visit) -> SessionPage:
     """A session whose fourth event is a streamed answer."""
     return send(visit.session("teller"), "How is the weather?")
 
@@ -44,8 +44,8 @@ def request_of(session: SessionPage, number: int):
     return panel
 
 
-def test_the_prompt_of_an_answer_is_shown_as_it_was_sent(told):
-    panel = request_of(told, 4)
+def test_the_prompt_of_an_answer_is_shown_as_it_was_sent(session):
+    panel = request_of(session, 4)
     expect(panel.locator("h2")).to_have_text("Request from teller to test-model")
     expect(panel.locator(".as-sent")).to_contain_text("As sent by the runtime")
     expect(panel.locator(".block.r-system")).to_contain_text("Be kind about the weather.")
@@ -63,18 +63,18 @@ def test_the_prompt_of_an_answer_is_shown_as_it_was_sent(told):
     expect(panel.locator(".facts")).to_contain_text("300 of them cached")
 
 
-def test_raw_json_is_asked_for_when_it_is_unfolded_and_can_be_copied(told):
-    told.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    panel = request_of(told, 2)
+def test_raw_json_is_asked_for_when_it_is_unfolded_and_can_be_copied(session):
+    session.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    panel = request_of(session, 2)
     panel.locator("#raw-request summary").click()
     expect(panel.locator("#request-text pre")).to_contain_text('"contents": [')
     panel.get_by_role("button", name="Copy").click()
     expect(panel.get_by_role("button", name="Copied")).to_be_visible()
-    assert '"Be kind' in told.page.evaluate("navigator.clipboard.readText()")
+    assert '"Be kind' in session.page.evaluate("navigator.clipboard.readText()")
 
 
-def test_a_tool_response_shows_the_arguments_sent_and_the_raw_result(told):
-    panel = request_of(told, 3)
+def test_a_tool_response_shows_the_arguments_sent_and_the_raw_result(session):
+    panel = request_of(session, 3)
     expect(panel.locator("h2")).to_contain_text("Sent to tools")
     call = panel.locator("section.k-call")
     expect(call).to_contain_text("weather")
@@ -82,13 +82,13 @@ def test_a_tool_response_shows_the_arguments_sent_and_the_raw_result(told):
     expect(call.locator(".json").nth(1)).to_contain_text('sky: "clear"')
 
 
-def test_a_message_of_the_user_says_that_nothing_was_sent(told):
-    panel = request_of(told, 1)
+def test_a_message_of_the_user_says_that_nothing_was_sent(session):
+    panel = request_of(session, 1)
     expect(panel).to_contain_text("aren't produced by a model call")
 
 
-def test_a_prompt_that_only_grew_keeps_its_cached_prefix(told):
-    panel = request_of(told, 4)
+def test_a_prompt_that_only_grew_keeps_its_cached_prefix(session):
+    panel = request_of(session, 4)
     panel.get_by_label("Diff with").select_option(label="previous call of teller, #2")
     differences = panel.locator("#differences")
     expect(differences.locator(".verdict")).to_have_text("The cached prefix holds: 2 new messages.")
@@ -97,15 +97,15 @@ def test_a_prompt_that_only_grew_keeps_its_cached_prefix(told):
     expect(lines.nth(0)).to_contain_text("system instruction and 1 unchanged message")
     expect(lines.nth(1)).to_have_class(re.compile("added"))
     expect(differences.locator(".cache-break")).to_have_count(0)
-    expect(told.page).to_have_url(re.compile("with=0"))
+    expect(session.page).to_have_url(re.compile("with=0"))
 
 
-def test_a_changed_system_instruction_is_shown_by_word_and_breaks_the_cache(told):
-    send(told, "Say hello sternly")
-    panel = request_of(told, 6)
+def test_a_changed_system_instruction_is_shown_by_word_and_breaks_the_cache(session):
+    send(session, "Say hello sternly")
+    panel = request_of(session, 6)
     select = panel.get_by_label("Diff with")
     select.focus()
-    told.page.keyboard.press("ArrowDown")
+    session.page.keyboard.press("ArrowDown")
     changed = panel.locator("#differences .block-diff .changed").first
     expect(changed).to_contain_text("cache prefix breaks here")
     expect(changed.locator("del").first).to_contain_text("kind")
@@ -113,7 +113,7 @@ def test_a_changed_system_instruction_is_shown_by_word_and_breaks_the_cache(told
     expect(panel.locator("#differences .cache-break")).to_have_count(1)
     expect(panel.locator("#differences")).to_contain_text("temperature")
     panel.locator("#differences h3 a").click()
-    expect(told.page.locator('#e-4[aria-selected="true"]')).to_be_visible()
+    expect(session.page.locator('#e-4[aria-selected="true"]')).to_be_visible()
 
 
 def test_a_huge_prompt_is_shown_folded_and_its_blocks_come_when_they_are_unfolded(visit):
@@ -130,19 +130,19 @@ def test_a_huge_prompt_is_shown_folded_and_its_blocks_come_when_they_are_unfolde
     expect(differences).to_contain_text("200 unchanged messages")
 
 
-def test_without_scripts_a_request_can_be_read_and_compared(told, browser, server, signed_in):
+def test_without_scripts_a_request_can_be_read_and_compared(session, browser, server, signed_in):
     with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as plain:
-        page = plain.open(f"{told.path}?event=4&tab=request")
+        page = plain.open(f"{session.path}?event=4&tab=request")
         expect(page.locator(".block.r-system .block-body")).to_contain_text("Be kind")
         page.get_by_label("Diff with").select_option("0")
         page.get_by_role("button", name="Show").click()
         expect(page.locator("#differences")).to_contain_text("cached prefix holds")
 
 
-def test_a_streamed_answer_can_be_gone_through_piece_by_piece(told):
-    streamed = request_of(told, 4).locator(".streamed")
+def test_a_streamed_answer_can_be_gone_through_piece_by_piece(session):
+    streamed = request_of(session, 4).locator(".streamed")
     expect(streamed.locator(".plain")).to_have_text("It is sunny in Oslo.")
-    told.page.keyboard.press("[")
+    session.page.keyboard.press("[")
     expect(streamed.locator("output")).to_contain_text("chunk 2 of 3")
     expect(streamed.locator("output")).to_contain_text(
         re.compile(r"after the previous chunk, \d+ char")

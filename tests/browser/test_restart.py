@@ -97,16 +97,16 @@ def test_every_event_that_was_shown_is_there_after_a_kill(open_visit):
     expect(session.row(4)).to_contain_text("loop_forever")
     open_visit.server.kill()
     expect(banner(session.page)).to_be_visible()
-    shown = texts(session)
+    before = texts(session)
     open_visit.server.start()
     expect(banner(session.page)).to_be_hidden()
     session.ends("interrupted")
     expect(session.page.locator("#rows > .run-end")).to_contain_text("interrupted")
     expect(session.messages.last).to_contain_text("interrupted")
     expect(session.page.locator("#resume")).to_contain_text("Interrupted: the server stopped")
-    assert texts(session)[: len(shown)] == shown
+    assert texts(session)[: len(before)] == before
     again = open_visit.again(session)
-    assert texts(again)[: len(shown)] == shown
+    assert texts(again)[: len(before)] == before
     session.equals(
         again, "#rows", "#messages", "#run", "#composer-state", "#live-chat", "#live-rows"
     )
@@ -149,9 +149,9 @@ def test_a_page_is_read_anew_where_its_data_folder_was_made_anew(open_visit, age
     session = open_visit.session("travel", ["I live in Paris, remember that for the next trip"])
     seen = session.events.count()
     with running(agents, tmp_path / "other", "--no-auth") as server, server.client() as client:
-        made = make_session(client, "summary")
+        other = make_session(client, "summary")
         for _ in range(10):  # more has happened there than the page has seen
-            run(client, "summary", made["id"], SHORTER)
+            run(client, "summary", other["id"], SHORTER)
     open_visit.server.kill()
     expect(banner(session.page)).to_be_visible()
     shutil.rmtree(open_visit.server.data)

@@ -252,8 +252,8 @@ def test_a_call_that_hangs_is_ended_and_the_agent_goes_on_with_its_error(begin):
     call.get_by_role("button", name="End this call").click()
     session.ends()
     expect(session.messages.last).to_contain_text("done")
-    told = re.compile(r"[a-z]+ tab ended the call of fetch")
-    expect(session.page.locator("#timeline")).to_contain_text(told)
+    notice = re.compile(r"[a-z]+ tab ended the call of fetch")
+    expect(session.page.locator("#timeline")).to_contain_text(notice)
 
 
 def test_an_answer_is_a_form_of_what_the_tool_declares_and_says_what_does_not_fit(begin, visit):

@@ -71,18 +71,18 @@ class Answer:
         self.session = session
         self._folder = server.agents / "speaks" / name
         self._folder.mkdir()
-        self._said = 0
+        self._count = 0
         session.send(name)
 
     def next(self) -> str:
         """Let one more word come; all of the answer that there is by then."""
-        (self._folder / str(self._said)).touch()
-        self._said += 1
-        return "".join(WORDS[: self._said]).strip()
+        (self._folder / str(self._count)).touch()
+        self._count += 1
+        return "".join(WORDS[: self._count]).strip()
 
     def ends(self) -> None:
         """Let all come that has not."""
-        while self._said <= len(WORDS):
+        while self._count <= len(WORDS):
             self.next()
         self.session.ends()
 

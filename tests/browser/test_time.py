@@ -18,7 +18,7 @@ def travelled(visit):
     return visit.session("travel", [HOME])
 
 
-def shown(session: SessionPage) -> list[str]:
+def row_ids(session: SessionPage) -> list[str]:
     return session.events.evaluate_all("(rows) => rows.map((row) => row.id)")
 
 
@@ -28,7 +28,7 @@ def is_as_of(session: SessionPage, number: int, count: int) -> None:
     expect(session.row(number)).to_have_attribute("aria-selected", "true")
     ready = session.page.locator('#rows .seq a[tabindex="0"]')
     expect(ready).to_have_count(1)
-    assert shown(session) == [f"e-{n}" for n in range(1, number + 1)]
+    assert row_ids(session) == [f"e-{n}" for n in range(1, number + 1)]
 
 
 def takes_keys(session: SessionPage) -> None:
@@ -118,7 +118,7 @@ def test_a_row_of_the_past_is_looked_at_without_leaving_it(visit, travelled):
     expect(session.page).to_have_url(re.compile(r"at=3\b.*event=1\b|event=1\b.*at=3\b"))
     expect(session.page.locator("#as-of")).to_contain_text("as of #3")
     expect(session.row(1)).to_have_attribute("aria-selected", "true")
-    assert shown(session) == ["e-1", "e-2", "e-3"]
+    assert row_ids(session) == ["e-1", "e-2", "e-3"]
 
 
 def test_a_tick_under_the_pointer_tells_its_event_and_what_that_changed(travelled):
@@ -150,7 +150,7 @@ def test_it_is_watched_from_the_row_that_was_chosen(visit, travelled):
     session.page.get_by_label("Speed").select_option("fast")
     session.page.get_by_label("Watch from here").click()
     expect(session.page.locator("#as-of")).to_contain_text("as of #4")
-    session.page.wait_for_url(re.compile(f"at={shown(travelled)[-1].removeprefix('e-')}\\b"))
+    session.page.wait_for_url(re.compile(f"at={row_ids(travelled)[-1].removeprefix('e-')}\\b"))
 
 
 def test_the_states_of_two_events_are_compared(visit, travelled):
@@ -200,7 +200,7 @@ def test_going_back_brings_the_event_before_and_leaves_the_rest_of_the_page(visi
     page.go_forward()
     expect(session.row(4)).to_have_attribute("aria-selected", "true")
     expect(session.composer).to_have_value("half a mess")
-    assert not [asked for asked in visit.requests[seen:] if "/stream" in asked]
+    assert not [url for url in visit.requests[seen:] if "/stream" in url]
     for _ in range(2):
         page.go_back()
     expect(page).to_have_url(re.compile(r"/sessions/\d+$"))

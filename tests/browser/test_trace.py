@@ -103,7 +103,7 @@ def test_a_trace_marks_when_the_run_was_held_and_choosing_a_span_keeps_it(visit)
 
 
 @pytest.fixture
-def answered(visit):
+def session(visit):
     return visit.session("teller", ["How is the weather?"])
 
 
@@ -114,75 +114,75 @@ def is_trace(session: SessionPage) -> None:
     expect(session.page.get_by_role("combobox", name="Filter the events")).to_have_count(0)
 
 
-def test_the_view_is_in_the_address_and_stays_while_one_looks_around(answered, visit):
-    page, chosen = answered.page, answered.page.locator("#trace tr.chosen th")
-    answered.select(2)
-    answered.tab("request")
+def test_the_view_is_in_the_address_and_stays_while_one_looks_around(session, visit):
+    page, chosen = session.page, session.page.locator("#trace tr.chosen th")
+    session.select(2)
+    session.tab("request")
     page.get_by_role("link", name="Trace", exact=True).click()
-    is_trace(answered)
+    is_trace(session)
     expect(chosen).to_contain_text("test-model")
     page.locator("#trace tr.t-model").last.click()
     expect(page).to_have_url(re.compile(r"event=4&.*view=trace"))
     expect(page.locator("#tab-request")).to_have_attribute("aria-current", "true")
-    expect(answered.panel).to_contain_text("400 prompt tokens")
-    press(answered, "k")
+    expect(session.panel).to_contain_text("400 prompt tokens")
+    press(session, "k")
     expect(chosen).to_contain_text("weather")
     page.locator("#m-4 .at").click()
     expect(chosen).to_contain_text("test-model")
-    press(answered, ",")
+    press(session, ",")
     expect(page).to_have_url(re.compile(r"view=trace&.*at=3$"))
-    is_trace(answered)
+    is_trace(session)
     expect(chosen).to_contain_text("weather")
     page.go_back()
-    is_trace(answered)
+    is_trace(session)
     page.locator("#go-live").click()
     expect(page).to_have_url(re.compile(r"/sessions/\d+\?(tab=request&)?view=trace$"))
     expect(chosen).to_have_count(0)
     page.reload()
-    is_trace(answered)
-    again = visit.open(f"{answered.path}?tab=trace&event=3")
+    is_trace(session)
+    again = visit.open(f"{session.path}?tab=trace&event=3")
     expect(again).to_have_url(re.compile(r"\?event=3&view=trace$"))
     expect(again.locator("#tab-event")).to_have_attribute("aria-current", "true")
     expect(again.locator("#trace tr.chosen th")).to_contain_text("weather")
 
 
-def test_back_and_the_key_of_the_filter_lead_to_the_events(answered):
-    press(answered, "v")
-    is_trace(answered)
-    answered.page.go_back()
-    expect(answered.page.locator("#trace")).to_have_count(0)
-    expect(answered.row(1)).to_be_visible()
-    answered.page.go_forward()
-    is_trace(answered)
-    press(answered, "/")
-    expect(answered.page.locator("#filter-field")).to_be_focused()
-    expect(answered.page.locator("#trace")).to_have_count(0)
+def test_back_and_the_key_of_the_filter_lead_to_the_events(session):
+    press(session, "v")
+    is_trace(session)
+    session.page.go_back()
+    expect(session.page.locator("#trace")).to_have_count(0)
+    expect(session.row(1)).to_be_visible()
+    session.page.go_forward()
+    is_trace(session)
+    press(session, "/")
+    expect(session.page.locator("#filter-field")).to_be_focused()
+    expect(session.page.locator("#trace")).to_have_count(0)
 
 
-def test_quick_steps_under_the_trace_each_lead_one_event_on(answered):
-    answered.select(1)
-    press(answered, "v")
-    is_trace(answered)
+def test_quick_steps_under_the_trace_each_lead_one_event_on(session):
+    session.select(1)
+    press(session, "v")
+    is_trace(session)
     for _ in range(3):
-        answered.page.keyboard.press("j")
-    expect(answered.page).to_have_url(re.compile(r"event=4\b"))
-    expect(answered.page.locator("#trace tr.chosen th")).to_contain_text("test-model")
+        session.page.keyboard.press("j")
+    expect(session.page).to_have_url(re.compile(r"event=4\b"))
+    expect(session.page.locator("#trace tr.chosen th")).to_contain_text("test-model")
 
 
-def test_the_events_go_on_growing_under_the_trace(answered):
-    press(answered, "v")
-    answered.send("And tomorrow?")
-    answered.ends()
-    expect(answered.events).to_have_count(6)
-    is_trace(answered)
-    press(answered, "v")
-    expect(answered.events.last).to_be_in_viewport()
-    expect(answered.page.locator("#trace")).to_have_count(0)
+def test_the_events_go_on_growing_under_the_trace(session):
+    press(session, "v")
+    session.send("And tomorrow?")
+    session.ends()
+    expect(session.events).to_have_count(6)
+    is_trace(session)
+    press(session, "v")
+    expect(session.events.last).to_be_in_viewport()
+    expect(session.page.locator("#trace")).to_have_count(0)
 
 
-def test_without_javascript_the_switch_is_a_link(answered, browser, server, signed_in):
+def test_without_javascript_the_switch_is_a_link(session, browser, server, signed_in):
     with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as plain:
-        page = plain.open(answered.path)
+        page = plain.open(session.path)
         page.get_by_role("link", name="Trace", exact=True).click()
         is_trace(session := SessionPage(page))
         page.locator("#trace tr.t-tool").get_by_role("link").click()

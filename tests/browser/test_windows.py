@@ -17,5 +17,5 @@ def test_two_windows_that_show_the_same_both_have_their_stream(browser, tmp_path
         session = visit.session("summary")
         other = visit.open(session.path)
         session.say("Shorter, please: one sentence")
-        said = session.messages.last.inner_text()
-        expect(other.locator("#messages > .msg").last).to_have_text(said, use_inner_text=True)
+        message = session.messages.last.inner_text()
+        expect(other.locator("#messages > .msg").last).to_have_text(message, use_inner_text=True)
