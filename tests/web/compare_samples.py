@@ -68,7 +68,7 @@ def body(left: Stored, right: Stored) -> PairDiff:
     return pair_diff(MomentDiff(*moments, sections(left[2], right[2]), (state,), sent))
 
 
-def shown(label: str, note: str = "") -> CompareSide:
+def compare_side(label: str, note: str = "") -> CompareSide:
     return CompareSide(
         label=label,
         title="Flight to London",
@@ -87,15 +87,15 @@ PROMPTS = (OtherPrompt("system", 2, 2), OtherPrompt("config", 2, 2), OtherPrompt
 
 def page(left: list[Stored], right: list[Stored], query: CompareQuery) -> ComparePage:
     sides = side(7, left), side(8, right, 2)
-    found = comparison(left, right)
-    bodies = {row_id(found.first): body(left[0], right[0])} if found.first else {}
-    table = Rows(*sides).table(found, query, bodies)
+    diff = comparison(left, right)
+    bodies = {row_id(diff.first): body(left[0], right[0])} if diff.first else {}
+    table = Rows(*sides).table(diff, query, bodies)
     return ComparePage(
         theme="auto",
-        left=shown("left"),
-        right=shown("right", "still running: reload the page to see new events"),
+        left=compare_side("left"),
+        right=compare_side("right", "still running: reload the page to see new events"),
         swap_href=links.choose_url("8@2", "7"),
-        verdict=verdict(found, PROMPTS if query.unfolded else ()),
+        verdict=verdict(diff, PROMPTS if query.unfolded else ()),
         folded=not query.unfolded,
         fold_href=links.compare_url(links.Compared("7", "8@2"), unfolded=True),
         figures=figures(PRICES, *sides),
@@ -106,7 +106,7 @@ def page(left: list[Stored], right: list[Stored], query: CompareQuery) -> Compar
 
 
 CHOICE = CompareChoice(
-    side="Flight to London", sessions=shown("left").sessions, runs=shown("left").runs
+    side="Flight to London", sessions=compare_side("left").sessions, runs=compare_side("left").runs
 )
 PAGES = {
     "compare": page(LEFT, RIGHT, CompareQuery()),

@@ -104,16 +104,16 @@ RUN = OperationRow(
 
 def long_session() -> list[Stored]:
     """Three hundred events in twenty-five turns."""
-    kept: list[Stored] = []
+    rows: list[Stored] = []
     at = travel_samples.NOW
     for turn in range(25):
         events = travel_samples.FIRST + travel_samples.SECOND[1:]
         block = travel_samples.stored(
-            events, invocation=f"e-{turn}", start=len(kept) + 1, at=at + 30
+            events, invocation=f"e-{turn}", start=len(rows) + 1, at=at + 30
         )
-        kept += block
+        rows += block
         at = block[-1][0].timestamp
-    return kept
+    return rows
 
 
 DECEPTIVE = (
@@ -451,11 +451,11 @@ def photograph(page: Page, address: str, name: str, folder: Path) -> None:
         page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", animations="disabled")
 
 
-def write(folder: Path, wanted: list[str]) -> list[str]:
+def write(folder: Path, selection: list[str]) -> list[str]:
     """The pages; returns their names."""
     render = Renderer(ASSETS)
     models = app_pages() | side_pages() | live_pages() | selected_pages() | compare_samples.PAGES
-    names = [name for name in models if not wanted or name in wanted]
+    names = [name for name in models if not selection or name in selection]
     for name in names:
         (folder / f"{name}.html").write_text(str(render.part(models[name])))
     return names

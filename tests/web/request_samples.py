@@ -34,8 +34,8 @@ def piece(value: object) -> Piece:
     return Piece(text, text)
 
 
-def message(role: str, *told: object) -> Piece:
-    return piece({"role": role, "parts": list(told)})
+def message(role: str, *parts: object) -> Piece:
+    return piece({"role": role, "parts": list(parts)})
 
 
 def sent(system: str, *contents: Piece, temperature: float = 0.1) -> SentRequest:

@@ -264,13 +264,13 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> Cha
     """The chat pane of some events."""
     running = run is not None and run.status == "running"
     note = run_note(run, follows_error=False) if run else None
-    said = LiveMessage("FlightAgent", WORDS, thought="The cheaper one.", chunks=17)
+    message = LiveMessage("FlightAgent", WORDS, thought="The cheaper one.", chunks=17)
     return Chat(
         welcome=WELCOME,
         gaps_href=links.messages_url(KEY),
         messages=conversation([(r.number, e, s) for r, s, e in events], session=KEY)
         + ((note,) if note else ()),
-        live=LiveChat((), (said,) if live else (), "FlightAgent is working" if running else ""),
+        live=LiveChat((), (message,) if live else (), "FlightAgent is working" if running else ""),
         resume=held_samples.RESUME if run is not None and run.status == "interrupted" else Resume(),
         composer=Composer(
             action=links.runs_url(KEY),
@@ -296,27 +296,27 @@ def timeline_items(
 
 def _invocations(rows: list[EventRow]) -> dict[int, history.Invocation]:
     """What the journal would tell of the invocations of these events, by each event's number."""
-    told = {}
+    by_number = {}
     for _, group in groupby(rows, key=lambda row: row.invocation_id):
         events = [*group]
         used = [row.summary.tokens for row in events if row.summary.tokens is not None]
         costs = [MARGINS.cost(row.summary) for row in events if row.summary.usage]
-        known = [cost for cost in costs if cost is not None]
+        known_costs = [cost for cost in costs if cost is not None]
         invocation = history.Invocation(
             events=len(events),
             seconds=sum(seconds_of_work(row, before) or 0 for before, row in pairwise(events)),
             held=sum(row.paused for row in events[1:]),
             tokens=sum(used) if used else None,
-            cost=sum(known) if known else None,
-            is_unpriced=len(known) < len(costs),
+            cost=sum(known_costs) if known_costs else None,
+            is_unpriced=len(known_costs) < len(costs),
             failures=sum(
                 row.kind == "error" or any(each.failed for each in row.summary.responses)
                 for row in events
             ),
             message=next((row for row in events if row.summary.kind == "user"), None),
         )
-        told |= dict.fromkeys([row.number for row in events], invocation)
-    return told
+        by_number |= dict.fromkeys([row.number for row in events], invocation)
+    return by_number
 
 
 def timeline(

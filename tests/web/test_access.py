@@ -98,15 +98,15 @@ def test_a_wrong_token_signs_nobody_in() -> None:
 
 @pytest.mark.req("R07")
 def test_revoking_ends_browsers_codes_and_token_and_tells() -> None:
-    access, told = Access(TOKEN), []
-    access.on_revoke(lambda: told.append("revoked"))
+    access, notices = Access(TOKEN), []
+    access.on_revoke(lambda: notices.append("revoked"))
     secret, code = access.sign_in(TOKEN), access.new_code()
     access.revoke()
     assert secret is not None
     assert not access.admits_cookie([secret])
     assert not access.admits_bearer(TOKEN)
     assert access.redeem(code) is None
-    assert told == ["revoked"]
+    assert notices == ["revoked"]
     assert access.admits_bearer(access.token)
 
 

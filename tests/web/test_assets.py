@@ -93,9 +93,9 @@ def test_a_module_that_imports_what_is_missing_is_an_error(tmp_path: Path) -> No
 
 def test_a_file_of_this_version_may_be_kept_for_good(tmp_path: Path) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
-    asked = client(assets).get(assets.url("css/base.css"))
-    assert asked.text == "a {}"
-    assert asked.headers["cache-control"] == "public, max-age=31536000, immutable"
+    response = client(assets).get(assets.url("css/base.css"))
+    assert response.text == "a {}"
+    assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_a_file_of_this_version_may_be_kept_for_good(tmp_path: Path) -> None:
 def test_a_file_is_compressed_for_those_who_take_that(tmp_path: Path, accepts, encoding) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
     headers = {"Accept-Encoding": accepts}
-    asked = client(assets).get(assets.styles("base", "chat"), headers=headers)
-    assert asked.headers.get("content-encoding") == encoding
-    assert asked.content == assets.read("css/base+chat.css")
-    assert asked.headers["vary"] == "Accept-Encoding"
+    response = client(assets).get(assets.styles("base", "chat"), headers=headers)
+    assert response.headers.get("content-encoding") == encoding
+    assert response.content == assets.read("css/base+chat.css")
+    assert response.headers["vary"] == "Accept-Encoding"
 
 
 @pytest.mark.parametrize("version", ["", "0123456789abcdef/"])
@@ -143,6 +143,6 @@ def test_nothing_but_the_files_themselves_is_served(path: str, tmp_path: Path) -
 
 
 def test_this_checkout_has_both_folders() -> None:
-    found = Assets.find()
-    assert (found.templates / "base.html").is_file()
-    assert found.url("vendor/htmx.min.js")
+    assets = Assets.find()
+    assert (assets.templates / "base.html").is_file()
+    assert assets.url("vendor/htmx.min.js")

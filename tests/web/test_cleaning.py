@@ -66,11 +66,11 @@ async def sent(view: View, kind: bytes, bodies: list[bytes]) -> tuple[list[bytes
 async def test_large_answers_are_cleaned_beside_the_loop_and_stay_in_order(
     view: View, kind: bytes, spell: Callable[[str], str]
 ) -> None:
-    said = spell(f"It is {SECRET}")
+    spelling = spell(f"It is {SECRET}")
     sizes = [10, 3 * _SMALL, 10, 12 * _SMALL, _SMALL - 1000]
-    bodies = [f"<p>{n}</p>{'x' * size}{said}".encode() for n, size in enumerate(sizes)]
+    bodies = [f"<p>{n}</p>{'x' * size}{spelling}".encode() for n, size in enumerate(sizes)]
     out, threads = await sent(view, kind, bodies)
-    clean = [each.replace(said.encode(), spell("It is [redacted]").encode()) for each in bodies]
+    clean = [each.replace(spelling.encode(), spell("It is [redacted]").encode()) for each in bodies]
     assert out == clean
     loop = threading.get_ident()
     assert [thread != loop for thread in threads] == [size > _SMALL for size in sizes]
@@ -118,7 +118,7 @@ def test_no_single_search_goes_through_much_of_a_large_text() -> None:
     assert clean.count("[redacted]") == len(range(0, len(parts), 9))
     assert len(spans) > 20
     assert max(spans) <= WIDEST
-    assert max(known.reach for known in redactor._secrets) + _STEP < WIDEST
+    assert max(secret.reach for secret in redactor._secrets) + _STEP < WIDEST
 
 
 def test_no_text_makes_the_search_for_keys_long() -> None:

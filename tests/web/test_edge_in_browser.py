@@ -38,11 +38,11 @@ async def browser_page(*, hostile: bool = False) -> AsyncIterator[Page]:
         )
         page = await browser.new_page()
         page.set_default_timeout(PATIENCE * 1000)
-        said: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
+        console: list[str] = []
+        page.on("console", lambda message: console.append(message.text))
         yield page
         await browser.close()
-    assert hostile == any("Content Security Policy" in text for text in said)
+    assert hostile == any("Content Security Policy" in text for text in console)
 
 
 @asynccontextmanager
@@ -198,9 +198,9 @@ async def test_an_error_shows_as_a_notice_and_changes_nothing_else() -> None:
     async with guarded(*routes) as site, browser_page() as page:
         await sign_in(page, site)
         await page.goto(here(site, "/buttons"))
-        for name, told in (("missing", "no <i>such</i> thing"), ("broken", "Error ID")):
+        for name, message in (("missing", "no <i>such</i> thing"), ("broken", "Error ID")):
             await page.get_by_role("button", name=name).click()
-            await expect(page.locator("#notice")).to_contain_text(told)
+            await expect(page.locator("#notice")).to_contain_text(message)
             await expect(page.locator("#box")).to_have_text("as it was")
             await expect(page).to_have_url(here(site, "/buttons"))
         await page.get_by_role("button", name="good").click()

@@ -75,8 +75,8 @@ def test_no_answer_carries_a_cors_header() -> None:
 
 @pytest.mark.req("R06")
 def test_a_preflight_of_another_origin_is_refused() -> None:
-    asked = {"origin": "http://localhost:5001", "access-control-request-method": "POST"}
-    response = Site().client().options("/data", headers={**asked, **BEARER})
+    preflight = {"origin": "http://localhost:5001", "access-control-request-method": "POST"}
+    response = Site().client().options("/data", headers={**preflight, **BEARER})
     assert response.status_code == 403
     assert not [name for name in response.headers if name.startswith("access-control")]
 

@@ -50,7 +50,7 @@ STREAMING = AGENTS["sleeps"].replace(
 
 
 @pytest.fixture
-async def found(tmp_path: Path) -> AsyncIterator[Services]:
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
     write_app(tmp_path / "agents", "streams", STREAMING)
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
     async with open_services(settings, Access(None)) as parts:
@@ -89,13 +89,13 @@ def held(function: Callable[..., Any]) -> Iterator[Held]:
         assert sys.getprofile() is None
 
 
-async def heavy_session(found: Services) -> SessionRow:
+async def heavy_session(services: Services) -> SessionRow:
     large = {f"key {n}": "*text* " * 20 for n in range(2000)}
-    session = await found.journal.sessions.create("streams", "u", "heavy", {"large": large})
+    session = await services.journal.sessions.create("streams", "u", "heavy", {"large": large})
     content = {"role": "model", "parts": [{"text": json.dumps(large)}]}
     event = {"id": "e", "author": "A", "timestamp": 1.0, "content": content}
     new = event_of(Event.of(event), final=True)
-    await found.journal.events.append(session.key, new, None)
+    await services.journal.events.append(session.key, new, None)
     return session
 
 
@@ -117,22 +117,22 @@ async def heavy_session(found: Services) -> SessionRow:
     ],
 )
 async def test_another_request_is_answered_while_a_heavy_panel_is_prepared(
-    found: Services, path: str, function: Callable[..., Any]
+    services: Services, path: str, function: Callable[..., Any]
 ) -> None:
-    session = await heavy_session(found)
-    app = application(found, Access(None))
-    base = f"http://127.0.0.1:{found.settings.port}"
+    session = await heavy_session(services)
+    app = application(services, Access(None))
+    base = f"http://127.0.0.1:{services.settings.port}"
     markdown._cached_long.cache_clear()
     markdown._cached.cache_clear()
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app), base_url=base, headers={"Accept": "text/html"}
     ) as client:
         with held(function) as stop:
-            asked = asyncio.create_task(client.get(path.format(key=session.key)))
-            assert await stop.is_reached_by(asked)
+            request = asyncio.create_task(client.get(path.format(key=session.key)))
+            assert await stop.is_reached_by(request)
             assert (await client.get("/health")).status_code == 200
-            assert not asked.done()
-        assert (await asked).status_code == 200
+            assert not request.done()
+        assert (await request).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -145,62 +145,62 @@ async def test_another_request_is_answered_while_a_heavy_panel_is_prepared(
     ],
 )
 async def test_a_search_through_a_session_takes_no_page_its_place(
-    found: Services, path: str, function: Callable[..., Any]
+    services: Services, path: str, function: Callable[..., Any]
 ) -> None:
-    session = await heavy_session(found)
-    known = await found.book.add("streams", Draft(on="event", name="text"))
-    base, page = f"http://127.0.0.1:{found.settings.port}", f"/sessions/{session.key}"
+    session = await heavy_session(services)
+    point = await services.book.add("streams", Draft(on="event", name="text"))
+    base, page = f"http://127.0.0.1:{services.settings.port}", f"/sessions/{session.key}"
     async with httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(application(found, Access(None))), base_url=base
+        transport=httpx2.ASGITransport(application(services, Access(None))), base_url=base
     ) as client:
         with held(function) as stop:
-            paths = [page + path.format(n=n, point=known.row.id) for n in range(PAGES_AT_ONCE)]
+            paths = [page + path.format(n=n, point=point.row.id) for n in range(PAGES_AT_ONCE)]
             searches = [asyncio.create_task(client.get(each)) for each in paths]
             assert await stop.is_reached_by(searches[0])
             async with asyncio.timeout(PATIENCE):
                 assert (await client.get(page)).status_code == 200
             assert not any(each.done() for each in searches)
-        found.streams.close()
+        services.streams.close()
         assert {(await each).status_code for each in searches} == {200}
 
 
 async def test_what_an_answer_in_flight_looks_like_is_prepared_beside_the_loop(
-    found: Services,
+    services: Services,
 ) -> None:
-    session = await found.journal.sessions.create("streams", "u", None, {})
-    with found.bus.subscribe(session.key) as reader:
+    session = await services.journal.sessions.create("streams", "u", None, {})
+    with services.bus.subscribe(session.key) as reader:
         message = {"role": "user", "parts": [{"text": "go"}]}
-        run = await found.runs.start(session, RunRequest(message=message))
+        run = await services.runs.start(session, RunRequest(message=message))
         while not (news := [n for n in await reader.batch() if isinstance(n, PartialArrived)]):
             pass
-    page = LivePage(found, session, past=False)
-    await page.begin(await found.journal.head())
+    page = LivePage(services, session, past=False)
+    await page.begin(await services.journal.head())
     markdown._cached.cache_clear()
     with held(markdown._convert) as stop:
         rendering = asyncio.create_task(page.render(Batch(0, list(news))))
         assert await stop.is_reached_by(rendering)
     assert "<em>partial</em>" in await rendering
-    await found.runs.stop(run.id, "ada")
+    await services.runs.stop(run.id, "ada")
 
 
 async def test_of_many_pages_that_are_read_at_once_few_are_made_at_once(
-    found: Services, monkeypatch: pytest.MonkeyPatch
+    services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = await heavy_session(found)
-    base = f"http://127.0.0.1:{found.settings.port}"
-    now, most, made, wanted = 0, 0, 0, 40 + 2 * 20
+    session = await heavy_session(services)
+    base = f"http://127.0.0.1:{services.settings.port}"
+    now, most, count, expected = 0, 0, 0, 40 + 2 * 20
     all_made = asyncio.Event()
 
     def counted(make: Callable[..., Any]) -> Callable[..., Any]:
         async def counting(*values: Any, **named: Any) -> Any:
-            nonlocal now, most, made
-            now, made = now + 1, made + 1
+            nonlocal now, most, count
+            now, count = now + 1, count + 1
             most = max(most, now)
             try:
                 return await make(*values, **named)
             finally:
                 now -= 1
-                if made == wanted:
+                if count == expected:
                     all_made.set()
 
         return counting
@@ -210,36 +210,36 @@ async def test_of_many_pages_that_are_read_at_once_few_are_made_at_once(
     monkeypatch.setattr(LivePage, "render", counted(LivePage.render))
     path = f"/sessions/{session.key}"
     async with httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(application(found, Access(None))), base_url=base
+        transport=httpx2.ASGITransport(application(services, Access(None))), base_url=base
     ) as client:
         streams = [asyncio.create_task(client.get(f"{path}/stream")) for _ in range(20)]
         pages = [asyncio.create_task(client.get(path)) for _ in range(40)]
         assert {(await page).status_code for page in pages} == {200}
-        found.bus.publish(session.key, SessionChanged(session))
+        services.bus.publish(session.key, SessionChanged(session))
         await asyncio.wait_for(all_made.wait(), PATIENCE)
-        found.streams.close()
+        services.streams.close()
         assert {(await stream).status_code for stream in streams} == {200}
     assert most == PAGES_AT_ONCE
 
 
 async def test_a_worker_that_reads_nothing_holds_up_no_page_but_that_of_its_run(
-    found: Services,
+    services: Services,
 ) -> None:
-    session = await found.journal.sessions.create("streams", "u", None, {})
+    session = await services.journal.sessions.create("streams", "u", None, {})
     message = {"role": "user", "parts": [{"text": "go"}]}
-    with found.bus.subscribe(session.key) as reader:
-        run = await found.runs.start(session, RunRequest(message=message))
+    with services.bus.subscribe(session.key) as reader:
+        run = await services.runs.start(session, RunRequest(message=message))
         while not any(isinstance(n, PartialArrived) for n in await reader.batch()):
             pass
-    live = found.runs.live(session.key)
+    live = services.runs.live(session.key)
     assert live is not None
     assert live.worker is not None
     os.kill(live.worker.process.pid, signal.SIGSTOP)
     pipe = asyncio.create_task(live.worker.send(Look(look=0, run="x" * 1_000_000)))  # is full
-    base, page = f"http://127.0.0.1:{found.settings.port}", f"/sessions/{session.key}"
+    base, page = f"http://127.0.0.1:{services.settings.port}", f"/sessions/{session.key}"
     try:
         async with httpx2.AsyncClient(
-            transport=httpx2.ASGITransport(application(found, Access(None))), base_url=base
+            transport=httpx2.ASGITransport(application(services, Access(None))), base_url=base
         ) as client:
             slow = [
                 asyncio.create_task(client.get(f"{page}?tab=run")) for _ in range(PAGES_AT_ONCE)
@@ -252,18 +252,18 @@ async def test_a_worker_that_reads_nothing_holds_up_no_page_but_that_of_its_run(
     finally:
         os.kill(live.worker.process.pid, signal.SIGCONT)
     await pipe
-    await found.runs.stop(run.id, "ada")
+    await services.runs.stop(run.id, "ada")
 
 
 async def test_the_html_of_a_long_session_formats_so_much_and_says_where_it_ends(
-    found: Services, monkeypatch: pytest.MonkeyPatch
+    services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = await found.journal.sessions.create("streams", "u", "long", {})
+    session = await services.journal.sessions.create("streams", "u", "long", {})
     for number in range(300):
         content = {"role": "model", "parts": [{"text": f"**bold {number}** " + "words " * 500}]}
         event = {"id": f"e{number}", "author": "A", "timestamp": 1.0, "content": content}
         new = event_of(Event.of(event), final=True)
-        await found.journal.events.append(session.key, new, None)
+        await services.journal.events.append(session.key, new, None)
     parsed: list[int] = []
     convert = markdown._convert
 
@@ -273,8 +273,8 @@ async def test_the_html_of_a_long_session_formats_so_much_and_says_where_it_ends
 
     markdown._cached.cache_clear()
     monkeypatch.setattr(markdown, "_convert", counted)
-    base = f"http://127.0.0.1:{found.settings.port}"
-    transport = httpx2.ASGITransport(application(found, Access(None)))
+    base = f"http://127.0.0.1:{services.settings.port}"
+    transport = httpx2.ASGITransport(application(services, Access(None)))
     async with httpx2.AsyncClient(transport=transport, base_url=base) as client:
         page = (await client.get(f"/api/sessions/{session.key}/export?format=html")).text
     assert 0 < sum(parsed) <= 400_000
@@ -284,8 +284,8 @@ async def test_the_html_of_a_long_session_formats_so_much_and_says_where_it_ends
     assert "<strong>bold 0</strong>" in formatted
     assert "**bold 299**" in plain
     for number in range(300):
-        shown = f"<strong>bold {number}</strong>", f"**bold {number}** "
-        assert (page.count(shown[0]), page.count(f">{shown[1]}")) in {
+        forms = f"<strong>bold {number}</strong>", f"**bold {number}** "
+        assert (page.count(forms[0]), page.count(f">{forms[1]}")) in {
             (2, 0),
             (0, 2),
         }

@@ -23,13 +23,13 @@ def test_a_request_of_htmx_is_told_from_others() -> None:
         "HX-Target": "div#rows",
         "HX-Current-URL": "http://localhost:8000/",
     }
-    asked = HtmxRequest.read(Headers(headers))
-    assert asked
-    assert asked.partial
-    assert (asked.source, asked.target) == ("button#go", "div#rows")
-    assert asked.current_url == "http://localhost:8000/"
-    assert not asked.boosted
-    assert not asked.restores
+    request = HtmxRequest.read(Headers(headers))
+    assert request
+    assert request.partial
+    assert (request.source, request.target) == ("button#go", "div#rows")
+    assert request.current_url == "http://localhost:8000/"
+    assert not request.boosted
+    assert not request.restores
 
 
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "1"}, {"HX-Request-Type": "partial"}])
@@ -49,15 +49,15 @@ def test_the_request_headers_are_those_of_the_vendored_source(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "made",
+    "headers",
     [
         *(htmx.push_url("/a"), htmx.keep_url(), htmx.redirect("/a")),
         *(htmx.refresh(), htmx.retarget("#a", "innerHTML"), htmx.trigger({"a": 1})),
     ],
     ids=str,
 )
-def test_the_response_headers_are_read_by_the_vendored_source(made: dict[str, str]) -> None:
-    for name in made:
+def test_the_response_headers_are_read_by_the_vendored_source(headers: dict[str, str]) -> None:
+    for name in headers:
         read = name.removeprefix("HX-").lower().replace("-", "")
         assert re.search(rf"\.{read}\b", SOURCE), name
 

@@ -40,7 +40,7 @@ SMALL = "x" * 10
 
 
 @pytest.fixture
-async def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Services]:
+async def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Services]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(shown, "UNSHOWN", 0)
     write_app(tmp_path / "agents", "quick", AGENTS["fine"])
@@ -50,30 +50,30 @@ async def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 
 @pytest.fixture
-async def client(found: Services) -> AsyncIterator[httpx2.AsyncClient]:
-    base = f"http://127.0.0.1:{found.settings.port}"
-    transport = httpx2.ASGITransport(application(found, Access(None)))
+async def client(services: Services) -> AsyncIterator[httpx2.AsyncClient]:
+    base = f"http://127.0.0.1:{services.settings.port}"
+    transport = httpx2.ASGITransport(application(services, Access(None)))
     async with httpx2.AsyncClient(
         transport=transport, base_url=base, headers={"Accept": "text/html", "Origin": base}
     ) as opened_client:
         yield opened_client
 
 
-async def session_of(found: Services, text: str) -> SessionRow:
-    session = await found.journal.sessions.create("quick", "u", None, {}, title="Trip")
+async def session_of(services: Services, text: str) -> SessionRow:
+    session = await services.journal.sessions.create("quick", "u", None, {}, title="Trip")
     for number in range(3):
         content = {"role": "model", "parts": [{"text": text}]}
         event = {"id": f"e{number}", "author": "A", "timestamp": 1.0, "content": content}
         new = event_of(Event.of(event), final=True)
-        await found.journal.events.append(session.key, new, None)
+        await services.journal.events.append(session.key, new, None)
     return session
 
 
-async def run_session(found: Services) -> SessionRow:
-    session = await found.journal.sessions.create("quick", "u", None, {})
+async def run_session(services: Services) -> SessionRow:
+    session = await services.journal.sessions.create("quick", "u", None, {})
     message = {"role": "user", "parts": [{"text": "go"}]}
-    with found.bus.subscribe(session.key) as reader:
-        await found.runs.start(session, RunRequest(message=message))
+    with services.bus.subscribe(session.key) as reader:
+        await services.runs.start(session, RunRequest(message=message))
         while not any(isinstance(n, RunChanged) and n.run.ended for n in await reader.batch()):
             pass
     return session
@@ -84,8 +84,8 @@ async def stopped_while_held(
 ) -> Any:
     """The answer to a request that is stopped while it is inside the function."""
     with held(function) as stop:
-        asked = asyncio.create_task(request())
-        assert await stop.is_reached_by(asked)
+        task = asyncio.create_task(request())
+        assert await stop.is_reached_by(task)
         (job,) = [
             each
             for each in (await client.get("/api/jobs")).json()["jobs"]
@@ -97,7 +97,7 @@ async def stopped_while_held(
         assert "data-active" in page
         answer = await client.post(f"/jobs/{job['job']}/stop", headers={"HX-Request": "true"})
         assert "Stopping" in answer.text
-    answer = await asked
+    answer = await task
     stopped = (await client.get(f"/api/jobs/{job['job']}")).json()
     assert stopped["status"] == "stopped"
     page = (await client.get(list_of_page)).text
@@ -106,8 +106,8 @@ async def stopped_while_held(
     return answer
 
 
-async def everything(found: Services, tmp_path: Path) -> tuple[int, list[str]]:
-    rows = await found.journal.sessions.recent(100)
+async def everything(services: Services, tmp_path: Path) -> tuple[int, list[str]]:
+    rows = await services.journal.sessions.recent(100)
     return len(rows), await asyncio.to_thread(files_in, tmp_path)
 
 
@@ -119,11 +119,11 @@ def files_in(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("as_page", [True, False])
 async def test_a_stopped_import_leaves_nothing(
-    found: Services, client: httpx2.AsyncClient, tmp_path: Path, as_page: bool
+    services: Services, client: httpx2.AsyncClient, tmp_path: Path, as_page: bool
 ) -> None:
-    session = await session_of(found, SMALL)
+    session = await session_of(services, SMALL)
     bundle = (await client.get(f"/api/sessions/{session.key}/export")).content
-    before = await everything(found, tmp_path)
+    before = await everything(services, tmp_path)
 
     def request() -> Any:
         if as_page:
@@ -135,16 +135,16 @@ async def test_a_stopped_import_leaves_nothing(
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
     else:
         assert answer.status_code == 409
-    assert await everything(found, tmp_path) == before
+    assert await everything(services, tmp_path) == before
     assert (await request()).status_code in {201, 303}
 
 
 async def test_an_import_counts_the_bytes_that_come_and_is_stopped_among_them(
-    found: Services, client: httpx2.AsyncClient, tmp_path: Path
+    services: Services, client: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
-    session = await session_of(found, SMALL)
+    session = await session_of(services, SMALL)
     bundle = (await client.get(f"/api/sessions/{session.key}/export")).content
-    before = await everything(found, tmp_path)
+    before = await everything(services, tmp_path)
     half, name = asyncio.Event(), "0123456789abcdef" * 2
 
     async def body() -> AsyncIterator[bytes]:
@@ -154,18 +154,18 @@ async def test_an_import_counts_the_bytes_that_come_and_is_stopped_among_them(
 
     headers = {**JSON, "Content-Length": str(len(bundle)), "X-Devui-Job": name}
     # httpx's own transport reads a body whole before it sends it: this speaks to the application.
-    asked = asyncio.create_task(spoken(found, "POST", "/api/sessions/import", body(), headers))
-    while not (told := (await client.get(f"/api/jobs/{name}")).json()).get("done"):
-        assert not asked.done(), asked.result()
-    assert (told["done"], told["total"]) == (len(bundle) // 2, 3 * len(bundle))
+    task = asyncio.create_task(spoken(services, "POST", "/api/sessions/import", body(), headers))
+    while not (job := (await client.get(f"/api/jobs/{name}")).json()).get("done"):
+        assert not task.done(), task.result()
+    assert (job["done"], job["total"]) == (len(bundle) // 2, 3 * len(bundle))
     assert (await client.post(f"/api/jobs/{name}/stop")).json()["status"] == "stopping"
     half.set()
-    assert (await asked)[0]["status"] == 409
-    assert await everything(found, tmp_path) == before
+    assert (await task)[0]["status"] == 409
+    assert await everything(services, tmp_path) == before
 
 
 async def spoken(
-    found: Services,
+    services: Services,
     method: str,
     path: str,
     body: AsyncIterator[bytes],
@@ -175,7 +175,7 @@ async def spoken(
 ) -> list[Any]:
     """What the application answers, message by message, to a client until it has `closed`."""
     path, _, query = path.partition("?")
-    base = f"127.0.0.1:{found.settings.port}"
+    base = f"127.0.0.1:{services.settings.port}"
     scope = {
         "type": "http",
         "http_version": "1.1",
@@ -185,7 +185,7 @@ async def spoken(
         "raw_path": path.encode(),
         "query_string": query.encode(),
         "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", found.settings.port),
+        "server": ("127.0.0.1", services.settings.port),
         "root_path": "",
         "headers": [(k.lower().encode(), v.encode()) for k, v in {"Host": base, **headers}.items()],
     }
@@ -206,7 +206,7 @@ async def spoken(
         if reading is not None and message["type"] == "http.response.body":
             await reading()
 
-    await application(found, Access(None))(scope, receive, send)
+    await application(services, Access(None))(scope, receive, send)
     return messages
 
 
@@ -219,12 +219,12 @@ async def nothing() -> AsyncIterator[bytes]:
     ("query", "function"), [("", Cleaning.record), ("?format=html", Renderer.part)]
 )
 async def test_a_stopped_export_breaks_off(
-    found: Services, client: httpx2.AsyncClient, query: str, function: Callable[..., Any]
+    services: Services, client: httpx2.AsyncClient, query: str, function: Callable[..., Any]
 ) -> None:
-    session = await session_of(found, "large text " * 20_000)
+    session = await session_of(services, "large text " * 20_000)
     path = f"/api/sessions/{session.key}/export{query}"
     messages = await stopped_while_held(
-        client, function, lambda: spoken(found, "GET", path, nothing(), {})
+        client, function, lambda: spoken(services, "GET", path, nothing(), {})
     )
     assert messages[0]["status"] == 200
     assert all(each.get("more_body") for each in messages[1:])  # so the connection is cut
@@ -234,18 +234,18 @@ async def test_a_stopped_export_breaks_off(
     ("query", "function"), [("", Cleaning.record), ("?format=html", Renderer.part)]
 )
 async def test_an_export_stops_when_its_tab_is_closed(
-    found: Services, client: httpx2.AsyncClient, query: str, function: Callable[..., Any]
+    services: Services, client: httpx2.AsyncClient, query: str, function: Callable[..., Any]
 ) -> None:
-    session = await session_of(found, "large text " * 20_000)
+    session = await session_of(services, "large text " * 20_000)
     path, closed = f"/api/sessions/{session.key}/export{query}", asyncio.Event()
     with held(function) as stop:
-        asked = asyncio.create_task(spoken(found, "GET", path, nothing(), {}, closed))
-        assert await stop.is_reached_by(asked)
+        task = asyncio.create_task(spoken(services, "GET", path, nothing(), {}, closed))
+        assert await stop.is_reached_by(task)
         closed.set()
         for _ in range(5):
             await asyncio.sleep(0)  # the loop turns until the disconnect has been heard
         assert (await client.get("/api/jobs")).json()["jobs"][0]["status"] == "stopping"
-    messages = await asked
+    messages = await task
     assert all(each.get("more_body") for each in messages[1:])
     (job,) = (await client.get("/api/jobs")).json()["jobs"]
     assert job["status"] == "stopped"
@@ -253,10 +253,10 @@ async def test_an_export_stops_when_its_tab_is_closed(
 
 
 async def test_a_stopped_test_leaves_no_file(
-    found: Services, client: httpx2.AsyncClient, tmp_path: Path
+    services: Services, client: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
-    session = await run_session(found)
-    before = await everything(found, tmp_path)
+    session = await run_session(services)
+    before = await everything(services, tmp_path)
 
     def request() -> Any:
         return client.post(f"/sessions/{session.key}/test", data={"file": "tests/test_it.py"})
@@ -266,17 +266,17 @@ async def test_a_stopped_test_leaves_no_file(
         303,
         f"/sessions/{session.key}/test",
     )
-    assert await everything(found, tmp_path) == before
+    assert await everything(services, tmp_path) == before
     assert (await request()).status_code == 200
-    assert len((await everything(found, tmp_path))[1]) == len(before[1]) + 2
+    assert len((await everything(services, tmp_path))[1]) == len(before[1]) + 2
 
 
 @pytest.mark.parametrize("api", [True, False])
 async def test_a_replay_shows_its_preparation_and_a_stopped_one_makes_no_fork(
-    found: Services, client: httpx2.AsyncClient, tmp_path: Path, *, api: bool
+    services: Services, client: httpx2.AsyncClient, tmp_path: Path, *, api: bool
 ) -> None:
-    session = await run_session(found)
-    before = await everything(found, tmp_path)
+    session = await run_session(services)
+    before = await everything(services, tmp_path)
     path = f"/api/sessions/{session.key}/replays" if api else f"/sessions/{session.key}/replays"
 
     def request() -> Any:
@@ -284,12 +284,12 @@ async def test_a_replay_shows_its_preparation_and_a_stopped_one_makes_no_fork(
 
     answer = await stopped_while_held(client, recordings._with_progress, request)
     assert answer.status_code == (409 if api else 303)
-    assert await everything(found, tmp_path) == before
+    assert await everything(services, tmp_path) == before
     again = await request()
     assert again.status_code == (201 if api else 303), again.text
     last = (await client.get("/api/jobs")).json()["jobs"][-1]
     assert (last["kind"], last["status"], last["done"]) == ("replay", "done", last["total"])
-    assert await everything(found, tmp_path) != before
+    assert await everything(services, tmp_path) != before
 
 
 def test_what_takes_less_than_a_moment_is_not_shown() -> None:
@@ -322,13 +322,15 @@ def test_a_job_that_is_over_cannot_be_stopped_and_ids_are_not_given_twice() -> N
 
 
 async def test_an_html_export_stops_while_its_copy_is_made(
-    found: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    services: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = await session_of(found, SMALL)
+    session = await session_of(services, SMALL)
     written: list[object] = []
     monkeypatch.setattr(exported, "_Writer", lambda *values, **_: written.append(values))
     path = f"/api/sessions/{session.key}/export?format=html"
-    await stopped_while_held(client, Lander.land, lambda: spoken(found, "GET", path, nothing(), {}))
+    await stopped_while_held(
+        client, Lander.land, lambda: spoken(services, "GET", path, nothing(), {})
+    )
     assert not written
 
 
@@ -338,38 +340,38 @@ async def forever() -> AsyncIterator[bytes]:
 
 
 async def test_an_import_of_unknown_size_shows_no_percentage_and_ends_when_nothing_comes(
-    found: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    services: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "STALLED", 0.5)
     name = "0123456789abcdef" * 2
     headers = {**JSON, "X-Devui-Job": name}
-    asked = asyncio.create_task(spoken(found, "POST", "/api/sessions/import", forever(), headers))
-    while not (told := (await client.get(f"/api/jobs/{name}")).json()).get("done"):
-        assert not asked.done(), asked.result()
-    assert (told["done"], told["total"]) == (1, 0)
-    assert (await asyncio.wait_for(asked, PATIENCE))[0]["status"] == 409
+    task = asyncio.create_task(spoken(services, "POST", "/api/sessions/import", forever(), headers))
+    while not (job := (await client.get(f"/api/jobs/{name}")).json()).get("done"):
+        assert not task.done(), task.result()
+    assert (job["done"], job["total"]) == (1, 0)
+    assert (await asyncio.wait_for(task, PATIENCE))[0]["status"] == 409
     assert (await client.get(f"/api/jobs/{name}")).json()["status"] == "stopped"
 
 
 @pytest.mark.parametrize("query", ["", "?format=html"])
 async def test_a_download_that_takes_nothing_ends(
-    found: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, query: str
+    services: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
     monkeypatch.setattr(api, "STALLED", 0.1)
-    session = await session_of(found, SMALL)
+    session = await session_of(services, SMALL)
     path = f"/api/sessions/{session.key}/export{query}"
     paused = asyncio.Event()
-    asked = spoken(found, "GET", path, nothing(), {}, reading=paused.wait)
-    messages = await asyncio.wait_for(asked, PATIENCE)
+    download = spoken(services, "GET", path, nothing(), {}, reading=paused.wait)
+    messages = await asyncio.wait_for(download, PATIENCE)
     assert all(each.get("more_body") for each in messages[1:])
     (job,) = (await client.get("/api/jobs")).json()["jobs"]
     assert job["status"] == "stopped"
 
 
 async def test_a_database_that_is_stopped_says_how_many_sessions_came_in(
-    found: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    services: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = await session_of(found, SMALL)
+    session = await session_of(services, SMALL)
 
     class Stored:
         def __init__(self, *_: object, **__: object) -> None:
@@ -400,23 +402,23 @@ async def test_a_database_that_is_stopped_says_how_many_sessions_came_in(
 
 @pytest.mark.parametrize("first_is_damaged", [False, True])
 async def test_a_damaged_state_does_not_break_off_the_list_of_sessions(
-    found: Services,
+    services: Services,
     client: httpx2.AsyncClient,
     monkeypatch: pytest.MonkeyPatch,
     first_is_damaged: bool,
 ) -> None:
     for name in ("a", "b"):
-        await found.journal.sessions.create("quick", "u", name, {"x": 1})
+        await services.journal.sessions.create("quick", "u", name, {"x": 1})
     whole = (await client.get("/apps/quick/users/u/sessions")).json()
-    at = type(found.journal.state).at
+    at = type(services.journal.state).at
 
     async def values(state: Any, key: int, *rest: Any) -> Any:
         read = await at(state, key, *rest)
-        row = await found.journal.sessions.get(key)
+        row = await services.journal.sessions.get(key)
         is_first = row is not None and row.id == whole[0]["id"]
         return [replace(v, value="{") if is_first == first_is_damaged else v for v in read]
 
-    monkeypatch.setattr(type(found.journal.state), "at", values)
+    monkeypatch.setattr(type(services.journal.state), "at", values)
     answer = await client.get("/apps/quick/users/u/sessions")
     if first_is_damaged:
         assert answer.status_code >= 500

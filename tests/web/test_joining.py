@@ -54,11 +54,11 @@ def page() -> Iterator[Page]:
 
 def run(page: Page, files: dict[str, bytes]) -> list[object]:
     """What is left behind in the page's window by `js/page.js`, and which paths were asked."""
-    asked: list[str] = []
+    paths: list[str] = []
 
     def serve(route: Route) -> None:
         path = route.request.url.removeprefix(ORIGIN)
-        asked.append(path)
+        paths.append(path)
         html = "<link rel=icon href=data:,><script type=module src=/js/page.js></script>"
         if not path:
             route.fulfill(body=html, content_type="text/html")
@@ -68,20 +68,20 @@ def run(page: Page, files: dict[str, bytes]) -> list[object]:
     page.unroute_all()
     page.route(f"{ORIGIN}**", serve)
     page.goto(ORIGIN, wait_until="load")
-    return [page.evaluate("[window.found, window.order]"), sorted(asked)]
+    return [page.evaluate("[window.found, window.order]"), sorted(paths)]
 
 
 @pytest.mark.browser
 def test_joined_modules_do_what_the_modules_do(page: Page) -> None:
-    apart, asked = run(page, of(FILES))
-    assert asked == ["", *sorted(FILES)]
+    apart, paths = run(page, of(FILES))
+    assert paths == ["", *sorted(FILES)]
     assert apart == [[3, "import one from here", "one", "two", "three", 1], ["names", "sums"]]
     whole = {"js/page.js": join_modules("js/page.js", of(FILES)).encode()}
     assert run(page, whole) == [apart, ["", "js/page.js"]]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         ('import a from "./a.js";', 'import a from "./a.js";'),
         ('import { a } from "/a.js";', 'import { a } from "/a.js";'),
@@ -92,8 +92,8 @@ def test_joined_modules_do_what_the_modules_do(page: Page) -> None:
         ('export * from "./a.js";', 'export * from "./a.js";'),
     ],
 )
-def test_what_joining_does_not_know_is_refused(text: str, told: str) -> None:
-    with pytest.raises(CannotJoin, match=re.escape(f"js/page.js: {told}")):
+def test_what_joining_does_not_know_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(CannotJoin, match=re.escape(f"js/page.js: {problem}")):
         join_modules("js/page.js", of({"js/page.js": text, "js/a.js": ""}))
 
 

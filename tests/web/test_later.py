@@ -39,17 +39,17 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     folder = tmp_path_factory.mktemp("started")
     command = [sys.executable, "-X", "importtime", "-m", "devui", str(SAMPLES), "--no-browser"]
     command += ["--no-auth", "--port", "0", "--data-dir", str(folder / "data")]
-    told = folder / "told"
+    log = folder / "told"
     with (
-        told.open("w") as err,
+        log.open("w") as err,
         subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=err, text=True) as child,
     ):
         assert child.stdout is not None
         link = re.search(r"http://\S+", child.stdout.readline())
-        assert link, told.read_text()
+        assert link, log.read_text()
         assert "Apps" in httpx2.get(link[0]).text
         child.terminate()
-    return set(re.findall(r"^import time:.*\| +(\S+)$", told.read_text(), re.MULTILINE))
+    return set(re.findall(r"^import time:.*\| +(\S+)$", log.read_text(), re.MULTILINE))
 
 
 def test_the_start_page_is_there_without_what_sessions_need(loaded: set[str]) -> None:

@@ -14,9 +14,9 @@ CALL, RESULT = 10, 11
 ALL_OF_IT = '(new or old) and "search_flights" in tools and exists(delta["retries"]) and '
 
 
-def made(number: int, *taken: str, condition: str = ""):
+def draft_fields(number: int, *traits: str, condition: str = ""):
     row, summary = EVENTS[number]
-    draft = draft_with(row, summary, taken, condition=condition, log="")
+    draft = draft_with(row, summary, traits, condition=condition, log="")
     Breakpoint(draft)
     return draft.on, draft.name, draft.agent, draft.when, draft.condition
 
@@ -70,4 +70,4 @@ def test_a_form_offers_what_the_event_has_with_state_keys_left() -> None:
 def test_it_is_on_the_rarest_and_the_rest_are_conditions(
     number, taken, condition, expected
 ) -> None:
-    assert made(number, *taken, condition=condition) == expected
+    assert draft_fields(number, *taken, condition=condition) == expected

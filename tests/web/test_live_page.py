@@ -30,12 +30,12 @@ async def test_no_run_is_said_to_be_over_before_the_page_has_its_last_events(
     """As when it ends while what it began with is on its way to the page."""
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
-    async with open_services(settings, Access(None)) as found:
-        session = await found.journal.sessions.create("fine", "u", None, {})
-        page = LivePage(found, session, past=False)
-        await page.begin(await found.journal.head())
-        begun = await found.journal.runs.start("r", session.key)
-        over = await found.journal.runs.change("r", "done")
+    async with open_services(settings, Access(None)) as services:
+        session = await services.journal.sessions.create("fine", "u", None, {})
+        page = LivePage(services, session, past=False)
+        await page.begin(await services.journal.head())
+        begun = await services.journal.runs.start("r", session.key)
+        over = await services.journal.runs.change("r", "done")
         first = await page.render(Batch(begun.seq, [RunChanged(begun)]))
         assert "run done" not in first
         assert "run done" in await page.render(Batch(over.seq, [RunChanged(over)]))
@@ -50,15 +50,17 @@ async def test_a_result_is_the_second_line_of_its_call_if_nothing_is_between(
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
     call = event("1", {"functionCall": {"id": "c", "name": "ask", "args": {}}})
     result = event("2", {"functionResponse": {"id": "c", "name": "ask", "response": {"x": 1}}})
-    async with open_services(settings, Access(None)) as found:
-        session = await found.journal.sessions.create("fine", "u", None, {})
-        await found.journal.runs.start("r", session.key)
-        done = await found.journal.events.append(session.key, event_of(call, final=False), run="r")
-        await found.journal.runs.change("r", status)
-        page = LivePage(found, session, past=False)
-        await page.begin(await found.journal.head())
-        await found.journal.events.append(session.key, event_of(result, final=False), run=None)
-        [(row, body)] = await found.journal.events.following(session.key, done.seq, 1)
+    async with open_services(settings, Access(None)) as services:
+        session = await services.journal.sessions.create("fine", "u", None, {})
+        await services.journal.runs.start("r", session.key)
+        done = await services.journal.events.append(
+            session.key, event_of(call, final=False), run="r"
+        )
+        await services.journal.runs.change("r", status)
+        page = LivePage(services, session, past=False)
+        await page.begin(await services.journal.head())
+        await services.journal.events.append(session.key, event_of(result, final=False), run=None)
+        [(row, body)] = await services.journal.events.following(session.key, done.seq, 1)
         answer = await page.render(Batch(row.seq, [EventCommitted(row, body)]))
         assert 'id="e-2"' in answer
         assert (" answers" in answer.partition('id="e-2"')[0].rpartition("<div")[2]) is reads_as_one

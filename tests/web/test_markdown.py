@@ -183,10 +183,10 @@ def test_cells_are_aligned_by_class() -> None:
     ],
 )
 def test_a_formula_is_drawn_as_mathml(text: str, display: str, words: str) -> None:
-    shown = elements(f"<main>{to_html(text)}</main>")
-    (formula,) = (node for node in shown if node.tag == "math")
+    nodes = elements(f"<main>{to_html(text)}</main>")
+    (formula,) = (node for node in nodes if node.tag == "math")
     assert formula.attrib == {"display": display}
-    assert re.sub(r"\n|\s{2,}", "", "".join(shown[0].itertext())) == words
+    assert re.sub(r"\n|\s{2,}", "", "".join(nodes[0].itertext())) == words
 
 
 def test_code_is_coloured_by_class_for_known_languages_only() -> None:

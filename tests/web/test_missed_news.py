@@ -74,10 +74,10 @@ async def test_a_page_that_was_cut_off_is_told_what_came_while_it_was(
     monkeypatch.setattr(buses, "CAPACITY", BEHIND)
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
-    async with open_services(settings, Access(None)) as found:
-        app, host = application(found, Access(None)), f"127.0.0.1:{settings.port}"
+    async with open_services(settings, Access(None)) as services:
+        app, host = application(services, Access(None)), f"127.0.0.1:{settings.port}"
         transport = httpx2.ASGITransport(app)
-        session = await found.journal.sessions.create("fine", "u", "s", {})
+        session = await services.journal.sessions.create("fine", "u", "s", {})
         async with (
             httpx2.AsyncClient(transport=transport, base_url=f"http://{host}") as client,
             reading(app, host, f"/sessions/{session.key}/stream") as page,

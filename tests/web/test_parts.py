@@ -44,20 +44,20 @@ def messages() -> tuple[ChatMessage, ...]:
 def test_a_row_shows_number_kind_author_text_and_flags() -> None:
     row, _ = PAIRS[10]
     before = replace(row, timestamp=row.timestamp - 0.31)
-    shown = event_row(row, before, gutter=samples.MARGINS)
-    assert (shown.number, shown.kind, shown.word, shown.author) == (
+    event = event_row(row, before, gutter=samples.MARGINS)
+    assert (event.number, event.kind, event.word, event.author) == (
         11,
         "result",
         "result",
         "FlightAgent",
     )
-    assert shown.text.startswith('search_flights → {"flights": [{"no": "LX 316"')
-    assert shown.code
-    assert shown.flags == (Flag("delta", "Δ 3", "changes flights, cheapest, retries"),)
-    assert shown.elapsed == "0.31"
-    assert shown.tokens == "\u2013"
-    assert shown.depth == 1
-    assert shown.href == "/sessions/7?event=11"
+    assert event.text.startswith('search_flights → {"flights": [{"no": "LX 316"')
+    assert event.code
+    assert event.flags == (Flag("delta", "Δ 3", "changes flights, cheapest, retries"),)
+    assert event.elapsed == "0.31"
+    assert event.tokens == "\u2013"
+    assert event.depth == 1
+    assert event.href == "/sessions/7?event=11"
 
 
 def test_the_first_row_does_not_invent_a_time() -> None:
@@ -76,14 +76,14 @@ def test_the_bar_of_a_row_grows_by_a_quarter_for_each_factor_of_ten(worked, step
 def test_a_row_is_as_deep_as_the_path_of_its_agent_and_has_the_lane_of_its_branch() -> None:
     row, summary = PAIRS[10]
     placed = replace(summary, path="Team/Fan/FlightAgent", lane=8)
-    shown = event_row(replace(row, summary_json=placed.to_json()), None, gutter=samples.MARGINS)
-    assert (shown.depth, shown.lane, shown.path) == (2, 6, "Team/Fan/FlightAgent")
+    event = event_row(replace(row, summary_json=placed.to_json()), None, gutter=samples.MARGINS)
+    assert (event.depth, event.lane, event.path) == (2, 6, "Team/Fan/FlightAgent")
 
 
 def test_final_text_has_a_shape_of_its_own_and_chunks_are_counted() -> None:
-    shown = event_row(PAIRS[4][0], None, gutter=samples.MARGINS)
-    assert shown.shape == "final"
-    assert [flag.kind for flag in shown.flags] == ["chunks"]
+    event = event_row(PAIRS[4][0], None, gutter=samples.MARGINS)
+    assert event.shape == "final"
+    assert [flag.kind for flag in event.flags] == ["chunks"]
 
 
 def test_rows_are_grouped_under_what_the_user_said() -> None:
@@ -136,11 +136,11 @@ def test_the_pencil_is_at_the_call_that_a_person_changed() -> None:
         "content": {"parts": answers},
         "customMetadata": {"devui_edited": [mark]},
     }
-    told = [
+    titles = [
         each.edit_hint
         for each in tool_outcomes(3, summarise(Event.of(event), final=False), session=1)
     ]
-    assert told == ["", "Ada skipped the call"]
+    assert titles == ["", "Ada skipped the call"]
 
 
 def test_a_result_goes_into_the_chip_of_its_call() -> None:
@@ -213,10 +213,10 @@ def test_the_detail_tells_actions_artifacts_and_chunks() -> None:
     assert detail.chunks is not None
     assert (detail.chunks.count, detail.chunks.more) == (250, 50)
     assert detail.chunks.texts[0] == "piece 0"
-    asked = event_detail(
+    question = event_detail(
         TRAVEL[11][2], TRAVEL[11][0], (), prices=samples.PRICES, summary=TRAVEL[11][1]
     )
-    assert [fact.label for fact in asked.actions] == ["confirmation requested"]
+    assert [fact.label for fact in question.actions] == ["confirmation requested"]
 
 
 def test_state_changes_show_old_and_new() -> None:
@@ -299,26 +299,26 @@ def test_scalars_of_a_tree_are_json(value: object, kind: str, text: str) -> None
 
 def test_coloured_json_is_the_same_text() -> None:
     value = {"a": ["x", 1, True, None, {"b": 'say "hi"'}], "é": -1.5e3}
-    shown = json_text(value)
-    assert json.loads("".join(text for _, text in shown.pieces)) == value
-    assert ("key", '"a"') in shown.pieces
-    assert {"key", "string", "number", "boolean", "null"} <= {kind for kind, _ in shown.pieces}
+    tree = json_text(value)
+    assert json.loads("".join(text for _, text in tree.pieces)) == value
+    assert ("key", '"a"') in tree.pieces
+    assert {"key", "string", "number", "boolean", "null"} <= {kind for kind, _ in tree.pieces}
 
 
 def test_very_large_json_is_cut_and_says_by_how_much() -> None:
-    shown = json_text({"a": "x" * 1_000_000})
-    assert sum(len(text) for _, text in shown.pieces) < 600_000
-    assert "only the first 524,288 characters are shown" in shown.cut
-    assert shown.size == "1.0 MB"
+    tree = json_text({"a": "x" * 1_000_000})
+    assert sum(len(text) for _, text in tree.pieces) < 600_000
+    assert "only the first 524,288 characters are shown" in tree.cut
+    assert tree.size == "1.0 MB"
 
 
 @pytest.mark.parametrize("text", ['"', "\\", '\\"', 'a"', '","', '{"a":"', "é"])
-@pytest.mark.parametrize("shown", [*range(2000, 2012), 1_000_000])
+@pytest.mark.parametrize("limit", [*range(2000, 2012), 1_000_000])
 def test_coloured_json_looks_at_no_quote_twice(
-    monkeypatch: pytest.MonkeyPatch, text: str, shown: int
+    monkeypatch: pytest.MonkeyPatch, text: str, limit: int
 ) -> None:
     """A quote outside of a token: its end was searched for in vain, which would be quadratic."""
-    monkeypatch.setattr(jsontree, "CHARACTERS", shown)
+    monkeypatch.setattr(jsontree, "CHARACTERS", limit)
     pieces = json_text({"result": text * 1000, "after": 1}).pieces
     assert not [piece for kind, piece in pieces if not kind and '"' in piece]
     kinds = [kind for kind, _ in pieces if kind]
@@ -328,9 +328,9 @@ def test_coloured_json_looks_at_no_quote_twice(
 
 @pytest.mark.parametrize("length", range(CHARACTERS - 16, CHARACTERS - 8))
 def test_a_string_that_is_cut_keeps_its_colour(length: int) -> None:
-    shown = json_text({"a": "x" * length + '\\"\\' * 9})
-    assert [kind for kind, _ in shown.pieces if kind] == ["key", "string"]
-    assert sum(len(text) for _, text in shown.pieces) == CHARACTERS
+    tree = json_text({"a": "x" * length + '\\"\\' * 9})
+    assert [kind for kind, _ in tree.pieces if kind] == ["key", "string"]
+    assert sum(len(text) for _, text in tree.pieces) == CHARACTERS
 
 
 @pytest.mark.req("R20")

@@ -70,15 +70,15 @@ def test_templates_are_compiled_once_for_all_processes(
     renderer: Renderer, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = renderer.part(Row("a"))
-    [kept] = [path for path in cache.rglob("*") if path.is_file()]
+    [file] = [path for path in cache.rglob("*") if path.is_file()]
     with monkeypatch.context() as patch:
         patch.setattr(Environment, "compile", None)
         assert Renderer(renderer.assets).part(Row("a")) == expected
     (renderer.assets.templates / "row.txt").write_text("{{ text }}!")
     assert Renderer(renderer.assets).part(Row("a")) == "a!"
-    whole = kept.read_bytes()
+    whole = file.read_bytes()
     for size in (len(whole) - 20, 30, 20, 0):
-        kept.write_bytes(whole[:size])
+        file.write_bytes(whole[:size])
         assert Renderer(renderer.assets).part(Row("a")) == "a!"
 
 

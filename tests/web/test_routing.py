@@ -32,7 +32,7 @@ class Rewriting:
         await self._app({**scope, "path": path}, receive, send)
 
 
-async def asked(app, path):
+async def get(app, path):
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
         return await client.get(path)
@@ -54,5 +54,5 @@ def test_names_are_decoded_after_a_route_has_matched(below, path, expected) -> N
     inner = Encoded(Starlette(routes=ROUTES))
     mount = below.replace("%20", " ")
     app = Starlette(routes=[Mount(mount, inner)]) if below else inner
-    answer = asyncio.run(asked(Rewriting(app), below + path))
+    answer = asyncio.run(get(Rewriting(app), below + path))
     assert (answer.status_code, answer.json()) == (200, expected)

@@ -119,11 +119,11 @@ async def test_one_signal_ends_it_in_order_with_streams_open(number: signal.Sign
             await asyncio.wait_for(reader.readuntil(b"data: hello"), PATIENCE)
         running_program.process.send_signal(number)
         ends = [await asyncio.wait_for(reader.read(), PATIENCE) for reader, _ in readers]
-        code, said = await running_program.end()
+        code, output = await running_program.end()
         for _, writer in readers:
             writer.close()
     assert code == 0
-    assert said.split("\n") == ["hook ran", "lifespan ended", "served", ""]
+    assert output.split("\n") == ["hook ran", "lifespan ended", "served", ""]
     assert all(b"event: away" in end and end.endswith(b"0\r\n\r\n") for end in ends)
 
 
@@ -134,10 +134,10 @@ async def test_a_stuck_hook_and_a_stuck_response_do_not_hold_it_for_ever() -> No
         _, writer = await connect(port, "/never")
         assert await running_program.line() == "asked"
         running_program.process.send_signal(signal.SIGTERM)
-        code, said = await running_program.end()
+        code, output = await running_program.end()
         writer.close()
     assert code == 0
-    assert said.split("\n") == ["hook ran", "hook hangs", "lifespan ended", "served", ""]
+    assert output.split("\n") == ["hook ran", "hook hangs", "lifespan ended", "served", ""]
 
 
 @pytest.mark.req("R56")
@@ -150,10 +150,10 @@ async def test_a_second_interrupt_ends_it_at_once() -> None:
         assert await running_program.line() == "hook ran"
         assert await running_program.line() == "hook hangs"
         running_program.process.send_signal(signal.SIGINT)
-        code, said = await running_program.end()
+        code, output = await running_program.end()
         writer.close()
     assert code == 128 + signal.SIGINT
-    assert "lifespan ended" not in said
+    assert "lifespan ended" not in output
 
 
 @pytest.mark.req("R56")

@@ -66,10 +66,10 @@ def variables(template: str, seen: frozenset[str] = frozenset()) -> set[str]:
 
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.__name__)
 def test_a_template_reads_exactly_its_models_fields(kind: type[Model]) -> None:
-    known = {field.name for field in fields(kind)}
+    declared = {field.name for field in fields(kind)}
     read = variables(kind.template) | READ_OUTSIDE.get(kind, set())
-    assert read - known - GLOBALS == set(), "read, but not a field"
-    assert known - read == set(), "a field, but never read"
+    assert read - declared - GLOBALS == set(), "read, but not a field"
+    assert declared - read == set(), "a field, but never read"
 
 
 def test_every_template_has_a_model_or_is_part_of_another() -> None:
@@ -166,10 +166,10 @@ def test_what_agents_say_is_inert() -> None:
     inert = {
         id(inner) for outer in tree.iter() if "hx-ignore" in outer.attrib for inner in outer.iter()
     }
-    said = ("Heathrow", "find_airports", "LX 316", "DEADLINE_EXCEEDED", "FlightAgent →")
+    texts = ("Heathrow", "find_airports", "LX 316", "DEADLINE_EXCEEDED", "FlightAgent →")
     for element in tree.iter():
         if element.tag not in ("title", "option") and element.text:
-            assert not any(word in element.text for word in said) or id(element) in inert
+            assert not any(word in element.text for word in texts) or id(element) in inert
 
 
 def test_a_page_without_scripts_still_has_links_and_forms() -> None:

@@ -17,9 +17,9 @@ PINS = dict(ROW.findall((FOLDER / "README.md").read_text()))
 
 @pytest.mark.req("R14")
 def test_every_file_is_listed_with_its_hash() -> None:
-    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FOLDER.iterdir()}
-    found.pop("README.md")
-    assert found == PINS
+    hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FOLDER.iterdir()}
+    hashes.pop("README.md")
+    assert hashes == PINS
     assert set(PINS) == {"htmx.min.js", "hx-sse.min.js", "LICENSE"}
 
 

@@ -49,7 +49,7 @@ class PausingConnection(ListeningConnection):
 
 
 @pytest.fixture
-async def found(tmp_path: Path) -> AsyncIterator[Services]:
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
     """A server's parts, with a journal that can be held up."""
     (tmp_path / "agents").mkdir()
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "server")
@@ -60,13 +60,13 @@ async def found(tmp_path: Path) -> AsyncIterator[Services]:
         yield replace(parts, journal=journal)
 
 
-async def test_a_page_made_in_the_instant_a_run_ends_shows_that_end(found: Services) -> None:
-    session = await found.journal.sessions.create("travel", "u", "s", {})
-    await found.journal.runs.start("run-1", session.key)
+async def test_a_page_made_in_the_instant_a_run_ends_shows_that_end(services: Services) -> None:
+    session = await services.journal.sessions.create("travel", "u", "s", {})
+    await services.journal.runs.start("run-1", session.key)
     PausingConnection.armed = True
-    making = asyncio.create_task(session_page(found, session, None, tab=None, theme="auto"))
+    making = asyncio.create_task(session_page(services, session, None, tab=None, theme="auto"))
     assert await asyncio.to_thread(PausingConnection.paused.wait, PATIENCE)
-    await found.journal.runs.change("run-1", "failed")
+    await services.journal.runs.change("run-1", "failed")
     PausingConnection.go_on.set()
     page = await making
     assert page.topbar.run.status == "failed"
@@ -74,32 +74,32 @@ async def test_a_page_made_in_the_instant_a_run_ends_shows_that_end(found: Servi
 
 
 async def test_a_filtered_page_of_the_past_does_not_tell_how_the_run_ended_later(
-    found: Services,
+    services: Services,
 ) -> None:
-    told = history(event(number) for number in (1, 2, 3))
-    session = await found.journal.sessions.create("travel", "u", "s", {}, history=told)
-    await found.journal.runs.start("run-1", session.key)
-    await found.journal.runs.change("run-1", "failed")
-    [row] = await found.journal.events.rows(session.key, [2])
+    events = history(event(number) for number in (1, 2, 3))
+    session = await services.journal.sessions.create("travel", "u", "s", {}, history=events)
+    await services.journal.runs.start("run-1", session.key)
+    await services.journal.runs.change("run-1", "failed")
+    [row] = await services.journal.events.rows(session.key, [2])
     query = PageQuery(filter_field=Typed.read("kind:text,error"))
     for at, ends in [(None, 1), (row, 0)]:
         query = replace(query, at=at)
-        page = await session_page(found, session, at, tab=None, theme="auto", query=query)
+        page = await session_page(services, session, at, tab=None, theme="auto", query=query)
         assert sum(isinstance(item, RunEnd) for item in page.timeline.items) == ends
 
 
 @pytest.mark.req("R48")
-async def test_a_session_that_is_very_large_says_so(found: Services, tmp_path: Path) -> None:
-    told = history(event(number) for number in (1, 2))
-    session = await found.journal.sessions.create("travel", "u", "s", {}, history=told)
-    other = await found.journal.sessions.create("travel", "u", "other", {}, history=told)
+async def test_a_session_that_is_very_large_says_so(services: Services, tmp_path: Path) -> None:
+    events = history(event(number) for number in (1, 2))
+    session = await services.journal.sessions.create("travel", "u", "s", {}, history=events)
+    other = await services.journal.sessions.create("travel", "u", "other", {}, history=events)
     with closing(sqlite3.connect(tmp_path / "data" / "journal.db")) as elsewhere, elsewhere:
         grown = "UPDATE events SET size = 600000000 WHERE session = ?"
         elsewhere.execute(grown, (session.key,))
     for each, expected in [(session, ["very long: 2 events, 1.2 GB"]), (other, [])]:
-        page = await session_page(found, each, None, tab=None, theme="auto")
-        said = [notice.title for notice in page.notices if "very long" in notice.title]
-        assert [title.removeprefix("This session is ") for title in said] == [
+        page = await session_page(services, each, None, tab=None, theme="auto")
+        titles = [notice.title for notice in page.notices if "very long" in notice.title]
+        assert [title.removeprefix("This session is ") for title in titles] == [
             f"{words}." for words in expected
         ]
 
@@ -113,25 +113,25 @@ PAGES = {
 }
 
 
-async def costs(found: Services, count: int) -> dict[str, int]:
+async def costs(services: Services, count: int) -> dict[str, int]:
     """Of each page of a session with so many events, looked at before; tens of SQLite's steps."""
-    told = history(event(number) for number in range(1, count + 1))
-    session = await found.journal.sessions.create("travel", "ada", None, {}, history=told)
-    await found.journal.runs.start(f"run {count}", session.key, f"i{count // 10}")
-    await found.journal.runs.change(f"run {count}", "done")
-    [row] = await found.journal.events.rows(session.key, [700])
+    events = history(event(number) for number in range(1, count + 1))
+    session = await services.journal.sessions.create("travel", "ada", None, {}, history=events)
+    await services.journal.runs.start(f"run {count}", session.key, f"i{count // 10}")
+    await services.journal.runs.change(f"run {count}", "done")
+    [row] = await services.journal.events.rows(session.key, [700])
     steps = {}
     for name, query in PAGES.items():
         query = replace(query, at=row) if name.startswith("as of") else query
         for _ in range(2):
             PausingConnection.steps = 0
-            await session_page(found, session, query.at, tab=None, theme="auto", query=query)
+            await session_page(services, session, query.at, tab=None, theme="auto", query=query)
             steps[name] = PausingConnection.steps
     return steps
 
 
 @pytest.mark.req("R48")
-async def test_no_page_costs_more_in_a_long_session(found: Services) -> None:
-    small, large = await costs(found, 1_000), await costs(found, 5_000)
+async def test_no_page_costs_more_in_a_long_session(services: Services) -> None:
+    small, large = await costs(services, 1_000), await costs(services, 5_000)
     dear = {name: (small[name], large[name]) for name in PAGES if large[name] > small[name] * 1.2}
     assert not dear

@@ -145,7 +145,7 @@ def stored(
     events: Iterable[dict[str, Any]], *, invocation: str, start: int = 1, at: float = NOW
 ) -> list[Stored]:
     """The events as the store keeps them."""
-    kept: list[Stored] = []
+    rows: list[Stored] = []
     for number, event in enumerate(events, start):
         at += GAPS[(number - 1) % len(GAPS)]
         final = number in FINAL
@@ -168,8 +168,8 @@ def stored(
             chunks=38 if number == 5 else 0,
             size=len(data),
         )
-        kept.append((row, summary, Event.of(event)))
-    return kept
+        rows.append((row, summary, Event.of(event)))
+    return rows
 
 
 def travel() -> list[Stored]:

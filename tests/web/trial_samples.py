@@ -33,8 +33,8 @@ _ASKED = ToolDraft(
 )
 
 
-def _trial(number: int, **told: object) -> TrialRow:
-    fields = {"span": None, "event": 8, "agent": "BookingAgent", "name": "book_hotel", **told}
+def _trial(number: int, **changes: object) -> TrialRow:
+    fields = {"span": None, "event": 8, "agent": "BookingAgent", "name": "book_hotel", **changes}
     sent = fields.pop("sent", '{"city": "London"}')
     return TrialRow(
         id=number, app="travel", session=7, sent=sent, actor="page", seconds=0.31, at=1e9, **fields
