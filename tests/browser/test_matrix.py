@@ -14,7 +14,7 @@ from devui.web.text.visible import visible
 from tests.browser import matrix
 from tests.browser.corpus import CORPUS
 from tests.browser.matrix import GROUP, KINDS
-from tests.browser.test_hostile import ALL_IN_SIGHT, is_inert, shown, squeezed
+from tests.browser.test_hostile import ALL_IN_SIGHT, is_inert, squeezed, texts_at
 from tests.kit.browser import DESKTOP, SessionPage, Visit
 from tests.kit.debugged import Debugged
 from tests.kit.server import running
@@ -86,7 +86,7 @@ def load(visit: Visit, *paths: str) -> None:
 
 def state_keys(visit: Visit, session: SessionPage) -> set[str]:
     """All keys of the state: in the panel, and on the pages of the scopes that have more."""
-    keys = set(shown(session.page, "#panel dt"))
+    keys = set(texts_at(session.page, "#panel dt"))
     for link in session.page.locator("#panel .scope .more a").all():
         page = visit.open(link.get_attribute("href"))
         while page.locator(".more a").count():
@@ -94,7 +94,7 @@ def state_keys(visit: Visit, session: SessionPage) -> set[str]:
             page.locator(".more a").click()
             expect(page.locator(".panel dt").nth(before)).to_be_attached()
         is_inert(page)
-        keys |= set(shown(page, ".panel dt"))
+        keys |= set(texts_at(page, ".panel dt"))
         page.close()
     return keys
 
