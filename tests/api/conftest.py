@@ -9,11 +9,11 @@ from tests.kit.server import SAMPLES, running
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     data = tmp_path_factory.mktemp("api") / "data"
-    with running(SAMPLES, data, **{SPEED_VARIABLE: "10"}) as started:
-        yield started
+    with running(SAMPLES, data, **{SPEED_VARIABLE: "10"}) as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client

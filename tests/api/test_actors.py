@@ -14,8 +14,8 @@ BY = "by mcp:claude"
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("actors")
     write_app(folder / "agents", "count", COUNT)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture

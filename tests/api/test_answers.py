@@ -78,8 +78,8 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("answers")
     write_app(folder / "agents", "asker", AGENT)
     write_app(folder / "agents", "questions", QUESTIONS)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 def paid_in(server) -> list[str]:

@@ -28,8 +28,8 @@ def agents(tmp_path):
 
 @pytest.fixture
 def client(agents, tmp_path):
-    with running(agents, tmp_path / "data") as server, server.client() as opened:
-        yield opened
+    with running(agents, tmp_path / "data") as server, server.client() as client:
+        yield client
 
 
 def page(client, path: str = "/") -> str:

@@ -36,8 +36,8 @@ def client(tmp_path_factory):
     write_app(folder / "agents", "broken", "import nothing_like_it")
     sequence = AGENT + "root_agent = SequentialAgent(name='all', sub_agents=[root_agent])"
     write_app(folder / "agents", "sequence", sequence)
-    with running(folder / "agents", folder / "data") as server, server.client() as opened:
-        yield opened
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield client
 
 
 def test_an_app_is_described_with_its_agents_and_tools(client):

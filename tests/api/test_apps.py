@@ -36,14 +36,14 @@ def agents(tmp_path):
 
 @pytest.fixture
 def server(agents, tmp_path):
-    with running(agents, tmp_path / "data") as started:
-        yield started
+    with running(agents, tmp_path / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def answer(client, app: str) -> str:

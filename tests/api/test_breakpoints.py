@@ -76,17 +76,17 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("breakpoints")
     for name, code in APPS.items():
         write_app(folder / "agents", name, code)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
+    with server.client() as client:
         for app in APPS:
-            for each in opened.get(f"/api/apps/{app}/breakpoints").json()["breakpoints"]:
-                opened.delete(f"/api/apps/{app}/breakpoints/{each['id']}")
-        yield opened
+            for each in client.get(f"/api/apps/{app}/breakpoints").json()["breakpoints"]:
+                client.delete(f"/api/apps/{app}/breakpoints/{each['id']}")
+        yield client
 
 
 def add(client, app, **body):

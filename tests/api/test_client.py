@@ -32,14 +32,14 @@ MESSAGE = "Split the bill"
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     data = tmp_path_factory.mktemp("client") / ".devui"  # as the guide has it
-    with running(SAMPLES, data) as started:
-        yield started
+    with running(SAMPLES, data) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def sessions(server):
-    with Client(server.url, TOKEN, "nightly check") as opened:
-        yield opened
+    with Client(server.url, TOKEN, "nightly check") as sessions:
+        yield sessions
 
 
 @pytest.mark.parametrize("path", client_files.files(), ids=lambda path: path.name)

@@ -48,14 +48,14 @@ def server(tmp_path_factory):
         write_app(folder / "agents", name, PAIR.replace("{second}", second))
     write_app(folder / "agents", "late", LATE)
     (folder / "agents" / "prices.json").write_text(json.dumps(OWN))
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def ran(client, app: str) -> Debugged:

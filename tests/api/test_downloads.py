@@ -44,8 +44,8 @@ POLICY = (
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("downloads")
     write_app(folder / "agents", "saves", SAVES)
-    with running(folder / "agents", folder / "data") as server, server.client() as opened:
-        yield opened
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield client
 
 
 def saved(client, name: str, mime: str, data: bytes = SCRIPT) -> str:

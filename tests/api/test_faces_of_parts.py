@@ -53,8 +53,8 @@ GROUNDED = agent_event(
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faces")
     write_app(folder / "agents", "teller", AGENT)
-    with running(folder / "agents", folder / "data") as server, server.client() as opened:
-        yield opened
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield client
 
 
 def opened(client, *events):

@@ -29,8 +29,8 @@ root_agent = Agent(name="reader", model=ScriptedLlm(rules=rules), tools=[look])
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("filters")
     write_app(folder / "agents", "reader", APP)
-    with running(folder / "agents", folder / "data") as server, server.client() as opened:
-        yield opened
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield client
 
 
 @pytest.fixture(scope="module")

@@ -104,15 +104,15 @@ def server(folder):
     write_app(folder / "agents", "desk", DESK)
     write_app(folder / "agents", "consent", CONSENT)
     write_app(folder / "agents", "sums", SUMS.replace("ROOT", repr(str(ROOT))))
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
-        opened.put("/api/apps/shop/tools/pay", json={"effect": None})
+    with server.client() as client:
+        yield client
+        client.put("/api/apps/shop/tools/pay", json={"effect": None})
 
 
 @pytest.fixture

@@ -67,14 +67,14 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("forms")
     write_app(folder / "agents", "desk", BOOK)
     write_app(folder / "agents", "counts", COUNTS)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def at(client, gate: str, app: str = "desk") -> Debugged:

@@ -50,8 +50,8 @@ def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("internal")
     write_app(folder / "agents", "graph", SILENT)
     write_app(folder / "agents", "reader", READER)
-    with running(folder / "agents", folder / "data") as server, server.client() as opened:
-        yield opened
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield client
 
 
 def event_page(client, session):

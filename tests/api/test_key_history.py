@@ -42,14 +42,14 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("history")
     write_app(folder / "agents", "planner", PLANNER)
     write_app(folder / "agents", "quiet", EMPTY)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 @pytest.fixture

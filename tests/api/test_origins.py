@@ -16,9 +16,9 @@ OPTIONS = ["--allow-origins", FRIEND, "--allow_origins", r"regex:https://app-\d+
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     data = tmp_path_factory.mktemp("origins") / "data"
-    with running(SAMPLES, data, *OPTIONS) as server, server.client() as opened:
-        del opened.headers["authorization"]
-        yield opened
+    with running(SAMPLES, data, *OPTIONS) as server, server.client() as client:
+        del client.headers["authorization"]
+        yield client
 
 
 @pytest.mark.parametrize("origin", [FRIEND, PATTERN])

@@ -34,8 +34,8 @@ PARTIAL = {"HX-Request-Type": "partial"}
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     write_app(folder / "agents", "prints", PRINTS)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture

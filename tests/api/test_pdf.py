@@ -50,14 +50,14 @@ def pdf(*texts: str) -> bytes:
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pdf")
     write_app(folder / "agents", "reader", AGENT)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def session_with(client, content: bytes) -> int:

@@ -12,8 +12,8 @@ from tests.kit.server import running, write_app
 def server(tmp_path_factory):
     root = tmp_path_factory.mktemp("questions")
     write_app(root / "agents", "asks", ASKS)
-    with running(root / "agents", root / "data") as opened:
-        yield opened
+    with running(root / "agents", root / "data") as server:
+        yield server
 
 
 @pytest.fixture

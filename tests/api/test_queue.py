@@ -40,15 +40,15 @@ root_agent = LlmAgent(
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("queue")
     write_app(folder / "agents", "listener", AGENT)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
-        forget_sessions(opened)
+    with server.client() as client:
+        yield client
+        forget_sessions(client)
 
 
 def texts(debugged: Debugged) -> list[str]:

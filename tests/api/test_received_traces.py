@@ -33,14 +33,14 @@ CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("received")
-    with running(ROOT / "agents", folder / "data") as started:
-        yield started
+    with running(ROOT / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def attributes(values: dict[str, Any]) -> list[dict[str, Any]]:

@@ -24,8 +24,8 @@ LABELS = {"tenant": "t1", "nested": {"a": [1, None]}}
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fields")
     write_app(folder / "agents", "app", AGENT)
-    with running(folder / "agents", folder / "data") as server, server.client() as opened:
-        yield opened
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield client
 
 
 def post(client, route: str, **more):

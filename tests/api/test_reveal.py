@@ -35,8 +35,8 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reveal")
     write_app(folder / "agents", "echo", AGENT)
     (folder / "agents" / "echo" / ".env").write_text(f"PLAIN_TOKEN={SECRET}\n", encoding="utf-8")
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -71,14 +71,14 @@ def server(tmp_path_factory):
     if adk_python() is not None:
         write_app(folder / "agents", "adk_mirror", AGENT.replace("ROOT", "google.adk"))
         options = ["--python", str(adk_python())]
-    with running(folder / "agents", folder / "data", *options) as started:
-        yield started
+    with running(folder / "agents", folder / "data", *options) as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 @pytest.fixture(params=["devui_mirror", "adk_mirror"])

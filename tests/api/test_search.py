@@ -32,8 +32,8 @@ def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("search")
     write_app(folder / "agents", "reader", APP)
     (folder / "agents" / "reader" / ".env").write_text(f"API_KEY={SECRET}\n")
-    with running(folder / "agents", folder / "data") as server, server.client() as opened:
-        yield opened
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield client
 
 
 @pytest.fixture(scope="module")

@@ -73,8 +73,8 @@ def client(tmp_path, monkeypatch):
     for name, value in {**VALUES, **OURS, **HARMLESS}.items():
         monkeypatch.setenv(name, value)
     write_app(tmp_path / "agents", "saves", AGENT)
-    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as opened:
-        yield opened
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        yield client
 
 
 @pytest.fixture

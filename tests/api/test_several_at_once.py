@@ -52,14 +52,14 @@ PAGE = {"HX-Request": "true"}
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("several")
     write_app(folder / "agents", "teller", AGENT)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def page_of(client, session):

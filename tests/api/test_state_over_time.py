@@ -37,8 +37,8 @@ Scopes = dict[str, dict[str, Any]]
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("over-time")
     write_app(folder / "agents", "quiet", QUIET)
-    with running(folder / "agents", folder / "data") as server, server.client() as opened:
-        yield opened
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield client
 
 
 @pytest.fixture(scope="module")

@@ -84,14 +84,14 @@ def server(tmp_path_factory):
     apps = {"count": COUNT, "weather": WEATHER, "both": BOTH, "endless": ENDLESS}
     for name, code in apps.items():
         write_app(folder / "agents", name, code)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def log_of(debugged: Debugged) -> str:

@@ -85,14 +85,14 @@ def server(tmp_path_factory, there):
     folder = tmp_path_factory.mktemp("trials")
     write_app(folder / "agents", "bench", BENCH)
     write_app(folder / "agents", "sets", SETS.replace("{there!r}", repr(str(there))))
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 @pytest.fixture

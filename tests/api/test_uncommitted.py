@@ -282,15 +282,15 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("uncommitted")
     for name, code in APPS.items():
         write_app(folder / "agents", name, code)
-    with running(folder / "agents", folder / "data") as started:
-        started.agents = folder / "agents"
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        server.agents = folder / "agents"
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def run(client, app: str, message: str = "go", **session) -> Debugged:

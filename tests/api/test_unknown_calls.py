@@ -44,16 +44,16 @@ def clerk(office):
 
 @pytest.fixture
 def server(office, clerk):
-    _, started = office
-    yield started
-    with started.client() as client:
+    _, server = office
+    yield server
+    with server.client() as client:
         forget_sessions(client)
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def stopped(client, clerk: Clerk, message: str = "pay") -> Debugged:

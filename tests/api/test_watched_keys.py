@@ -13,8 +13,8 @@ HTMX = {"HX-Request": "true", "HX-Request-Type": "partial", "HX-Target": "sectio
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with running(SAMPLES, tmp_path_factory.mktemp("watched") / "data") as started:
-        yield started
+    with running(SAMPLES, tmp_path_factory.mktemp("watched") / "data") as server:
+        yield server
 
 
 def counted(client, app="travel") -> int:

@@ -14,14 +14,14 @@ from tests.kit.server import running, write_app
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("watching")
     write_app(folder / "agents", "count", COUNT)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 @pytest.fixture

@@ -18,15 +18,15 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="package")
 def browser():
-    with chosen() as opened:
-        yield opened
+    with chosen() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory):
     data = tmp_path_factory.mktemp("browser") / "data"
-    with running(SAMPLES, data, **{SPEED_VARIABLE: "5"}) as started:
-        yield started
+    with running(SAMPLES, data, **{SPEED_VARIABLE: "5"}) as server:
+        yield server
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def signed_in(browser, server):
 
 @pytest.fixture
 def visit(browser, server, signed_in):
-    with Visit(browser, server, storage_state=signed_in) as begun:
-        yield begun
+    with Visit(browser, server, storage_state=signed_in) as visit:
+        yield visit
 
 
 @pytest.fixture

@@ -36,8 +36,8 @@ def server(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("stock")
     write_app(folder / "agents", "toolbox", SLOW)
     options = ["--python", str(adk_python()), "--engine", request.param, "--adk-web"]
-    with running(folder / "agents", folder / "data", *options) as started:
-        yield started
+    with running(folder / "agents", folder / "data", *options) as server:
+        yield server
 
 
 @contextmanager
@@ -53,8 +53,8 @@ def visiting(browser, server, query=""):
 
 @pytest.fixture
 def stock(browser, server):
-    with visiting(browser, server) as opened:
-        yield opened
+    with visiting(browser, server) as stock:
+        yield stock
 
 
 class Stock:

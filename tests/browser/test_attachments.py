@@ -67,8 +67,8 @@ def mirror(tmp_path_factory):
     root = tmp_path_factory.mktemp("mirror")
     (root / "agents" / "mirror").mkdir(parents=True)
     (root / "agents" / "mirror" / "agent.py").write_text(AGENT)
-    with running(root / "agents", root / "data", "--no-auth") as started:
-        yield started
+    with running(root / "agents", root / "data", "--no-auth") as mirror:
+        yield mirror
 
 
 @pytest.fixture

@@ -37,8 +37,8 @@ def server(tmp_path_factory):
     agents = shutil.copytree(SAMPLES, folder / "agents")
     (agents / "broken").mkdir()
     (agents / "broken" / "agent.py").write_text("root_agent = missing\n")
-    with running(agents, folder / "data", "--no-auth", **{SPEED_VARIABLE: "10"}) as started:
-        yield started
+    with running(agents, folder / "data", "--no-auth", **{SPEED_VARIABLE: "10"}) as server:
+        yield server
 
 
 LOOKS = {"dark": {"width": 390, "height": 900}, "light": {"width": 1440, "height": 900}}

@@ -39,10 +39,10 @@ def workshop(browser, tmp_path, agents):
     write_app(agents, "steady", good("steady"))
     with (
         running(agents, tmp_path / "data") as server,
-        Visit(browser, server) as begun,
+        Visit(browser, server) as workshop,
     ):
-        begun.context.new_page().goto(server.link)
-        yield begun
+        workshop.context.new_page().goto(server.link)
+        yield workshop
 
 
 def slow(answer: str, gate: Path) -> str:

@@ -37,14 +37,14 @@ root_agent = LlmAgent(name="writer", model=ScriptedLlm(rules=[Rule(then=Say('''{
 def server(tmp_path_factory):
     root = tmp_path_factory.mktemp("chat")
     write_app(root / "agents", "writer", AGENT)
-    with running(root / "agents", root / "data", "--no-auth") as started:
-        yield started
+    with running(root / "agents", root / "data", "--no-auth") as server:
+        yield server
 
 
 @pytest.fixture
 def visit(browser, server):
-    with Visit(browser, server) as begun:
-        yield begun
+    with Visit(browser, server) as visit:
+        yield visit
 
 
 def test_messages_and_code_are_copied_as_they_were_written(visit):

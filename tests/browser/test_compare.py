@@ -17,8 +17,8 @@ BOOK = "Book a flight to London next Tuesday"
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def travelled(client: Any, *messages: str) -> Debugged:

@@ -85,8 +85,8 @@ def reader(tmp_path_factory, service):
 
 @pytest.fixture
 def reading(browser, reader):
-    with Visit(browser, reader) as begun:
-        yield begun
+    with Visit(browser, reader) as reading:
+        yield reading
 
 
 def session_with_question(visit: Visit, text: str, user: str) -> SessionPage:

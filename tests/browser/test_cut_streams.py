@@ -39,8 +39,8 @@ root_agent = Talks(name="talks")
 @pytest.fixture
 def server(tmp_path):
     write_app(tmp_path / "agents", "talks", TALKS)
-    with running(tmp_path / "agents", tmp_path / "data") as started:
-        yield started
+    with running(tmp_path / "agents", tmp_path / "data") as server:
+        yield server
 
 
 @pytest.mark.parametrize("seed", range(rounds(1, 6)))

@@ -61,8 +61,8 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("folds")
     write_app(folder / "agents", "busy", BUSY)
     write_app(folder / "agents", "summary", (SAMPLES / "summary" / "agent.py").read_text())
-    with running(folder / "agents", folder / "data", "--no-auth") as started:
-        yield started
+    with running(folder / "agents", folder / "data", "--no-auth") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

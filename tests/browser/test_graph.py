@@ -42,8 +42,8 @@ root_agent = SequentialAgent(name="pipeline", sub_agents=[planner, gather, polis
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("graph")
     write_app(folder / "agents", "pipeline", PIPELINE)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 def node(page, name):

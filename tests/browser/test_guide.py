@@ -30,10 +30,10 @@ def hunt(browser, tmp_path):
     shutil.copytree(SAMPLES / "faulty", tmp_path / "agents" / "faulty")
     with (
         running(tmp_path / "agents", tmp_path / "data") as server,
-        Visit(browser, server, viewport=SIZE, color_scheme="light") as begun,
+        Visit(browser, server, viewport=SIZE, color_scheme="light") as hunt,
     ):
-        begun.context.new_page().goto(server.link)
-        yield begun
+        hunt.context.new_page().goto(server.link)
+        yield hunt
 
 
 def picture(session: SessionPage, name: str) -> None:

@@ -59,15 +59,15 @@ def hostile_server(tmp_path_factory):
     """A server with the hostile agent."""
     folder = tmp_path_factory.mktemp("hostile")
     hostile.write(folder / "agents")
-    with running(folder / "agents", folder / "data", "--no-auth") as started:
-        yield started
+    with running(folder / "agents", folder / "data", "--no-auth") as hostile_server:
+        yield hostile_server
 
 
 @pytest.fixture
 def visit(browser, hostile_server):
-    with Visit(browser, hostile_server, viewport=ALL_IN_SIGHT) as begun:
-        yield begun
-        surplus = [url for url in begun.requests if not EXPECTED.fullmatch(url)]
+    with Visit(browser, hostile_server, viewport=ALL_IN_SIGHT) as visit:
+        yield visit
+        surplus = [url for url in visit.requests if not EXPECTED.fullmatch(url)]
         assert not surplus
 
 

@@ -14,9 +14,9 @@ pytestmark = pytest.mark.browser
 def own_visit(browser, tmp_path):
     with (
         running(SAMPLES, tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as begun,
+        Visit(browser, server) as own_visit,
     ):
-        yield begun
+        yield own_visit
 
 
 def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit, tmp_path):

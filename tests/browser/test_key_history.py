@@ -22,8 +22,8 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("keys")
     write_app(folder / "agents", "planner", PLANNER)
     write_app(folder / "agents", "branches", APPS["branches"])
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 def shows(session: SessionPage, number: int) -> None:

@@ -29,9 +29,9 @@ NOTE_LOSSES = """
 def own_visit(browser, tmp_path):
     with (
         running(SAMPLES, tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as begun,
+        Visit(browser, server) as own_visit,
     ):
-        yield begun
+        yield own_visit
 
 
 def test_a_page_that_is_left_says_nothing_of_its_stream_and_one_that_stays_says_it(own_visit):

@@ -38,21 +38,21 @@ ASKED = re.compile(
 def hostile_server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("matrix")
     matrix.write(folder / "agents")
-    with running(folder / "agents", folder / "data", "--no-auth") as started:
-        yield started
+    with running(folder / "agents", folder / "data", "--no-auth") as hostile_server:
+        yield hostile_server
 
 
 @pytest.fixture
 def client(hostile_server):
-    with hostile_server.client() as opened:
-        yield opened
+    with hostile_server.client() as client:
+        yield client
 
 
 @pytest.fixture
 def visit(browser, hostile_server):
-    with Visit(browser, hostile_server, viewport=ALL_IN_SIGHT) as begun:
-        yield begun
-        assert not [url for url in begun.requests if not ASKED.fullmatch(url)]
+    with Visit(browser, hostile_server, viewport=ALL_IN_SIGHT) as visit:
+        yield visit
+        assert not [url for url in visit.requests if not ASKED.fullmatch(url)]
 
 
 def look_through(visit: Visit, session: SessionPage, *numbers: int) -> None:

@@ -46,17 +46,17 @@ def server(moved):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(moved.parent))
         patch.setenv("MOVED_CLOCK", str(moved))
-        started = Server(SAMPLES, moved.parent / "data").start()
+        server = Server(SAMPLES, moved.parent / "data").start()
     try:
-        yield started
+        yield server
     finally:
-        started.stop()
+        server.stop()
 
 
 @pytest.fixture
 def visit(browser, server):
-    with Visit(browser, server, storage_state=cookies(browser, server)) as begun:
-        yield begun
+    with Visit(browser, server, storage_state=cookies(browser, server)) as visit:
+        yield visit
 
 
 def notice(page: Page, words: str):

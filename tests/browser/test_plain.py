@@ -12,8 +12,8 @@ BOOK = "Book a flight to London next Tuesday"
 
 @pytest.fixture
 def plain(browser, server, signed_in):
-    with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as begun:
-        yield begun
+    with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as plain:
+        yield plain
 
 
 def reload_until(page: Page, selector: str) -> None:

@@ -97,8 +97,8 @@ def asker(tmp_path_factory):
 
 @pytest.fixture
 def asking(browser, asker):
-    with Visit(browser, asker) as begun:
-        yield begun
+    with Visit(browser, asker) as asking:
+        yield asking
 
 
 def session_with_question(visit: Visit, text: str) -> SessionPage:

@@ -24,9 +24,9 @@ def clerk(tmp_path):
 def own_visit(browser, tmp_path, clerk):
     with (
         running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as begun,
+        Visit(browser, server) as own_visit,
     ):
-        yield begun
+        yield own_visit
 
 
 def bar(session: SessionPage):

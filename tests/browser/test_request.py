@@ -18,8 +18,8 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "teller", teller())
     write_app(folder / "agents", "huge", HUGE)
     write_app(folder / "agents", "liar", teller(lies=True))
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture

@@ -29,22 +29,22 @@ def agents(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(agents):
-    with running(agents, agents.parent / "data") as started:
-        yield started
+    with running(agents, agents.parent / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def open_server(agents, tmp_path):
     """A server of this test's own, without sign-in."""
-    with running(agents, tmp_path / "data", "--no-auth") as started:
-        yield started
+    with running(agents, tmp_path / "data", "--no-auth") as open_server:
+        yield open_server
 
 
 @pytest.fixture
 def open_visit(browser, open_server):
-    with Visit(browser, open_server) as begun:
-        begun.allow(AWAY)
-        yield begun
+    with Visit(browser, open_server) as open_visit:
+        open_visit.allow(AWAY)
+        yield open_visit
 
 
 def texts(session: SessionPage) -> list[str]:

@@ -14,8 +14,8 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("secrets")
     write_app(folder / "agents", "echo", AGENT)
     (folder / "agents" / "echo" / ".env").write_text(f"PLAIN_TOKEN={SECRET}\n", encoding="utf-8")
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 def test_secrets_that_come_while_the_page_is_open_can_be_shown_and_hidden_by_keys(visit):

@@ -19,9 +19,9 @@ def own_visit(browser, tmp_path, monkeypatch):
     monkeypatch.setenv("SERVICE_PASSWORD", SECRET)
     with (
         running(SAMPLES, tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as begun,
+        Visit(browser, server) as own_visit,
     ):
-        yield begun
+        yield own_visit
 
 
 def test_a_session_is_noted_linked_exported_read_and_goes_on(own_visit, tmp_path):

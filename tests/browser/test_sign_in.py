@@ -12,9 +12,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.req("R08")]
 @pytest.fixture
 def stranger(browser, server):
     """A browser that has not signed in."""
-    with Visit(browser, server) as begun:
-        begun.allow("401")
-        yield begun
+    with Visit(browser, server) as stranger:
+        stranger.allow("401")
+        yield stranger
 
 
 @pytest.mark.parametrize("path", ["/", "/apps/travel", "/sessions/1", "/sessions/1/stream"])

@@ -18,8 +18,8 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("standing")
     for name, code in APPS.items():
         write_app(folder / "agents", name, code)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture

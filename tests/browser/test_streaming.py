@@ -92,9 +92,9 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("streaming")
     write_app(folder / "agents", "speaks", SPEAKS)
     write_app(folder / "agents", "much", MUCH)
-    with running(folder / "agents", folder / "data") as started:
-        started.agents = folder / "agents"
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        server.agents = folder / "agents"
+        yield server
 
 
 def test_the_answer_streams_into_one_bubble_that_grows(visit, server):

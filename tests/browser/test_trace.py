@@ -28,8 +28,8 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "teller", teller())
     write_app(folder / "agents", "sleeping", APPS["sleeping"])
     write_app(folder / "agents", "talking", TALKING)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 def test_a_run_that_is_over_is_a_waterfall_that_leads_to_its_events(visit):

@@ -36,8 +36,8 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tree")
     write_app(folder / "agents", "team", TEAM)
     shutil.copytree(SAMPLES / "story_flow", folder / "agents" / "story_flow")
-    with running(folder / "agents", folder / "data", "--no-auth") as started:
-        yield started
+    with running(folder / "agents", folder / "data", "--no-auth") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

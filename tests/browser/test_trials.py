@@ -40,8 +40,8 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "bench", BENCH)
     write_app(folder / "agents", "shop", SHOP)
     write_app(folder / "agents", "slow", SLOW)
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 def test_a_tool_runs_alone_from_its_call_and_a_model_is_asked_again_with_edits(visit):

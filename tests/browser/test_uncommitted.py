@@ -39,9 +39,9 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("uncommitted")
     for name, code in {**APPS, "gated": GATED, "late": GATED}.items():
         write_app(folder / "agents", name, code)
-    with running(folder / "agents", folder / "data") as started:
-        started.agents = folder / "agents"
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        server.agents = folder / "agents"
+        yield server
 
 
 def strip(session: SessionPage):

@@ -47,9 +47,9 @@ def of(texts: dict[str, str]) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     with chromium() as browser:
-        opened = browser.new_page()
-        opened.set_default_timeout(PATIENCE * 1000)
-        yield opened
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        yield page
 
 
 def run(page: Page, files: dict[str, bytes]) -> list[object]:
