@@ -58,9 +58,9 @@ def test_a_fork_a_replay_and_a_breakpoint_are_named_where_one_looks(devui, page)
     assert f"breakpoint {number}</span> <span hx-ignore>{BY}" in page(
         f"/sessions/{session}?tab=breaks"
     )
-    held = done(devui, devui.new_session("count")["key"], message="go")
-    assert f"Breakpoint {number} {BY}: " in page(f"/sessions/{held['session']}")
-    devui.command(held["run"], "stop")
+    run = done(devui, devui.new_session("count")["key"], message="go")
+    assert f"Breakpoint {number} {BY}: " in page(f"/sessions/{run['session']}")
+    devui.command(run["run"], "stop")
     devui.delete_breakpoint("count", number)
 
 

@@ -69,8 +69,8 @@ def test_real_answers_are_as_described(tmp_path) -> None:
 def test_the_form_of_an_event_has_what_runtimes_write(form: Any, model: type[BaseModel]) -> None:
     """Every member that a runtime's model has, with its kind; those that are never null are there
     in each event, but for `nodeInfo`, which events of older versions of google-adk lack."""
-    described = TypeAdapter(form).json_schema()
-    assert kinds(described) == kinds(model.model_json_schema())
+    schema = TypeAdapter(form).json_schema()
+    assert kinds(schema) == kinds(model.model_json_schema())
     never_null = {
         field.alias or name
         for name, field in model.model_fields.items()
@@ -87,8 +87,8 @@ def kinds(schema: dict[str, Any]) -> dict[str, set[str]]:
     }
 
 
-def kinds_of(schema: dict[str, Any], shared: dict[str, Any]) -> list[str]:
-    schema = shared.get(schema.get("$ref", "").rpartition("/")[2], schema)
+def kinds_of(schema: dict[str, Any], definitions: dict[str, Any]) -> list[str]:
+    schema = definitions.get(schema.get("$ref", "").rpartition("/")[2], schema)
     if "anyOf" in schema:
-        return [kind for each in schema["anyOf"] for kind in kinds_of(each, shared)]
+        return [kind for each in schema["anyOf"] for kind in kinds_of(each, definitions)]
     return [schema.get("type", "any")]

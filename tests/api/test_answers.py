@@ -121,9 +121,9 @@ def test_a_question_that_came_with_a_session_makes_no_call(server):
         fork = client.post(f"/api/sessions/{debugged.key}/forks", json={"number": 3}).json()
         response = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
         assert response.status_code == 204, response.text
-        taken = client.get(f"/api/sessions/{debugged.key}/export").content
+        bundle = client.get(f"/api/sessions/{debugged.key}/export").content
         # A bundle is read only, and its question is no less foreign in a fork of it.
-        landed = client.post("/api/sessions/import", content=taken, headers=JSON).json()["key"]
+        landed = client.post("/api/sessions/import", content=bundle, headers=JSON).json()["key"]
         fork = client.post(f"/api/sessions/{landed}/forks", json={"number": 3}).json()
         response = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
         assert response.status_code == 409, response.text
@@ -277,5 +277,5 @@ def answered_together(server, session, fields):
             return client.post(path, data=fields, headers=PAGE).status_code
 
     with ThreadPoolExecutor(CLIENTS) as pool:
-        sent = [pool.submit(answer) for _ in range(CLIENTS)]
-        return sorted(each.result() for each in sent)
+        futures = [pool.submit(answer) for _ in range(CLIENTS)]
+        return sorted(each.result() for each in futures)

@@ -169,8 +169,8 @@ def test_a_new_session_begins_with_the_initial_state(agents, client):
     assert make_session(client, "hello")["state"] == {"seed": 1, "user:lang": "de"}
     own = make_session(client, "hello", state={"seed": 2, "more": 3})
     assert own["state"] == {"seed": 2, "user:lang": "de", "more": 3}
-    named = client.post("/apps/hello/users/u/sessions/named", json={}).json()
-    assert named["state"] == {"seed": 1, "user:lang": "de"}
+    session = client.post("/apps/hello/users/u/sessions/named", json={}).json()
+    assert session["state"] == {"seed": 1, "user:lang": "de"}
     origin = {"Origin": str(client.base_url).rstrip("/"), "Sec-Fetch-Site": "same-origin"}
     client.post("/apps/hello/sessions", data={"id": "form"}, headers={**PAGE, **origin})
     assert get_session(client, "hello", "form", user="user")["state"]["seed"] == 1

@@ -28,19 +28,19 @@ def files(client):
     return path_of(client, str(uuid.uuid4()))
 
 
-def saved(client, files: str, name: str, part: dict[str, object], **more: object):
+def save(client, files: str, name: str, part: dict[str, object], **more: object):
     answer = client.post(files, json={"filename": name, "artifact": part, **more})
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
 def test_a_file_is_kept_listed_read_and_deleted(client, files):
-    first = saved(client, files, "plan.png", inline(BYTES), custom_metadata={"by": ["me"]})
+    first = save(client, files, "plan.png", inline(BYTES), custom_metadata={"by": ["me"]})
     assert first.pop("createTime") > 1_700_000_000
     assert first.pop("canonicalUri").startswith("devui:/" + files)
     assert first == {"version": 0, "customMetadata": {"by": ["me"]}, "mimeType": "image/png"}
-    assert saved(client, files, "plan.png", TEXT)["mimeType"] == "text/plain"
-    saved(client, files, "user:me.txt", TEXT)
+    assert save(client, files, "plan.png", TEXT)["mimeType"] == "text/plain"
+    save(client, files, "user:me.txt", TEXT)
     assert client.get(files).json() == ["plan.png", "user:me.txt"]
     of = f"{files}/plan.png"
     assert client.get(of).json() == TEXT
@@ -49,10 +49,10 @@ def test_a_file_is_kept_listed_read_and_deleted(client, files):
         assert base64.urlsafe_b64decode(part["data"]) == BYTES
     assert client.get(f"{of}/versions").json() == [0, 1]
     assert client.get(f"{of}/versions/latest").json() == TEXT
-    listed = client.get(f"{of}/versions/metadata").json()
-    assert [each["version"] for each in listed] == [0, 1]
-    assert client.get(f"{of}/versions/1/metadata").json() == listed[1]
-    assert client.get(f"{of}/versions/latest/metadata").json() == listed[1]
+    versions = client.get(f"{of}/versions/metadata").json()
+    assert [each["version"] for each in versions] == [0, 1]
+    assert client.get(f"{of}/versions/1/metadata").json() == versions[1]
+    assert client.get(f"{of}/versions/latest/metadata").json() == versions[1]
     for _ in range(2):
         answer = client.delete(of)
         assert (answer.status_code, answer.json()) == (200, None)
@@ -60,7 +60,7 @@ def test_a_file_is_kept_listed_read_and_deleted(client, files):
 
 
 def test_a_file_of_the_user_is_in_all_of_their_sessions(client, files):
-    saved(client, files, "user:shared.txt", TEXT)
+    save(client, files, "user:shared.txt", TEXT)
     user = files.split("/")[4]
     assert client.get(f"{path_of(client, user)}/user:shared.txt").json() == TEXT
     assert client.get(f"{path_of(client, 'stranger')}/user:shared.txt").status_code == 404
@@ -82,7 +82,7 @@ def test_a_file_of_the_user_is_in_all_of_their_sessions(client, files):
     ],
 )
 def test_a_name_is_a_name_whatever_is_in_it(client, files, name):
-    saved(client, files, name, TEXT)
+    save(client, files, name, TEXT)
     assert client.get(files).json() == [name]
     of = f"{files}/{quote(name, safe='')}"
     assert client.get(of).json() == TEXT
@@ -103,7 +103,7 @@ def test_a_name_is_a_name_whatever_is_in_it(client, files, name):
     ],
 )
 def test_what_is_not_there_is_told_in_adks_words(client, files, path, status, detail):
-    saved(client, files, "there", TEXT)
+    save(client, files, "there", TEXT)
     answer = client.get(f"{files}/{path}")
     assert (answer.status_code, answer.json()) == (status, {"detail": detail})
 
@@ -137,7 +137,7 @@ def test_a_session_that_is_not_there_has_no_files_and_gets_none(client):
 
 @pytest.mark.req("R27")
 def test_the_files_of_a_session_from_elsewhere_stay_as_they_came(client, files):
-    saved(client, files, "a", TEXT)
+    save(client, files, "a", TEXT)
     user, session = files.split("/")[4:7:2]
     query = {"app": "summary", "user": user, "id": session}
     [row] = client.get("/api/sessions", params=query).json()["sessions"]
@@ -155,18 +155,18 @@ def test_the_files_of_a_session_from_elsewhere_stay_as_they_came(client, files):
 def test_a_file_of_any_name_comes_out_of_an_export_as_it_went_in(client, files):
     names = ["x" * 5_000, " ", "..", "\n"]
     for name in names:
-        saved(client, files, name, TEXT)
+        save(client, files, name, TEXT)
     for nothing in ("", "user:"):
         refused = client.post(files, json={"filename": nothing, "artifact": TEXT})
         assert (refused.status_code, "has no name" in refused.text) == (400, True)
     [app, user, session] = files.split("/")[2:7:2]
     query = {"app": app, "user": user, "id": session}
     key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
-    taken = client.get(f"/api/sessions/{key}/export").content
+    bundle = client.get(f"/api/sessions/{key}/export").content
     headers = {"Content-Type": "application/json"}
-    response = client.post("/api/sessions/import", content=taken, headers=headers)
+    response = client.post("/api/sessions/import", content=bundle, headers=headers)
     assert response.status_code == 201, response.text
-    listed = client.get(
+    files_of_copy = client.get(
         f"/apps/{app}/users/{user}/sessions/{response.json()['id']}/artifacts"
     ).json()
-    assert sorted(listed) == sorted(names)
+    assert sorted(files_of_copy) == sorted(names)

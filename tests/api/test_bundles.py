@@ -25,7 +25,7 @@ def booked(client):
     return client.get("/api/sessions", params=query).json()["sessions"][0]
 
 
-def imported(client, data):
+def import_bundle(client, data):
     answer = client.post("/api/sessions/import", content=data, headers=JSON)
     assert answer.status_code == 201, answer.text
     return answer.json()
@@ -59,14 +59,14 @@ def test_a_session_goes_out_comes_back_and_goes_on_in_a_fork(client, booked):
     path = f"/api/sessions/{booked['key']}"
     answer = client.get(path + "/export")
     assert answer.headers["content-disposition"].startswith('attachment; filename="travel-')
-    copy = imported(client, answer.content)
+    copy = import_bundle(client, answer.content)
     assert contents(client, copy["key"]) == contents(client, booked["key"])
     again = client.get(f"/api/sessions/{copy['key']}/export")
     assert again.content == answer.content
     of_app = client.get("/api/sessions?app=travel").json()["sessions"]
-    listed = {each["key"]: each for each in of_app}
-    assert listed[copy["key"]]["imported"] is True
-    assert listed[booked["key"]]["imported"] is False
+    rows = {each["key"]: each for each in of_app}
+    assert rows[copy["key"]]["imported"] is True
+    assert rows[booked["key"]]["imported"] is False
     refused = client.post(f"/api/sessions/{copy['key']}/runs", json={"message": "more"})
     assert refused.status_code == 409
     assert "fork it to continue" in refused.json()["detail"]
@@ -75,7 +75,7 @@ def test_a_session_goes_out_comes_back_and_goes_on_in_a_fork(client, booked):
     run(client, "travel", fork["id"], "Thank you")
     assert len(get_session(client, "travel", "mine")["events"]) > copy["events"]
     alone = client.get(f"/api/sessions/{fork['key']}/export").content
-    elsewhere = imported(client, alone.replace(b'"mine"', b'"alone"'))
+    elsewhere = import_bundle(client, alone.replace(b'"mine"', b'"alone"'))
     page = client.get(f"/sessions/{elsewhere['key']}").text
     assert "of a session that isn&#39;t here" in page  # its parent is in no bundle
 
@@ -116,9 +116,9 @@ def extended(text):
 def test_unknown_members_are_set_aside_and_come_back_where_they_were(client, booked):
     client.patch(f"/api/sessions/{booked['key']}/notes/4", json={"text": "and when?"})
     plain = client.get(f"/api/sessions/{booked['key']}/export").text
-    assert "setAside" not in imported(client, plain.encode())
+    assert "setAside" not in import_bundle(client, plain.encode())
     text = extended(plain)
-    copy = imported(client, text.encode())
+    copy = import_bundle(client, text.encode())
     count = 5 + 5 * (len(text.splitlines()) - 2) + 1
     assert copy["setAside"] == count
     assert contents(client, copy["key"]) == contents(client, booked["key"])
@@ -131,7 +131,7 @@ def test_unknown_members_are_set_aside_and_come_back_where_they_were(client, boo
     [finding] = client.get(path + "/export/preview").json()["findings"]
     assert (finding["hint"][:3], finding["places"]) == ("sk-", ["the session's own data"])
     pretty = json.dumps(json.loads(text), indent=2)  # as an editor may have left it
-    again = imported(client, pretty.encode())
+    again = import_bundle(client, pretty.encode())
     assert client.get(f"/api/sessions/{again['key']}/export?secrets=keep").text == text
     html = client.get(path + "/export?format=html&secrets=keep").text
     assert not any(word in html for word in ("os.system", KEY, "stored but not used"))
@@ -159,7 +159,7 @@ def test_a_file_in_a_message_loses_its_secret_and_stays_a_file(client, encode):
     events = [each for each in json.loads(text)["records"] if each["type"] == "event"]
     clean = events[0]["event"]["content"]["parts"][0]["inlineData"]["data"]
     assert "token=[redacted]" in base64.b64decode(clean, altchars=b"-_").decode()
-    again = imported(client, text)
+    again = import_bundle(client, text)
     assert client.get(f"/api/sessions/{again['key']}/export").text == text
     assert "</html>" in client.get(f"/api/sessions/{key}/export?format=html").text
 
@@ -167,7 +167,7 @@ def test_a_file_in_a_message_loses_its_secret_and_stays_a_file(client, encode):
 def test_no_note_gets_what_stood_at_another(client, booked):
     client.patch(f"/api/sessions/{booked['key']}/notes/4", json={"text": "and when?"})
     text = extended(client.get(f"/api/sessions/{booked['key']}/export").text)
-    copy = imported(client, text.encode())
+    copy = import_bundle(client, text.encode())
     path = f"/api/sessions/{copy['key']}"
     client.patch(path + "/notes/1", json={"text": "a new one in front"})
     client.patch(path + "/notes/2", json={"text": "another text"})
@@ -213,7 +213,7 @@ def test_a_running_session_is_exported_as_it_stands(client):
     debugged = Debugged(client, "travel").start(BOOK)
     debugged.settled()
     debugged.tell("step_event")
-    copy = imported(client, client.get(f"/api/sessions/{debugged.key}/export").content)
+    copy = import_bundle(client, client.get(f"/api/sessions/{debugged.key}/export").content)
     position = client.get(f"/api/sessions/{copy['key']}/run").json()
     assert position["status"] == "interrupted"
     debugged.tell("continue")

@@ -58,10 +58,10 @@ def begin(server, client):
 
 
 def call_of(debugged: Debugged, name: str) -> dict[str, Any]:
-    def named(standing):
+    def of_that_name(standing):
         return [each for each in standing["calls"] if each["name"] == name]
 
-    return named(seen(debugged, named))[0]
+    return of_that_name(seen(debugged, of_that_name))[0]
 
 
 def order(debugged: Debugged, call: dict[str, Any], command: str, **more: Any) -> Any:
@@ -200,9 +200,9 @@ def test_a_call_that_has_ended_meanwhile_is_refused_with_the_position(begin):
     check(late.json(), {"$ref": "/Refused"})
     assert late.json()["position"]["status"] == "done"
     other, call = begin("sleeping")
-    gone = order(other, {"id": call["id"] + 1000}, "end")
-    assert (gone.status_code, gone.json()["detail"]) == (409, "the call has already ended")
-    assert gone.json()["position"]["status"] == "running"
+    answer = order(other, {"id": call["id"] + 1000}, "end")
+    assert (answer.status_code, answer.json()["detail"]) == (409, "the call has already ended")
+    assert answer.json()["position"]["status"] == "running"
     assert other.client.get(f"/api/sessions/{other.key}/edits").json()["edits"] == []
 
 

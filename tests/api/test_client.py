@@ -70,7 +70,7 @@ def test_the_client_loads_nothing_of_the_server() -> None:
     assert not re.search(r"devui\.(web|debugger|store|runtime|worker)", loaded), loaded
 
 
-def printed(example: str, server) -> list[str]:
+def output_of(example: str, server) -> list[str]:
     """What a script prints in the folder where the server was started."""
     return subprocess.run(
         [sys.executable, "-c", example],
@@ -85,12 +85,12 @@ def printed(example: str, server) -> list[str]:
 def test_the_examples_of_the_guide_run(server, sessions) -> None:
     guide = GUIDE.read_text(encoding="utf-8")
     debugs, exports, runs, _ = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
-    assert printed(debugs, server) == ["held by breakpoint", "#3 ['read_bill'] 84.0"]
+    assert output_of(debugs, server) == ["held by breakpoint", "#3 ['read_bill'] 84.0"]
     [point] = sessions.breakpoints("faulty")
     sessions.delete_breakpoint("faulty", point["id"])
-    assert printed(exports, server) == []
+    assert output_of(exports, server) == []
     assert (server.data.parent / "session.json").stat().st_size > 0
-    lines = printed(runs, server)
+    lines = output_of(runs, server)
     assert "FaultyAgent {'bill': -756.0}" in lines
     assert any(each.startswith("failed: ValueError: ") for each in lines)
     assert lines[-1].startswith("invoke_workflow FaultyAgent ")
@@ -99,17 +99,17 @@ def test_the_examples_of_the_guide_run(server, sessions) -> None:
 def test_a_run_is_held_changed_and_followed(sessions) -> None:
     key = sessions.new_session("faulty", state={"n": 1})["key"]
     begun = sessions.start_run(key, message=MESSAGE, pause=True)
-    held = sessions.wait(begun)
-    assert held["status"] == "held"
+    position = sessions.wait(begun)
+    assert position["status"] == "held"
     with pytest.raises(ConflictError) as refused:
-        sessions.command(held["run"], "continue", position=held["position"] + 9)
+        sessions.command(position["run"], "continue", position=position["position"] + 9)
     assert refused.value.status == 409
-    assert refused.value.position["position"] == held["position"]
-    again = {"position": held["position"], "key": "once"}
-    moved = sessions.command(held["run"], "continue", **again)
-    ended = sessions.wait(sessions.run(held["run"]))
-    assert (ended["status"], ended["error"]["type"]) == ("failed", "ValueError")
-    assert sessions.command(held["run"], "continue", **again) == moved
+    assert refused.value.position["position"] == position["position"]
+    again = {"position": position["position"], "key": "once"}
+    after = sessions.command(position["run"], "continue", **again)
+    end = sessions.wait(sessions.run(position["run"]))
+    assert (end["status"], end["error"]["type"]) == ("failed", "ValueError")
+    assert sessions.command(position["run"], "continue", **again) == after
     rows = sessions.events(key)
     assert [row["number"] for row in rows] == list(range(1, len(rows) + 1))
     assert sessions.event(key, 1)["content"]["parts"] == [{"text": MESSAGE}]
@@ -126,11 +126,11 @@ def test_what_is_still_open_ends_with_the_client(server, sessions) -> None:
     with Client(server.url, TOKEN) as client:
         stream = client.stream(key, after=0)
         client.set_note(key, 0, text="look here")
-        settled = client.wait(client.start_run(key, message="hello"))
+        position = client.wait(client.start_run(key, message="hello"))
         assert next(stream)["type"] in {"event", "position"}
         pieces = client.export_session(key, format="html")
         assert next(pieces).startswith(b"<!doctype html>")
-    assert settled["status"] == "done"
+    assert position["status"] == "done"
     assert list(stream) == []
     assert list(pieces) == []
 

@@ -18,8 +18,8 @@ def compare(client: Any, left: Any, right: Any) -> dict[str, Any]:
 
 
 def pair(client: Any, left: Any, right: Any, *numbers: int | None) -> dict[str, Any]:
-    named = dict(zip(("leftEvent", "rightEvent"), numbers, strict=True))
-    query = {"left": left, "right": right, **{k: v for k, v in named.items() if v}}
+    numbers_by_name = dict(zip(("leftEvent", "rightEvent"), numbers, strict=True))
+    query = {"left": left, "right": right, **{k: v for k, v in numbers_by_name.items() if v}}
     answer = client.get("/api/compare/events", params=query)
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -42,7 +42,7 @@ def travel_session(client: Any, *messages: str) -> int:
 def test_the_same_said_again_in_a_fork_is_equal(client, travelled):
     body = {"number": 1, "message": True, "run": True}
     fork = client.post(f"/api/sessions/{travelled}/forks", json=body).json()
-    settled(client, fork["run"])
+    settle(client, fork["run"])
     comparison = compare(client, travelled, fork["key"])
     assert (comparison["equal"], comparison["differences"], comparison["first"]) == (True, 0, None)
     assert {row["kind"] for row in comparison["rows"]} == {"same"}
@@ -51,8 +51,8 @@ def test_the_same_said_again_in_a_fork_is_equal(client, travelled):
     assert comparison["left"]["status"] == "done"
     itself = pair(client, travelled, fork["key"], 3, 3)
     assert (itself["sections"], itself["state"], itself["prompts"]) == ([], [], None)
-    sent = pair(client, travelled, fork["key"], 2, 2)["prompts"]
-    assert sent["differing"] == []
+    prompts = pair(client, travelled, fork["key"], 2, 2)["prompts"]
+    assert prompts["differing"] == []
 
 
 def test_the_page_names_a_changed_key_as_the_state_does(client, travelled):
@@ -75,13 +75,13 @@ def test_a_session_that_was_exported_and_imported_was_asked_the_same(client, tra
 def test_a_fork_with_an_edited_event_differs_from_its_parent_from_there_on(client, travelled):
     events = client.get(f"/api/sessions/{travelled}/events").json()["events"]
     number = next(e["number"] for e in events if e["kind"] == "result" and "airports" in e["text"])
-    whole = client.get(f"/apps/travel/users/u/sessions/{named(client, travelled)}").json()
+    whole = client.get(f"/apps/travel/users/u/sessions/{session_id_of(client, travelled)}").json()
     event = whole["events"][number - 1]
     event["content"]["parts"][0]["functionResponse"]["response"] = {"result": ["OSL"]}
     event["actions"]["stateDelta"]["city"] = "Oslo"
     body = {"number": number, "event": event, "run": True}
     fork = client.post(f"/api/sessions/{travelled}/forks", json=body).json()
-    settled(client, fork["run"])
+    settle(client, fork["run"])
     comparison = compare(client, travelled, fork["key"])
     assert [row["kind"] for row in comparison["rows"][: number - 1]] == ["same"] * (number - 1)
     first = comparison["first"]
@@ -94,12 +94,12 @@ def test_a_fork_with_an_edited_event_differs_from_its_parent_from_there_on(clien
     assert [each["key"] for each in details["state"]] == ["city"]
 
 
-def named(client: Any, key: int) -> str:
+def session_id_of(client: Any, key: int) -> str:
     every = client.get("/api/sessions").json()["sessions"]
     return next(each["id"] for each in every if each["key"] == key)
 
 
-def settled(client: Any, name: str) -> None:
+def settle(client: Any, name: str) -> None:
     position = client.get(f"/api/runs/{name}").json()
     while position["status"] in {"running", "stopping"}:
         query = {"after": position["position"]}
@@ -157,8 +157,8 @@ def test_nothing_is_compared_with_something(client, travelled):
     ],
 )
 def test_what_cannot_be_compared_is_told(client, travelled, query, status, words):
-    named = {name: value.format(key=travelled) for name, value in query.items()}
-    answer = client.get("/api/compare", params=named)
+    params = {name: value.format(key=travelled) for name, value in query.items()}
+    answer = client.get("/api/compare", params=params)
     assert answer.status_code == status
     assert words in answer.json()["detail"]
 

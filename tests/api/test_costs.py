@@ -68,14 +68,14 @@ def usage_of(debugged: Debugged, **query) -> dict:
     return debugged.client.get(f"/api/sessions/{debugged.key}/usage", params=query).json()
 
 
-def counted(event: dict) -> tuple[int, int]:
+def token_counts(event: dict) -> tuple[int, int]:
     counts = event["usageMetadata"]
     return counts["promptTokenCount"], counts["totalTokenCount"] - counts["promptTokenCount"]
 
 
 def test_a_session_costs_what_its_whole_answers_cost_agent_by_agent(client):
     debugged = ran(client, "pair")
-    first, second = (counted(event) for event in debugged.kept()["events"][1:])
+    first, second = (token_counts(event) for event in debugged.kept()["events"][1:])
     cheap, dear = first[0] + 2 * first[1], 10 * second[0] + 20 * second[1]
     usage = usage_of(debugged)
     assert {each["agent"]: each["cost"] for each in usage["sums"]} == {"cheap": cheap, "dear": dear}

@@ -136,9 +136,9 @@ def test_the_user_logs_in_once_and_no_token_reaches_the_disk(tmp_path):
             assert text(say(client, text="Once more.")) == "It says 200."
         [granted] = given_by(url, "app")
         for file in data.rglob("*"):
-            written = file.read_bytes() if file.is_file() else b""
-            assert granted["token"].encode() not in written
-            assert SECRET.encode() not in written
+            content = file.read_bytes() if file.is_file() else b""
+            assert granted["token"].encode() not in content
+            assert SECRET.encode() not in content
 
 
 @pytest.mark.parametrize(
@@ -216,8 +216,8 @@ def test_a_key_that_somebody_gave_leaves_with_nothing_and_still_plays(tmp_path):
         server.stop()
         server.start()
         with server.client() as client:
-            taken = client.post("/api/sessions/import", content=bundle, headers=JSON)
-            assert GIVEN not in seen(client, taken.json()["key"])
+            copy = client.post("/api/sessions/import", content=bundle, headers=JSON)
+            assert GIVEN not in seen(client, copy.json()["key"])
 
 
 @pytest.mark.req("R64")

@@ -48,7 +48,7 @@ def client(tmp_path_factory):
         yield client
 
 
-def saved(client, name: str, mime: str, data: bytes = SCRIPT) -> str:
+def save(client, name: str, mime: str, data: bytes = SCRIPT) -> str:
     """Where an artifact of this name and type is, with a script in it."""
     session = make_session(client, "saves")["id"]
     data = base64.b64encode(data).decode()
@@ -80,7 +80,7 @@ def saved(client, name: str, mime: str, data: bytes = SCRIPT) -> str:
 def test_an_artifact_is_a_download_in_a_sandbox(
     client, method, name, mime, content_type, disposition
 ):
-    answer = client.request(method, saved(client, name, mime), headers={"Accept": "text/html"})
+    answer = client.request(method, save(client, name, mime), headers={"Accept": "text/html"})
     assert answer.status_code == 200
     assert answer.headers["content-type"] == content_type
     assert answer.headers["content-disposition"].startswith(disposition)
@@ -107,7 +107,7 @@ def test_an_artifact_is_a_download_in_a_sandbox(
 def test_only_what_is_what_it_says_is_shown_and_a_polyglot_acts_nowhere(
     client, mime, begins, inline
 ):
-    path = saved(client, "a.x", mime, begins + SCRIPT)
+    path = save(client, "a.x", mime, begins + SCRIPT)
     expected = mime if inline else "application/octet-stream"
     for headers, status in (({}, 200), ({"Range": "bytes=0-3"}, 206), ({"Range": RANGES}, 200)):
         answer = client.get(path, headers=headers)
@@ -143,7 +143,7 @@ def test_only_what_is_what_it_says_is_shown_and_a_polyglot_acts_nowhere(
 def test_a_part_of_a_file_is_served_with_the_headers_of_the_whole(
     client, method, byte_range, status, content_range, content
 ):
-    path = saved(client, "digits.bin", "application/x-digits", b"0123456789")
+    path = save(client, "digits.bin", "application/x-digits", b"0123456789")
     answer = client.request(method, path, headers={"Range": byte_range})
     if method == "HEAD":  # a range is asked for with GET alone (RFC 9110, 14.2)
         status, content_range, content = 200, None, b""
@@ -159,7 +159,7 @@ def test_a_part_of_a_file_is_served_with_the_headers_of_the_whole(
 
 @pytest.mark.req("R24")
 def test_a_part_of_a_file_that_may_be_another_one_by_now_is_the_whole(client):
-    path = saved(client, "digits.bin", "application/x-digits", b"0123456789")
+    path = save(client, "digits.bin", "application/x-digits", b"0123456789")
     headers = {"Range": "bytes=0-3", "If-Range": '"of-before"'}
     assert client.get(path, headers=headers).status_code == 200
 
@@ -167,9 +167,9 @@ def test_a_part_of_a_file_that_may_be_another_one_by_now_is_the_whole(client):
 @pytest.mark.req("R24")
 @pytest.mark.parametrize("name", ["two\nlines", "end.html\n", "a\r\nSet-Cookie: x=1\r\n\r\n"])
 def test_a_name_with_a_line_end_has_an_address_and_forges_no_header(client, name):
-    other = saved(client, "end.html", "text/html", b"another")
+    other = save(client, "end.html", "text/html", b"another")
     assert client.get(other).content == b"another"
-    answer = client.get(saved(client, name, "text/html"))
+    answer = client.get(save(client, name, "text/html"))
     assert (answer.status_code, answer.content) == (200, SCRIPT)
     assert "set-cookie" not in answer.headers
     assert answer.headers["content-disposition"].endswith(

@@ -216,12 +216,12 @@ def test_arguments_and_results_are_changed_and_the_answer_follows(
 )
 def test_what_is_held_already_is_no_edit(client, gate, part):
     debugged = at(client, "weather", gate, "forecaster")
-    held, stood = debugged.hold()["held"], debugged.position["position"]
+    held, position = debugged.hold()["held"], debugged.position["position"]
     value = held[part] if part else held
-    refused = debugged.post("edit", key="same", position=stood, value=value)
+    refused = debugged.post("edit", key="same", position=position, value=value)
     assert refused.status_code == 422
     assert "nothing was changed" in refused.json()["detail"]
-    assert refused.json()["position"]["position"] == stood
+    assert refused.json()["position"]["position"] == position
     assert refused.json()["position"]["holds"][0]["edit"] is None
     debugged.tell("continue")
     assert (edits_of(debugged), debugged.texts()[-1]) == ([], "It is sunny in Oslo.")
@@ -231,8 +231,8 @@ def test_what_is_held_already_is_no_edit(client, gate, part):
 def test_what_a_tool_really_ran_with_is_shown_beside_what_was_asked_for(client):
     debugged = at(client, "weather", "before_tool")
     debugged.tell("edit", value={"city": "Bern"})
-    held = client.get(f"/sessions/{debugged.key}").text
-    assert re.search(r"<del>[^<]*Oslo[^<]*</del> <ins>[^<]*Bern[^<]*</ins>", held)
+    detail = client.get(f"/sessions/{debugged.key}").text
+    assert re.search(r"<del>[^<]*Oslo[^<]*</del> <ins>[^<]*Bern[^<]*</ins>", detail)
     debugged.tell("continue")
     page = client.get(f"/sessions/{debugged.key}").text
     (ran,) = re.findall(r'class="ran".*?<code[^>]*>(.*?)</code>', page)
@@ -315,8 +315,8 @@ def test_a_request_is_changed_and_the_model_sees_it(client):
     debugged.tell("edit", value=request)
     debugged.tell("continue")
     assert debugged.texts()[-1] == "It is snowing."
-    stored = debugged.kept()["events"][2]["content"]["parts"][0]["functionResponse"]
-    assert stored["response"] == {"result": "sunny in Oslo"}
+    part = debugged.kept()["events"][2]["content"]["parts"][0]["functionResponse"]
+    assert part["response"] == {"result": "sunny in Oslo"}
     is_replayed(debugged)
 
 
@@ -348,14 +348,14 @@ def test_a_response_is_changed_and_its_calls_are_those_that_run(client):
 )
 def test_what_does_not_fit_is_refused_with_the_problem(client, gate, command, value, problem):
     debugged = at(client, "weather", gate, "forecaster")
-    before, stood = debugged.hold(), debugged.position["position"]
-    refused = debugged.post(command, key="wrong", position=stood, value=value)
+    before, position = debugged.hold(), debugged.position["position"]
+    refused = debugged.post(command, key="wrong", position=position, value=value)
     assert refused.status_code == 422
     assert refused.json()["detail"].startswith("the change doesn't fit: ")
     assert problem in refused.json()["detail"]
     assert "pydantic" not in refused.json()["detail"]
     assert refused.json()["position"]["holds"] == [before]
-    form = {"command": command, "key": "form", "position": stood, "value": json.dumps(value)}
+    form = {"command": command, "key": "form", "position": position, "value": json.dumps(value)}
     page = client.post(
         f"/runs/{debugged.run}/commands",
         data={**form, "hold": before["id"]},

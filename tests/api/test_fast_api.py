@@ -57,9 +57,9 @@ def hosted(folder, more="", package="devui", **environment):
     )
     try:
         address = process.stdout.readline().strip()
-        printed = [line for line in iter(process.stdout.readline, "mine opened\n") if line]
-        printed.append(process.stdout.readline())
-        yield address, process, printed
+        lines = [line for line in iter(process.stdout.readline, "mine opened\n") if line]
+        lines.append(process.stdout.readline())
+        yield address, process, lines
     finally:
         process.kill()
         process.communicate()
@@ -123,8 +123,8 @@ def test_without_pages_there_are_the_apis_alone(tmp_path):
 
 
 def test_it_is_guarded_as_the_command_is_and_ends_in_order(tmp_path):
-    with hosted(tmp_path, "allowed_hosts=['box.example']") as (address, process, printed):
-        output = "".join(printed)
+    with hosted(tmp_path, "allowed_hosts=['box.example']") as (address, process, lines):
+        output = "".join(lines)
         output += process.stdout.readline() if "Bearer" not in output else ""
         token = re.search(r"Bearer (\S+)", output)[1]
         link = re.search(rf"{address}/login\?code=\S+", output)[0]
@@ -160,9 +160,11 @@ def test_what_it_does_not_do_is_refused_with_advice(options, error, message, mon
 def test_adks_keywords_are_taken_or_refused_with_advice():
     parameters = inspect.signature(get_fast_api_app).parameters
     lines = ADK.read_text(encoding="utf-8").split()
-    named = [line.rpartition("get_fast_api_app(")[2][:-1] for line in lines if "fast_api" in line]
-    assert "agents_dir" in named
-    for name in named:
+    keywords = [
+        line.rpartition("get_fast_api_app(")[2][:-1] for line in lines if "fast_api" in line
+    ]
+    assert "agents_dir" in keywords
+    for name in keywords:
         if name in parameters:
             continue
         try:

@@ -73,17 +73,17 @@ def test_events_are_filtered(session, query, numbers):
 
 def test_what_may_be_asked_for_is_told_and_what_may_not_refused(session):
     words = session.client.get(f"/api/sessions/{session.key}/filter").json()["words"]
-    counted = {each["word"]: each["events"] for each in words}
-    assert counted["kind:call"] == 2
-    assert counted["is:error"] == 1
-    assert counted["author:reader"] == 6
-    assert counted["tool:look"] == 4
-    for word, events in counted.items():
+    counts = {each["word"]: each["events"] for each in words}
+    assert counts["kind:call"] == 2
+    assert counts["is:error"] == 1
+    assert counts["author:reader"] == 6
+    assert counts["tool:look"] == 4
+    for word, events in counts.items():
         query = {"filter": word}
         answer = session.client.get(f"/api/sessions/{session.key}/events", params=query).json()
         assert len(answer["events"]) == events, word
-    held = {"filter": "kind:call (state.key1 == 1)"}
-    refused = session.client.get(f"/api/sessions/{session.key}/events", params=held)
+    params = {"filter": "kind:call (state.key1 == 1)"}
+    refused = session.client.get(f"/api/sessions/{session.key}/events", params=params)
     assert refused.status_code == 400
     assert "a filter can't use state" in refused.text
     wrong = session.client.get(f"/api/sessions/{session.key}/events", params={"filter": "a b:c"})

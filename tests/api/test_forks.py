@@ -35,7 +35,7 @@ def own(state):
     return {key: value for key, value in state.items() if ":" not in key}
 
 
-def settled(client, run_id):
+def settle(client, run_id):
     position = client.get(f"/api/runs/{run_id}").json()
     while position["status"] in {"running", "stopping"}:
         assert position["position"] is not None, "one that is over has none, and no other"
@@ -50,14 +50,14 @@ def test_a_fork_has_the_first_events_and_the_state_as_of_then(client, travelled)
     child = load(client, row)
     assert child["events"] == whole["events"][:3]
     deltas = [event["actions"]["stateDelta"] for event in whole["events"][:3]]
-    written = {key: value for delta in deltas for key, value in delta.items()}
-    assert own(child["state"]) == own(written)
+    delta_sum = {key: value for delta in deltas for key, value in delta.items()}
+    assert own(child["state"]) == own(delta_sum)
     assert load(client, travelled) == whole
     assert row["fork"]["parent"] == travelled["key"]
     assert (row["fork"]["number"], row["fork"]["note"]) == (3, "another city")
     assert row["run"] is None
-    listed = client.get(f"/api/sessions/{travelled['key']}/forks").json()
-    assert [each["key"] for each in listed["forks"]] == [row["key"]]
+    children = client.get(f"/api/sessions/{travelled['key']}/forks").json()
+    assert [each["key"] for each in children["forks"]] == [row["key"]]
     second = fork(client, travelled, 1)
     assert [each["key"] for each in second["siblings"]] == [row["key"]]
 
@@ -71,7 +71,7 @@ def test_a_fork_in_the_middle_is_resumed_and_comes_to_the_same_end(client, trave
     body = {"invocationId": stands["invocationId"]}
     answer = client.post(f"/api/sessions/{row['key']}/runs", json=body)
     assert answer.status_code == 201, answer.text
-    assert settled(client, answer.json()["run"])["status"] == "done"
+    assert settle(client, answer.json()["run"])["status"] == "done"
     child = load(client, row)
     assert child["events"][-1]["content"] == whole["events"][-1]["content"]
     assert {e["invocationId"] for e in child["events"]} == {stands["invocationId"]}
@@ -107,7 +107,7 @@ def test_calls_behind_the_fork_are_asked_about_and_their_recorded_result_is_offe
         "unknown": {call["id"]: {"do": "recorded"}},
     }
     answer = client.post(f"/api/sessions/{row['key']}/runs", json=body)
-    settled(client, answer.json()["run"])
+    settle(client, answer.json()["run"])
     after = load(client, row)["events"][number]
     expected = whole["events"][number]
     assert after["actions"]["stateDelta"] == expected["actions"]["stateDelta"] == call["writes"]
@@ -125,7 +125,7 @@ def test_a_fork_with_another_message_goes_on_with_its_invocation(client, travell
     assert row["fork"]["invocationId"] == event["invocationId"]
     assert client.get(f"/api/sessions/{row['key']}/cutoff").json()["standing"] == "forked"
     again = fork(client, row, 1, run=True)
-    assert settled(client, again["run"])["status"] == "done"
+    assert settle(client, again["run"])["status"] == "done"
     last = load(client, again)["events"][-1]
     assert "CDG" in last["content"]["parts"][0]["text"]
 
@@ -139,7 +139,7 @@ def test_a_fork_that_may_run_does(client, tmp_path):
         row = own.post(
             f"/api/sessions/{debugged.key}/forks", json={"number": 2, "run": True}
         ).json()
-        assert settled(own, row["run"])["status"] == "done"
+        assert settle(own, row["run"])["status"] == "done"
         assert clerk.ledger == ["look here", "look here"]
         over = {"number": len(debugged.kept()["events"]), "run": True}
         whole = own.post(f"/api/sessions/{debugged.key}/forks", json=over).json()
@@ -179,7 +179,7 @@ def test_a_message_is_left_away_to_be_said_in_another_way(client, travelled):
     page = client.get(f"/sessions/{row['key']}", headers={"Accept": "text/html"}).text
     assert f">{BOOK}</textarea>" in page
     again = fork(client, travelled, 1, message=True, run=True)
-    assert settled(client, again["run"])["status"] == "done"
+    assert settle(client, again["run"])["status"] == "done"
     assert load(client, again)["events"][0]["content"]["parts"] == [{"text": BOOK}]
 
 
@@ -212,7 +212,7 @@ def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
     body = {"number": 2}
     answer = client.post(f"/api/sessions/{travelled['key']}/rewind", json=body)
     assert answer.status_code == 201, answer.text
-    assert settled(client, answer.json()["run"])["status"] == "done"
+    assert settle(client, answer.json()["run"])["status"] == "done"
     back = load(client, travelled)
     assert back["events"][:-1] == whole["events"]
     invocation = whole["events"][0]["invocationId"]
@@ -231,11 +231,11 @@ def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
     answer = client.post(f"/api/sessions/{travelled['key']}/rewind", json=body)
     rival = {"message": "I was quicker"}
     client.post(f"/api/sessions/{travelled['key']}/runs", json=rival)  # refused, or it comes behind
-    rewinding = settled(client, answer.json()["run"])["run"]
+    rewinding = settle(client, answer.json()["run"])["run"]
     newest = rewinding
     while newest == rewinding:  # what is said follows as a run of its own
         newest = client.get(f"/api/sessions/{travelled['key']}/run").json()["run"]
-    assert settled(client, newest)["status"] == "done"
+    assert settle(client, newest)["status"] == "done"
     texts = [
         part.get("text")
         for event in load(client, travelled)["events"]

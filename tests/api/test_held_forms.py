@@ -304,8 +304,8 @@ def test_the_settings_of_a_request_are_fields(client, server):
     fields = {"of.systemInstruction": "Be brief.", "of.temperature": "0.5", "of.topK": ""}
     assert send(debugged, server, fields).status_code == 303
     debugged.settled()
-    config, held = debugged.hold()["edit"]["value"]["config"], debugged.hold()["held"]["config"]
-    assert [name for name in config if name in held] == list(held)
+    config, before = debugged.hold()["edit"]["value"]["config"], debugged.hold()["held"]["config"]
+    assert [name for name in config if name in before] == list(before)
     assert (config["systemInstruction"], config["temperature"]) == ("Be brief.", 0.5)
     assert "topK" not in config
     assert field_kinds(debugged)["of.systemInstruction"] == "textarea"

@@ -5,14 +5,14 @@ from tests.kit.debugged import Debugged
 from tests.kit.server import make_session, run, running, write_app
 
 
-def served(tmp_path):
+def serve(tmp_path):
     for name, code in {"count": COUNT, "both": BOTH}.items():
         write_app(tmp_path / "agents", name, code)
     return running(tmp_path / "agents", tmp_path / "data")
 
 
 def test_what_was_held_when_the_server_was_killed_is_told_afterwards(tmp_path):
-    with served(tmp_path) as server:
+    with serve(tmp_path) as server:
         with server.client() as client:
             debugged = Debugged(client, "count").start()
             debugged.settled()
@@ -33,7 +33,7 @@ def test_what_was_held_when_the_server_was_killed_is_told_afterwards(tmp_path):
 
 
 def test_a_run_that_ended_by_itself_has_lost_nothing(tmp_path):
-    with served(tmp_path) as server, server.client() as client:
+    with serve(tmp_path) as server, server.client() as client:
         debugged = Debugged(client, "count").start()
         debugged.settled()
         debugged.tell("step_half")
@@ -41,7 +41,7 @@ def test_a_run_that_ended_by_itself_has_lost_nothing(tmp_path):
 
 
 def test_other_sessions_of_the_app_run_on_while_one_is_held(tmp_path):
-    with served(tmp_path) as server, server.client() as client:
+    with serve(tmp_path) as server, server.client() as client:
         debugged = Debugged(client, "count").start()
         debugged.settled()
         other = make_session(client, "count")["id"]
@@ -50,7 +50,7 @@ def test_other_sessions_of_the_app_run_on_while_one_is_held(tmp_path):
 
 
 def test_every_session_can_be_found_with_the_run_that_goes_on_in_it(tmp_path):
-    with served(tmp_path) as server, server.client() as client:
+    with serve(tmp_path) as server, server.client() as client:
         debugged = Debugged(client, "count").start()
         make_session(client, "both")
         of_app = client.get("/api/sessions", params={"app": "count"}).json()["sessions"]

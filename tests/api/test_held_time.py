@@ -153,10 +153,10 @@ def test_an_imported_session_has_the_same_times(client, page, held_once):
 
     here = times()
     bundle = client.get(f"/api/sessions/{held_once.key}/export").content
-    taken = client.post(
+    answer = client.post(
         "/api/sessions/import", content=bundle, headers={"content-type": "application/json"}
     )
-    held_once.key = taken.json()["key"]
+    held_once.key = answer.json()["key"]
     assert times() == here
     assert client.get(f"/api/sessions/{held_once.key}/export").content == bundle
 
@@ -213,8 +213,8 @@ def test_an_event_of_a_parallel_branch_was_held_until_it_was_produced_not_commit
         holds = step(debugged)
         bundle = client.get(f"/api/sessions/{debugged.key}/export")
         kind = {"content-type": "application/json"}
-        taken = client.post("/api/sessions/import", content=bundle.content, headers=kind)
-        assert taken.status_code == 201, taken.text
+        answer = client.post("/api/sessions/import", content=bundle.content, headers=kind)
+        assert answer.status_code == 201, answer.text
     records = [record for record in bundle.json()["records"] if record["type"] == "event"]
     stamps = [record["event"]["timestamp"] for record in records]
     assert len(stamps) == EVENTS

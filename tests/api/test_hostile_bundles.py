@@ -117,7 +117,7 @@ def served(tmp_path_factory) -> Iterator[Served]:
         yield Served(client, data, [client.get(f"/api/sessions/{key}/export").text for key in keys])
 
 
-def taken(client: Any, data: bytes) -> Any:
+def import_bundle(client: Any, data: bytes) -> Any:
     return client.post("/api/sessions/import", content=data, headers=JSON)
 
 
@@ -131,7 +131,7 @@ def taken(client: Any, data: bytes) -> Any:
 def test_a_changed_bundle_is_refused_with_its_place_or_sound(served, which, changes) -> None:
     client, folder, bundles = served
     before = client.get("/api/sessions").json()["sessions"]
-    answer = taken(client, changed(bundles[which], changes))
+    answer = import_bundle(client, changed(bundles[which], changes))
     if answer.status_code != 201:
         assert answer.status_code == 422, answer.text
         assert PLACE.match(answer.json()["detail"]), answer.text
@@ -147,8 +147,8 @@ def test_a_changed_bundle_is_refused_with_its_place_or_sound(served, which, chan
     for path in paths:
         view = client.get(path)
         assert view.status_code == 200, (path, view.text)
-    copied = client.get(f"{api}/export")
-    again = taken(client, copied.content)
+    export = client.get(f"{api}/export")
+    again = import_bundle(client, export.content)
     assert again.status_code == 201, again.text
     for each in (key, again.json()["key"]):
         client.delete(f"{api.replace(str(key), str(each))}")
@@ -173,7 +173,7 @@ def test_what_leads_nowhere_is_refused_with_its_line(served, kind, change, sente
     place = [n for n, line in enumerate(lines) if f'"type":"{kind}"' in line][-1]
     comma = "," if lines[place].startswith(",") else ""
     lines[place] = comma + json.dumps(json.loads(lines[place].lstrip(",")) | change)
-    answer = taken(client, "\n".join(lines).encode())
+    answer = import_bundle(client, "\n".join(lines).encode())
     assert answer.status_code == 422
     assert answer.json()["detail"].startswith(f"line {place + 1}: ")
     assert sentence in answer.json()["detail"]

@@ -60,8 +60,8 @@ def headers_of(events: list[dict]) -> dict[str, str]:
     headers = {}
     for place, each in groupby(events, key=lambda event: event["invocationId"]):
         group = [*each]
-        used = [event for event in group if "usageMetadata" in event]
-        priced = [event["usageMetadata"] for event in used if event["modelVersion"] == PRICED]
+        with_usage = [event for event in group if "usageMetadata" in event]
+        priced = [event["usageMetadata"] for event in with_usage if event["modelVersion"] == PRICED]
         spent = [
             (0.3 * each["promptTokenCount"] + 2.5 * each["candidatesTokenCount"]) / 1e6
             for each in priced
@@ -71,11 +71,11 @@ def headers_of(events: list[dict]) -> dict[str, str]:
             for before, after in pairwise(group)
             if after["author"] != "user"
         )
-        tokens = sum(event["usageMetadata"]["totalTokenCount"] for event in used)
+        tokens = sum(event["usageMetadata"]["totalTokenCount"] for event in with_usage)
         failures = sum(has_failed(event) for event in group)
         parts = [plural(len(group), "event"), f"{seconds(worked)} s"]
-        parts += [f"{compact(tokens)} tok"] if used else []
-        parts += [money(sum(spent), more=len(priced) < len(used))] if priced else []
+        parts += [f"{compact(tokens)} tok"] if with_usage else []
+        parts += [money(sum(spent), more=len(priced) < len(with_usage))] if priced else []
         parts += [f"{failures} failed"] if failures else []
         message = f"question {place[1:]}" if group[0]["author"] == "user" else "no message"
         headers[message] = " · ".join(parts)
@@ -101,8 +101,8 @@ WHOLE = headers_of(history())
 def session(server):
     with server.client() as client:
         make_session(client, "travel", sessionId="long-invocations", events=history())
-        listed = client.get("/apps/travel", headers={"Accept": "text/html"}).text
-    item = listed[: listed.index('title="long-invocations"')]
+        app_page = client.get("/apps/travel", headers={"Accept": "text/html"}).text
+    item = app_page[: app_page.index('title="long-invocations"')]
     return "/sessions/" + item.rpartition('href="/sessions/')[2].partition('"')[0]
 
 

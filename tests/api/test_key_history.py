@@ -53,7 +53,7 @@ def client(server):
 
 
 @pytest.fixture
-def planned(client):
+def planner(client):
     debugged = Debugged(client, "planner", state={"plan": "none"}).start("go", pause=False)
     assert debugged.settled()["status"] == "done"
     return debugged
@@ -69,20 +69,20 @@ def who(write: dict[str, Any]) -> tuple[str, str | None, list[str]]:
     return write["writer"], write["author"], write["tools"]
 
 
-def test_each_write_is_told_with_its_agent_and_tool_and_what_it_changed(planned):
-    start, first, second = history(planned, key="plan")["writes"]
+def test_each_write_is_told_with_its_agent_and_tool_and_what_it_changed(planner):
+    start, first, second = history(planner, key="plan")["writes"]
     assert who(start) == ("initial", None, [])
     assert who(first) == ("event", "first", ["write_plan"])
     assert who(second) == ("event", "second", ["write_plan"])
     assert second["changes"] == [{"path": "steps[1].done", "old": False, "new": True}]
     assert first["old"] == "none"
     assert "old" not in start
-    rows = planned.client.get(f"/api/sessions/{planned.key}/events").json()["events"]
+    rows = planner.client.get(f"/api/sessions/{planner.key}/events").json()["events"]
     assert [row["author"] for row in rows if row["number"] == second["number"]] == ["second"]
 
 
-def test_a_part_of_a_value_is_blamed_on_the_write_that_set_it(planned):
-    whole = history(planned, key="plan")
+def test_a_part_of_a_value_is_blamed_on_the_write_that_set_it(planner):
+    whole = history(planner, key="plan")
     writers = {each["path"]: each["author"] for each in whole["blame"]}
     assert writers == {
         "title": "first",
@@ -90,30 +90,30 @@ def test_a_part_of_a_value_is_blamed_on_the_write_that_set_it(planned):
         "steps[1].do": "first",
         "steps[1].done": "second",
     }
-    part = history(planned, key="plan", path="steps[1].done")
+    part = history(planner, key="plan", path="steps[1].done")
     assert part["by"]["author"] == "second"
-    assert history(planned, key="plan", path="title")["by"]["author"] == "first"
-    assert [who(each)[1] for each in history(planned, key="plan", path="title")["writes"]] == [
+    assert history(planner, key="plan", path="title")["by"]["author"] == "first"
+    assert [who(each)[1] for each in history(planner, key="plan", path="title")["writes"]] == [
         None,
         "first",
     ]
-    assert history(planned, key="plan", path="nowhere")["by"] is None
+    assert history(planner, key="plan", path="nowhere")["by"] is None
 
 
-def test_the_history_ends_at_the_event_that_is_asked_for(planned):
-    number = history(planned, key="plan")["writes"][1]["number"]
-    assert len(history(planned, key="plan", at=number)["writes"]) == 2
-    assert len(history(planned, key="plan", at=number - 1)["writes"]) == 1
-    assert len(history(planned, key="plan", at=0)["writes"]) == 1
+def test_the_history_ends_at_the_event_that_is_asked_for(planner):
+    number = history(planner, key="plan")["writes"][1]["number"]
+    assert len(history(planner, key="plan", at=number)["writes"]) == 2
+    assert len(history(planner, key="plan", at=number - 1)["writes"]) == 1
+    assert len(history(planner, key="plan", at=0)["writes"]) == 1
 
 
 @pytest.mark.parametrize(
     ("query", "status"),
     [("", 400), ("?key=plan&scope=x", 400), ("?key=plan&path=a..b", 400), ("?key=plan&at=99", 404)],
 )
-def test_what_cannot_be_answered_is_said_to_be_wrong(planned, query, status):
-    address = f"/api/sessions/{planned.key}/state/history{query}"
-    assert planned.client.get(address).status_code == status
+def test_what_cannot_be_answered_is_said_to_be_wrong(planner, query, status):
+    address = f"/api/sessions/{planner.key}/state/history{query}"
+    assert planner.client.get(address).status_code == status
 
 
 def test_what_another_session_wrote_to_a_shared_key_is_said_to_be_from_elsewhere(client):
@@ -137,19 +137,19 @@ def test_what_another_session_wrote_to_a_shared_key_is_said_to_be_from_elsewhere
     assert f'<a href="/sessions/{third.key}?tab=state">elsewhere</a>' in page
 
 
-def test_what_differs_between_two_moments_is_told_by_path(planned):
-    numbers = [each["number"] for each in history(planned, key="plan")["writes"]]
+def test_what_differs_between_two_moments_is_told_by_path(planner):
+    numbers = [each["number"] for each in history(planner, key="plan")["writes"]]
     query = {"from": numbers[1], "at": numbers[2]}
-    diff = planned.client.get(f"/api/sessions/{planned.key}/state", params=query).json()
+    diff = planner.client.get(f"/api/sessions/{planner.key}/state", params=query).json()
     [change] = diff["changes"]
     assert (diff["from"], change["key"], change["number"]) == (numbers[1], "plan", numbers[2])
     assert change["changes"] == [{"path": "steps[1].done", "old": False, "new": True}]
-    back = planned.client.get(
-        f"/api/sessions/{planned.key}/state", params={"from": numbers[2], "at": numbers[1]}
+    back = planner.client.get(
+        f"/api/sessions/{planner.key}/state", params={"from": numbers[2], "at": numbers[1]}
     ).json()
     assert back["changes"][0]["changes"] == [{"path": "steps[1].done", "old": True, "new": False}]
     query = {"from": numbers[1], "at": numbers[1]}
-    assert not planned.client.get(f"/api/sessions/{planned.key}/state", params=query).json()[
+    assert not planner.client.get(f"/api/sessions/{planner.key}/state", params=query).json()[
         "changes"
     ]
 
@@ -162,16 +162,16 @@ def patch(session: Debugged, delta: dict[str, Any]) -> None:
 
 
 def _user(session: Debugged) -> str:
-    listed = session.client.get("/api/sessions").json()["sessions"]
-    return next(each["user"] for each in listed if each["key"] == session.key)
+    rows = session.client.get("/api/sessions").json()["sessions"]
+    return next(each["user"] for each in rows if each["key"] == session.key)
 
 
-def test_one_goes_from_write_to_write_of_what_is_at_a_path(planned):
+def test_one_goes_from_write_to_write_of_what_is_at_a_path(planner):
     def there(way: str, **query: Any) -> str:
-        address = f"/sessions/{planned.key}/writes/{way}"
-        return planned.client.get(address, params=query).headers["location"]
+        address = f"/sessions/{planner.key}/writes/{way}"
+        return planner.client.get(address, params=query).headers["location"]
 
-    first, second = (each["number"] for each in history(planned, key="plan")["writes"][1:])
+    first, second = (each["number"] for each in history(planner, key="plan")["writes"][1:])
     done, title = {"key": "plan", "path": "steps[1].done"}, {"key": "plan", "path": "title"}
     assert f"at={second}&" in there("previous", **done)
     assert f"at={first}&" in there("previous", **done, at=second)
@@ -187,8 +187,8 @@ def test_one_goes_from_write_to_write_of_what_is_at_a_path(planned):
     assert f"at={first}&key=none" in there("previous", key="none", at=second, of="all")
     assert f"at={second}&key=none" in there("previous", key="none", at=second)
     assert (
-        planned.client.get(
-            f"/sessions/{planned.key}/writes/next", params={"then": "up"}
+        planner.client.get(
+            f"/sessions/{planner.key}/writes/next", params={"then": "up"}
         ).status_code
         == 400
     )

@@ -65,8 +65,8 @@ def test_the_memory_of_the_native_runtime_is_listed_and_searched(tmp_path, servi
         name = "InMemoryMemoryService" if service == "memory" else "SqliteMemoryService"
         assert recalled(client, "notes") == (name, True, [])
         remembering(client, "notes")
-        listed = recalled(client, "notes")
-        assert listed[2] == [
+        whole = recalled(client, "notes")
+        assert whole[2] == [
             "Noted.",
             "I live in <b>London</b>",
             "Noted.",

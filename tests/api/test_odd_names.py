@@ -76,14 +76,14 @@ def check(client, user: str, name: str, file: str) -> None:
 
 def check_file(client, files: str, name: str) -> None:
     part = {"filename": name, "artifact": {"text": "x"}}
-    saved = done(client.post(files, json=part))
+    metadata = done(client.post(files, json=part))
     assert done(client.get(files)) == [name]
     of = f"{files}/{step(name)}"
     assert done(client.get(of)) == {"text": "x"}
     assert done(client.get(f"{of}/versions")) == [0]
     assert done(client.get(f"{of}/versions/0")) == {"text": "x"}
-    assert done(client.get(f"{of}/versions/metadata")) == [saved]
-    assert done(client.get(f"{of}/versions/latest/metadata")) == saved
+    assert done(client.get(f"{of}/versions/metadata")) == [metadata]
+    assert done(client.get(f"{of}/versions/latest/metadata")) == metadata
     done(client.delete(of))
     assert done(client.get(files)) == []
 
@@ -111,8 +111,8 @@ def test_an_id_that_no_address_holds_is_refused_with_the_reason(client, name) ->
     assert "the session's id" in answer.json()["detail"]
     file = {"appName": "summary", "userId": name.strip(" "), "id": "x", "events": []}
     headers = {"Content-Type": "application/json"}
-    taken = client.post("/api/sessions/import", content=json.dumps(file), headers=headers)
-    assert (taken.status_code, "the user's id" in taken.text) == (400, True)
+    response = client.post("/api/sessions/import", content=json.dumps(file), headers=headers)
+    assert (response.status_code, "the user's id" in response.text) == (400, True)
     assert done(client.get(path)) == []
 
 

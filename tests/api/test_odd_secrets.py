@@ -89,7 +89,7 @@ def _point(match: re.Match) -> str:
     return chr(int(match[1], 16)) if int(match[1], 16) < 0x110000 else match[0]
 
 
-def decoded(text: str) -> str:
+def decode(text: str) -> str:
     """What each piece of base64 in a text says, wherever it begins."""
     texts = []
     for piece in re.findall(r"[0-9A-Za-z+/_-]{10,}", text):
@@ -143,7 +143,7 @@ def test_no_random_secret_leaves_in_any_spelling(tmp_path, monkeypatch, seed):
     marks = 0
     for path, text in answers.items():
         marks += text.count("[redacted]")
-        for spelled in (plain(text), plain(unquote_plus(text)), plain(decoded(text))):
+        for spelled in (plain(text), plain(unquote_plus(text)), plain(decode(text))):
             leaks = [
                 (secret, needle)
                 for secret, needle in zip(secrets, needles, strict=True)

@@ -40,8 +40,8 @@ def test_a_run_takes_every_value(client, text, result, state, labels, name, answ
     assert (first["actions"]["stateDelta"], session["state"]) == (state, state)
     copy = {"sessionId": str(uuid.uuid4()), "events": session["events"]}
     sessions = f"/apps/summary/users/{USER}/sessions"
-    posted = client.post(sessions, content=json.dumps(copy), headers=JSON)
-    assert posted.json()["events"] == session["events"]
+    response = client.post(sessions, content=json.dumps(copy), headers=JSON)
+    assert response.json()["events"] == session["events"]
 
 
 @pytest.mark.parametrize(("field", "most"), [("response", 251), ("state", 254), ("labels", 255)])

@@ -160,8 +160,8 @@ def trials(client: Any) -> Iterator[tuple[str, str, Any]]:
     debugged.settled()
     key, path = debugged.key, "/api/sessions/{key}"
     body = {"session": key, "args": {"step": 2}}
-    tried = client.post("/api/apps/bench/tools/count/trials", json=body).json()
-    yield "/api/apps/{app}/tools/{tool}/trials", "post", tried
+    trial = client.post("/api/apps/bench/tools/count/trials", json=body).json()
+    yield "/api/apps/{app}/tools/{tool}/trials", "post", trial
     yield "/api/apps/{app}/tools", "get", client.get("/api/apps/bench/tools").json()
     yield "/api/apps/{app}/memory", "get", client.get("/api/apps/bench/memory").json()
     spans = client.get(f"/api/sessions/{key}/spans").json()
@@ -255,8 +255,8 @@ def test_the_answers_are_as_described(tmp_path) -> None:
             [content] = good["content"].values()
             check(value, content["schema"])
             seen.add((path, method))
-    described = {(path, each) for path, methods in PATHS.items() for each in methods}
-    assert seen == described
+    operations = {(path, each) for path, methods in PATHS.items() for each in methods}
+    assert seen == operations
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def test_an_allowed_origin_reads_and_writes_with_the_token_alone(client, origin)
 
 def test_the_cookie_of_a_signed_in_browser_is_not_that_of_another_origin(client):
     headers = {"origin": str(client.base_url).rstrip("/")}
-    signed = client.post("/login", data={"token": TOKEN}, headers=headers)
-    cookie = {"cookie": signed.headers["set-cookie"].partition(";")[0]}
+    login = client.post("/login", data={"token": TOKEN}, headers=headers)
+    cookie = {"cookie": login.headers["set-cookie"].partition(";")[0]}
     site = {**CROSS, "sec-fetch-site": "same-site"}
     assert client.get("/list-apps", headers=cookie).status_code == 200
     refused = client.get("/list-apps", headers={**site, **cookie, "origin": FRIEND})
@@ -67,8 +67,8 @@ def test_the_cookie_of_a_signed_in_browser_is_not_that_of_another_origin(client)
 
 def test_an_allowed_origin_is_never_the_browser_that_may_see_secrets(client):
     headers = {"origin": str(client.base_url).rstrip("/")}
-    signed = client.post("/login", data={"token": TOKEN}, headers=headers)
-    cookie = {"cookie": signed.headers["set-cookie"].partition(";")[0]}
+    login = client.post("/login", data={"token": TOKEN}, headers=headers)
+    cookie = {"cookie": login.headers["set-cookie"].partition(";")[0]}
     cross_site = {**CROSS, "sec-fetch-site": "same-site", **cookie, **BEARER, "origin": FRIEND}
     form = {"hx-request": "true", "content-type": "application/x-www-form-urlencoded"}
     answer = client.post("/secrets", content="show=yes", headers={**cross_site, **form})

@@ -46,8 +46,8 @@ def page(client):
 
 def _session(client, app: str, **body) -> tuple[str, str]:
     session = make_session(client, app, **body)
-    listed = client.get(f"/apps/{app}", headers=HTML).text
-    return re.search(r'href="(/sessions/\d+)"', listed)[1], session["id"]
+    app_page = client.get(f"/apps/{app}", headers=HTML).text
+    return re.search(r'href="(/sessions/\d+)"', app_page)[1], session["id"]
 
 
 def test_a_long_log_shows_its_last_lines_with_their_numbers(client, page):
@@ -122,9 +122,9 @@ def test_large_calls_and_results_are_chips_like_small_ones(client, page):
         "prints", events=[{"author": "A", "content": {"parts": [p]}} for p in (call, result)]
     )
     text = client.get(path, headers=HTML).text
-    [called] = _messages(text)
+    [message] = _messages(text)
     for words in ("look", "to look for", "something", "bytes: open the event to see it in full"):
-        assert words in called
+        assert words in message
     assert len(text) < 50_000
 
 

@@ -85,11 +85,11 @@ def test_the_pages_of_a_message_are_pictures(client):
     [first] = pictures(page)
     pages = client.get(first.replace("page=1", "pages=yes"))
     assert "2 pages" in pages.text
-    drawn = [client.get(each) for each in pictures(pages.text)]
-    assert [each.headers["content-type"] for each in drawn] == ["image/png"] * 2
-    assert struct.unpack(">II", drawn[0].content[16:24]) == (1200, 800)
-    assert drawn[0].content != drawn[1].content
-    assert drawn[0].headers["content-security-policy"].startswith("sandbox;")
+    images = [client.get(each) for each in pictures(pages.text)]
+    assert [each.headers["content-type"] for each in images] == ["image/png"] * 2
+    assert struct.unpack(">II", images[0].content[16:24]) == (1200, 800)
+    assert images[0].content != images[1].content
+    assert images[0].headers["content-security-policy"].startswith("sandbox;")
     assert client.get(first.replace("page=1", "page=3")).status_code == 404
 
 

@@ -112,5 +112,5 @@ def test_nothing_plain_is_hidden_on_any_page_or_in_any_answer(conversation):
     state_tab = html.unescape(client.get(f"{page}?tab=state").text)
     assert [text for text in SAID[:8] if text not in state_tab] == []
     assert TITLE in state_tab
-    named = f"/apps/{APP}/users/{quote(USER, safe='')}/sessions/{SESSION}"
-    assert [event["id"] for event in client.get(named).json()["events"]] == ids
+    session_path = f"/apps/{APP}/users/{quote(USER, safe='')}/sessions/{SESSION}"
+    assert [event["id"] for event in client.get(session_path).json()["events"]] == ids

@@ -130,8 +130,8 @@ def test_a_killed_server_loses_no_message(server, client):
     with server.client() as again:
         debugged.client = again
         (number,) = comes_to(debugged, "interrupted", "two")
-        sent = again.post(f"/api/sessions/{debugged.key}/queue/{number}/send")
-        settled(again, sent.json()["run"])
+        response = again.post(f"/api/sessions/{debugged.key}/queue/{number}/send")
+        settled(again, response.json()["run"])
         assert texts(debugged)[-1] == "two"
         comes_to(debugged, "ready")
     client.base_url = server.url

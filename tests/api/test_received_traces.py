@@ -89,8 +89,8 @@ def sessions(client, app: str) -> list[dict[str, Any]]:
 
 
 def events(client, key: int) -> list[dict[str, Any]]:
-    listed = client.get(f"/api/sessions/{key}/events").json()["events"]
-    return [client.get(f"/api/sessions/{key}/events/{each['number']}").json() for each in listed]
+    rows = client.get(f"/api/sessions/{key}/events").json()["events"]
+    return [client.get(f"/api/sessions/{key}/events/{each['number']}").json() for each in rows]
 
 
 def everything(client, key: int) -> Any:
@@ -305,9 +305,9 @@ def test_protobuf_and_gzip_are_taken(client) -> None:
     assert not ExportTraceServiceResponse.FromString(answer.content).HasField("partial_success")
     [session] = sessions(client, "packed")
     assert session["events"] == 4
-    broken = client.post("/v1/traces", content=body[:-3], headers=PROTOBUF)
-    assert broken.status_code == 400
-    assert b"export request" in broken.content
+    response = client.post("/v1/traces", content=body[:-3], headers=PROTOBUF)
+    assert response.status_code == 400
+    assert b"export request" in response.content
 
 
 def test_bad_spans_are_counted_and_bad_bodies_refused(client) -> None:

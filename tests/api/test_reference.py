@@ -14,45 +14,43 @@ HTML = {"Accept": "text/html"}
 
 
 @pytest.fixture(scope="module")
-def described(server):
+def schema(server):
     with server.client() as client:
         return client.get("/openapi.json").json()
 
 
-def test_every_route_of_the_apis_is_described(described):
+def test_every_route_of_the_apis_is_described(schema):
     """The Model Context Protocol describes itself."""
-    served = {
+    routes = {
         (route.path_format, method.lower())
         for route in apis
         if route not in for_agents
         for method in route.methods - {"HEAD"}
     }
-    operations = {
-        (path, method) for path, methods in described["paths"].items() for method in methods
-    }
-    assert operations == served
+    operations = {(path, method) for path, methods in schema["paths"].items() for method in methods}
+    assert operations == routes
 
 
-def test_every_operation_says_what_it_does_and_names_its_path(described):
+def test_every_operation_says_what_it_does_and_names_its_path(schema):
     ids = []
-    for path, methods in described["paths"].items():
+    for path, methods in schema["paths"].items():
         for method, operation in methods.items():
             assert operation["summary"], (method, path)
-            named = {each["name"] for each in operation["parameters"] if each["in"] == "path"}
-            assert named == set(re.findall(r"\{(\w+)\}", path)), path
+            parameters = {each["name"] for each in operation["parameters"] if each["in"] == "path"}
+            assert parameters == set(re.findall(r"\{(\w+)\}", path)), path
             ids.append(operation.get("operationId", (method, path)))
     assert len(ids) == len(set(ids))
 
 
-def test_bodies_have_schemas_and_every_reference_leads_to_one(described):
-    schemas = described["components"]["schemas"]
-    assert {each.rpartition("/")[2] for each in references(described)} <= schemas.keys()
+def test_bodies_have_schemas_and_every_reference_leads_to_one(schema):
+    schemas = schema["components"]["schemas"]
+    assert {each.rpartition("/")[2] for each in references(schema)} <= schemas.keys()
     assert {"appName", "newMessage", "customMetadata"} <= schemas["RunBody"]["properties"].keys()
 
 
-def test_the_page_lists_every_operation(client, described):
+def test_the_page_lists_every_operation(client, schema):
     page = client.get("/docs", headers=HTML).text
-    for path, methods in described["paths"].items():
+    for path, methods in schema["paths"].items():
         for method in methods:
             assert f"<b>{method.upper()}</b> {path}</code>" in page
 

@@ -83,8 +83,8 @@ def test_fields_of_other_requests_that_are_not_used_are_named(client):
     assert changed.headers["X-Devui-Warning"] == "ignored unknown fields: force"
     assert changed.json()["state"] == {"a": 1}
     file = {"filename": "a.txt", "artifact": {"text": "x"}, "mimeType": "text/plain"}
-    saved = client.post(f"{at}/named/artifacts", json=file)
-    assert saved.headers["X-Devui-Warning"] == "ignored unknown fields: mimeType"
+    upload = client.post(f"{at}/named/artifacts", json=file)
+    assert upload.headers["X-Devui-Warning"] == "ignored unknown fields: mimeType"
 
 
 def test_streaming_is_named_where_nothing_streams(client):

@@ -211,9 +211,9 @@ def test_a_client_that_leaves_does_not_end_the_run(client, server):
 def transcript(events: list) -> list[tuple]:
     """What was said, called and answered, by whom."""
     parts = [(event["author"], part) for event in events for part in event["content"]["parts"]]
-    called = ("functionCall", "functionResponse")
+    kinds = ("functionCall", "functionResponse")
     return [
-        (author, part.get("text"), *(part.get(kind, {}).get("name") for kind in called))
+        (author, part.get("text"), *(part.get(kind, {}).get("name") for kind in kinds))
         for author, part in parts
     ]
 

@@ -49,7 +49,7 @@ def sessions(tmp_path_factory):
             yield client, by_app
 
 
-def hidden(client, path):
+def hidden_secrets(client, path):
     """Which of the secrets an answer is without."""
     answer = client.get(path, headers={"Accept": "text/html"})
     assert answer.status_code == 200, (path, answer.text)
@@ -65,7 +65,7 @@ def test_answers_about_one_app_are_without_its_own_secrets_and_the_servers(sessi
     paths += [f"/api/sessions/{key}/{what}" for what in ("events", "export", "export?format=html")]
     paths += [f"/api/sessions/{key}/recording"]
     for path in paths:
-        assert hidden(client, path) == [SECRETS[app], SHARED, OURS], path
+        assert hidden_secrets(client, path) == [SECRETS[app], SHARED, OURS], path
 
 
 @pytest.mark.parametrize("app", SECRETS)
@@ -76,5 +76,5 @@ def test_answers_about_several_apps_are_without_the_secrets_of_each(sessions, ap
     assert client.post(f"/sessions/{by_app[app].key}/title", data=title, headers=own).is_success
     keys = [each.key for each in by_app.values()]
     for path in ("/api/sessions", f"/compare?left={keys[0]}&right={keys[1]}"):
-        assert hidden(client, path) == EVERY, path
-    assert hidden(client, f"/apps/{app}") == [SECRETS[app], SHARED, OURS]
+        assert hidden_secrets(client, path) == EVERY, path
+    assert hidden_secrets(client, f"/apps/{app}") == [SECRETS[app], SHARED, OURS]

@@ -100,8 +100,8 @@ def test_no_secret_leaves_with_a_result(client, sessions):
 def test_the_palette_finds_sessions_events_keys_and_apps(client, sessions):
     key = sessions[1].key
     same = {"Origin": str(client.base_url).rstrip("/")}
-    named = client.post(f"/sessions/{key}/title", data={"title": "Morning reader"}, headers=same)
-    assert named.status_code < 400
+    answer = client.post(f"/sessions/{key}/title", data={"title": "Morning reader"}, headers=same)
+    assert answer.status_code < 400
     html = client.get("/palette", params={"q": "reader", "session": key}).text
     assert re.findall(r'role="group" aria-label="([^"]*)"', html) == [
         "Sessions", "Events", "Apps", "Search"
@@ -118,6 +118,6 @@ def test_a_deleted_session_is_found_no_more(client):
     session = Debugged(client, "reader")
     session.start("an unrepeatable word", pause=False).settled()
     assert hits(client, "unrepeatable") == {session.key: [1]}
-    gone = client.delete(f"/apps/reader/users/u/sessions/{session.session}")
-    assert gone.status_code == 200
+    answer = client.delete(f"/apps/reader/users/u/sessions/{session.session}")
+    assert answer.status_code == 200
     assert hits(client, "unrepeatable") == {}

@@ -98,8 +98,8 @@ def test_a_file_that_is_no_text_leaves_without_the_secret_in_it(client, leaky_se
 def test_the_name_that_a_browser_gives_a_file_has_no_secret_in_it(client, leaky_session):
     page = f"/sessions/{leaky_session.key}"
     path = f"{page}/artifacts/{quote(f'of {SECRET}.txt', safe='')}"
-    named = {"title": f"about {SECRET}"}
-    client.post(f"{page}/title", data=named, headers={"HX-Request": "true"})
+    form = {"title": f"about {SECRET}"}
+    client.post(f"{page}/title", data=form, headers={"HX-Request": "true"})
     for answer in (client.get(path), client.get(f"/api{page}/export")):
         assert answer.status_code == 200
         filename = unquote(answer.headers["content-disposition"])
@@ -132,8 +132,8 @@ def test_where_a_long_text_is_cut_in_the_middle_of_a_secret_nothing_of_it_is_see
 ):
     for text in cut_near(bound):
         event = {"author": "saves", "content": {"parts": [{"text": text}]}}
-        written = {"author": "saves", "actions": {"stateDelta": {"a": text}}}
-        debugged = Debugged(client, "saves", events=[written if tab == "state" else event])
+        write = {"author": "saves", "actions": {"stateDelta": {"a": text}}}
+        debugged = Debugged(client, "saves", events=[write if tab == "state" else event])
         page = f"/sessions/{debugged.key}?at=1&event=1&tab={tab}"
         assert SECRET[:4] not in client.get(page, headers={"Accept": "text/html"}).text, len(text)
 
@@ -162,5 +162,5 @@ def test_a_secret_that_is_a_word_of_the_pages_leaves_them_whole(client, leaky_se
     page = client.get(f"/sessions/{leaky_session.key}", headers={"Accept": "text/html"}).text
     for word in OURS.values():
         assert f"It is {word}" in page
-    taken = client.get(f"/api/sessions/{leaky_session.key}/export").text
-    assert [word for word in OURS.values() if f"It is {word}" in taken] == []
+    export = client.get(f"/api/sessions/{leaky_session.key}/export").text
+    assert [word for word in OURS.values() if f"It is {word}" in export] == []

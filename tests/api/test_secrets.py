@@ -135,7 +135,7 @@ def ascii_json(text):
     return "\n".join(json.dumps(json.loads(line)) for line in lines if line)
 
 
-def decoded(text):
+def decode(text):
     """What each piece of base64 in a text says, wherever it begins."""
     for piece in re.findall(r"[0-9A-Za-z+/_-]{10,}", text):
         standard = piece.replace("-", "+").replace("_", "/")
@@ -181,7 +181,7 @@ def test_no_secret_leaves_by_any_exit(leaky):
         assert leaks == [], answer.url
         visible = words(answer.text)
         assert [text for text in KNOWN if re.sub(r"\s", "", text) in visible] == [], answer.url
-        base64_texts = "\n".join(decoded(answer.text))
+        base64_texts = "\n".join(decode(answer.text))
         assert [text for text in KNOWN[:-1] if text in base64_texts] == [], answer.url
         seen += "[redacted]" in answer.text
     assert seen > 15  # they were there to be found
@@ -216,12 +216,12 @@ def test_an_address_with_a_secret_in_it_still_leads_to_what_it_names(leaky):
         target = leaky.get(link)
         assert "set by" in target.text, link
         [back] = re.findall(r'id="write-back"[^>]* href="([^"]*)"', target.text)
-        moved = leaky.get(html.unescape(back))
-        assert moved.status_code == 303
+        redirect = leaky.get(html.unescape(back))
+        assert redirect.status_code == 303
         for answer in (
             target.text,
-            moved.headers["location"],
-            leaky.get(moved.headers["location"]).text,
+            redirect.headers["location"],
+            leaky.get(redirect.headers["location"]).text,
         ):
             assert [text for secret in secrets for text in spelled(secret) if text in answer] == []
     unknown = leaky.get(f"/sessions/{debugged.key}?key=redacted-{'0' * 16}")
@@ -229,7 +229,7 @@ def test_an_address_with_a_secret_in_it_still_leads_to_what_it_names(leaky):
 
 
 @pytest.fixture
-def named(leaky):
+def session_and_keys(leaky):
     """A session in which each secret is part of the name of a state key, with those keys."""
     debugged = Debugged(leaky, "leaky").start(pause=False)
     debugged.settled()
@@ -240,20 +240,20 @@ def named(leaky):
 
 
 @pytest.mark.req("R64")
-def test_a_name_with_a_secret_in_it_comes_back_in_a_form(leaky, named):
-    debugged, keys = named
+def test_a_name_with_a_secret_in_it_comes_back_in_a_form(leaky, session_and_keys):
+    debugged, keys = session_and_keys
     page = f"/sessions/{debugged.key}"
-    written = leaky.get(f"/api{page}/events").json()["events"][-1]["number"]
-    detail = leaky.get(f"{page}?event={written}").text
+    number = leaky.get(f"/api{page}/events").json()["events"][-1]["number"]
+    detail = leaky.get(f"{page}?event={number}").text
     drafts = [html.unescape(v) for v in re.findall(r'name="draft" value="([^"]*)"', detail)]
-    stood = [each for each in drafts if "redacted-" in each]
-    assert len(set(stood)) == len(keys)
-    form = {"draft": stood[0]}
+    placeholders = [each for each in drafts if "redacted-" in each]
+    assert len(set(placeholders)) == len(keys)
+    form = {"draft": placeholders[0]}
     answer = leaky.post(f"{page}/breakpoints", data=form, headers={"HX-Request": "true"})
     assert answer.status_code in {200, 204}, answer.text
     [point] = leaky.get("/api/apps/leaky/breakpoints").json()["breakpoints"]
     hits = leaky.get(f"/api{page}/hits?breakpoint={point['id']}").json()["hits"]
-    assert [hit["number"] for hit in hits] == [written]
+    assert [hit["number"] for hit in hits] == [number]
     dialog = leaky.get(f"{page}/export").text
     left_out = [html.unescape(v) for v in re.findall(r'name="keys" value="(of [^"]*)"', dialog)]
     again = leaky.get(f"{page}/export", params={"keys": left_out}).text
@@ -261,8 +261,8 @@ def test_a_name_with_a_secret_in_it_comes_back_in_a_form(leaky, named):
 
 
 @pytest.mark.req("R64")
-def test_a_name_with_a_secret_in_it_comes_back_in_json(leaky, named):
-    debugged, keys = named
+def test_a_name_with_a_secret_in_it_comes_back_in_json(leaky, session_and_keys):
+    debugged, keys = session_and_keys
     values = leaky.get(f"/api/sessions/{debugged.key}/state").json()["values"]
     names = [each["key"] for each in values if each["key"].startswith("of ")]
     assert len(set(names)) == len(keys)
@@ -286,10 +286,10 @@ def test_an_edit_of_what_was_shown_without_its_secret_keeps_the_secret(leaky):
     debugged = Debugged(leaky, "leaky").start()
     debugged.settled()
     debugged.tell("run_to", like={"agent": "leaky"})
-    held = debugged.hold()["held"]
-    assert "[redacted]" in json.dumps(held)
-    held["content"]["parts"].append({"text": "by hand"})
-    debugged.tell("edit", value=held)
+    event = debugged.hold()["held"]
+    assert "[redacted]" in json.dumps(event)
+    event["content"]["parts"].append({"text": "by hand"})
+    debugged.tell("edit", value=event)
     debugged.tell("continue")
     bundle = leaky.get(f"/api/sessions/{debugged.key}/export?secrets=keep").json()
     edited = [r for r in bundle["records"] if r["type"] == "event" and "by hand" in json.dumps(r)]

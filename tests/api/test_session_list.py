@@ -9,7 +9,7 @@ from tests.kit.debugged import Debugged
 from tests.kit.server import make_session, run
 
 
-def listed(client, query):
+def list_ids(client, query):
     answer = client.get(f"/api/sessions?app=summary&q=list-&{query}").json()
     return [each["id"] for each in answer["sessions"]], answer["total"]
 
@@ -24,13 +24,13 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
     for name in ("list-a", "list-b"):
         make_session(client, "summary", sessionId=name)
     run(client, "summary", "list-a", "Shorter, please: one sentence")
-    held = Debugged(client, "summary", sessionId="list-c").start("Shorter, please").settled()
-    assert held["status"] == "held"
-    assert listed(client, "sort=events") == (["list-a", "list-c", "list-b"], 3)
-    assert listed(client, "order=asc") == (["list-b", "list-a", "list-c"], 3)
-    assert listed(client, "status=held") == (["list-c"], 1)
-    assert listed(client, "status=done") == (["list-a"], 1)
-    assert listed(client, "page=9") == ([], 3)
+    position = Debugged(client, "summary", sessionId="list-c").start("Shorter, please").settled()
+    assert position["status"] == "held"
+    assert list_ids(client, "sort=events") == (["list-a", "list-c", "list-b"], 3)
+    assert list_ids(client, "order=asc") == (["list-b", "list-a", "list-c"], 3)
+    assert list_ids(client, "status=held") == (["list-c"], 1)
+    assert list_ids(client, "status=done") == (["list-a"], 1)
+    assert list_ids(client, "page=9") == ([], 3)
     long = f"app=summary&q={30_000 * '_'}"
     for wrong in ("app=summary&sort=age", "sort=title", "app=summary&user=u&sort=title", long):
         assert client.get(f"/api/sessions?{wrong}").status_code == 400
@@ -39,8 +39,8 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
     keys = {each["id"]: each["key"] for each in sessions}
     elsewhere = make_session(client, "travel")["id"]
     [other] = client.get(f"/api/sessions?app=travel&id={elsewhere}").json()["sessions"]
-    chosen = {"session": [keys["list-a"], keys["list-b"], other["key"]]}
-    answer = post(client, "export", chosen)
+    selection = {"session": [keys["list-a"], keys["list-b"], other["key"]]}
+    answer = post(client, "export", selection)
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     single = [
@@ -48,17 +48,17 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
     ]
     assert sorted(files.values()) == sorted(single)
 
-    chosen = {"session": list(keys.values())}
-    dialog = post(client, "delete", chosen)
+    selection = {"session": list(keys.values())}
+    dialog = post(client, "delete", selection)
     assert "Delete 2 sessions?" in dialog.text
     assert "A run is in progress" in dialog.text
-    assert listed(client, "page=1")[1] == 3
-    done = post(client, "delete?sort=title", {**chosen, "sure": "yes"})
+    assert list_ids(client, "page=1")[1] == 3
+    done = post(client, "delete?sort=title", {**selection, "sure": "yes"})
     assert (done.status_code, done.headers["location"]) == (303, "/apps/summary?sort=title")
-    assert listed(client, "page=1") == (["list-c"], 1)
-    gone = {"session": [keys["list-a"], keys["list-b"]]}
-    assert post(client, "delete", {**gone, "sure": "yes"}).status_code == 303  # sent twice
-    again = post(client, "export", gone)
+    assert list_ids(client, "page=1") == (["list-c"], 1)
+    selection = {"session": [keys["list-a"], keys["list-b"]]}
+    assert post(client, "delete", {**selection, "sure": "yes"}).status_code == 303  # sent twice
+    again = post(client, "export", selection)
     assert (again.status_code, "no longer exist" in again.text) == (422, True)
 
 

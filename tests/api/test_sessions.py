@@ -78,9 +78,9 @@ def test_temporary_state_is_never_kept(client):
 def test_a_list_has_the_users_sessions_without_events(client):
     for name in ("one", "two"):
         make_session(client, "summary", user="lister", session_id=name)
-    listed = client.get("/apps/summary/users/lister/sessions").json()
-    assert [row["id"] for row in listed] == ["one", "two"]
-    assert all(row["events"] == [] for row in listed)
+    rows = client.get("/apps/summary/users/lister/sessions").json()
+    assert [row["id"] for row in rows] == ["one", "two"]
+    assert all(row["events"] == [] for row in rows)
 
 
 def test_a_session_can_begin_with_a_history(client):
@@ -166,8 +166,8 @@ def test_nothing_is_made_for_an_app_that_does_not_exist(client, app):
 def test_an_id_is_text_and_never_a_path(client, server, name):
     session = make_session(client, "summary", user="odd", session_id=name)
     assert session["id"] == name
-    listed = client.get("/apps/summary/users/odd/sessions").json()
-    assert name in [row["id"] for row in listed]
+    rows = client.get("/apps/summary/users/odd/sessions").json()
+    assert name in [row["id"] for row in rows]
     assert {path.name.split(".")[0] for path in server.data.iterdir()} <= {"journal", "server", ""}
 
 

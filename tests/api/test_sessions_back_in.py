@@ -48,7 +48,7 @@ def event(number, result, delta, text):
     }
 
 
-def posted(client, user, body):
+def post(client, user, body):
     return client.post(f"{BASE}/{user}/sessions", content=json.dumps(body), headers=JSON)
 
 
@@ -61,30 +61,30 @@ def posted(client, user, body):
 def test_what_get_gives_post_and_import_take(client, state, events) -> None:
     first = [event(number, *each) for number, each in enumerate(events)]
     name = uuid.uuid4().hex
-    answer = posted(client, "first", {"sessionId": name, "state": state, "events": first})
+    answer = post(client, "first", {"sessionId": name, "state": state, "events": first})
     assert answer.status_code == 200, answer.text
     session = client.get(f"{BASE}/first/sessions/{name}").json()
     assert [each["content"] for each in session["events"]] == [each["content"] for each in first]
     body = {"sessionId": name, "state": session["state"], "events": session["events"]}
-    assert posted(client, "again", body).status_code == 200
+    assert post(client, "again", body).status_code == 200
     file = {**session, "userId": "file"}
-    taken = client.post("/api/sessions/import", content=json.dumps(file), headers=JSON)
-    assert taken.status_code == 201, taken.text
-    bundle = client.get(f"/api/sessions/{taken.json()['key']}/export?secrets=keep")
+    copy = client.post("/api/sessions/import", content=json.dumps(file), headers=JSON)
+    assert copy.status_code == 201, copy.text
+    bundle = client.get(f"/api/sessions/{copy.json()['key']}/export?secrets=keep")
     assert client.post("/api/sessions/import", content=bundle.content, headers=JSON).is_success
     for user in ("again", "file"):
         back = client.get(f"{BASE}/{user}/sessions/{name}").json()
         assert (back["events"], back["state"]) == (session["events"], session["state"])
-    assert client.get(f"/sessions/{taken.json()['key']}").status_code == 200
+    assert client.get(f"/sessions/{copy.json()['key']}").status_code == 200
 
 
 def test_a_result_of_13_mb_goes_out_and_in(client) -> None:
     large = event(1, {"rows": "x" * 13_000_000}, {}, "")
     name = uuid.uuid4().hex
     two = [large, {**large, "id": "e2"}]
-    assert posted(client, "large", {"sessionId": name, "events": two}).status_code == 200
+    assert post(client, "large", {"sessionId": name, "events": two}).status_code == 200
     session = client.get(f"{BASE}/large/sessions/{name}").json()
-    assert posted(client, "larger", {"sessionId": name, "events": session["events"]}).is_success
+    assert post(client, "larger", {"sessionId": name, "events": session["events"]}).is_success
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_result_of_13_mb_goes_out_and_in(client) -> None:
     ],
 )
 def test_a_lone_surrogate_is_refused_with_its_place(client, body, place) -> None:
-    answer = posted(client, "halves", body)
+    answer = post(client, "halves", body)
     assert answer.status_code == 422
     [problem] = answer.json()["detail"]
     expected = ["body", "events", 0, "content", "parts", 1, "functionResponse", "response", "r"]
@@ -121,9 +121,9 @@ def test_a_session_that_adk_web_exported_is_imported_and_goes_on(tmp_path) -> No
     assert "session 1 of summary, 1 event\n" in done.stdout, done.stderr
     with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
         path = "/apps/summary/users/ann/sessions/x1"
-        taken = client.get(path).json()
-        assert (taken["state"], taken["id"]) == ({"a": 1, "b": 2}, "x1")
-        assert [each["timestamp"] for each in taken["events"]] == [1_750_000_001.25]
+        session = client.get(path).json()
+        assert (session["state"], session["id"]) == ({"a": 1, "b": 2}, "x1")
+        assert [each["timestamp"] for each in session["events"]] == [1_750_000_001.25]
         assert client.patch(path, json={"stateDelta": {"c": 3}}).status_code == 200
         again = {"file": ("session.json", json.dumps(EXPORTED), "application/json")}
         assert (
@@ -131,8 +131,8 @@ def test_a_session_that_adk_web_exported_is_imported_and_goes_on(tmp_path) -> No
         )
         ben = {"file": ("s.json", json.dumps({**EXPORTED, "userId": "ben"}), "application/json")}
         assert client.post("/import", files=ben, headers={"Origin": server.url}).status_code == 303
-        broken = {"file": ("s.json", json.dumps({**EXPORTED, "events": [7]}), "application/json")}
-        refused = client.post("/import", files=broken, headers={"Origin": server.url})
+        files = {"file": ("s.json", json.dumps({**EXPORTED, "events": [7]}), "application/json")}
+        refused = client.post("/import", files=files, headers={"Origin": server.url})
         assert (refused.status_code, "s.json: events.0" in refused.text) == (422, True)
 
 
@@ -163,10 +163,10 @@ def test_a_part_that_no_runtime_reads_is_refused_before_anything_is_written(
     steps = [int(each) if each.isdecimal() else each for each in place.split(".") if each]
     where = ["content", "parts", 1, *steps]
     name = uuid.uuid4().hex
-    answer = posted(client, name, {"sessionId": name, "events": [whole, broken]})
+    answer = post(client, name, {"sessionId": name, "events": [whole, broken]})
     assert answer.status_code == 422, answer.text
     assert [each["loc"] for each in answer.json()["detail"]] == [["body", "events", 1, *where]]
-    retry = posted(client, name, {"sessionId": name, "events": [whole]})
+    retry = post(client, name, {"sessionId": name, "events": [whole]})
     assert retry.status_code == 200, retry.text
     [row] = client.get("/api/sessions", params={"app": "summary", "user": name}).json()["sessions"]
     file = {"id": "other", "appName": "summary", "userId": name, "events": [broken]}

@@ -107,12 +107,12 @@ def spans(debugged: Debugged) -> list[dict[str, Any]]:
     return [debugged.client.get(f"{base}/{row['id']}").json() for row in rows]
 
 
-def pieces(sent: dict[str, Any]) -> Iterator[Any]:
-    yield from (sent["system"], sent["tools"], sent["config"], *sent["contents"])
+def pieces(request: dict[str, Any]) -> Iterator[Any]:
+    yield from (request["system"], request["tools"], request["config"], *request["contents"])
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debugged]:
+def debugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debugged]:
     folder = tmp_path_factory.mktemp("spans")
     write_app(folder / "agents", "weather", WEATHER.replace("CITY", "Oslo"))
     write_app(folder / "agents", "growing", GROWING)
@@ -124,13 +124,13 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debugged]:
 
 
 @pytest.fixture
-def database(played: Debugged) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(played.data / "journal.db")) as connection:
+def database(debugged: Debugged) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(debugged.data / "journal.db")) as connection:
         yield connection
 
 
-def test_agents_models_and_tools_are_spans_inside_of_each_other(played: Debugged) -> None:
-    rows = spans(played)
+def test_agents_models_and_tools_are_spans_inside_of_each_other(debugged: Debugged) -> None:
+    rows = spans(debugged)
     assert [(s["number"], s["parent"], s["type"], s["agent"]) for s in rows] == [
         (1, None, "agent", "team"),
         (2, 1, "agent", "asker"),
@@ -142,12 +142,12 @@ def test_agents_models_and_tools_are_spans_inside_of_each_other(played: Debugged
 
 
 def test_a_streamed_call_is_seen_growing_and_when_its_arguments_are_complete(
-    played: Debugged,
+    debugged: Debugged,
 ) -> None:
-    growing = Debugged(played.client, "growing").start(pause=False)
+    growing = Debugged(debugged.client, "growing").start(pause=False)
     growing.settled()
     address = f"/sessions/{growing.key}?event=2&tab=request"
-    page = played.client.get(address, headers={"Accept": "text/html"}).text
+    page = debugged.client.get(address, headers={"Accept": "text/html"}).text
     pieces = re.findall(r'<span data-chunk="([^"]*)"[^>]*>([^<]*)</span>', page)
     texts = [html.unescape(text) for _, text in pieces]
     assert texts == ['find(city: "Os', 'l\\"o", days: 2', ")"]
@@ -155,15 +155,15 @@ def test_a_streamed_call_is_seen_growing_and_when_its_arguments_are_complete(
     assert [ends in chunks for chunks, _ in pieces] == [False, False, True]
 
 
-def test_a_span_lies_within_the_time_of_the_one_around_it(played: Debugged) -> None:
-    by_number = {s["number"]: s for s in spans(played)}
+def test_a_span_lies_within_the_time_of_the_one_around_it(debugged: Debugged) -> None:
+    by_number = {s["number"]: s for s in spans(debugged)}
     assert all(s["seconds"] >= 0 and s["began"] <= time.time() for s in by_number.values())
     inner = sum(by_number[number]["seconds"] for number in (3, 4, 5))
     assert inner <= by_number[2]["seconds"] <= by_number[1]["seconds"]
 
 
-def test_the_request_is_kept_as_the_last_callback_left_it(played: Debugged) -> None:
-    [first, second] = [s for s in spans(played) if s["type"] == "model"]
+def test_the_request_is_kept_as_the_last_callback_left_it(debugged: Debugged) -> None:
+    [first, second] = [s for s in spans(debugged) if s["type"] == "model"]
     texts = [part["text"] for c in first["sent"]["contents"] for part in c["parts"]]
     assert texts == ["How is Oslo?", "LOUD"]
     assert first["sent"]["config"]["temperature"] == 0.25
@@ -175,23 +175,23 @@ def test_the_request_is_kept_as_the_last_callback_left_it(played: Debugged) -> N
     assert second["sent"]["stream"] is True
 
 
-def test_a_request_is_compared_with_the_one_before_and_with_any_other(played: Debugged) -> None:
-    [first, second] = [s["id"] for s in spans(played) if s["type"] == "model"]
-    [tool] = [s["id"] for s in spans(played) if s["type"] == "tool"]
-    path = f"/api/sessions/{played.key}/spans/%s/diff"
-    diff = played.client.get(path % second).json()
+def test_a_request_is_compared_with_the_one_before_and_with_any_other(debugged: Debugged) -> None:
+    [first, second] = [s["id"] for s in spans(debugged) if s["type"] == "model"]
+    [tool] = [s["id"] for s in spans(debugged) if s["type"] == "tool"]
+    path = f"/api/sessions/{debugged.key}/spans/%s/diff"
+    diff = debugged.client.get(path % second).json()
     assert (diff["span"], diff["with"]) == (second, first)
     assert [block["kind"] for block in diff["blocks"]] == ["same", "added", "added", "same"]
     assert [block["breaks"] for block in diff["blocks"]] == [False, True, False, False]
-    back = played.client.get(path % first, params={"with": second}).json()
+    back = debugged.client.get(path % first, params={"with": second}).json()
     assert [block["kind"] for block in back["blocks"]] == ["same", "removed", "removed", "same"]
-    assert played.client.get(path % first).status_code == 404
-    assert played.client.get(path % tool).status_code == 404
-    assert played.client.get(path % second, params={"with": tool}).status_code == 404
+    assert debugged.client.get(path % first).status_code == 404
+    assert debugged.client.get(path % tool).status_code == 404
+    assert debugged.client.get(path % second, params={"with": tool}).status_code == 404
 
 
-def test_each_response_is_kept_with_its_time(played: Debugged) -> None:
-    [_, second] = [s for s in spans(played) if s["type"] == "model"]
+def test_each_response_is_kept_with_its_time(debugged: Debugged) -> None:
+    [_, second] = [s for s in spans(debugged) if s["type"] == "model"]
     times = [seconds for seconds, _ in second["result"]]
     texts = [answer["content"]["parts"][0]["text"] for _, answer in second["result"]]
     assert texts == ["It is ", "sunny.", "It is sunny."]
@@ -200,25 +200,27 @@ def test_each_response_is_kept_with_its_time(played: Debugged) -> None:
     assert second["seconds"] == pytest.approx(times[-1], abs=1e-5)
 
 
-def test_the_result_of_a_tool_is_kept_as_the_tool_gave_it(played: Debugged) -> None:
-    [tool] = [s for s in spans(played) if s["type"] == "tool"]
+def test_the_result_of_a_tool_is_kept_as_the_tool_gave_it(debugged: Debugged) -> None:
+    [tool] = [s for s in spans(debugged) if s["type"] == "tool"]
     assert (tool["name"], tool["sent"]) == ("weather", {"city": "Oslo"})
     assert tool["result"] == {"city": "Oslo", "sky": None}
 
 
-def test_an_event_knows_the_call_that_it_came_of(played: Debugged) -> None:
-    base = f"/api/sessions/{played.key}/spans"
-    of = {n: played.client.get(base, params={"event": n}).json()["spans"] for n in (1, 2, 3, 4)}
+def test_an_event_knows_the_call_that_it_came_of(debugged: Debugged) -> None:
+    base = f"/api/sessions/{debugged.key}/spans"
+    of = {n: debugged.client.get(base, params={"event": n}).json()["spans"] for n in (1, 2, 3, 4)}
     assert [[s["number"] for s in of[n]] for n in of] == [[], [3], [4], [5]]
 
 
-def test_what_requests_share_is_stored_once(played: Debugged, database: sqlite3.Connection) -> None:
-    requests = [s["sent"] for s in spans(played) if s["type"] == "model"]
-    different = {str(piece) for sent in requests for piece in pieces(sent)}
-    assert sum(len(list(pieces(sent))) for sent in requests) > len(different)
+def test_what_requests_share_is_stored_once(
+    debugged: Debugged, database: sqlite3.Connection
+) -> None:
+    requests = [s["sent"] for s in spans(debugged) if s["type"] == "model"]
+    different = {str(piece) for request in requests for piece in pieces(request)}
+    assert sum(len(list(pieces(request))) for request in requests) > len(different)
     count = "SELECT count(*) FROM pieces WHERE session = ?"
-    [(stored,)] = database.execute(count, (played.key,))
-    assert stored == len(different)
+    [(count_stored,)] = database.execute(count, (debugged.key,))
+    assert count_stored == len(different)
 
 
 def test_a_tool_that_raises_ends_its_span_with_the_error(tmp_path: Any) -> None:
@@ -248,8 +250,8 @@ def test_a_stop_ends_the_spans_that_go_on(tmp_path: Any) -> None:
     assert ends == {"agent": "cancelled", "model": None, "tool": "cancelled"}
 
 
-def test_a_span_that_is_not_there_is_404(played: Debugged) -> None:
-    base = f"/api/sessions/{played.key}/spans"
-    assert played.client.get(f"{base}/999999").status_code == 404
-    assert played.client.get(f"{base}/none").status_code == 404
-    assert played.client.get(base, params={"after": "x"}).status_code == 400
+def test_a_span_that_is_not_there_is_404(debugged: Debugged) -> None:
+    base = f"/api/sessions/{debugged.key}/spans"
+    assert debugged.client.get(f"{base}/999999").status_code == 404
+    assert debugged.client.get(f"{base}/none").status_code == 404
+    assert debugged.client.get(base, params={"after": "x"}).status_code == 400

@@ -63,8 +63,8 @@ class ModelSession:
         self.past.append(copy.deepcopy(self.merged()))
 
     def merged(self) -> dict[str, Any]:
-        named = ((f"{scope}:" if scope else "", held) for scope, held in self.scopes.items())
-        return {prefix + key: value for prefix, held in named for key, value in held.items()}
+        scopes = ((f"{scope}:" if scope else "", values) for scope, values in self.scopes.items())
+        return {prefix + key: value for prefix, values in scopes for key, value in values.items()}
 
 
 class History:

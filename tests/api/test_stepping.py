@@ -280,12 +280,12 @@ def test_a_command_for_a_position_that_has_passed_is_refused_with_the_present_on
 def test_a_plan_is_taken_back_also_when_it_has_just_been_met(client):
     debugged = Debugged(client, "count").start()
     assert debugged.settled()["position"] == 1
-    planned = debugged.tell("step_event", wait=False)["position"]
+    position = debugged.tell("step_event", wait=False)["position"]
     met = debugged.settled()
-    assert met["position"] == planned + 1
-    step = debugged.post("step_event", key=uuid.uuid4().hex, position=planned)
+    assert met["position"] == position + 1
+    step = debugged.post("step_event", key=uuid.uuid4().hex, position=position)
     assert (step.status_code, step.json()["position"]) == (409, met)
-    debugged.position = {**met, "position": planned}
+    debugged.position = {**met, "position": position}
     assert debugged.tell("continue")["status"] == "done"
 
 

@@ -15,8 +15,8 @@ def session(client):
     """The journal's key of a session with one finished turn."""
     session = make_session(client, "travel")
     run(client, "travel", session["id"], PROMPT, streaming=True)
-    listed = client.get("/apps/travel", headers={"Accept": "text/html"}).text
-    return int(re.search(r'href="/sessions/(\d+)"', listed)[1])
+    app_page = client.get("/apps/travel", headers={"Accept": "text/html"}).text
+    return int(re.search(r'href="/sessions/(\d+)"', app_page)[1])
 
 
 def first(client, path: str, **headers: str) -> Frame:
@@ -127,8 +127,8 @@ def test_the_header_of_an_invocation_that_began_above_the_page_stays_one(client)
         for number in range(200)
     ]
     make_session(client, "travel", sessionId="one-long-invocation", events=events)
-    listed = client.get("/apps/travel", headers={"Accept": "text/html"}).text
-    session = int(re.search(r'href="/sessions/(\d+)"', listed)[1])
+    app_page = client.get("/apps/travel", headers={"Accept": "text/html"}).text
+    session = int(re.search(r'href="/sessions/(\d+)"', app_page)[1])
     page = client.get(f"/sessions/{session}", headers={"Accept": "text/html"}).text
     journal, after = place(re.search(r'/stream\?after=([^"&]+)"', page)[1])
     pushed = first(client, f"/sessions/{session}/stream?after={journal}.{after - 5}").data

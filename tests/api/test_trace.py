@@ -84,14 +84,17 @@ def test_addresses_of_the_former_tab_and_answers_to_forms_lead_to_the_view(
     debugged: Debugged,
 ) -> None:
     page = f"/sessions/{debugged.key}"
-    moved = debugged.client.get(f"{page}?tab=trace&event=3", follow_redirects=False)
-    assert (moved.status_code, moved.headers["location"]) == (303, f"{page}?event=3&view=trace")
-    watched = f"{page}/watched?view=trace"
-    origin = {"Origin": str(debugged.client.base_url).rstrip("/"), "Sec-Fetch-Site": "same-origin"}
-    posted = debugged.client.post(
-        watched, data={"key": "mood"}, headers=origin, follow_redirects=False
+    redirect = debugged.client.get(f"{page}?tab=trace&event=3", follow_redirects=False)
+    assert (redirect.status_code, redirect.headers["location"]) == (
+        303,
+        f"{page}?event=3&view=trace",
     )
-    assert posted.headers["location"] == f"{page}?tab=state&view=trace"
-    written = f"{page}/writes/previous?at=3&view=trace"
-    moved = debugged.client.get(written, follow_redirects=False)
-    assert "view=trace" in moved.headers["location"]
+    address = f"{page}/watched?view=trace"
+    origin = {"Origin": str(debugged.client.base_url).rstrip("/"), "Sec-Fetch-Site": "same-origin"}
+    answer = debugged.client.post(
+        address, data={"key": "mood"}, headers=origin, follow_redirects=False
+    )
+    assert answer.headers["location"] == f"{page}?tab=state&view=trace"
+    address = f"{page}/writes/previous?at=3&view=trace"
+    redirect = debugged.client.get(address, follow_redirects=False)
+    assert "view=trace" in redirect.headers["location"]

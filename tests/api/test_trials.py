@@ -96,13 +96,13 @@ def client(server):
 
 
 @pytest.fixture
-def counted(client):
+def debugged(client):
     debugged = Debugged(client, "bench").start("count", pause=False)
     assert debugged.settled()["status"] == "done"
     return debugged
 
 
-def tried(debugged: Debugged, tool: str, status: int = 201, **body):
+def run_trial(debugged: Debugged, tool: str, status: int = 201, **body):
     path = f"/api/apps/bench/tools/{tool}/trials"
     answer = debugged.client.post(path, json={"session": debugged.key, **body})
     assert answer.status_code == status, answer.text
@@ -110,44 +110,44 @@ def tried(debugged: Debugged, tool: str, status: int = 201, **body):
 
 
 @pytest.mark.req("R32")
-def test_a_tool_runs_over_a_copy_of_the_state_as_of_an_event_and_commits_nothing(counted):
-    before = counted.kept()
-    now = tried(counted, "count", args={"step": 3})
+def test_a_tool_runs_over_a_copy_of_the_state_as_of_an_event_and_commits_nothing(debugged):
+    before = debugged.kept()
+    now = run_trial(debugged, "count", args={"step": 3})
     assert now["result"]["result"] == {"n": 4, "files": ["n.txt"]}
     assert now["result"]["actions"] == {"stateDelta": {"n": 4}, "artifactDelta": {"n.txt": 0}}
-    then = tried(counted, "count", args={"step": 5}, event=2)
+    then = run_trial(debugged, "count", args={"step": 5}, event=2)
     assert then["result"]["result"] == {"n": 5, "files": []}
     assert (then["event"], then["agent"], then["sent"]) == (2, "bench", {"step": 5})
-    assert counted.kept() == before
-    listed = counted.client.get(f"/api/sessions/{counted.key}/trials").json()["trials"]
-    assert [each["id"] for each in listed] == [then["id"], now["id"]]
+    assert debugged.kept() == before
+    rows = debugged.client.get(f"/api/sessions/{debugged.key}/trials").json()["trials"]
+    assert [each["id"] for each in rows] == [then["id"], now["id"]]
 
 
 @pytest.mark.req("R32")
-def test_a_tool_that_may_have_effects_runs_when_somebody_is_sure(counted):
-    unsure = tried(counted, "fail", 409, args={"how": "soft"})
+def test_a_tool_that_may_have_effects_runs_when_somebody_is_sure(debugged):
+    unsure = run_trial(debugged, "fail", 409, args={"how": "soft"})
     assert (unsure["effect"], unsure["source"], unsure["recorded"]) == ("unknown", "nobody", None)
-    failed = tried(counted, "fail", args={"how": "soft"}, sure=True)
+    failed = run_trial(debugged, "fail", args={"how": "soft"}, sure=True)
     assert failed["result"] is None
     assert (failed["error"]["type"], failed["error"]["message"]) == ("ValueError", "no luck")
     assert (
         failed["error"]["line"] == BENCH.splitlines().index('    raise ValueError("no luck")') + 1
     )
-    assert tried(counted, "nothing", 404)["detail"]
-    gone = tried(counted, "fail", 409, args={"how": "hard"}, sure=True)
-    assert "ended" in gone["detail"]
+    assert run_trial(debugged, "nothing", 404)["detail"]
+    crash = run_trial(debugged, "fail", 409, args={"how": "hard"}, sure=True)
+    assert "ended" in crash["detail"]
 
 
-def test_a_model_is_asked_again_with_another_request_and_the_answer_stays_with_the_call(counted):
-    client, key = counted.client, counted.key
+def test_a_model_is_asked_again_with_another_request_and_the_answer_stays_with_the_call(debugged):
+    client, key = debugged.client, debugged.key
     spans = client.get(f"/api/sessions/{key}/spans").json()["spans"]
     span = next(each["id"] for each in spans if each["type"] == "model")
-    sent = client.get(f"/api/sessions/{key}/spans/{span}").json()["sent"]
-    before = counted.kept()
+    request = client.get(f"/api/sessions/{key}/spans/{span}").json()["sent"]
+    before = debugged.kept()
     path = f"/api/sessions/{key}/spans/{span}/trials"
 
     def ask(**changed):
-        answer = client.post(path, json={"request": {**sent, **changed}, "actor": "ada"})
+        answer = client.post(path, json={"request": {**request, **changed}, "actor": "ada"})
         assert answer.status_code == 201, answer.text
         return answer.json()
 
@@ -158,9 +158,9 @@ def test_a_model_is_asked_again_with_another_request_and_the_answer_stays_with_t
     assert (part["text"], other["actor"]) == ("hello", "ada")
     wrong = ask(contents=[{"role": "user", "parts": "none"}])
     assert wrong["error"]["type"] == "ValidationError"
-    assert counted.kept() == before
-    listed = client.get(f"/api/sessions/{key}/trials", params={"span": span}).json()["trials"]
-    assert [each["id"] for each in listed] == [wrong["id"], other["id"], same["id"]]
+    assert debugged.kept() == before
+    rows = client.get(f"/api/sessions/{key}/trials", params={"span": span}).json()["trials"]
+    assert [each["id"] for each in rows] == [wrong["id"], other["id"], same["id"]]
     assert (
         client.post(f"/api/sessions/{key}/spans/999999/trials", json={"request": {}}).status_code
         == 404

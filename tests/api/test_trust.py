@@ -131,7 +131,7 @@ def server(tmp_path_factory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def used(server) -> Iterator[Debugged]:
+def debugged(server) -> Iterator[Debugged]:
     """A session with events, artifacts and a run of its own."""
     with server.client() as client:
         debugged = Debugged(client, "travel")
@@ -139,15 +139,15 @@ def used(server) -> Iterator[Debugged]:
         yield debugged
 
 
-def reading(used: Debugged) -> list[str]:
+def reading(debugged: Debugged) -> list[str]:
     """The path of every route that is read, with the names of things that exist; 1 for numbers."""
     names = {
         "app": "travel",
         "user": "u",
-        "session": used.session,
-        "key": str(used.key),
+        "session": debugged.session,
+        "key": str(debugged.key),
         "number": "2",
-        "run": used.run,
+        "run": debugged.run,
         "direction": "next",
         "name:path": "itinerary.md",
         "version": "0",
@@ -183,25 +183,25 @@ def beginning(client, path: str) -> str:
 
 @pytest.mark.req("R06")
 @pytest.mark.req("R65")
-def test_reading_changes_nothing_and_tells_nothing_of_the_environment(server, used):
+def test_reading_changes_nothing_and_tells_nothing_of_the_environment(server, debugged):
     before = journal(server), files(server.agents)
-    for path in reading(used) * 2:
-        assert CANARY not in beginning(used.client, path), path
+    for path in reading(debugged) * 2:
+        assert CANARY not in beginning(debugged.client, path), path
     assert (journal(server), files(server.agents)) == before
 
 
 @pytest.mark.req("R05")
 @pytest.mark.req("R06")
 @pytest.mark.req("R13")
-def test_no_answer_can_be_embedded_or_kept_by_others(server, used):
+def test_no_answer_can_be_embedded_or_kept_by_others(server, debugged):
     expected = {
         "cross-origin-resource-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cache-control": "no-store",
     }
     with httpx2.Client(base_url=server.url, verify=False, timeout=PATIENCE) as stranger:
-        for path in reading(used):
-            for client in (stranger, used.client):
+        for path in reading(debugged):
+            for client in (stranger, debugged.client):
                 with client.stream("GET", path) as answer:
                     assert {name: answer.headers.get(name) for name in expected} == expected, path
                     assert not [name for name in answer.headers if "access-control" in name], path
@@ -212,12 +212,12 @@ def test_no_answer_can_be_embedded_or_kept_by_others(server, used):
                         assert answer.headers["x-frame-options"] == "DENY", path
                     if path.startswith("/api/") and "json" in answer.headers["content-type"]:
                         assert answer.read().startswith(b"{"), path
-                    is_allowed = client is used.client or path in OPEN
+                    is_allowed = client is debugged.client or path in OPEN
                     assert (answer.status_code == 401) is not is_allowed, path
 
 
 @pytest.mark.req("R07")
-def test_no_route_is_read_or_acted_on_without_a_sign_in(server, used):
+def test_no_route_is_read_or_acted_on_without_a_sign_in(server, debugged):
     open_routes = []
     for route in routes:
         for method in (route.methods or set()) - {"HEAD"}:
@@ -231,17 +231,17 @@ def test_no_route_is_read_or_acted_on_without_a_sign_in(server, used):
 
 
 @pytest.mark.req("R06")
-def test_no_route_takes_what_a_page_of_another_site_can_send(server, used):
-    before, taken = journal(server), []
+def test_no_route_takes_what_a_page_of_another_site_can_send(server, debugged):
+    before, accepted = journal(server), []
     kinds = ["text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"]
     for route in routes:
         for method in (route.methods or set()) - {"GET", "HEAD"}:
             path = re.sub(r"\{[^}]*\}", "1", route.path.replace("{app}", "travel"))
             for kind in kinds:
                 headers = {"Content-Type": kind}
-                answer = used.client.request(method, path, content=b"{}", headers=headers)
-                taken += [] if answer.status_code == 415 else [f"{method} {path}: {kind}"]
-    assert taken == []
+                answer = debugged.client.request(method, path, content=b"{}", headers=headers)
+                accepted += [] if answer.status_code == 415 else [f"{method} {path}: {kind}"]
+    assert accepted == []
     assert journal(server) == before
 
 
@@ -273,7 +273,7 @@ def test_no_route_takes_what_a_page_of_another_site_can_send(server, used):
         "/proc/self/environ",
     ],
 )
-def test_no_path_leads_to_a_file_or_to_the_environment(server, used, path):
+def test_no_path_leads_to_a_file_or_to_the_environment(server, debugged, path):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
     answer = connection.getresponse()
@@ -292,8 +292,8 @@ ODD_NAMES = [
 
 
 @pytest.mark.req("R30")
-def test_names_and_words_are_looked_for_as_they_are(used):
-    client, where = used.client, "/apps/travel/users/u/sessions"
+def test_names_and_words_are_looked_for_as_they_are(debugged):
+    client, where = debugged.client, "/apps/travel/users/u/sessions"
     events = [{"author": name, "content": {"parts": [{"text": name}]}} for name in ODD_NAMES]
     session_id = client.post(where, json={"sessionId": "o_d%", "events": events}).json()["id"]
     client.post(where, json={"sessionId": "oXdX"})
@@ -316,35 +316,36 @@ def test_names_and_words_are_looked_for_as_they_are(used):
 
 
 @pytest.mark.req("R33")
-def test_whatever_is_done_writes_nothing_among_the_agents(server, used):
+def test_whatever_is_done_writes_nothing_among_the_agents(server, debugged):
     before = files(server.agents)
-    client, key = used.client, used.key
+    client, key = debugged.client, debugged.key
     page = {"Origin": server.url, "HX-Request": "true", "Accept": "text/html"}
     done = [
         client.post("/apps/travel/reload", headers=page),
         client.post("/apps/travel/sessions", data={"title": "../x"}, headers=page),
         client.post(f"/sessions/{key}/title", data={"title": "agent.py"}, headers=page),
         client.patch(
-            f"/apps/travel/users/u/sessions/{used.session}", json={"stateDelta": {"agent.py": 1}}
+            f"/apps/travel/users/u/sessions/{debugged.session}",
+            json={"stateDelta": {"agent.py": 1}},
         ),
         client.post(f"/api/sessions/{key}/forks", json={"number": 2}),
         client.post("/apps/travel/users/u/sessions/agent.py", json={"..": "x"}),
         client.post("/api/apps/travel/breakpoints", json={"on": "tool", "name": "agent.py"}),
     ]
     assert [answer.status_code for answer in done if answer.status_code >= 400] == []
-    run(client, "travel", used.session, "Find me a flight to Oslo")
+    run(client, "travel", debugged.session, "Find me a flight to Oslo")
     assert files(server.agents) == before
 
 
 @pytest.mark.req("R09")
-def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, used):
-    spies = Debugged(used.client, "spies").start(server.url, pause=False)
+def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, debugged):
+    spies = Debugged(debugged.client, "spies").start(server.url, pause=False)
     assert spies.settled()["status"] == "done", spies.position
     output = spies.kept()["events"][-1]["output"]
     key = kept_key(server.data, server.pid)
     assert output["statuses"] == [401] * 9
     for path in ("/", f"/sessions/{spies.key}"):
-        page = used.client.get(path, headers={"Accept": "text/html"}).text
+        page = debugged.client.get(path, headers={"Accept": "text/html"}).text
         who = "a program without the token"
         assert (f"{who} (of spies)" if sys.platform == "linux" else who) in page, path
     assert CANARY in output["told"]  # it has what is its own
@@ -357,14 +358,14 @@ def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, us
 
 @pytest.mark.req("R66")
 @pytest.mark.req("R19")
-def test_the_server_calls_nobody(server, used):
-    caller = Debugged(used.client, "caller").start("go", pause=False)
+def test_the_server_calls_nobody(server, debugged):
+    caller = Debugged(debugged.client, "caller").start("go", pause=False)
     caller.settled()
-    assert "canary.invalid" in beginning(used.client, f"/sessions/{caller.key}")
-    watched = server.data.parent / "watched"
-    called = [json.loads(line) for line in watched.read_text().splitlines()]
-    others = [(pid, host) for pid, host in called if not host.startswith(("127.", "::1"))]
+    assert "canary.invalid" in beginning(debugged.client, f"/sessions/{caller.key}")
+    log = server.data.parent / "watched"
+    calls = [json.loads(line) for line in log.read_text().splitlines()]
+    others = [(pid, host) for pid, host in calls if not host.startswith(("127.", "::1"))]
     # The server is watched, and the watch sees a call: that of the agent, in its own process.
-    assert server.pid in {pid for pid, _ in called}
+    assert server.pid in {pid for pid, _ in calls}
     assert {host for _, host in others} == {"canary.invalid"}
     assert server.pid not in {pid for pid, _ in others}

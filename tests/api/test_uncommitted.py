@@ -363,8 +363,8 @@ def test_what_a_refused_event_carried_is_not_taken_for_committed(client, server)
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
         (folder / "gate").touch()
         assert any('"status":"done"' in line for line in stream.iter_lines())
-    watched = run(client, "refused")
-    for each in (debugged, watched):
+    other = run(client, "refused")
+    for each in (debugged, other):
         write = accesses(each)[0][-1]
         assert (write["value"], write["fate"], write["event"]) == ("Bergen", "lost", None)
 

@@ -17,7 +17,7 @@ def server(tmp_path_factory):
         yield server
 
 
-def counted(client, app="travel") -> int:
+def count_session(client, app="travel") -> int:
     """The key of a session whose two events set a key twice."""
     session = make_session(client, app, state={"n": 1})["id"]
     query = {"app": app, "user": "u", "id": session}
@@ -39,7 +39,7 @@ def strip(page: str) -> list[tuple[str, str, str]]:
 def test_watched_keys_show_their_values_as_of_the_event(server):
     with server.client() as client:
         headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
-        key, page = counted(client), {"Accept": "text/html"}
+        key, page = count_session(client), {"Accept": "text/html"}
         watch = f"/sessions/{key}/watched"
         for name in ("n", "user:city"):
             answer = client.post(watch, data={"key": name}, headers=headers)
@@ -48,10 +48,10 @@ def test_watched_keys_show_their_values_as_of_the_event(server):
             ("n", "3", "changed"),
             ("user:city", "not set", "same"),
         ]
-        chosen = client.get(f"/sessions/{key}?event=1", headers={**HTMX, **headers}).text
-        assert ("n", "2", "changed") in strip(chosen)
-        assert 'title="was 1"' in chosen
-        other = counted(client)
+        html = client.get(f"/sessions/{key}?event=1", headers={**HTMX, **headers}).text
+        assert ("n", "2", "changed") in strip(html)
+        assert 'title="was 1"' in html
+        other = count_session(client)
         assert ("n", "3", "changed") in strip(client.get(f"/sessions/{other}", headers=page).text)
         client.post(watch, data={"key": "n", "do": "remove"}, headers=headers)
         assert strip(client.get(f"/sessions/{key}", headers=page).text) == [
@@ -62,7 +62,7 @@ def test_watched_keys_show_their_values_as_of_the_event(server):
 def test_what_cannot_be_watched_is_refused(server):
     with server.client() as client:
         headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
-        watch = f"/sessions/{counted(client, 'faulty')}/watched"
+        watch = f"/sessions/{count_session(client, 'faulty')}/watched"
         assert client.post(watch, data={"key": "temp:x"}, headers=headers).status_code == 400
         answers = [
             client.post(watch, data={"key": json.dumps(number)}, headers=headers).status_code
@@ -75,7 +75,7 @@ def test_what_cannot_be_watched_is_refused(server):
 def test_other_pages_of_the_app_hear_at_once_what_is_watched(server):
     with server.client() as client:
         headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
-        key, other = counted(client), counted(client)
+        key, other = count_session(client), count_session(client)
         with client.stream("GET", f"/sessions/{other}/stream?after=0") as answer:
             stream = messages(answer.iter_lines())
             next(stream)

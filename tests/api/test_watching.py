@@ -157,6 +157,6 @@ def test_a_stream_ends_with_its_session_and_for_who_comes_back(client):
     assert (again.status_code, again.content) == (204, b"")
     assert client.get(path).status_code == 404
     with client.stream("GET", f"/sessions/{debugged.key}/stream?after={seen[0].id}") as stream:
-        gone, bye = messages(stream.iter_lines())
-    assert "This session was deleted" in gone.data
+        farewell, bye = messages(stream.iter_lines())
+    assert "This session was deleted" in farewell.data
     assert bye.event == "bye"

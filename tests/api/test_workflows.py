@@ -95,8 +95,8 @@ def nodes(events):
 def test_the_page_shows_the_nodes_what_they_gave_and_what_they_ask(client):
     session = make_session(client, "refunds")["id"]
     *_, question = run(client, "refunds", session, LARGE)
-    listed = client.get("/apps/refunds", headers=HTML).text
-    address = re.search(r'href="(/sessions/\d+)"', listed)[1]
+    app_page = client.get("/apps/refunds", headers=HTML).text
+    address = re.search(r'href="(/sessions/\d+)"', app_page)[1]
     page = client.get(address, headers=HTML).text
 
     assert 'title="node refunds@1/check_price@1, branch check_price@1"' in page
