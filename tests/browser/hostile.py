@@ -88,5 +88,5 @@ def write(agents: Path) -> None:
     file.with_name("payloads.json").write_text(json.dumps(PAYLOADS), encoding="utf-8")
     blocks = "\n".join(f"```\n{text}\n```\n\n{text}\n" for text in PAYLOADS if "```" not in text)
     file.with_name("README.md").write_text(f"# {PAYLOADS[0]}\n\n## Example prompts\n\n{blocks}")
-    broken = f"raise RuntimeError({''.join(PAYLOADS)!r})\n"
-    write_app(agents, "broken", broken)
+    code = f"raise RuntimeError({''.join(PAYLOADS)!r})\n"
+    write_app(agents, "broken", code)

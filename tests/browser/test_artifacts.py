@@ -32,14 +32,14 @@ def trip(visit, server):
     with server.client() as client:
         rows = client.get("/api/sessions").json()["sessions"]
         [row] = [each for each in rows if str(each["key"]) == key]
-        named = f"/apps/travel/users/{row['user']}/sessions/{row['id']}"
+        session_path = f"/apps/travel/users/{row['user']}/sessions/{row['id']}"
 
         def save(name: str, mime: str, data: bytes) -> None:
             blob = {"data": base64.b64encode(data).decode(), "mimeType": mime}
             body = {"filename": name, "artifact": {"inlineData": blob}}
-            assert client.post(f"{named}/artifacts", json=body).status_code == 200
+            assert client.post(f"{session_path}/artifacts", json=body).status_code == 200
 
-        assert client.patch(named, json={"stateDelta": {"city": "Oslo"}}).status_code == 200
+        assert client.patch(session_path, json={"stateDelta": {"city": "Oslo"}}).status_code == 200
         yield session, save
 
 

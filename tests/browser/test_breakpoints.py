@@ -327,8 +327,8 @@ def test_marks_are_told_apart_without_colour_and_follow_in_every_tab(booking, vi
     mark(other, FIRST_CALL).click()
     here = other.page.locator("#sheet .break")
     expect(here).to_have_count(2)
-    typed = other.page.locator("#sheet-condition")
-    typed.fill("args.city")
+    field = other.page.locator("#sheet-condition")
+    field.fill("args.city")
     booking.tab("breaks")
     booking.page.get_by_role("switch").last.click()
     for page in (booking, other):
@@ -341,8 +341,8 @@ def test_marks_are_told_apart_without_colour_and_follow_in_every_tab(booking, vi
     press(booking, "b")
     expect(mark(other, FIRST_CALL)).to_have_class("stop-here")
     expect(here).to_have_count(0)
-    expect(typed).to_have_value("args.city")
-    expect(typed).to_be_focused()
+    expect(field).to_have_value("args.city")
+    expect(field).to_be_focused()
 
 
 def test_a_row_whose_edge_is_made_anew_under_the_pointer_is_not_lit_for_ever(booking):

@@ -50,22 +50,22 @@ def visit(browser, server):
 def test_messages_and_code_are_copied_as_they_were_written(visit):
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     session = visit.session("writer", ["*Go* on"])
-    page, spoken = session.page, session.page.locator("#spoken")
+    page, status = session.page, session.page.locator("#spoken")
 
-    def copied(confirmation: str) -> str:
-        expect(spoken).to_contain_text(confirmation)
+    def copy(confirmation: str) -> str:
+        expect(status).to_contain_text(confirmation)
         return page.evaluate("navigator.clipboard.readText()")
 
-    written = WRITTEN.replace("\\\\", "\\")
+    markdown = WRITTEN.replace("\\\\", "\\")
     page.locator("#m-2").hover()
     page.locator("#m-2 > .copy-text").click()
-    assert copied("Message copied as Markdown") == written
+    assert copy("Message copied as Markdown") == markdown
     page.locator("#m-2 .copy-code").focus()  # a key reaches it, too
     page.keyboard.press("Enter")
-    assert copied("Code copied").strip() == "total = 1 + 2"
+    assert copy("Code copied").strip() == "total = 1 + 2"
     session.select(1)
     page.keyboard.press("Y")
-    assert copied("#1 copied as Markdown") == "*Go* on"
+    assert copy("#1 copied as Markdown") == "*Go* on"
     stops = page.locator("#messages :is(a, button, [tabindex]):not([tabindex='-1'])")
     assert not stops.and_(page.locator(".copy-text")).count()
 

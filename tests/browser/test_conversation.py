@@ -55,14 +55,14 @@ def test_a_session_begins_with_the_first_message_on_the_apps_page(visit):
 
 
 def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_field(travel):
-    held = travel.held_back("**/runs")
+    requests = travel.held_back("**/runs")
     travel.send("Which airports has London?")
-    sent = held.next()
-    answer = sent.fetch()
+    message_request = requests.next()
+    answer = message_request.fetch()
     travel.ends()
     travel.composer.fill(BOOK)
     with travel.page.expect_event("requestfinished", lambda request: request.url.endswith("/runs")):
-        sent.fulfill(response=answer)
+        message_request.fulfill(response=answer)
     travel.page.unroute_all()
     travel.composer.press("Enter")
     expect(travel.messages.filter(has_text=BOOK)).to_have_count(1)
@@ -135,9 +135,9 @@ def test_the_inspector_shows_what_an_event_did_to_state_and_artifacts(booking):
     for change in ["city", "airports", "app:lookups"]:
         expect(changes.locator("dt", has_text=change)).to_have_count(1)
     booking.select(7)
-    with booking.page.expect_download() as saved:
+    with booking.page.expect_download() as download:
         booking.panel.get_by_role("link", name="itinerary.txt").click()
-    assert "DV 318" in saved.value.path().read_text()
+    assert "DV 318" in download.value.path().read_text()
 
 
 def test_the_partial_events_of_an_answer_can_be_looked_at_afterwards(booking):
@@ -208,5 +208,5 @@ def test_a_sample_offers_three_prompts_and_a_click_sends_one(visit, app):
     text = prompts.first.inner_text().strip()
     prompts.first.click()
     expect(session.messages.first).to_contain_text(text)
-    ended = session.page.locator("#run .run:is(.done, .failed)")
-    expect(ended).to_be_visible()
+    end = session.page.locator("#run .run:is(.done, .failed)")
+    expect(end).to_be_visible()

@@ -41,11 +41,11 @@ def command(session: SessionPage, name: str):
 
 
 def test_a_run_goes_on_from_where_it_is_held(paused):
-    held = paused.page.locator("#held .held")
-    held.get_by_role("button", name="Step").click()
+    bar = paused.page.locator("#held .held")
+    bar.get_by_role("button", name="Step").click()
     expect(paused.row(1)).to_be_visible()
     is_held(paused, "Paused after the commit of #1, before the agent continues")
-    held.get_by_role("button", name="Continue").click()
+    bar.get_by_role("button", name="Continue").click()
     paused.ends()
 
 
@@ -154,8 +154,8 @@ def test_a_pause_outlives_a_reload_and_is_the_same_in_every_tab(paused, visit):
 
 
 def name_of(session: SessionPage) -> str:
-    drawn = session.page.wait_for_function("() => sessionStorage.getItem('tab')")
-    return f"{drawn.json_value()} tab"
+    handle = session.page.wait_for_function("() => sessionStorage.getItem('tab')")
+    return f"{handle.json_value()} tab"
 
 
 def test_tabs_see_who_did_what(paused, visit):

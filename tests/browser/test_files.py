@@ -30,7 +30,7 @@ SHOWN = {
 
 
 @pytest.fixture
-def saved(server):
+def save(server):
     """Keeps a file, and says where it is."""
     with server.client() as client:
         session = make_session(client, "travel")["id"]
@@ -49,19 +49,19 @@ def saved(server):
 
 
 @pytest.mark.parametrize("name", DOWNLOADS)
-def test_what_could_act_is_kept_as_a_file_under_a_safe_name(visit, saved, name):
+def test_what_could_act_is_kept_as_a_file_under_a_safe_name(visit, save, name):
     mime, content, filename = DOWNLOADS[name]
     page = visit.open("/")
     with page.expect_download() as download:
-        page.evaluate("(path) => { location = path; }", saved(name, mime, content))
+        page.evaluate("(path) => { location = path; }", save(name, mime, content))
     assert download.value.suggested_filename.startswith(filename)
     assert page.evaluate("window.pwned") is None
     assert not [url for url in visit.requests if "evil" in url]
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_what_is_shown_is_shown_and_no_more(visit, saved, name):
-    path = saved(name, *SHOWN[name])
+def test_what_is_shown_is_shown_and_no_more(visit, save, name):
+    path = save(name, *SHOWN[name])
     page = visit.open(path)
     assert page.evaluate("[window.pwned, document.scripts.length]") == [None, 0]
     home = visit.open("/")

@@ -24,10 +24,10 @@ def test_a_filter_is_typed_linked_obeyed_by_news_and_cleared(visit):
     page, keyboard = session.page, session.page.keyboard
     page.evaluate("document.activeElement.blur()")
     keyboard.press("/")
-    offered = page.locator("#filter-words [role=option]:visible")
-    expect(offered.first).to_have_text(re.compile(r"kind:call\s+3 events"))
+    options = page.locator("#filter-words [role=option]:visible")
+    expect(options.first).to_have_text(re.compile(r"kind:call\s+3 events"))
     keyboard.type("-kind:res")
-    expect(offered).to_have_count(1)
+    expect(options).to_have_count(1)
     keyboard.press("ArrowDown")
     keyboard.press("Enter")
     expect(page.locator("#filter-field")).to_have_value("-kind:result ")

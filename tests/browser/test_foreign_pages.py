@@ -71,11 +71,11 @@ def foreign():
 def test_a_page_of_another_origin_reads_nothing(visit, server, foreign, name):
     visit.allow("")
     with server.client() as client:
-        used = Debugged(client, "travel").start("Find me a flight to London", pause=False)
-        used.settled()
-        paths = reading(used)
+        debugged = Debugged(client, "travel").start("Find me a flight to London", pause=False)
+        debugged.settled()
+        paths = reading(debugged)
     page = visit.context.new_page()
     page.goto(f"http://{name}:{foreign}/")
     assert page.evaluate(ATTACK, [server.url, paths]) == []
-    home = visit.open(f"/sessions/{used.key}")
+    home = visit.open(f"/sessions/{debugged.key}")
     assert home.title().endswith("devui")

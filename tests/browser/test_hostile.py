@@ -179,8 +179,8 @@ def test_a_hostile_description_readme_and_import_error_are_shown_as_they_are(vis
 def test_a_hostile_message_of_the_user_is_shown_as_it_is(visit, hostile_server):
     session = visit.session("hostile")
     session.say(PAYLOADS[0], "failed")
-    typed = session.messages.locator(".plain").first
-    expect(typed).to_contain_text(squeezed(PAYLOADS[0])[:20])
+    message = session.messages.locator(".plain").first
+    expect(message).to_contain_text(squeezed(PAYLOADS[0])[:20])
     is_inert(session.page)
     for first in range(0, len(PAYLOADS), 10):  # what a session has said costs each further message
         texts = PAYLOADS[first : first + 10]

@@ -49,8 +49,8 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
     expect(page.locator(".played")).to_contain_text("The test passed.")
     test_file = tmp_path / "tests" / "test_trip.py"
     assert "result.agents" not in test_file.read_text()
-    played = devui("test", "--", "-p", "no:cacheprovider", cwd=tmp_path)
-    assert (played.returncode, "1 passed" in played.stdout) == (0, True), played.stdout
+    result = devui("test", "--", "-p", "no:cacheprovider", cwd=tmp_path)
+    assert (result.returncode, "1 passed" in result.stdout) == (0, True), result.stdout
     test_file.write_text("mine")
     own_visit.allow("409")
     written_over_when_told(page, test_file)

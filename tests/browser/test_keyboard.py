@@ -138,12 +138,12 @@ def test_enter_that_ends_a_composition_does_not_send(visit, composing):
     """Safari says of that Enter, by its key code alone, that an input method takes it."""
     session = visit.session("summary")
     session.composer.fill("今日は")
-    taken = session.composer.evaluate(
+    is_handled = session.composer.evaluate(
         """(field, isComposing) => !field.dispatchEvent(new KeyboardEvent("keydown", {
             key: "Enter", keyCode: 229, isComposing, bubbles: true, cancelable: true }))""",
         composing,
     )
-    assert not taken
+    assert not is_handled
     expect(session.composer).to_have_value("今日は")
     expect(session.events).to_have_count(0)
 
@@ -235,12 +235,12 @@ def test_the_events_are_a_treegrid_with_one_tab_stop(travel):
 
 def test_what_happens_is_said_politely(visit):
     session = visit.session("faulty")
-    spoken = session.page.locator('#spoken[role="status"][aria-live="polite"]')
+    status = session.page.locator('#spoken[role="status"][aria-live="polite"]')
     session.send("Loop for ever")
-    expect(spoken).to_contain_text("running")
+    expect(status).to_contain_text("running")
     session.page.locator("#stop").click()
     session.ends("stopped")
-    expect(spoken).to_contain_text("stopped")
+    expect(status).to_contain_text("stopped")
 
 
 def test_what_arrives_takes_no_focus(travel):

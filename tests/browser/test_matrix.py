@@ -152,6 +152,6 @@ def test_what_people_write_into_breakpoints_forks_and_filters(visit, client):
     breaks = [f"/sessions/{key}?tab=breaks" for key in (debugged.key, debugged.key + 1)]
     sides = f"/compare?left={debugged.key}&right={debugged.key + 1}"
     comparisons = [f"{sides}&open=2-2", f"{sides}&unfold=yes&open=4-", sides.partition("&")[0]]
-    typed = [f"kind:{' '.join(CORPUS[number::8])}"[:1000] for number in range(8)]
-    filters = [f"{path}?filter={quote(words)}" for words in typed]
+    queries = [f"kind:{' '.join(CORPUS[number::8])}"[:1000] for number in range(8)]
+    filters = [f"{path}?filter={quote(words)}" for words in queries]
     load(visit, *breaks, *comparisons, *filters, "/apps/clerk", "/")

@@ -26,7 +26,7 @@ time.time = lambda: true() + float(told.read_text())
 
 
 @pytest.fixture(scope="module")
-def moved(tmp_path_factory):
+def clock_file(tmp_path_factory):
     """The file with the seconds by which the server's clock is moved."""
     file = tmp_path_factory.mktemp("clock") / "moved"
     file.write_text("0")
@@ -34,19 +34,19 @@ def moved(tmp_path_factory):
     return file
 
 
-def move(moved: Path, seconds: int) -> None:
+def move(clock_file: Path, seconds: int) -> None:
     """Move the clock; in one step, as the server may read the file at any moment."""
-    beside = moved.with_suffix(".new")
+    beside = clock_file.with_suffix(".new")
     beside.write_text(str(seconds))
-    beside.replace(moved)
+    beside.replace(clock_file)
 
 
 @pytest.fixture(scope="module")
-def server(moved):
+def server(clock_file):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(moved.parent))
-        patch.setenv("MOVED_CLOCK", str(moved))
-        server = Server(SAMPLES, moved.parent / "data").start()
+        patch.setenv("PYTHONPATH", str(clock_file.parent))
+        patch.setenv("MOVED_CLOCK", str(clock_file))
+        server = Server(SAMPLES, clock_file.parent / "data").start()
     try:
         yield server
     finally:
@@ -70,22 +70,22 @@ def knock(server: Server) -> None:
 
 
 @pytest.mark.req("R47")
-def test_a_moved_clock_is_told_and_changes_no_order(visit, server, moved):
+def test_a_moved_clock_is_told_and_changes_no_order(visit, server, clock_file):
     session, apps = visit.session("travel"), visit.open("/")
     with server.client() as client:
         long = {"on": "budget", "condition": f"run.seconds > {HOUR}"}
         assert client.post("/api/apps/travel/breakpoints", json=long).status_code == 201
-        held = Debugged(client, "travel").start("Hello")
-        held.settled()
-        move(moved, -HOUR)
+        debugged = Debugged(client, "travel").start("Hello")
+        debugged.settled()
+        move(clock_file, -HOUR)
         for page in (session.page, apps):
             expect(notice(page, "The clock was moved back by 1 h 00 min.")).to_be_visible()
         session.say("Book a flight to London next Tuesday")
-        move(moved, 10 * 365 * 24 * HOUR)
+        move(clock_file, 10 * 365 * 24 * HOUR)
         later = "The clock was moved forward by 3,650 days, the latest of 2 changes."
         expect(notice(session.page, later)).to_be_visible()
-        assert client.get(f"/api/runs/{held.run}/standing").json()["silentSeconds"] < HOUR
-        assert held.tell("continue")["status"] == "done"  # it has not run for ten years
+        assert client.get(f"/api/runs/{debugged.run}/standing").json()["silentSeconds"] < HOUR
+        assert debugged.tell("continue")["status"] == "done"  # it has not run for ten years
         session.say("Book it and pay with my card")
         ids = session.events.evaluate_all("(rows) => rows.map((row) => row.id)")
         assert ids == [f"e-{number}" for number in range(1, len(ids) + 1)]

@@ -14,7 +14,7 @@ def options(page: Page, text: str = ""):
     return page.locator("#palette [role=option]", has_text=text)
 
 
-def chosen(page: Page):
+def active_option(page: Page):
     return page.locator("#palette [role=option][aria-selected=true]")
 
 
@@ -24,12 +24,12 @@ def test_the_palette_runs_what_is_chosen_and_returns_the_focus(visit):
     page.keyboard.press("Control+K")
     expect(options(page, "Fork at the selected event")).to_have_count(0)
     page.keyboard.type("rewind")  # by another word, and not without an event
-    expect(chosen(page)).to_have_text("Fork at the selected eventselect an event firstf")
-    expect(chosen(page)).to_have_attribute("aria-disabled", "true")
+    expect(active_option(page)).to_have_text("Fork at the selected eventselect an event firstf")
+    expect(active_option(page)).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("Enter")
     expect(field).to_be_focused()
     field.fill("artifacts")
-    expect(chosen(page)).to_have_text("Tab Files9")
+    expect(active_option(page)).to_have_text("Tab Files9")
     page.keyboard.press("Escape")
     session.composer.focus()
     page.keyboard.press("Control+K")
@@ -37,15 +37,17 @@ def test_the_palette_runs_what_is_chosen_and_returns_the_focus(visit):
     expect(options(page, "Stop immediately")).to_have_count(0)  # nothing runs
     expect(page.get_by_role("group", name="Apps").get_by_role("option")).not_to_have_count(0)
     page.keyboard.press("ArrowUp")
-    expect(chosen(page)).to_have_text("travelapp")
-    expect(chosen(page)).to_be_in_viewport()
+    expect(active_option(page)).to_have_text("travelapp")
+    expect(active_option(page)).to_be_in_viewport()
     page.keyboard.press("Escape")
     expect(session.composer).to_be_focused()
 
     page.keyboard.press("Control+K")
     page.keyboard.type("theme")
-    expect(chosen(page)).to_have_text("Switch themet")
-    expect(field).to_have_attribute("aria-activedescendant", chosen(page).get_attribute("id"))
+    expect(active_option(page)).to_have_text("Switch themet")
+    expect(field).to_have_attribute(
+        "aria-activedescendant", active_option(page).get_attribute("id")
+    )
     page.keyboard.press("Enter")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     expect(session.composer).to_be_focused()
@@ -78,7 +80,7 @@ def test_the_palette_finds_sessions_and_events_and_leads_to_the_search(visit):
         ["Spring in Londontravel · 8 events", "Search all sessions for “spring in”"]
     )
     page.keyboard.press("ArrowUp")
-    expect(chosen(page)).to_have_text("Search all sessions for “spring in”")
+    expect(active_option(page)).to_have_text("Search all sessions for “spring in”")
     page.keyboard.press("Control+A")
     page.keyboard.type("no such thing at all")
     expect(options(page)).to_have_text(["Search all sessions for “no such thing at all”"])
@@ -103,13 +105,13 @@ def test_the_answer_of_the_server_leaves_the_choice_where_the_person_moved_it(vi
     late = session.held_back(re.compile(r"/palette\?.*q=london"))
     page.keyboard.type("don")
     answer = late.next()
-    while chosen(page).get_attribute("href") != href:
+    while active_option(page).get_attribute("href") != href:
         page.keyboard.press("ArrowDown")
-    listed = page.locator("#palette-found [role=group]")
-    listed.evaluate_all("(all) => all.forEach((each) => each.classList.add('old'))")
+    groups = page.locator("#palette-found [role=group]")
+    groups.evaluate_all("(all) => all.forEach((each) => each.classList.add('old'))")
     answer.continue_()
     expect(page.locator("#palette-found .old")).to_have_count(0)
-    expect(chosen(page)).to_have_attribute("href", href)
+    expect(active_option(page)).to_have_attribute("href", href)
 
 
 def test_the_palette_opens_at_once_and_lists_what_the_help_sheet_lists(visit):
@@ -120,14 +122,14 @@ def test_the_palette_opens_at_once_and_lists_what_the_help_sheet_lists(visit):
         return [document.querySelector("#palette").open, document.activeElement.role];
     }""")
     assert opened == [True, "combobox"]
-    listed = set(options(page).locator("kbd").all_text_contents())
+    keys = set(options(page).locator("kbd").all_text_contents())
     page.keyboard.press("Escape")
     page.locator("main").click()
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("?")
     sheet = set(page.locator("#keys kbd").all_text_contents())
-    assert listed <= sheet | set("1234567890")
-    assert {"C", "t", "?", "/", "1"} <= listed & sheet
+    assert keys <= sheet | set("1234567890")
+    assert {"C", "t", "?", "/", "1"} <= keys & sheet
 
 
 def test_a_button_opens_the_palette_on_every_page_of_a_phone(visit):

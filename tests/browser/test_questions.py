@@ -156,11 +156,11 @@ def test_a_confirmed_call_is_made(asking):
 
 def test_an_answer_that_is_on_its_way_looks_so(asking):
     session = session_with_question(asking, "pay")
-    sent = []
-    session.page.route("**/answers", lambda route: sent.append(route))
+    routes = []
+    session.page.route("**/answers", lambda route: routes.append(route))
     button(session, "Confirm").click()
     expect(button(session, "Confirm")).to_have_css("opacity", "0.55")
-    sent.pop().continue_()
+    routes.pop().continue_()
     is_answered(session, asking, "Done: paid 5")
 
 
@@ -205,8 +205,8 @@ def test_the_top_bar_says_that_a_person_is_waited_for(asking):
     expect(session.status).to_have_text("waiting for you")
     expect(asking.again(session).status).to_have_text("waiting for you")
     for lists in ("/", "/apps/asker"):
-        listed = asking.open(lists).locator(f'.session:has([href="{session.path}"]) .status')
-        expect(listed).to_have_text("waiting for you")
+        status = asking.open(lists).locator(f'.session:has([href="{session.path}"]) .status')
+        expect(status).to_have_text("waiting for you")
     button(session, "red").click()
     is_answered(session, asking, "You chose red")
     expect(session.status).to_have_text("done")
@@ -235,8 +235,8 @@ def test_an_input_has_a_form_made_from_its_schema(asking):
     button(session, "Send answer").click()
     session.told_at(names, "names: .1. must be text")
     names.fill("")
-    spoken = session.page.locator("#spoken")
-    expect(spoken).to_contain_text("Asker asks for input: Which seats?")
+    status = session.page.locator("#spoken")
+    expect(status).to_contain_text("Asker asks for input: Which seats?")
     button(session, "Send answer").click()
     expected = '{"seats": 2, "window": true, "meal": "vegan"}'
     is_answered(session, asking, f"Noted: {expected}")

@@ -52,18 +52,18 @@ def test_what_is_wrong_with_a_new_session_is_said_at_its_field_and_nothing_typed
     visit.allow("422")
     with server.client() as client:
         client.post("/apps/summary/users/eve/sessions", json={"sessionId": "taken"})
-    typed = {"id": "fresh", "user": "eve", "title": "My title", "state": '{"a": 1}'} | fields
+    values = {"id": "fresh", "user": "eve", "title": "My title", "state": '{"a": 1}'} | fields
     page = visit.open("/apps/summary")
-    listed = page.locator(".sessions .session").count()
-    fill(page, **typed)
+    count = page.locator(".sessions .session").count()
+    fill(page, **values)
     error = page.locator(f"#new-{field}-error")
     expect(error).to_contain_text(says, ignore_case=True)
     expect(page.locator(f"#new-{field}")).to_have_attribute("aria-invalid", "true")
     expect(page.locator(".field-error")).to_have_count(1)
-    for name, value in typed.items():
+    for name, value in values.items():
         expect(page.locator(f"#new-{name}")).to_have_value(value)
         expect(page.locator(f"#new-{name}")).to_be_visible()
-    expect(page.locator(".sessions .session")).to_have_count(listed)
+    expect(page.locator(".sessions .session")).to_have_count(count)
 
 
 def test_a_title_changed_in_place_shows_in_other_tabs_and_touches_no_state(visit):
@@ -120,8 +120,8 @@ def test_a_session_is_deleted_after_a_question_only(visit):
     session.page.wait_for_url("**/apps/summary")
     expect(session.page.locator("main")).not_to_contain_text("Short-lived")
     expect(other.page.locator("#warnings")).to_contain_text("This session was deleted")
-    gone = visit.open(other.path)
-    expect(gone.locator("main")).to_contain_text("it may have been deleted")
+    page = visit.open(other.path)
+    expect(page.locator("main")).to_contain_text("it may have been deleted")
 
 
 def test_a_session_with_a_run_under_way_is_not_deleted_and_the_page_says_why(visit):

@@ -147,20 +147,20 @@ def test_a_page_that_has_seen_much_holds_little(visit):
     session = visit.session("much")
     devtools = session.page.context.new_cdp_session(session.page)
 
-    def held() -> tuple[int, int]:
+    def usage() -> tuple[int, int]:
         devtools.send("HeapProfiler.collectGarbage")
-        used = devtools.send("Runtime.getHeapUsage")["usedSize"]
-        return used, session.page.evaluate("document.querySelectorAll('*').length")
+        heap = devtools.send("Runtime.getHeapUsage")["usedSize"]
+        return heap, session.page.evaluate("document.querySelectorAll('*').length")
 
     session.say("chunks")
-    bytes_once, elements_once = held()
+    bytes_once, elements_once = usage()
     session.say("chunks")
-    bytes_twice, elements_twice = held()
+    bytes_twice, elements_twice = usage()
     assert bytes_twice < MEGABYTES * 1_000_000
     assert bytes_twice - bytes_once < 500_000, "a page holds on to what was streamed"
     assert elements_twice - elements_once < 200
     session.say("events")
     expect(session.row(EVENTS + 5)).to_be_attached()
-    bytes_then, elements_then = held()
+    bytes_then, elements_then = usage()
     assert bytes_then - bytes_twice < EVENTS * 10_000
     assert elements_then - elements_twice < EVENTS * 40

@@ -58,9 +58,9 @@ def test_keys_that_are_quicker_than_the_page_all_count(travelled):
     count = travelled.events.count()
     delta = "(rows) => rows.filter((row) => row.querySelector('.delta')).map((row) => row.id)"
     changed = [int(name[2:]) for name in travelled.events.evaluate_all(delta)]
-    typed = {",,,,.": count - 2, "<<": changed[-2], "<<>": changed[-1], "<<.": changed[-2] + 1}
+    targets = {",,,,.": count - 2, "<<": changed[-2], "<<>": changed[-1], "<<.": changed[-2] + 1}
     live = travelled.page.url
-    for keys, number in (typed | {f"{',' * (count - changed[1] + 1)}<": changed[0]}).items():
+    for keys, number in (targets | {f"{',' * (count - changed[1] + 1)}<": changed[0]}).items():
         travelled.page.goto(live)
         expect(travelled.events).to_have_count(count)
         travelled.page.evaluate(
