@@ -83,9 +83,9 @@ def breakpoints_panel(*, filled: bool = True) -> BreakpointsPanel:
         next_href=None,
         note="2 hits in this session",
     )
-    typed = {"on": "tool", "name": "find_airports", "condition": "args.price >", "when": "after"}
+    values = {"on": "tool", "name": "find_airports", "condition": "args.price >", "when": "after"}
     error = BreakpointError("column 13: a value is missing", "condition", 12)
-    form = breakpoint_form(KEY, typed, error) if filled else breakpoint_form(KEY)
+    form = breakpoint_form(KEY, values, error) if filled else breakpoint_form(KEY)
     items = BREAKS if filled else ()
     names = (("find_airports", "book_flight"), ("travel",)) if filled else ((), ())
     return BreakpointsPanel(

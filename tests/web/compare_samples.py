@@ -62,10 +62,10 @@ def comparison(left: list[Stored], right: list[Stored]) -> Comparison:
 def body(left: Stored, right: Stored) -> PairDiff:
     state = StateChange("session", "city", None, None, (Difference(("a",), "Oslo", [1, 2]),))
     moments = [Moment(row, event) for row, _, event in (left, right)]
-    sent = Prompts(
+    prompts = Prompts(
         request_samples.SPAN, request_samples.SPAN, request_samples.BEFORE, request_samples.AFTER
     )
-    return pair_diff(MomentDiff(*moments, sections(left[2], right[2]), (state,), sent))
+    return pair_diff(MomentDiff(*moments, sections(left[2], right[2]), (state,), prompts))
 
 
 def compare_side(label: str, note: str = "") -> CompareSide:

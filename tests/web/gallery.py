@@ -299,12 +299,12 @@ def live_pages() -> dict[str, Model]:
     standing = samples.inspector(standing_samples.PANEL, "run")
     no_breaks = samples.inspector(break_samples.breakpoints_panel(filled=False), "breaks")
     text = "ModuleNotFoundError agent.py:3"
-    broken = Notice("bad", "travel failed to load.", text, "/apps/travel", "Show")
+    notice = Notice("bad", "travel failed to load.", text, "/apps/travel", "Show")
     return {
         "session-empty": session_page([], panel=now, run=None),
         "session-live": session_page(travel[:-1], panel=now, run=running, live=True),
         "session-waiting": session_page(travel[:6], panel=hint, run=running),
-        "session-log": session_page(travel[:9], panel=log, run=samples.FAILED, notices=(broken,)),
+        "session-log": session_page(travel[:9], panel=log, run=samples.FAILED, notices=(notice,)),
         "session-breaks": session_page(travel, panel=breaks),
         "session-standing": session_page(travel, panel=standing, run=running),
         "session-no-breaks": session_page(travel, panel=no_breaks),
@@ -347,7 +347,7 @@ def alone() -> list[Model]:
     travel = travel_samples.travel()
     rows = samples.timeline(travel[5:], None)
     panel = samples.event_panel(travel, 11)
-    chosen = (
+    selection = (
         samples.inspector(panel, "event", 11),
         samples.transport([s.kind for _, s, _ in travel], 11),
     )
@@ -356,8 +356,10 @@ def alone() -> list[Model]:
         *samples.chat(travel, samples.FAILED).messages,
         Filled(rows.items, gap(7, 1, 5), gap(7, 16, 40)),
         Filled(samples.chat(travel, None).messages, gap(7, 1, 5, in_grid=False)),
-        Selection(*chosen, watch_samples.STRIP, request_samples.SPANS, request_samples.WATERFALL),
-        Narrowed(rows, *chosen, PageStream("/sessions/7/stream?filter=kind:call")),
+        Selection(
+            *selection, watch_samples.STRIP, request_samples.SPANS, request_samples.WATERFALL
+        ),
+        Narrowed(rows, *selection, PageStream("/sessions/7/stream?filter=kind:call")),
         breakpoint_sheet(*travel[10][:2], break_samples.SHEET[0]),
         *break_samples.SHEET,
         state_samples.state_at(None),

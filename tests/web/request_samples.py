@@ -38,15 +38,15 @@ def message(role: str, *parts: object) -> Piece:
     return piece({"role": role, "parts": list(parts)})
 
 
-def sent(system: str, *contents: Piece, temperature: float = 0.1) -> SentRequest:
+def request(system: str, *contents: Piece, temperature: float = 0.1) -> SentRequest:
     tools = piece([{"functionDeclarations": [{"name": "weather", "parameters": SCHEMA}]}])
     config = piece({"temperature": temperature})
     return SentRequest("gemini", True, piece(system), tools, config, contents)
 
 
 FIRST = message("user", {"text": "How is it in Oslo?"}, DATA)
-BEFORE = sent("Be kind to all.", FIRST)
-AFTER = sent("Be stern to all.", FIRST, message("model", {"text": "Fine."}), temperature=0.5)
+BEFORE = request("Be kind to all.", FIRST)
+AFTER = request("Be stern to all.", FIRST, message("model", {"text": "Fine."}), temperature=0.5)
 SPAN = SpanRow(4, KEY, "run-1", 2, 1, "model", "gemini", "teller", None, None, 4, 0.0, 1.0, 0.5, "")
 
 

@@ -299,14 +299,14 @@ def _invocations(rows: list[EventRow]) -> dict[int, history.Invocation]:
     by_number = {}
     for _, group in groupby(rows, key=lambda row: row.invocation_id):
         events = [*group]
-        used = [row.summary.tokens for row in events if row.summary.tokens is not None]
+        counts = [row.summary.tokens for row in events if row.summary.tokens is not None]
         costs = [MARGINS.cost(row.summary) for row in events if row.summary.usage]
         known_costs = [cost for cost in costs if cost is not None]
         invocation = history.Invocation(
             events=len(events),
             seconds=sum(seconds_of_work(row, before) or 0 for before, row in pairwise(events)),
             held=sum(row.paused for row in events[1:]),
-            tokens=sum(used) if used else None,
+            tokens=sum(counts) if counts else None,
             cost=sum(known_costs) if known_costs else None,
             is_unpriced=len(known_costs) < len(costs),
             failures=sum(

@@ -30,7 +30,7 @@ def view(tmp_path: Path) -> View:
     return Veil(AppFolder.at(tmp_path)).everybody
 
 
-async def sent(view: View, kind: bytes, bodies: list[bytes]) -> tuple[list[bytes], list[int]]:
+async def stream(view: View, kind: bytes, bodies: list[bytes]) -> tuple[list[bytes], list[int]]:
     """What goes out of an answer in several pieces, and the threads that cleaned them."""
     out: list[bytes] = []
     threads: list[int] = []
@@ -69,7 +69,7 @@ async def test_large_answers_are_cleaned_beside_the_loop_and_stay_in_order(
     spelling = spell(f"It is {SECRET}")
     sizes = [10, 3 * _SMALL, 10, 12 * _SMALL, _SMALL - 1000]
     bodies = [f"<p>{n}</p>{'x' * size}{spelling}".encode() for n, size in enumerate(sizes)]
-    out, threads = await sent(view, kind, bodies)
+    out, threads = await stream(view, kind, bodies)
     clean = [each.replace(spelling.encode(), spell("It is [redacted]").encode()) for each in bodies]
     assert out == clean
     loop = threading.get_ident()
@@ -87,7 +87,7 @@ async def test_the_loop_goes_on_while_a_large_answer_is_cleaned(view: View) -> N
 
     slow = Slow(view._veil)
     asyncio.get_running_loop().call_later(0.01, may_end.set)
-    out, _ = await sent(slow, b"application/json", [b'"' + b"x" * 2 * _SMALL + b'"'])
+    out, _ = await stream(slow, b"application/json", [b'"' + b"x" * 2 * _SMALL + b'"'])
     assert len(out) == 1
 
 

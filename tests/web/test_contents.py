@@ -36,7 +36,7 @@ def cases(kind: type[BaseModel], wrap) -> typing.Iterator[dict[str, object]]:
             yield from cases(inner, put)
 
 
-def taken(kind: type[BaseModel], text: str) -> bool:
+def accepts(kind: type[BaseModel], text: str) -> bool:
     try:
         with warnings.catch_warnings(action="ignore"):
             kind.model_validate_json(text)
@@ -47,5 +47,5 @@ def taken(kind: type[BaseModel], text: str) -> bool:
 
 def test_each_member_takes_the_same_values() -> None:
     every = [json.dumps(case) for case in cases(types.Content, lambda value: value)]
-    differing = [text for text in every if taken(types.Content, text) != taken(Content, text)]
+    differing = [text for text in every if accepts(types.Content, text) != accepts(Content, text)]
     assert (differing, len(every) > 3000) == ([], True)

@@ -46,11 +46,11 @@ def within(inner: Box, outer: Box) -> bool:
 @given(structures())
 def test_nodes_never_overlap_and_ways_join_nodes(structure):
     nodes, edges = structure
-    drawn = layout(nodes, edges)
-    assert drawn == layout(nodes, edges)
-    boxes = {box.node: box for box in drawn.boxes}
-    assert len(boxes) == len(drawn.boxes) == len(nodes)
-    whole = Box(-1, 0, 0, drawn.width + 0.01, drawn.height + 0.01)
+    picture = layout(nodes, edges)
+    assert picture == layout(nodes, edges)
+    boxes = {box.node: box for box in picture.boxes}
+    assert len(boxes) == len(picture.boxes) == len(nodes)
+    whole = Box(-1, 0, 0, picture.width + 0.01, picture.height + 0.01)
     around = {i: set() for i in boxes}
     for i, node in enumerate(nodes):
         assert within(boxes[i], whole)
@@ -65,8 +65,8 @@ def test_nodes_never_overlap_and_ways_join_nodes(structure):
         for two in range(one):
             if two not in around[one] and one not in around[two]:
                 assert apart(box, boxes[two]), (nodes[one], nodes[two])
-    for line in drawn.lines:
+    for line in picture.lines:
         assert line.source in boxes
         assert line.target in boxes
-    drawn_pairs = {(line.source, line.target) for line in drawn.lines}
+    drawn_pairs = {(line.source, line.target) for line in picture.lines}
     assert {(edge.source, edge.target) for edge in edges} <= drawn_pairs

@@ -77,7 +77,7 @@ class Held:
 
 
 @contextmanager
-def held(function: Callable[..., Any]) -> Iterator[Held]:
+def hold(function: Callable[..., Any]) -> Iterator[Held]:
     stop = Held(function)
     threading.setprofile(stop.hook)  # for threads that begin from now on, as all of these do
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
@@ -127,7 +127,7 @@ async def test_another_request_is_answered_while_a_heavy_panel_is_prepared(
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app), base_url=base, headers={"Accept": "text/html"}
     ) as client:
-        with held(function) as stop:
+        with hold(function) as stop:
             request = asyncio.create_task(client.get(path.format(key=session.key)))
             assert await stop.is_reached_by(request)
             assert (await client.get("/health")).status_code == 200
@@ -153,7 +153,7 @@ async def test_a_search_through_a_session_takes_no_page_its_place(
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(application(services, Access(None))), base_url=base
     ) as client:
-        with held(function) as stop:
+        with hold(function) as stop:
             paths = [page + path.format(n=n, point=point.row.id) for n in range(PAGES_AT_ONCE)]
             searches = [asyncio.create_task(client.get(each)) for each in paths]
             assert await stop.is_reached_by(searches[0])
@@ -176,7 +176,7 @@ async def test_what_an_answer_in_flight_looks_like_is_prepared_beside_the_loop(
     page = LivePage(services, session, past=False)
     await page.begin(await services.journal.head())
     markdown._cached.cache_clear()
-    with held(markdown._convert) as stop:
+    with hold(markdown._convert) as stop:
         rendering = asyncio.create_task(page.render(Batch(0, list(news))))
         assert await stop.is_reached_by(rendering)
     assert "<em>partial</em>" in await rendering
@@ -191,7 +191,7 @@ async def test_of_many_pages_that_are_read_at_once_few_are_made_at_once(
     now, most, count, expected = 0, 0, 0, 40 + 2 * 20
     all_made = asyncio.Event()
 
-    def counted(make: Callable[..., Any]) -> Callable[..., Any]:
+    def counting_calls(make: Callable[..., Any]) -> Callable[..., Any]:
         async def counting(*values: Any, **named: Any) -> Any:
             nonlocal now, most, count
             now, count = now + 1, count + 1
@@ -205,9 +205,9 @@ async def test_of_many_pages_that_are_read_at_once_few_are_made_at_once(
 
         return counting
 
-    monkeypatch.setattr("devui.web.panels.session.views.session_page", counted(session_page))
-    monkeypatch.setattr(LivePage, "begin", counted(LivePage.begin))
-    monkeypatch.setattr(LivePage, "render", counted(LivePage.render))
+    monkeypatch.setattr("devui.web.panels.session.views.session_page", counting_calls(session_page))
+    monkeypatch.setattr(LivePage, "begin", counting_calls(LivePage.begin))
+    monkeypatch.setattr(LivePage, "render", counting_calls(LivePage.render))
     path = f"/sessions/{session.key}"
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(application(services, Access(None))), base_url=base

@@ -15,8 +15,8 @@ WIDE = ["0.0.0.0", "::", "192.168.1.5", "fe80::1", "box.example", "localhost.exa
 @pytest.mark.parametrize("host", LOOPBACK)
 @pytest.mark.parametrize("authenticated", [True, False])
 def test_loopback_needs_nothing(host: str, authenticated: bool) -> None:
-    bound = check_bind(host, token_given=False, allow_remote=False, authenticated=authenticated)
-    assert bound == host
+    address = check_bind(host, token_given=False, allow_remote=False, authenticated=authenticated)
+    assert address == host
 
 
 @pytest.mark.req("R01")

@@ -144,12 +144,12 @@ async def test_a_declared_length_above_the_limit_is_refused_unread(declared: str
 
 @pytest.mark.req("R26")
 async def test_reading_stops_at_the_limit_however_much_comes() -> None:
-    taken = 0
+    count = 0
 
     async def endless() -> AsyncIterator[bytes]:
-        nonlocal taken
+        nonlocal count
         while True:
-            taken += 1
+            count += 1
             yield b"x" * 1000
 
     chunks = endless()
@@ -160,7 +160,7 @@ async def test_reading_stops_at_the_limit_however_much_comes() -> None:
     flood = Request({"type": "http", "method": "POST", "headers": []}, receive)
     with pytest.raises(TooLarge):
         await read_json(flood, limit=10_000)
-    assert taken == 11
+    assert count == 11
 
 
 @pytest.mark.req("R28")

@@ -33,7 +33,7 @@ from devui.wire.events import Event
 from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.patience import PATIENCE
 from tests.kit.server import write_app
-from tests.web.test_heavy import held
+from tests.web.test_heavy import hold
 
 JSON = {"Content-Type": "application/json"}
 SMALL = "x" * 10
@@ -83,7 +83,7 @@ async def stopped_while_held(
     client: httpx2.AsyncClient, function: Callable[..., Any], request: Callable[[], Any]
 ) -> Any:
     """The answer to a request that is stopped while it is inside the function."""
-    with held(function) as stop:
+    with hold(function) as stop:
         task = asyncio.create_task(request())
         assert await stop.is_reached_by(task)
         (job,) = [
@@ -154,7 +154,7 @@ async def test_an_import_counts_the_bytes_that_come_and_is_stopped_among_them(
 
     headers = {**JSON, "Content-Length": str(len(bundle)), "X-Devui-Job": name}
     # httpx's own transport reads a body whole before it sends it: this speaks to the application.
-    task = asyncio.create_task(spoken(services, "POST", "/api/sessions/import", body(), headers))
+    task = asyncio.create_task(exchange(services, "POST", "/api/sessions/import", body(), headers))
     while not (job := (await client.get(f"/api/jobs/{name}")).json()).get("done"):
         assert not task.done(), task.result()
     assert (job["done"], job["total"]) == (len(bundle) // 2, 3 * len(bundle))
@@ -164,7 +164,7 @@ async def test_an_import_counts_the_bytes_that_come_and_is_stopped_among_them(
     assert await everything(services, tmp_path) == before
 
 
-async def spoken(
+async def exchange(
     services: Services,
     method: str,
     path: str,
@@ -224,7 +224,7 @@ async def test_a_stopped_export_breaks_off(
     session = await session_of(services, "large text " * 20_000)
     path = f"/api/sessions/{session.key}/export{query}"
     messages = await stopped_while_held(
-        client, function, lambda: spoken(services, "GET", path, nothing(), {})
+        client, function, lambda: exchange(services, "GET", path, nothing(), {})
     )
     assert messages[0]["status"] == 200
     assert all(each.get("more_body") for each in messages[1:])  # so the connection is cut
@@ -238,8 +238,8 @@ async def test_an_export_stops_when_its_tab_is_closed(
 ) -> None:
     session = await session_of(services, "large text " * 20_000)
     path, closed = f"/api/sessions/{session.key}/export{query}", asyncio.Event()
-    with held(function) as stop:
-        task = asyncio.create_task(spoken(services, "GET", path, nothing(), {}, closed))
+    with hold(function) as stop:
+        task = asyncio.create_task(exchange(services, "GET", path, nothing(), {}, closed))
         assert await stop.is_reached_by(task)
         closed.set()
         for _ in range(5):
@@ -295,8 +295,8 @@ async def test_a_replay_shows_its_preparation_and_a_stopped_one_makes_no_fork(
 def test_what_takes_less_than_a_moment_is_not_shown() -> None:
     jobs = Jobs()
     with jobs.begin("export", "Trip", session=7) as job:
-        listed = shown.job_list(jobs, 7)
-        assert (listed.jobs, listed.active) == ((), True)
+        view = shown.job_list(jobs, 7)
+        assert (view.jobs, view.active) == ((), True)
         job.started -= 1
         job.begin(200)
         job.advance(50)
@@ -325,13 +325,13 @@ async def test_an_html_export_stops_while_its_copy_is_made(
     services: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await session_of(services, SMALL)
-    written: list[object] = []
-    monkeypatch.setattr(exported, "_Writer", lambda *values, **_: written.append(values))
+    writers: list[object] = []
+    monkeypatch.setattr(exported, "_Writer", lambda *values, **_: writers.append(values))
     path = f"/api/sessions/{session.key}/export?format=html"
     await stopped_while_held(
-        client, Lander.land, lambda: spoken(services, "GET", path, nothing(), {})
+        client, Lander.land, lambda: exchange(services, "GET", path, nothing(), {})
     )
-    assert not written
+    assert not writers
 
 
 async def forever() -> AsyncIterator[bytes]:
@@ -345,7 +345,9 @@ async def test_an_import_of_unknown_size_shows_no_percentage_and_ends_when_nothi
     monkeypatch.setattr(uploads, "STALLED", 0.5)
     name = "0123456789abcdef" * 2
     headers = {**JSON, "X-Devui-Job": name}
-    task = asyncio.create_task(spoken(services, "POST", "/api/sessions/import", forever(), headers))
+    task = asyncio.create_task(
+        exchange(services, "POST", "/api/sessions/import", forever(), headers)
+    )
     while not (job := (await client.get(f"/api/jobs/{name}")).json()).get("done"):
         assert not task.done(), task.result()
     assert (job["done"], job["total"]) == (1, 0)
@@ -361,7 +363,7 @@ async def test_a_download_that_takes_nothing_ends(
     session = await session_of(services, SMALL)
     path = f"/api/sessions/{session.key}/export{query}"
     paused = asyncio.Event()
-    download = spoken(services, "GET", path, nothing(), {}, reading=paused.wait)
+    download = exchange(services, "GET", path, nothing(), {}, reading=paused.wait)
     messages = await asyncio.wait_for(download, PATIENCE)
     assert all(each.get("more_body") for each in messages[1:])
     (job,) = (await client.get("/api/jobs")).json()["jobs"]
@@ -383,7 +385,7 @@ async def test_a_database_that_is_stopped_says_how_many_sessions_came_in(
         def close(self) -> None:
             """Nothing is open."""
 
-    async def taken(services: Services, _: object, __: object, *rest: Any, **___: object) -> None:
+    async def take(services: Services, _: object, __: object, *rest: Any, **___: object) -> None:
         arrivals, job = rest
         job.advance()
         arrivals.new.append(session)
@@ -392,7 +394,7 @@ async def test_a_database_that_is_stopped_says_how_many_sessions_came_in(
 
     monkeypatch.setattr(imports, "SqliteTables", Stored)
     monkeypatch.setattr(imports, "Database", Stored)
-    monkeypatch.setattr(imports, "_take_one", taken)
+    monkeypatch.setattr(imports, "_take_one", take)
     answer = await client.post("/import", files={"file": ("all.db", MAGIC)})
     assert "The import was stopped" in answer.text
     (job,) = (await client.get("/api/jobs")).json()["jobs"]

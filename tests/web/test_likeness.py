@@ -23,8 +23,8 @@ def draft_fields(number: int, *traits: str, condition: str = ""):
 
 def test_a_form_offers_what_the_event_has_with_state_keys_left() -> None:
     sheet = breakpoint_sheet(*EVENTS[RESULT], BreakpointsHere(()))
-    offered = {trait.value: trait.is_checked for trait in sheet.traits}
-    assert offered == {
+    offers = {trait.value: trait.is_checked for trait in sheet.traits}
+    assert offers == {
         "kind": True,
         "agent": True,
         "result:search_flights": True,

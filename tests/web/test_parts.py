@@ -233,10 +233,10 @@ def test_state_changes_show_old_and_new() -> None:
 
 
 def test_the_state_panel_is_by_scope_and_marks_what_changed() -> None:
-    gone = Change("user", "draft", '"x"', None)
+    removal = Change("user", "draft", '"x"', None)
     panel = state_panel(
         state_samples.VALUES,
-        [*state_samples.CHANGES, gone],
+        [*state_samples.CHANGES, removal],
         {"temp:url": "https://fares.test"},
         session=travel_samples.KEY,
         number=11,
@@ -377,8 +377,8 @@ def test_ticks_are_binned_in_long_sessions_and_the_loudest_shows() -> None:
     ]
     many = ticks(["text"] * 5000 + ["error"] + ["text"] * 4999)
     assert many.count == 10_000
-    drawn = {marks.kind: marks.path.count("M") for marks in many.marks}
-    assert drawn == {"text": BINS - 1, "error": 1}
+    counts = {marks.kind: marks.path.count("M") for marks in many.marks}
+    assert counts == {"text": BINS - 1, "error": 1}
     assert ticks([]).marks == ()
 
 

@@ -40,7 +40,7 @@ def test_a_payload_that_nobody_changes_is_answered_as_it_is(payload, fields, cho
     args = {"toolConfirmation": {"payload": payload}}
     form = form_of(CONFIRMATION, args, "clerk")
     assert len(form.fields) == fields
-    sent = {field.name: field.value for field in form.fields}
+    values = {field.name: field.value for field in form.fields}
     answer = {"confirmed": choice == "yes", "payload": payload}
-    assert answer_of(CONFIRMATION, args, {**sent, "choice": choice}) == answer
+    assert answer_of(CONFIRMATION, args, {**values, "choice": choice}) == answer
     assert "payload" not in answer_of(CONFIRMATION, args, {"choice": choice})
