@@ -93,8 +93,8 @@ def test_a_command_that_we_do_not_have_ends_with_2_and_one_line(tmp_path, name):
 
 @pytest.mark.parametrize("command", sorted(ADK_OPTIONS))
 def test_the_guide_names_every_option(command):
-    said = GUIDE.read_text(encoding="utf-8")
-    assert [each.name for each in ADK_OPTIONS[command] if f"`{each.name}" not in said] == []
+    guide = GUIDE.read_text(encoding="utf-8")
+    assert [each.name for each in ADK_OPTIONS[command] if f"`{each.name}" not in guide] == []
 
 
 VALUES = {"text": ["x"], "texts": ["x"], "number": ["7"]}
@@ -111,8 +111,8 @@ def test_every_option_starts_the_server_with_its_effect_or_one_line(tmp_path, sp
         name = option.name if spelling == "adk" else kebab(option.name)
         arguments += [name, *VALUES.get(option.kind, [])]
         advised += [option.name] if option.effect is None else []
-    said = devui("web", "nowhere", *arguments, cwd=tmp_path).stderr
-    assert [name for name in advised if f"note: {name} has no effect: " not in said] == []
+    errors = devui("web", "nowhere", *arguments, cwd=tmp_path).stderr
+    assert [name for name in advised if f"note: {name} has no effect: " not in errors] == []
     agents = tmp_path / "agents"
     with running(agents, tmp_path / "data", *arguments) as server, server.client() as client:
         assert client.get("/list-apps").json() == ["hello"]

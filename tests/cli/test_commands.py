@@ -16,11 +16,11 @@ root_agent = Agent(name="hello", model=ScriptedLlm(rules=[Rule(then=Say("hi"))])
 
 
 def test_help_shows_how_to_open_the_ui_and_the_commands(tmp_path):
-    said = devui("--help", cwd=tmp_path).stdout
-    assert "[OPTIONS] [AGENTS_DIR]" in said
-    assert "--no-browser" in said
+    help_text = devui("--help", cwd=tmp_path).stdout
+    assert "[OPTIONS] [AGENTS_DIR]" in help_text
+    assert "--no-browser" in help_text
     for name in ("web", "resume", "compare", "dbg"):
-        assert f"\n  {name} " in said
+        assert f"\n  {name} " in help_text
 
 
 @pytest.mark.parametrize("arguments", [["nowhere"], ["web", "nowhere"], ["api_server", "nowhere"]])

@@ -13,9 +13,9 @@ ASK = "What is the time in Tokyo?"
 
 
 def test_a_new_agent_answers_without_a_key_and_the_next_command_is_said(tmp_path):
-    made = devui("create", "first", cwd=tmp_path)
-    assert made.returncode == 0, made.stderr
-    assert f'devui run first "{ASK}"' in made.stdout
+    created = devui("create", "first", cwd=tmp_path)
+    assert created.returncode == 0, created.stderr
+    assert f'devui run first "{ASK}"' in created.stdout
     done = devui("run", "first", ASK, cwd=tmp_path)
     assert (done.returncode, done.stdout.startswith("It is ")) == (0, True), done.stderr
     done = devui("doctor", "--agents", ".", cwd=tmp_path)
@@ -23,9 +23,9 @@ def test_a_new_agent_answers_without_a_key_and_the_next_command_is_said(tmp_path
 
 
 def test_a_model_and_its_key_are_written_by_adks_names(tmp_path):
-    given = ["--model", "gemini-2.5-pro", "--api_key", "k-1234", "--project=p", "--region", "eu"]
-    made = devui("create", "deep/first", *given, cwd=tmp_path)
-    assert made.returncode == 0, made.stderr
+    options = ["--model", "gemini-2.5-pro", "--api_key", "k-1234", "--project=p", "--region", "eu"]
+    done = devui("create", "deep/first", *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     folder = tmp_path / "deep" / "first"
     code = (folder / "agent.py").read_text()
     compile(code, "agent.py", "exec")
@@ -39,7 +39,7 @@ def test_a_model_and_its_key_are_written_by_adks_names(tmp_path):
     ]
     assert stat.S_IMODE((folder / ".env").stat().st_mode) == 0o600
     assert ".env" in (folder / ".gitignore").read_text().splitlines()
-    assert "k-1234" not in made.stdout + code
+    assert "k-1234" not in done.stdout + code
 
 
 def test_nothing_is_written_over(tmp_path):

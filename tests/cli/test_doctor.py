@@ -65,10 +65,10 @@ def doctor(data: Path, agents: Path = SAMPLES, *options: str) -> tuple[int, dict
     return done.exit_code, json.loads(done.output)
 
 
-def said(found: dict[str, list[dict]], level: str, area: str | None = None) -> list[str]:
+def findings(report: dict[str, list[dict]], level: str, area: str | None = None) -> list[str]:
     """What was found at a level, in one area or in all."""
-    areas = found if area is None else [area]
-    return [each["what"] for a in areas for each in found[a] if each["level"] == level]
+    areas = report if area is None else [area]
+    return [each["what"] for a in areas for each in report[a] if each["level"] == level]
 
 
 def plant(data: Path, *statements: str) -> None:
@@ -96,10 +96,10 @@ def test_every_server_of_a_test_is_looked_after_in_the_end(tmp_path):
 @pytest.mark.req("R36")
 def test_what_was_used_and_ended_in_order_is_well_and_stays_untouched(data):
     before = {path.name: path.read_bytes() for path in data.iterdir()}
-    status, found = doctor(data)
-    assert said(found, "fault") == []
+    status, report = doctor(data)
+    assert findings(report, "fault") == []
     assert status == 0
-    assert "2 sessions with " in said(found, "good", "journal")[0]
+    assert "2 sessions with " in findings(report, "good", "journal")[0]
     assert {path.name: path.read_bytes() for path in data.iterdir()} == before
 
 
@@ -134,10 +134,10 @@ def test_what_was_used_and_ended_in_order_is_well_and_stays_untouched(data):
 )
 def test_a_planted_fault_is_found(data, statements, sentence):
     plant(data, *statements)
-    status, found = doctor(data)
+    status, report = doctor(data)
     assert status == 1
-    assert sentence in "\n".join(said(found, "fault", "journal"))
-    assert said(found, "good", "journal") == []
+    assert sentence in "\n".join(findings(report, "fault", "journal"))
+    assert findings(report, "good", "journal") == []
 
 
 @pytest.mark.req("R43")
@@ -155,9 +155,9 @@ def test_a_damaged_or_foreign_file_is_told_and_left_alone(data, damage, sentence
     file = data / "journal.db"
     file.write_bytes(damage(file.read_bytes()))
     before = file.read_bytes()
-    status, found = doctor(data)
+    status, report = doctor(data)
     assert status == 1
-    assert sentence in "\n".join(said(found, "fault", "journal"))
+    assert sentence in "\n".join(findings(report, "fault", "journal"))
     assert file.read_bytes() == before
 
 
@@ -175,10 +175,10 @@ def test_a_damaged_or_foreign_file_is_told_and_left_alone(data, damage, sentence
 def test_what_is_no_file_in_the_place_of_the_journal_is_told(data, make):
     (data / "journal.db").unlink()
     make(data / "journal.db")
-    status, found = doctor(data)
+    status, report = doctor(data)
     assert status == 1
-    [told] = said(found, "fault")  # and nothing about the file that a link leads to
-    assert "is not a plain file; move it away" in told
+    [fault] = findings(report, "fault")  # and nothing about the file that a link leads to
+    assert "is not a plain file; move it away" in fault
 
 
 def test_many_faults_of_a_kind_are_summed_up(data):
@@ -187,16 +187,16 @@ def test_many_faults_of_a_kind_are_summed_up(data):
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
         " INSERT INTO contents (text) SELECT 'lost' FROM n",
     )
-    faults = said(doctor(data)[1], "fault", "journal")
+    faults = findings(doctor(data)[1], "fault", "journal")
     assert len(faults) == 21
     assert faults[-1] == "… and 480 more like this"
 
 
 def test_an_older_journal_is_a_note_and_not_migrated(data):
     plant(data, "PRAGMA user_version = 3")
-    status, found = doctor(data)
+    status, report = doctor(data)
     assert status == 0
-    assert "version 3 is older" in said(found, "note", "journal")[0]
+    assert "version 3 is older" in findings(report, "note", "journal")[0]
     with closing(sqlite3.connect(data / "journal.db")) as journal:
         assert journal.execute("PRAGMA user_version").fetchall() == [(3,)]
 
@@ -216,12 +216,12 @@ def test_a_program_that_holds_up_all_who_write_is_named(data):
     command = [sys.executable, "-c", HOLDS, str(data / "journal.db")]
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
-        status, found = doctor(data)
-        [told] = said(found, "note", "journal")
-        assert told.startswith(f"process {other.pid} has locked the journal for writing")
-        assert (status, said(found, "fault")) == (0, [])
+        status, report = doctor(data)
+        [note] = findings(report, "note", "journal")
+        assert note.startswith(f"process {other.pid} has locked the journal for writing")
+        assert (status, findings(report, "fault")) == (0, [])
         other.stdin.close()
-    assert said(doctor(data)[1], "note", "journal") == []
+    assert findings(doctor(data)[1], "note", "journal") == []
 
 
 @pytest.mark.req("R43")
@@ -229,8 +229,8 @@ def test_of_a_damaged_file_it_tells_what_becomes_of_it_and_how_to_get_something_
     journal = data / "journal.db"
     content = journal.read_bytes()
     journal.write_bytes(content[: len(content) // 2 + 100])
-    _, found = doctor(data)
-    [fault] = [each for each in found["journal"] if each["level"] == "fault"]
+    _, report = doctor(data)
+    [fault] = [each for each in report["journal"] if each["level"] == "fault"]
     assert "malformed" in fault["what"] or "is damaged" in fault["what"]
     assert f"sqlite3 {journal} .recover" in fault["advice"]
     assert "the next server sets this file aside" in fault["advice"]
@@ -240,15 +240,15 @@ def test_of_a_damaged_file_it_tells_what_becomes_of_it_and_how_to_get_something_
 def test_files_that_others_may_read_are_faults_with_the_command_that_mends_them(data, tmp_path):
     (data / "journal.db").chmod(0o644)
     data.chmod(0o755)
-    status, found = doctor(data)
+    status, report = doctor(data)
     assert status == 1
-    faults = [each for each in found["data folder"] if each["level"] == "fault"]
+    faults = [each for each in report["data folder"] if each["level"] == "fault"]
     assert {each["advice"] for each in faults} == {
         f"chmod 700 {data}",
         f"chmod 600 {data / 'journal.db'}",
     }
     (tmp_path / "link").symlink_to(data)
-    assert "is a symbolic link" in said(doctor(tmp_path / "link")[1], "fault", "data folder")[0]
+    assert "is a symbolic link" in findings(doctor(tmp_path / "link")[1], "fault", "data folder")[0]
 
 
 @pytest.mark.req("R42")
@@ -261,10 +261,10 @@ def test_files_that_others_may_read_are_faults_with_the_command_that_mends_them(
 )
 def test_a_folder_that_takes_nothing_more_is_a_fault(data, monkeypatch, planted, what):
     monkeypatch.setattr(*planted)
-    status, found = doctor(data)
+    status, report = doctor(data)
     assert status == 1
-    [told] = said(found, "fault", "data folder")
-    assert told.startswith(what)
+    [fault] = findings(report, "fault", "data folder")
+    assert fault.startswith(what)
 
 
 @pytest.mark.req("R46")
@@ -277,23 +277,23 @@ def test_a_place_where_a_journal_may_be_damaged_is_told(data, tmp_path, monkeypa
     (tmp_path / "mounts").write_text("\n".join(mounts) + "\n")
     monkeypatch.setattr(folder, "MOUNTS", tmp_path / "mounts")
     others = tmp_path / "of others"
-    for where, told in [
+    for where, notes in [
         (others, ["the data folder is on a network disk (nfs4)"]),
         (others / "near", []),
         (others / "near" / "Dropbox", ["the data folder is inside Dropbox"]),
         (tmp_path / "own", []),
     ]:
         shutil.copytree(data, where / "data")
-        status, found = doctor(where / "data")
-        assert (status, said(found, "note", "data folder")) == (0, told)
+        status, report = doctor(where / "data")
+        assert (status, findings(report, "note", "data folder")) == (0, notes)
 
 
 def test_what_was_set_aside_is_told_with_what_gets_it_out(data):
     (data / "journal.db.damaged-20260101T000000Z").write_bytes(b"x")
     (data / "journal.db.damaged-20260101T000000Z").chmod(0o600)
-    [told] = [each for each in doctor(data)[1]["data folder"] if each["level"] == "note"]
-    assert "set aside as damaged" in told["what"]
-    assert ".recover" in told["advice"]
+    [note] = [each for each in doctor(data)[1]["data folder"] if each["level"] == "note"]
+    assert "set aside as damaged" in note["what"]
+    assert ".recover" in note["advice"]
 
 
 def test_a_server_may_go_on_meanwhile_and_what_it_left_when_killed_is_told(tmp_path):
@@ -301,17 +301,21 @@ def test_a_server_may_go_on_meanwhile_and_what_it_left_when_killed_is_told(tmp_p
         held = Debugged(client, "travel").start(FLIGHT)
         held.settled()
         held.tell("step_event")
-        status, found = doctor(server.data)
-        assert (status, said(found, "fault"), said(found, "note", "journal")) == (0, [], [])
-        told = said(found, "good", "data folder")
-        assert f"process {server.pid} is using it, at {server.url}" in told
+        status, report = doctor(server.data)
+        assert (status, findings(report, "fault"), findings(report, "note", "journal")) == (
+            0,
+            [],
+            [],
+        )
+        good = findings(report, "good", "data folder")
+        assert f"process {server.pid} is using it, at {server.url}" in good
         server.kill()
-        status, found = doctor(server.data)
-        assert (status, said(found, "fault")) == (0, [])
-        assert said(found, "note", "journal") == [f"interrupted: 1 run, {held.run}"]
-        assert f"process {server.pid}, which was using it, was killed" in said(found, "note")
+        status, report = doctor(server.data)
+        assert (status, findings(report, "fault")) == (0, [])
+        assert findings(report, "note", "journal") == [f"interrupted: 1 run, {held.run}"]
+        assert f"process {server.pid}, which was using it, was killed" in findings(report, "note")
         server.start()
-        assert said(doctor(server.data)[1], "note", "journal") == []
+        assert findings(doctor(server.data)[1], "note", "journal") == []
 
 
 @pytest.mark.req("R22")
@@ -324,16 +328,16 @@ def test_apps_are_looked_at_without_running_them(data, agents):
     write_app(agents, "branches", "if True:\n    from x import agent as root_agent\n")
     write_app(agents, "foreign", "\nfrom google.adk.agents import Agent\nroot_agent = Agent()\n")
     write_app(agents, "1st", "root_agent = 1\n")
-    status, found = doctor(data, agents)
+    status, report = doctor(data, agents)
     assert status == 1
-    assert said(found, "good", "apps") == [
+    assert findings(report, "good", "apps") == [
         *(f"{name} looks loadable; engine devui" for name in ("branches", "empty", "fine")),
         "foreign looks loadable; engine devui: its imports of google.adk resolve to devui.runtime",
         "marks looks loadable; engine devui",
     ]
-    [broken] = said(found, "fault", "apps")
+    [broken] = findings(report, "fault", "apps")
     assert broken.startswith(f"cannot read {agents}/broken/agent.py:1: ")
-    nothing, first = said(found, "note", "apps")
+    nothing, first = findings(report, "note", "apps")
     assert nothing.startswith("nothing has no `root_agent` or `app`")
     assert first.startswith(f"{agents}/1st looks like an agent but is not listed")
     assert not marker.exists()
@@ -342,14 +346,14 @@ def test_apps_are_looked_at_without_running_them(data, agents):
 def test_a_named_python_is_looked_at_and_what_each_app_would_run_on(data, agents, tmp_path):
     write_app(agents, "theirs", "from google import adk\nroot_agent = adk.Agent(name='theirs')\n")
     venv.create(tmp_path / "bare", symlinks=True)
-    status, found = doctor(data, agents, "--python", str(tmp_path / "bare"))
-    [missing] = said(found, "fault", "workers")
+    status, report = doctor(data, agents, "--python", str(tmp_path / "bare"))
+    [missing] = findings(report, "fault", "workers")
     assert "google-genai is missing, pydantic is missing" in missing
     assert f"{tmp_path}/bare/bin/python -m pip install 'google-genai>=" in missing
     assert status == 1
-    status, found = doctor(data, agents, "--engine", "google-adk")
-    assert "theirs cannot run: google-adk is not installed (--engine: google-adk)" in said(
-        found, "fault", "apps"
+    status, report = doctor(data, agents, "--engine", "google-adk")
+    assert "theirs cannot run: google-adk is not installed (--engine: google-adk)" in findings(
+        report, "fault", "apps"
     )
 
 
@@ -361,16 +365,16 @@ def test_apps_that_import_google_adk_run_on_it_where_it_is(tmp_path):
     write_app(agents, "ours", "from devui.runtime import Agent\nroot_agent = Agent(name='a')\n")
     data = tmp_path / "data"
     with running(agents, data, "--python", str(adk_python())) as server, server.client() as client:
-        _, found = doctor(data, agents, "--python", str(adk_python()))
-        ours, theirs = said(found, "good", "apps")
+        _, report = doctor(data, agents, "--python", str(adk_python()))
+        ours, theirs = findings(report, "good", "apps")
         assert ours == "ours looks loadable; engine devui"
         assert theirs.startswith("theirs looks loadable; engine google-adk 2.")
-        assert "google-genai" in said(found, "good", "workers")[0]
+        assert "google-genai" in findings(report, "good", "workers")[0]
         page = {"Origin": server.url}
         answer = client.post("/apps/theirs/engine", data={"engine": "devui"}, headers=page)
         assert answer.status_code == 303, answer.text
-    _, found = doctor(data, agents, "--python", str(adk_python()))
-    assert said(found, "good", "apps")[1].startswith(
+    _, report = doctor(data, agents, "--python", str(adk_python()))
+    assert findings(report, "good", "apps")[1].startswith(
         "theirs looks loadable; engine devui (chosen on its page: devui)"
     )
 
@@ -379,38 +383,40 @@ def test_apps_that_import_google_adk_run_on_it_where_it_is(tmp_path):
 def test_keys_are_told_by_name_and_never_by_value(data, agents):
     (agents / ".env").write_text("OPENAI_API_KEY=canary-one\nOTHER=canary-two\nGROQ_API_KEY=\n")
     (agents / "fine" / ".env").write_text("ANTHROPIC_API_KEY='canary-three'\n")
-    told = devui(
+    done = devui(
         *("doctor", "--data-dir", str(data), "--agents", str(agents)),
         cwd=data,
         GOOGLE_API_KEY="canary-four",
         DEVUI_TOKEN="canary-five",
     )
-    assert told.returncode == 0, told.stdout
-    assert "GOOGLE_API_KEY in the environment" in told.stdout
-    assert f"OPENAI_API_KEY in {agents / '.env'}" in told.stdout
-    assert f"ANTHROPIC_API_KEY in {agents / 'fine' / '.env'}" in told.stdout
-    assert "GROQ_API_KEY" not in told.stdout
-    assert "canary" not in told.stdout + told.stderr
+    assert done.returncode == 0, done.stdout
+    assert "GOOGLE_API_KEY in the environment" in done.stdout
+    assert f"OPENAI_API_KEY in {agents / '.env'}" in done.stdout
+    assert f"ANTHROPIC_API_KEY in {agents / 'fine' / '.env'}" in done.stdout
+    assert "GROQ_API_KEY" not in done.stdout
+    assert "canary" not in done.stdout + done.stderr
 
 
 def test_a_port_that_is_taken_is_a_note(data):
     with default_port_taken() as taken:
-        status, found = doctor(data)
+        status, report = doctor(data)
     assert status == 0
-    assert any(what.startswith(f"port {taken} is not available") for what in said(found, "note"))
+    assert any(
+        what.startswith(f"port {taken} is not available") for what in findings(report, "note")
+    )
 
 
 def test_lines_are_for_people_and_cannot_drive_the_terminal(data, agents):
     (agents / "a\x1b[2Jb").mkdir()
     (agents / "a\x1b[2Jb" / "agent.py").write_text("root_agent = 1\n")
     plant(data, "UPDATE sessions SET events = 0 WHERE key = 1")
-    told = devui("doctor", "--data-dir", str(data), "--agents", str(agents), cwd=data)
-    assert told.returncode == 1
-    assert "FAULT  the head of session 1 counts 0 events, and there are " in told.stdout
-    assert "→ copy the data folder first" in told.stdout
-    assert told.stdout.endswith("1 fault.\n")
-    assert "\x1b" not in told.stdout
-    assert told.stderr == ""
+    done = devui("doctor", "--data-dir", str(data), "--agents", str(agents), cwd=data)
+    assert done.returncode == 1
+    assert "FAULT  the head of session 1 counts 0 events, and there are " in done.stdout
+    assert "→ copy the data folder first" in done.stdout
+    assert done.stdout.endswith("1 fault.\n")
+    assert "\x1b" not in done.stdout
+    assert done.stderr == ""
 
 
 def test_what_is_not_there_is_said(tmp_path, agents):
@@ -422,6 +428,6 @@ def test_what_is_not_there_is_said(tmp_path, agents):
     fresh = devui("doctor", "--agents", str(agents), cwd=tmp_path)
     assert (fresh.returncode, "there is no data folder '.devui' yet" in fresh.stdout) == (0, True)
     (tmp_path / "empty").mkdir(mode=0o700)
-    status, found = doctor(tmp_path / "empty", agents)
-    assert (status, said(found, "note", "journal")) == (0, ["there is no journal yet"])
+    status, report = doctor(tmp_path / "empty", agents)
+    assert (status, findings(report, "note", "journal")) == (0, ["there is no journal yet"])
     assert not any((tmp_path / "empty").iterdir())

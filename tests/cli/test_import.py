@@ -65,18 +65,18 @@ def plain(session):
 @pytest.mark.parametrize("kind", ["sqlite", "1", "0"])
 def test_a_database_comes_in_with_ids_times_actions_and_scopes(place, kind):
     file, by_adk = stored(place, kind)
-    done, made = taken(place, file)
+    done, sessions = taken(place, file)
     assert done.returncode == 0, done.stderr
-    assert [(each["id"], each["user"], each["title"], each["events"]) for each in made] == [
+    assert [(each["id"], each["user"], each["title"], each["events"]) for each in sessions] == [
         ("s1", "ann", "Trip 1", 4),
         ("s2", "ann", "Trip 2", 4),
         ("s3", "ben", "Trip 3", 4),
     ]
-    assert all(each["readOnly"] for each in made)
+    assert all(each["readOnly"] for each in sessions)
     with running(place / "agents", place / "data") as server, server.client() as client:
         here = get_session(client, "travel", "s1", "ann")
         if kind == "0":
-            assert any("odd" in note and "complex" in note for note in made[0]["notes"])
+            assert any("odd" in note and "complex" in note for note in sessions[0]["notes"])
             delta = here["events"][2]["actions"]["stateDelta"]
             assert delta["when"] == "2026-01-02T03:04:05.000006"
             assert (delta["tags"], delta["price"], delta["raw"]) == (["one"], "1.50", "ab")
@@ -85,7 +85,7 @@ def test_a_database_comes_in_with_ids_times_actions_and_scopes(place, kind):
             here["state"].pop("odd", None)
             by_adk["state"].pop("odd", None)
         assert plain(here) == plain(by_adk)
-        path = f"/api/sessions/{made[0]['key']}"
+        path = f"/api/sessions/{sessions[0]['key']}"
         begun = client.get(f"{path}/state?at=1").json()["values"]
         values = {each["key"]: each["value"] for each in begun}
         assert (values["app:shared"], values["begun_with"], "city" in values) == ("all", 1, False)
@@ -108,9 +108,9 @@ def test_sessions_come_from_a_database_server(place, database, scheme, driver, s
     with database() as address:
         by_adk = json.loads(database_store(f"{scheme}+{driver}://{address}", schema))
         for number, spelling in enumerate((f"{scheme}+{driver}", scheme)):
-            done, made = taken(place, f"{spelling}://{address}", *(["--as-copy"] * number))
+            done, sessions = taken(place, f"{spelling}://{address}", *(["--as-copy"] * number))
             assert done.returncode == 0, done.stderr
-            assert [(each["user"], each["events"]) for each in made] == [
+            assert [(each["user"], each["events"]) for each in sessions] == [
                 ("ann", 4),
                 ("ann", 4),
                 ("ben", 4),
@@ -133,8 +133,8 @@ def test_what_is_here_is_skipped_copied_or_goes_on(place):
     done, listed = taken(place, place / "agents", "--list", "--user", "ann")
     assert [(each["id"], each["events"]) for each in listed] == [("s1", 4), ("s2", 4)]
     assert not (place / "data").exists()
-    done, made = taken(place, file, "--session", "s1", "--continue")
-    assert (len(made), made[0]["readOnly"]) == (1, False)
+    done, sessions = taken(place, file, "--session", "s1", "--continue")
+    assert (len(sessions), sessions[0]["readOnly"]) == (1, False)
     done, again = taken(place, file, "--user", "ann")
     assert done.returncode == 0
     assert [each.get("skipped", "") for each in again] == ["already here", ""]
@@ -160,8 +160,8 @@ def test_files_come_with_their_sessions(place):
         assert client.get(base).json() == ["maps/way.png", "plan.txt", "user:pass.txt"]
         assert client.get(f"{base}/plan.txt?version=0").json() == {"text": "fly at noon"}
         assert client.get(f"{base}/plan.txt").json() == {"text": "fly at one"}
-        told = client.get(f"{base}/plan.txt/versions/1/metadata").json()
-        assert told["customMetadata"] == {"by": "ann"}
+        metadata = client.get(f"{base}/plan.txt/versions/1/metadata").json()
+        assert metadata["customMetadata"] == {"by": "ann"}
         image = client.get(f"{base}/maps%2Fway.png").json()
         assert image["inlineData"]["mimeType"] == "image/png"
     shutil.rmtree(place / "data")
@@ -175,9 +175,9 @@ def test_the_page_takes_a_database(place):
     with running(place / "agents", place / "data") as server, server.client() as client:
         origin = {"Origin": server.url}
         form = {"file": ("session.db", file.read_bytes(), "application/octet-stream")}
-        shown = client.post("/import", files=form, headers=origin)
-        assert shown.status_code == 200
-        assert all(f"Trip {number}" in shown.text for number in (1, 2, 3))
+        page = client.post("/import", files=form, headers=origin)
+        assert page.status_code == 200
+        assert all(f"Trip {number}" in page.text for number in (1, 2, 3))
         again = client.post("/import?continue=yes", files=form, headers=origin).text
         assert "Already imported" in again
         form = {"file": ("session.db", file.read_bytes()[:5000], "application/octet-stream")}
@@ -190,8 +190,8 @@ def test_what_is_not_understood_is_named(place):
     with sqlite3.connect(file) as connection:
         cut = "UPDATE events SET event_data = '{' WHERE session_id = 's2' AND id = 'e3'"
         connection.execute(cut)
-    done, made = taken(place, file)
-    assert (done.returncode, [each["id"] for each in made]) == (1, ["s1", "s3"])
+    done, sessions = taken(place, file)
+    assert (done.returncode, [each["id"] for each in sessions]) == (1, ["s1", "s3"])
     for words in (str(file), "table events", "session s2", "e3", "event_data", "JSON"):
         assert words in done.stderr
     other = place / "other.db"
@@ -226,13 +226,13 @@ print(json.dumps([answer.status_code, answer.text, whole.model_dump(mode="json",
 
 def test_adk_takes_back_what_is_exported(place):
     file, by_adk = stored(place, "sqlite")
-    _, [made] = taken(place, file, "--session", "s1")
+    _, [session] = taken(place, file, "--session", "s1")
     here = ("--data-dir", str(place / "data"), "--agents", str(place / "agents"))
     for form in ("adk", "adk-web"):
-        done = devui("export", str(made["key"]), "-o", form, "--format", form, *here, cwd=place)
+        done = devui("export", str(session["key"]), "-o", form, "--format", form, *here, cwd=place)
         assert done.returncode == 0, done.stderr
-    said = run_adk(TAKEN_BY_ADK, place / "adk", place / "adk-web", place / "agents")
-    status, text, whole, back = json.loads(said.splitlines()[-1])
+    output = run_adk(TAKEN_BY_ADK, place / "adk", place / "adk-web", place / "agents")
+    status, text, whole, back = json.loads(output.splitlines()[-1])
     assert plain(whole) == plain(by_adk)
     assert status == 200, text
     assert back["state"] == by_adk["state"]

@@ -173,8 +173,8 @@ def _files(prints, server, session: int) -> None:
     """What is written, read and looked at as files, in the current folder."""
     prints("export", session, "-o", "session.json")
     prints("import", "session.json", "--as-copy")
-    made = prints("make-test", session, "-o", "tests/test_it.py")
-    done = devui("test", made["test"], "--json", cwd=Path.cwd())
+    test_file = prints("make-test", session, "-o", "tests/test_it.py")
+    done = devui("test", test_file["test"], "--json", cwd=Path.cwd())
     assert done.returncode == 0, done.stderr
     assert prints.compared("test", done.stdout)["outcome"] == "passed"
     prints("prune", "--days", 1000)

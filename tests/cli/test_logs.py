@@ -57,7 +57,7 @@ def test_that_secrets_were_shown_is_in_the_log(tmp_path):
         for _ in range(2):
             make_session(client, "summary")
         assert client.get("/api/sessions/1/export").status_code == 200
-        kept = client.get("/api/sessions/2/export", params={"secrets": "keep"})
-        assert kept.status_code == 200
-        told = server.printed(r"WARNING devui.*: session (\d+) was exported with its secrets")
-        assert "session 2 was" in told
+        export = client.get("/api/sessions/2/export", params={"secrets": "keep"})
+        assert export.status_code == 200
+        warning = server.printed(r"WARNING devui.*: session (\d+) was exported with its secrets")
+        assert "session 2 was" in warning

@@ -118,17 +118,17 @@ async def test_a_coding_agent_finds_and_mends_the_bug_with_the_tools(server, way
     app = way.__name__
     async with agent(server, way) as call:
         await call("send_message", app=app, message=bug_hunt.QUESTION)
-        said = await call("what_happened")
-        number = int(re.search(r"session (\d+)", said)[1])
-        file, line = re.search(r'File "([^"]+)", line (\d+)', said).groups()
+        history = await call("what_happened")
+        number = int(re.search(r"session (\d+)", history)[1])
+        file, line = re.search(r'File "([^"]+)", line (\d+)', history).groups()
 
         # The line that raises is not the cause: who wrote the values that it reads?
         keys = bug_hunt.keys_read(bug_hunt.function_at(Path(file), int(line)))
         writes = [await call("state_at", session=number, key=key) for key in keys]
         bad = re.search(r"\(#(\d+)\) \w+ via (\w+): (\S+) → -", "\n".join(writes))
         event, tool, before = int(bad[1]), bad[2], float(bad[3])
-        shown = await call("prompt_at", session=number, event=event)
-        argument, value = re.search(r'arguments: \{"(\w+)": (\d+)\}', shown).groups()
+        prompt = await call("prompt_at", session=number, event=event)
+        argument, value = re.search(r'arguments: \{"(\w+)": (\d+)\}', prompt).groups()
 
         right = before - before * int(value) / 100
         proven = await call("fork", session=number, event=event, state={keys[0]: right})
@@ -142,9 +142,9 @@ async def test_a_coding_agent_finds_and_mends_the_bug_with_the_tools(server, way
 
         fork = re.match(r"made session (\d+)", mended)[1]
         assert await call("compare", left=number, right=fork) != "no difference"
-        made = await call("make_test", session=int(fork), file=f"tests/test_{app}.py")
+        made_test = await call("make_test", session=int(fork), file=f"tests/test_{app}.py")
         if way is over_stdio:
-            file = re.search(r"devui test (\S+)", made)[1]
+            file = re.search(r"devui test (\S+)", made_test)[1]
             assert (await call("run_tests", paths=[file])).startswith("passed")
             missing = await call("run_tests", paths=["tests/test_none.py"], fails=True)
             assert "there is no file" in missing
@@ -199,8 +199,8 @@ async def test_answers_say_what_is_left_out_and_mistakes_what_to_do(server):
 async def test_what_an_answer_cuts_can_be_read_to_its_end(server):
     async with agent(server, over_http) as call:
         await call("send_message", app="long", message="z" * 8000 + " END OF MESSAGE")
-        told = await call("what_happened")
-        event = int(re.findall(r"#(\d+) text", told)[-1])
+        history = await call("what_happened")
+        event = int(re.findall(r"#(\d+) text", history)[-1])
 
         prompt = await call("prompt_at", event=event)
         assert "use path=system" in prompt
@@ -230,15 +230,15 @@ async def test_words_are_right_when_there_is_little_or_nothing(server):
         assert "it is an error" in await call("prompt_at", event=7, fails=True)
         assert "-756.0 has no members" in await call("state_at", key="bill", path="a", fails=True)
         assert "no earlier prompt" in await call("prompt_at", event=2, diff=True, fails=True)
-        found = await call("list_sessions", find="split")
-        assert "#1 user user: Split the bill of table 7" in found
+        sessions = await call("list_sessions", find="split")
+        assert "#1 user user: Split the bill of table 7" in sessions
         assert "no app nope" in await call("list_sessions", app="nope", fails=True)
         assert "no app nope" in await call("breakpoints", action="list", app="nope", fails=True)
         gone = await call("breakpoints", action="remove", app="faulty", number=999, fails=True)
         assert "999" in gone
         for wrong in (-1, 0):
-            said = await call("show_event", session=wrong, event=1, fails=True)
-            assert said.startswith("session: ")
+            refusal = await call("show_event", session=wrong, event=1, fails=True)
+            assert refusal.startswith("session: ")
         assert "unknown" in await call("what_happened", filter="kind:(", fails=True)
 
 
@@ -261,8 +261,8 @@ async def test_a_run_is_held_edited_and_finished_by_its_parts(server):
         assert bug_hunt.RIGHT in await call("control_run", command="continue")
         assert "edit by mcp:coder" in await call("what_happened")
         number = re.match(r"(\d+):", await call("breakpoints", action="list", app="faulty"))[1]
-        left = await call("breakpoints", action="remove", app="faulty", number=int(number))
-        assert left == "no breakpoints"
+        answer = await call("breakpoints", action="remove", app="faulty", number=int(number))
+        assert answer == "no breakpoints"
 
 
 async def test_a_held_run_of_a_client_that_vanished_says_whose_it_is_and_can_be_taken_over(server):
@@ -284,14 +284,14 @@ async def test_a_held_run_of_a_client_that_vanished_says_whose_it_is_and_can_be_
 
 def speak(server, *lines: str) -> list[dict]:
     """What `devui mcp` answers to these lines, before its input ends."""
-    given = parameters(server)
+    client = parameters(server)
     done = subprocess.run(
-        [given.command, *given.args],
+        [client.command, *client.args],
         input="".join(f"{line}\n" for line in lines),
         capture_output=True,
         text=True,
-        env=given.env,
-        cwd=given.cwd,
+        env=client.env,
+        cwd=client.cwd,
         timeout=PATIENCE,
         check=True,
     )
@@ -317,8 +317,8 @@ def test_calls_with_odd_parameters_are_answered(server):
     half = {"name": "list_sessions", "arguments": {"app": "\ud800"}}
     calls = [{**call, "id": 8, "params": half}, {**call, "id": 9, "params": "x"}]
     with begun(server, initialized, *calls) as process:
-        told = [json.loads(process.stdout.readline()) for _ in calls]
-        answers = {each["id"]: each for each in told}
+        responses = [json.loads(process.stdout.readline()) for _ in calls]
+        answers = {each["id"]: each for each in responses}
         process.stdin.close()
     assert "there is no app \N{REPLACEMENT CHARACTER}" in str(answers[8]["result"]["content"])
     assert "error" in answers[9]
@@ -345,15 +345,15 @@ def test_clients_that_vanish_give_way_to_others(server):
 
 def begun(server, *messages: dict) -> subprocess.Popen[str]:
     """`devui mcp` with a client that has said this, and keeps its input open."""
-    given = parameters(server)
+    client = parameters(server)
     process = subprocess.Popen(
-        [given.command, *given.args],
+        [client.command, *client.args],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=given.env,
-        cwd=given.cwd,
+        env=client.env,
+        cwd=client.cwd,
     )
     process.stdin.write("".join(f"{json.dumps(each)}\n" for each in (INITIALIZE, *messages)))
     process.stdin.flush()

@@ -53,26 +53,26 @@ class Tools:
             await self._call("send_message", message=message)
         return int(re.search(r"session (\d+)", await self._call("what_happened"))[1])
 
-    async def rows(self, session, wanted=""):
-        said = await self._call("what_happened", session=session, filter=wanted)
-        found = re.findall(r"^#(\d+) (\w+) \w+: (.*)$", said, re.MULTILINE)
-        return [Row(int(number), kind, text) for number, kind, text in found]
+    async def rows(self, session, filter_text=""):
+        history = await self._call("what_happened", session=session, filter=filter_text)
+        matches = re.findall(r"^#(\d+) (\w+) \w+: (.*)$", history, re.MULTILINE)
+        return [Row(int(number), kind, text) for number, kind, text in matches]
 
     async def state(self, session):
-        said = await self._call("state_at", session=session)
-        found = re.findall(r"^(\w+) = (.+) \(#\d+\)$", said, re.MULTILINE)
-        return {key: json.loads(value) for key, value in found}
+        text = await self._call("state_at", session=session)
+        matches = re.findall(r"^(\w+) = (.+) \(#\d+\)$", text, re.MULTILINE)
+        return {key: json.loads(value) for key, value in matches}
 
     async def writes(self, session, key):
-        said = await self._call("state_at", session=session, key=key)
-        found = re.findall(r"^\(#(\d+)\) \w+ via (\w+): .* → (.+)$", said, re.MULTILINE)
-        return [Write(int(number), tool, json.loads(value)) for number, tool, value in found]
+        text = await self._call("state_at", session=session, key=key)
+        matches = re.findall(r"^\(#(\d+)\) \w+ via (\w+): .* → (.+)$", text, re.MULTILINE)
+        return [Write(int(number), tool, json.loads(value)) for number, tool, value in matches]
 
     async def call(self, session, event):
-        said = await self._call("prompt_at", session=session, event=event)
-        name = re.search(r"tool (\w+)", said)[1]
+        text = await self._call("prompt_at", session=session, event=event)
+        name = re.search(r"tool (\w+)", text)[1]
         args, result = (
-            json.loads(re.search(rf"^{part}: (.*)$", said, re.MULTILINE)[1])
+            json.loads(re.search(rf"^{part}: (.*)$", text, re.MULTILINE)[1])
             for part in ("arguments", "result")
         )
         return ToolCall(name, args, result)
@@ -82,13 +82,13 @@ class Tools:
         return json.loads(await self._call("show_event", session=session, event=event, path=path))
 
     async def lost(self, session, event):
-        said = await self._call("prompt_at", session=session, event=event, diff=True)
-        return re.findall(r"^  - (.*)$", said, re.MULTILINE)
+        text = await self._call("prompt_at", session=session, event=event, diff=True)
+        return re.findall(r"^  - (.*)$", text, re.MULTILINE)
 
     async def fork(self, session, event, state=None):
         change = {"state": dict(state)} if state else {}
-        said = await self._call("fork", session=session, event=event, guard="run", **change)
-        return int(re.match(r"made session (\d+)", said)[1])
+        text = await self._call("fork", session=session, event=event, guard="run", **change)
+        return int(re.match(r"made session (\d+)", text)[1])
 
 
 class Shell:
@@ -109,8 +109,8 @@ class Shell:
             await self._lines("dbg", "start", "-s", session, "--no-pause", message)
         return session
 
-    async def rows(self, session, wanted=""):
-        chosen = ("--filter", wanted) if wanted else ()
+    async def rows(self, session, filter_text=""):
+        chosen = ("--filter", filter_text) if filter_text else ()
         rows = await self._lines("dbg", "events", "-s", session, *chosen)
         return [Row(row["number"], row["kind"], row["text"]) for row in rows]
 
@@ -127,8 +127,8 @@ class Shell:
         return ToolCall(call["name"], call["sent"], call["result"])
 
     async def response(self, session, event):
-        [shown] = await self._lines("dbg", "event", event, "-s", session)
-        return shown["content"]["parts"][0]["functionResponse"]["response"]
+        [event_json] = await self._lines("dbg", "event", event, "-s", session)
+        return event_json["content"]["parts"][0]["functionResponse"]["response"]
 
     async def lost(self, session, event):
         [prompt] = await self._lines("dbg", "prompt", event, "--diff", "-s", session)
@@ -137,10 +137,10 @@ class Shell:
 
     async def fork(self, session, event, state=None):
         change = ("--state", json.dumps(state)) if state else ()
-        made = await self._lines(
+        lines = await self._lines(
             *("dbg", "fork", event, "-s", session, "--run", "--guard", "run"), *change
         )
-        return made[0]["key"]
+        return lines[0]["key"]
 
 
 @asynccontextmanager

@@ -63,11 +63,11 @@ def test_ctrl_c_waits_for_the_end_of_the_job_and_says_what_it_left(
     monkeypatch.setattr(follow, "_AGAIN", 0.01)
     with (
         answering(*statuses) as url,
-        pytest.raises(SystemExit) as left,
+        pytest.raises(SystemExit) as exit_info,
         follow.as_job(Client(url, "", "ada"), "importing", import_count=imported),
     ):
         raise KeyboardInterrupt
-    assert left.value.code == LEFT
+    assert exit_info.value.code == LEFT
     assert capsys.readouterr().err.strip() == outcome
 
 

@@ -34,8 +34,8 @@ def test_what_is_unused_is_listed_and_deleted_if_somebody_is_sure(server, client
     def pruned(*options):
         done = terminal("prune", "--json", *options)
         assert done.returncode == 0, done.stderr
-        told = json.loads(done.stdout)
-        return {each["key"] for each in told["sessions"]}, told["deleted"]
+        result = json.loads(done.stdout)
+        return {each["key"] for each in result["sessions"]}, result["deleted"]
 
     assert pruned("--days", "0") == ({old.key, other.key}, False)
     assert pruned("--days", "1") == (set(), False)
@@ -45,16 +45,16 @@ def test_what_is_unused_is_listed_and_deleted_if_somebody_is_sure(server, client
     with client.stream("GET", f"/api/sessions/{old.key}/stream") as stream:
         assert pruned("--days", "0", "--app", "fine", "--yes") == ({old.key}, True)
         assert any("deleted" in line for line in stream.iter_lines())
-    left = {each["key"] for each in client.get("/api/sessions").json()["sessions"]}
-    assert left == {starred.key, noted.key, held.key, other.key}
+    remaining = {each["key"] for each in client.get("/api/sessions").json()["sessions"]}
+    assert remaining == {starred.key, noted.key, held.key, other.key}
     assert terminal("prune", "--days", "-1").returncode == 2
     held.tell("stop")
 
 
 @pytest.mark.req("R48")
 def test_events_of_the_past_make_no_new_session_an_old_one(server, client, tmp_path):
-    said = {"id": "1", "author": "user", "invocationId": "i", "timestamp": 1.0}
-    Debugged(client, "fine", events=[said])
+    event = {"id": "1", "author": "user", "invocationId": "i", "timestamp": 1.0}
+    Debugged(client, "fine", events=[event])
     server.stop()
     data, agents = ("--data-dir", str(server.data)), ("--agents", str(server.agents))
     done = devui("prune", "--days", "1", *data, *agents, cwd=tmp_path)

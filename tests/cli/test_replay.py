@@ -43,8 +43,10 @@ def test_a_replay_is_checked_and_its_first_difference_explained(server, folder):
         )
         sessions = len(client.get("/api/sessions").json()["sessions"])
         checked = terminal("replay", key, "--check", "--json")
-        told = [json.loads(line)["verdict"]["identical"] for line in checked.stdout.splitlines()]
-        assert (checked.returncode, told) == (0, [True, True])
+        verdicts = [
+            json.loads(line)["verdict"]["identical"] for line in checked.stdout.splitlines()
+        ]
+        assert (checked.returncode, verdicts) == (0, [True, True])
         assert len(client.get("/api/sessions").json()["sessions"]) == sessions
 
         (folder / "manner.txt").write_text(MANY + "badly")
@@ -63,8 +65,8 @@ def test_a_replay_that_a_breakpoint_holds_says_so(server):
         recorded = Debugged(client, "team").start(pause=False)
         recorded.settled()
         body = {"on": "tool", "name": "*", "hit": "== 1"}
-        made = client.post("/api/apps/team/breakpoints", json=body)
-        assert made.status_code == 201, made.text
+        breakpoint_ = client.post("/api/apps/team/breakpoints", json=body)
+        assert breakpoint_.status_code == 201, breakpoint_.text
         with terminal.open("replay", str(recorded.key), "--check") as replay:
             held = replay.complaint("held in session ")
             newest = client.get("/api/sessions").json()["sessions"][0]["key"]
@@ -74,4 +76,4 @@ def test_a_replay_that_a_breakpoint_holds_says_so(server):
                 terminal(*going_on)
             status, _ = replay.ended()
             assert (status, "identical" in replay.lines[-1]) == (0, True)
-        client.delete(f"/api/apps/team/breakpoints/{made.json()['id']}")
+        client.delete(f"/api/apps/team/breakpoints/{breakpoint_.json()['id']}")

@@ -107,9 +107,9 @@ def test_a_call_of_unknown_outcome_is_decided_first(terminal, client):
         debugged.tell("continue", wait=False)
         opened.until("stdout: paying")
     terminal("dbg", "stop")
-    asked = terminal("resume", str(debugged.key))
-    assert asked.returncode == 6
-    [call] = re.findall(r"--call (\S+)=WHAT {2}pay\(\), outcome unknown", asked.stderr)
+    refusal = terminal("resume", str(debugged.key))
+    assert refusal.returncode == 6
+    [call] = re.findall(r"--call (\S+)=WHAT {2}pay\(\), outcome unknown", refusal.stderr)
     wrong = terminal("resume", str(debugged.key), "--call", f"{call}=perhaps")
     assert (wrong.returncode, "ID=run, fail, recorded" in wrong.stderr) == (2, True)
     done = terminal("resume", str(debugged.key), "--call", f'{call}={{"result": "paid"}}')
@@ -119,9 +119,11 @@ def test_a_call_of_unknown_outcome_is_decided_first(terminal, client):
 def test_a_run_of_a_killed_server_goes_on_without_one(terminal, client):
     debugged = cut(client, "steps", command="")
     terminal.server.kill()
-    left = terminal.server.data / "server.json"
-    told = json.loads(left.read_text())
-    left.write_text(json.dumps({**told, "pid": os.getpid()}))  # another process has its number
+    server_file = terminal.server.data / "server.json"
+    record = json.loads(server_file.read_text())
+    server_file.write_text(
+        json.dumps({**record, "pid": os.getpid()})
+    )  # another process has its number
     refused = terminal("dbg", "state")
     assert (refused.returncode, "no server is running on" in refused.stderr) == (3, True), (
         refused.stderr

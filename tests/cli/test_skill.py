@@ -37,24 +37,24 @@ def commands_in(text: str) -> Iterator[list[str]]:
     """The words behind `devui` in every piece of code."""
     for code in re.findall(r"^```sh\n(.*?)^ *```|`([^`\n]+)`", text, re.DOTALL | re.MULTILINE):
         for line in "".join(code).splitlines():
-            if found := re.match(r"\s*devui (.+?)(?:\s+#.*)?$", line):
-                yield found[1].split()
+            if match := re.match(r"\s*devui (.+?)(?:\s+#.*)?$", line):
+                yield match[1].split()
 
 
 @pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)
 def test_every_command_and_option_of_the_skill_exists(file):
-    found = [*commands_in(file.read_text(encoding="utf-8"))]
-    assert len(found) > 3
-    for words in found:
+    commands = [*commands_in(file.read_text(encoding="utf-8"))]
+    assert len(commands) > 3
+    for words in commands:
         command: click.Command = main
         if words[0] == "agents":
             words[0] = "web"
         while isinstance(command, click.Group) and words and re.match("[a-z]", words[0]):
             command = command.get_command(click.Context(command), words.pop(0))
             assert command is not None, f"no such command: {words}"
-        known = {option for each in command.params for option in each.opts} | {"--help"}
+        known_options = {option for each in command.params for option in each.opts} | {"--help"}
         named = {word for word in words if re.match(r"--?[a-z]", word)}
-        assert named - known <= {"--json"}, f"{command.name}: {named - known}"
+        assert named - known_options <= {"--json"}, f"{command.name}: {named - known_options}"
 
 
 def test_it_is_printed_installed_and_kept_from_overwriting_what_others_wrote(tmp_path):
@@ -131,10 +131,10 @@ def test_a_shell_client_that_follows_the_skill_mends_the_bug(terminal, server):
 
     right = {key: bad["old"] * (1 - value / 100)}
     fork = ("dbg", "fork", bad["number"], "--state", json.dumps(right), "--run")
-    [made, *_, proven] = shell(*fork)
+    [fork_json, *_, proven] = shell(*fork)
     assert proven["status"] == "done"
-    assert not set(shapes.pop("dbg fork N")) - made.keys()
-    last = check("dbg events", shell("dbg", "events", "-s", made["key"], "--last", "1"))[0]
+    assert not set(shapes.pop("dbg fork N")) - fork_json.keys()
+    last = check("dbg events", shell("dbg", "events", "-s", fork_json["key"], "--last", "1"))[0]
     assert bug_hunt.RIGHT in last["text"]
 
     bug_hunt.mend(*bug_hunt.definition_of(app, call["name"]), argument)

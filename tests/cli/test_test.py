@@ -113,9 +113,9 @@ def unchanged(stage: Stage) -> Iterator[None]:
 
 
 def test_a_session_becomes_a_test_that_plays_without_a_server(stage: Stage, tmp_path) -> None:
-    made = stage.terminal("make-test", str(stage.session.key), "-o", "tests/test_trip.py")
-    assert (made.returncode, made.stderr) == (0, "")
-    assert made.stdout.splitlines() == [
+    done = stage.terminal("make-test", str(stage.session.key), "-o", "tests/test_trip.py")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
         "wrote tests/test_trip.py and 2 recordings beside it",
         "left out: a value of .env, 3 times",
         "run it with: devui test tests/test_trip.py",
@@ -123,8 +123,8 @@ def test_a_session_becomes_a_test_that_plays_without_a_server(stage: Stage, tmp_
     files = [path for path in (stage.folder / "tests").rglob("*") if path.is_file()]
     texts = [path.read_text() for path in files]
     assert not [text for text in texts if SECRET in text]
-    told = (stage.folder / "tests" / "test_trip.py").read_text()
-    assert told[told.index("def test_i") :] == EXPECTED
+    code = (stage.folder / "tests" / "test_trip.py").read_text()
+    assert code[code.index("def test_i") :] == EXPECTED
     before, report = stage.live, tmp_path / "report.xml"
     played = stage.play("tests", "--junit", str(report))
     assert played.returncode == 0, played.stdout + played.stderr
@@ -134,9 +134,9 @@ def test_a_session_becomes_a_test_that_plays_without_a_server(stage: Stage, tmp_
 
 
 def test_an_agent_that_goes_astray_is_told_with_its_reason(stage: Stage) -> None:
-    kept = ("make-test", str(stage.session.key), "-o", "astray/test_trip.py")
-    assert stage.terminal(*kept).returncode == 0
-    lenient = (*kept[:3], "astray/test_texts.py", "--check", "text", "--check", "state")
+    strict = ("make-test", str(stage.session.key), "-o", "astray/test_trip.py")
+    assert stage.terminal(*strict).returncode == 0
+    lenient = (*strict[:3], "astray/test_texts.py", "--check", "text", "--check", "state")
     assert stage.terminal(*lenient).returncode == 0
 
     stage.change("Book a trip.", "Book two trips.")
@@ -162,7 +162,7 @@ def test_what_changed_is_recorded_anew_and_told(stage: Stage) -> None:
     key = str(stage.session.key)
     assert stage.terminal("make-test", key, "-o", "anew/test_trip.py").returncode == 0
     files = sorted((stage.folder / "anew").rglob("*.json"))
-    kept = [file.read_bytes() for file in files]
+    contents = [file.read_bytes() for file in files]
 
     # Only what is asked otherwise is asked for real: the model once more, and not the tool.
     stage.change('"Book a trip."', '"Book a trip.{city?}"')
@@ -175,7 +175,7 @@ def test_what_changed_is_recorded_anew_and_told(stage: Stage) -> None:
         "  same outcome: agents, tools, text and state",
     ]
     assert stage.live == ["Oslo"]
-    same = [file.read_bytes() == before for file, before in zip(files, kept, strict=True)]
+    same = [file.read_bytes() == before for file, before in zip(files, contents, strict=True)]
     assert same == [True, False]
     assert stage.play("anew").returncode == 0
 
@@ -188,11 +188,11 @@ def test_what_changed_is_recorded_anew_and_told(stage: Stage) -> None:
     assert "if a check fails on a new recording, edit it" in other.stdout
     assert stage.live == ["Oslo", "Bergen"]
     assert not [file for file in files if SECRET in file.read_text()]
-    kept = [file.read_bytes() for file in files]
+    contents = [file.read_bytes() for file in files]
     stage.change(CHANGED, "raise OSError('the line is down')")
     failed = stage.play("anew/test_trip.py", "--refresh")
     assert (failed.returncode, "it fails now: OSError: the line is" in failed.stdout) == (1, True)
-    assert [file.read_bytes() for file in files] == kept
+    assert [file.read_bytes() for file in files] == contents
 
 
 def test_what_cannot_be_made_or_run_is_said(stage: Stage) -> None:

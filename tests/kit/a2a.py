@@ -14,10 +14,10 @@ def start() -> tuple[subprocess.Popen[str], str]:
     """A server of its own, and its address; see `tests.kit.a2a_server`."""
     command = [sys.executable, "-W", "ignore", "-m", "tests.kit.a2a_server"]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    said = server.stdout.readline().strip() if server.stdout else ""
-    if not said:
+    url = server.stdout.readline().strip() if server.stdout else ""
+    if not url:
         raise RuntimeError("the A2A server of the tests did not start; see what it wrote")
-    return server, said
+    return server, url
 
 
 def end(server: subprocess.Popen[str]) -> None:
@@ -31,9 +31,9 @@ def end(server: subprocess.Popen[str]) -> None:
 @cache
 def address() -> str:
     """Where the server listens that runs until this process ends."""
-    server, said = start()
+    server, url = start()
     atexit.register(end, server)
-    return said
+    return url
 
 
 def card_of(agent: str) -> str:

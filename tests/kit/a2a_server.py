@@ -44,8 +44,8 @@ PNG = b"\x89PNG\r\n"
 LONG = "adk_is_long_running"
 
 
-def text(said: str, **metadata: Any) -> Part:
-    return Part(text=said, metadata=metadata or None)
+def text(words: str, **metadata: Any) -> Part:
+    return Part(text=words, metadata=metadata or None)
 
 
 def heard(context: RequestContext) -> list[Any]:
@@ -57,8 +57,8 @@ def heard(context: RequestContext) -> list[Any]:
 def wanted(context: RequestContext) -> str:
     """What the user asks for; what other agents said does not count."""
     parts = context.message.parts if context.message else []
-    said = [part.text for part in parts if part.text and "is_user_input" in part.metadata]
-    return said[0] if said and said[0] in ACTS else "echo"
+    texts = [part.text for part in parts if part.text and "is_user_input" in part.metadata]
+    return texts[0] if texts and texts[0] in ACTS else "echo"
 
 
 async def greet(context, queue, task):
@@ -67,15 +67,15 @@ async def greet(context, queue, task):
 
 async def think(context, queue, task):
     parts = [text("Hm.", adk_thought=True), text("Hello.")]
-    made = Message(role=Role.ROLE_AGENT, parts=parts, message_id="m")
-    made.context_id = context.context_id
-    await queue.enqueue_event(made)
+    message = Message(role=Role.ROLE_AGENT, parts=parts, message_id="m")
+    message.context_id = context.context_id
+    await queue.enqueue_event(message)
 
 
 async def echo(context, queue, task):
     await begin(context, queue)
-    said = json.dumps(heard(context), sort_keys=True)
-    await task.add_artifact([text(said)], last_chunk=True)
+    heard_parts = json.dumps(heard(context), sort_keys=True)
+    await task.add_artifact([text(heard_parts)], last_chunk=True)
     await task.complete()
 
 
@@ -112,8 +112,8 @@ async def ask(context, queue, task):
         await begin(context, queue)
         await task.requires_input(task.new_agent_message([text("Let me see."), text("Which?")]))
         return
-    said = json.dumps(heard(context), sort_keys=True)
-    await task.complete(task.new_agent_message([text(f"Taken: {said}")]))
+    heard_parts = json.dumps(heard(context), sort_keys=True)
+    await task.complete(task.new_agent_message([text(f"Taken: {heard_parts}")]))
 
 
 async def login(context, queue, task):
@@ -140,21 +140,21 @@ async def approve_aloud(context, queue, task):
     await begin(context, queue)
     call = new_data_part({"id": "call-1", "name": "approve", "args": {"sum": 5}})
     call.metadata.update({"adk_type": "function_call", LONG: True})
-    said = task.new_agent_message([call])
-    await task.start_work(said)
+    question = task.new_agent_message([call])
+    await task.start_work(question)
     begun = new_data_part({"id": "call-1", "name": "approve", "response": {"status": "begun"}})
     begun.metadata.update({"adk_type": "function_response"})
     await task.start_work(task.new_agent_message([begun]))
     await task.start_work(task.new_agent_message([text("It waits.")]))
-    await task.requires_input(said)
+    await task.requires_input(question)
 
 
 async def fail_aloud(context, queue, task):
     """Fails with the message that it has told at work."""
     await begin(context, queue)
-    said = task.new_agent_message([text("Out of order.")])
-    await task.start_work(said)
-    await task.failed(said)
+    message = task.new_agent_message([text("Out of order.")])
+    await task.start_work(message)
+    await task.failed(message)
 
 
 async def work(context, queue, task):
@@ -247,9 +247,9 @@ def application(address: str) -> Starlette:
         return PlainTextResponse("no card")
 
     async def odd(request: Any) -> JSONResponse:
-        asked = await request.json()
-        said = asked["params"]["message"]["parts"][0]["text"]
-        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": json.loads(said)})
+        call = await request.json()
+        words = call["params"]["message"]["parts"][0]["text"]
+        return JSONResponse({"jsonrpc": "2.0", "id": call["id"], "result": json.loads(words)})
 
     elsewhere = card("https://elsewhere.example/rpc", streaming=False)
     routes = [
@@ -259,9 +259,11 @@ def application(address: str) -> Starlette:
         *create_agent_card_routes(elsewhere, card_url=f"/other{AGENT_CARD_WELL_KNOWN_PATH}"),
     ]
     for name, streaming in (("stream", True), ("plain", False)):
-        said = card(f"{address}/{name}", streaming=streaming)
-        handler = DefaultRequestHandler(Executor(), InMemoryTaskStore(), said)
-        routes += create_agent_card_routes(said, card_url=f"/{name}{AGENT_CARD_WELL_KNOWN_PATH}")
+        agent_card = card(f"{address}/{name}", streaming=streaming)
+        handler = DefaultRequestHandler(Executor(), InMemoryTaskStore(), agent_card)
+        routes += create_agent_card_routes(
+            agent_card, card_url=f"/{name}{AGENT_CARD_WELL_KNOWN_PATH}"
+        )
         routes += create_jsonrpc_routes(handler, f"/{name}")
     return Starlette(routes=routes)
 

@@ -42,11 +42,11 @@ class Steps:
         opened = self._services[service](url)
         for step in steps:
             await getattr(self, f"_{step['do']}")(opened, step)
-        found = await self._held(opened)
+        session = await self._held(opened)
         closing = getattr(opened, "close", None)
         if closing is not None:
             await closing()
-        return found
+        return session
 
     async def _create(self, service: Any, step: Json) -> None:
         await service.create_session(
@@ -83,8 +83,8 @@ async def main() -> None:
     sys.stdout.write("\n")
     sys.stdout.flush()
     for line in sys.stdin:
-        asked = json.loads(line)
-        held = await steps.run(asked["service"], asked["path"], asked["steps"])
+        request = json.loads(line)
+        held = await steps.run(request["service"], request["path"], request["steps"])
         sys.stdout.write(json.dumps(held) + "\n")
         sys.stdout.flush()
 

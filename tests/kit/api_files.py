@@ -36,7 +36,7 @@ def files() -> dict[Path, str]:
     page = PAGE.read_text(encoding="utf-8")
     return {
         DOCUMENT: json.dumps(document(), indent=1, ensure_ascii=False) + "\n",
-        PAGE: TABLE.sub(lambda found: found[1] + table(found[2].split(", ")), page),
+        PAGE: TABLE.sub(lambda match: match[1] + table(match[2].split(", ")), page),
     }
 
 

@@ -138,9 +138,9 @@ class Visit:
     def unexpected(self) -> list[str]:
         """The complaints that no `allow` covers."""
         return [
-            told
-            for told in self.complaints
-            if not any(allowed.search(told) for allowed in self._allowed)
+            complaint
+            for complaint in self.complaints
+            if not any(allowed.search(complaint) for allowed in self._allowed)
         ]
 
     def allow(self, pattern: str) -> None:
@@ -165,14 +165,14 @@ class Visit:
         The messages are answered before the page opens: a turn costs the browser ten times as
         much while it watches. Each run of them ends in the status `ends`.
         """
-        made = self.context.request.post(
+        response = self.context.request.post(
             f"{self.server.url}/apps/{app}/sessions",
             form={**fields},
             headers={"Origin": self.server.url},
             max_redirects=0,
         )
-        assert made.status == 303, made.text()
-        path = made.headers["location"]
+        assert response.status == 303, response.text()
+        path = response.headers["location"]
         with self.server.client() as client:
             for text in messages:
                 body = {"message": text, "streaming": True, "actor": "a page"}

@@ -165,8 +165,8 @@ def _chunk(chunk: Json) -> Json:
         return chunk
     choice = {"delta": chunk["delta"], "finish_reason": chunk["finish"]}
     choice["index"] = chunk.get("choice", 0)
-    found = _envelope("chat.completion.chunk", choice)
-    return {**found, "usage": chunk.get("usage", USAGE)} if chunk["finish"] else found
+    chunk_json = _envelope("chat.completion.chunk", choice)
+    return {**chunk_json, "usage": chunk.get("usage", USAGE)} if chunk["finish"] else chunk_json
 
 
 def _whole(chunks: tuple[Json, ...]) -> Json:
@@ -175,13 +175,13 @@ def _whole(chunks: tuple[Json, ...]) -> Json:
     joined: dict[int, Json] = {}
     for chunk in chunks:
         for call in chunk["delta"].get("tool_calls", ()):
-            known = joined.setdefault(
+            call_json = joined.setdefault(
                 call["index"], {"type": "function", "function": {"arguments": ""}}
             )
-            known |= {key: call[key] for key in ("id", "extra_content") if key in call}
-            known["function"]["arguments"] += call["function"]["arguments"]
+            call_json |= {key: call[key] for key in ("id", "extra_content") if key in call}
+            call_json["function"]["arguments"] += call["function"]["arguments"]
             if "name" in call["function"]:
-                known["function"]["name"] = call["function"]["name"]
+                call_json["function"]["name"] = call["function"]["name"]
     message: Json = {"role": "assistant", "content": "".join(texts) or None}
     if any(thoughts):
         message["reasoning_content"] = "".join(thoughts)

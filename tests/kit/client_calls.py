@@ -38,12 +38,12 @@ def ask_what_is_there(client: Client) -> None:
 
 def work_with_sessions(client: Client) -> None:
     adk = client.adk
-    made: AdkSessionJson = adk.create_session(APP, USER, session_id="s", state={"n": 1})
-    assert made["state"] == {"n": 1}
+    session: AdkSessionJson = adk.create_session(APP, USER, session_id="s", state={"n": 1})
+    assert session["state"] == {"n": 1}
     assert adk.create_session_with_id(APP, USER, "named")["id"] == "named"
-    said: list[AdkEventJson] = adk.run(USER, "s", app_name=APP, new_message=message("call note"))
-    assert said[0]["content"]["parts"][0]["functionCall"]["args"] == {"word": "tea"}
-    assert said[1]["actions"]["stateDelta"] == {"word": "tea"}
+    events: list[AdkEventJson] = adk.run(USER, "s", app_name=APP, new_message=message("call note"))
+    assert events[0]["content"]["parts"][0]["functionCall"]["args"] == {"word": "tea"}
+    assert events[1]["actions"]["stateDelta"] == {"word": "tea"}
     streamed = adk.run_sse(USER, "s", app_name=APP, new_message=message("hi"), streaming=True)
     assert [each.get("partial", False) for each in streamed] == [True, True, True, False]
     changed = adk.patch_session(APP, USER, "s", {"n": 2})

@@ -262,9 +262,9 @@ def _module(
     head += "from __future__ import annotations\n\n"
     if abstract := _used(("Mapping", "Sequence"), text):
         head += f"from collections.abc import {', '.join(abstract)}\n"
-    wanted = _used(("IO", "Any", "Literal", "overload"), text)
-    wanted += ["TYPE_CHECKING"] if types_ else []
-    head += f"from typing import {', '.join(sorted(wanted))}\n"
+    typing_names = _used(("IO", "Any", "Literal", "overload"), text)
+    typing_names += ["TYPE_CHECKING"] if types_ else []
+    head += f"from typing import {', '.join(sorted(typing_names))}\n"
     head += "from uuid import uuid4\n" if "uuid4" in text else ""
     head += "\nfrom devui.client.connection import Connection, Stream\n\n"
     head += f"if TYPE_CHECKING:\n{types_}\n\n" if types_ else "\n"
@@ -314,8 +314,8 @@ class _Method:
         if flag is None:
             return
         types_ = map(self._type, get_args(self.endpoint.operation.answer))
-        given = (f"{flag}: Literal[False] | None = None", f"{flag}: Literal[True]")
-        for parameter, answer in zip(given, types_, strict=True):
+        flag_parameters = (f"{flag}: Literal[False] | None = None", f"{flag}: Literal[True]")
+        for parameter, answer in zip(flag_parameters, types_, strict=True):
             exact = [parameter if each.startswith(f"{flag}:") else each for each in parameters]
             yield f"    @overload\n{self._signature(exact, answer)} ..."
 
@@ -468,7 +468,7 @@ def _path_name(name: str) -> str:
 
 
 def _python_name(name: str) -> str:
-    snake = re.sub(r"(?<=[a-z])[A-Z]", lambda found: f"_{found[0].lower()}", name)
+    snake = re.sub(r"(?<=[a-z])[A-Z]", lambda match: f"_{match[0].lower()}", name)
     return f"{snake}_" if snake in KEYWORDS else snake
 
 

@@ -72,8 +72,8 @@ def said(event: Event) -> str:
 
 def answer(*parts: str | types.Part) -> types.Content:
     """A model's content."""
-    made = [types.Part(text=part) if isinstance(part, str) else part for part in parts]
-    return types.Content(role="model", parts=made)
+    content_parts = [types.Part(text=part) if isinstance(part, str) else part for part in parts]
+    return types.Content(role="model", parts=content_parts)
 
 
 def call_part(name: str, call_id: str | None = None, **args: Any) -> types.Part:
@@ -83,8 +83,8 @@ def call_part(name: str, call_id: str | None = None, **args: Any) -> types.Part:
 
 def response_part(name: str, call_id: str | None = None, **response: Any) -> types.Part:
     """A function-response part."""
-    made = types.FunctionResponse(id=call_id, name=name, response=response)
-    return types.Part(function_response=made)
+    function_response = types.FunctionResponse(id=call_id, name=name, response=response)
+    return types.Part(function_response=function_response)
 
 
 def outline(contents: list[types.Content]) -> list[tuple[str | None, list[str]]]:

@@ -53,7 +53,7 @@ class Cutting:
             elif cut != "drop" and head:
                 self._pass_on(client, head, cut if isinstance(cut, int) else None)
 
-    def _pass_on(self, client: socket.socket, head: bytes, left: int | None) -> None:
+    def _pass_on(self, client: socket.socket, head: bytes, remaining: int | None) -> None:
         """One request a connection, under the server's own name."""
         ours, theirs = self.url.encode(), f"http://127.0.0.1:{self._port}".encode()
         head = head.replace(ours.removeprefix(b"http://"), theirs.removeprefix(b"http://"))
@@ -61,6 +61,8 @@ class Cutting:
         head = head.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
         with socket.create_connection(("127.0.0.1", self._port)) as server:
             server.sendall(head)
-            while left != 0 and (more := server.recv(_HEAD if left is None else left)):
+            while remaining != 0 and (
+                more := server.recv(_HEAD if remaining is None else remaining)
+            ):
                 client.sendall(more)
-                left = None if left is None else left - len(more)
+                remaining = None if remaining is None else remaining - len(more)

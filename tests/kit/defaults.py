@@ -15,10 +15,10 @@ def differs(line: str, find: Callable[[str], Any]) -> str | None:
     """What differs from a line of tests.kit.adk_defaults; `find` gives what has a name."""
     name, place, default = line.split(" ", 2)
     owner, _, parameter = name.rstrip(")").rpartition("(" if "(" in name else ".")
-    found = _parameters(_found(owner, find)).get(parameter)
-    if found is None:
+    pair = _parameters(_found(owner, find)).get(parameter)
+    if pair is None:
         return None  # that it is missing, or is taken by **, is told elsewhere
-    here, value = found
+    here, value = pair
     if place.isdigit() and here != int(place):
         return f"{name} is at {here}, there at {place}"
     if default == NONE or (default == OTHER and value is not REQUIRED):
@@ -45,18 +45,18 @@ def _parameters(owner: Any) -> dict[str, tuple[int | None, Any]]:
     }
     called = owner.__init__ if inspect.isclass(owner) else owner
     try:
-        given = [*inspect.signature(called).parameters.values()]
+        parameters = [*inspect.signature(called).parameters.values()]
     except (TypeError, ValueError):
         return fields
-    if given and given[0].name == "self":
-        del given[0]
-    placed = [each for each in given if each.kind is not each.KEYWORD_ONLY]
+    if parameters and parameters[0].name == "self":
+        del parameters[0]
+    placed = [each for each in parameters if each.kind is not each.KEYWORD_ONLY]
     return fields | {
         each.name: (
             placed.index(each) if each in placed else None,
             REQUIRED if each.default is each.empty else each.default,
         )
-        for each in given
+        for each in parameters
         if each.kind not in {each.VAR_KEYWORD, each.VAR_POSITIONAL}
     }
 

@@ -43,26 +43,26 @@ class _Bridge:
         assert driver.request
         address = self._address + driver.request.path
         async with connect(address, max_size=None, ping_interval=None) as firefox:
-            asked: dict[int, str] = {}
-            await asyncio.gather(_ask(driver, firefox, asked), _answer(firefox, driver, asked))
+            methods: dict[int, str] = {}
+            await asyncio.gather(_ask(driver, firefox, methods), _answer(firefox, driver, methods))
 
 
 async def _ask(
-    driver: AsyncIterable[str | bytes], firefox: ClientConnection, asked: dict[int, str]
+    driver: AsyncIterable[str | bytes], firefox: ClientConnection, methods: dict[int, str]
 ) -> None:
     async for text in driver:
         command = json.loads(text)
-        asked[command["id"]] = command["method"]
+        methods[command["id"]] = command["method"]
         await firefox.send(text)
     await firefox.close()
 
 
 async def _answer(
-    firefox: AsyncIterable[str | bytes], driver: ServerConnection, asked: dict[int, str]
+    firefox: AsyncIterable[str | bytes], driver: ServerConnection, methods: dict[int, str]
 ) -> None:
     async for text in firefox:
         answer = json.loads(text)
-        method = asked.pop(answer.get("id"), "")
+        method = methods.pop(answer.get("id"), "")
         if answer.get("error") == "unknown command" and method.startswith("emulation."):
             text = json.dumps({"type": "success", "id": answer["id"], "result": {}})
         await driver.send(text)
@@ -76,13 +76,13 @@ async def _run(command: list[str]) -> int:
     )
     assert firefox.stderr
     async for line in firefox.stderr:
-        told = line.decode(errors="replace")
-        if listens := _LISTENS.search(told):
+        text = line.decode(errors="replace")
+        if listens := _LISTENS.search(text):
             bridge = _Bridge(listens[1])
             server = await serve(bridge, "127.0.0.1", 0, max_size=None, ping_interval=None)
             port = next(iter(server.sockets)).getsockname()[1]
-            told = f"WebDriver BiDi listening on ws://127.0.0.1:{port}\n"
-        sys.stderr.write(told)
+            text = f"WebDriver BiDi listening on ws://127.0.0.1:{port}\n"
+        sys.stderr.write(text)
         sys.stderr.flush()
     return await firefox.wait()
 

@@ -75,10 +75,10 @@ class ForkedProcess:
         with ThreadPoolExecutor(1) as pool, self.stdout, self.stderr or nullcontext():
             errors = pool.submit(self.stderr.read) if self.stderr else None
             output = self.stdout.read()
-            said = errors.result() if errors else ""
+            complaint = errors.result() if errors else ""
         self.wait(timeout)
         patience.cancel()
-        return output, said
+        return output, complaint
 
     def close(self) -> None:
         """End it, if it has not ended, and read nothing of it any more."""

@@ -25,8 +25,8 @@ class Model(BaseLlm):
         parts = [part for content in llm_request.contents for part in content.parts]
         done = sum(1 for part in parts if part.function_response)
         if done < int(calls):
-            made = types.FunctionCall(name="work", args={"who": name, "turn": done})
-            part = types.Part(function_call=made)
+            function_call = types.FunctionCall(name="work", args={"who": name, "turn": done})
+            part = types.Part(function_call=function_call)
             yield LlmResponse(content=types.Content(role="model", parts=[part]))
             return
         if kind == "fail":
@@ -34,10 +34,10 @@ class Model(BaseLlm):
         words = [f"{random.random()} " for _ in range(3)]
         for word in words:
             await soon()
-            said = types.Content(role="model", parts=[types.Part(text=word)])
-            yield LlmResponse(content=said, partial=True)
-        said = types.Content(role="model", parts=[types.Part(text="".join(words))])
-        yield LlmResponse(content=said)
+            answer = types.Content(role="model", parts=[types.Part(text=word)])
+            yield LlmResponse(content=answer, partial=True)
+        answer = types.Content(role="model", parts=[types.Part(text="".join(words))])
+        yield LlmResponse(content=answer)
 
 
 async def work(who: str, turn: int, tool_context: ToolContext) -> dict:

@@ -223,8 +223,8 @@ class InterruptedSession:
 
     def _check_yielded(self, stored: list[Event]) -> None:
         got = [event.id for event in self.yielded if not event.partial]
-        kept = [event.id for event in stored]
-        self._blame("yielded and not kept", [e for e in got if e not in kept])
+        stored_ids = [event.id for event in stored]
+        self._blame("yielded and not kept", [e for e in got if e not in stored_ids])
         new = [event for event in stored if event.id in got or not _from_user(event)]
         if [e.id for e in new[: len(got)]] != got:
             self.wrong.append("yielded in another order than kept")
@@ -256,15 +256,15 @@ class InterruptedSession:
         if folded != session.state:
             self.wrong.append(f"state {session.state} is not what its events say: {folded}")
 
-    def _blame(self, what: str, found: Any) -> None:
-        if found:
-            self.wrong.append(f"{what}: {found}")
+    def _blame(self, what: str, evidence: Any) -> None:
+        if evidence:
+            self.wrong.append(f"{what}: {evidence}")
 
     # Going on
 
     async def open(self) -> dict[str, types.FunctionCall]:
         """The questions that the user has not answered, the latest about each thing."""
-        asked: dict[str, types.FunctionCall] = {}
+        questions: dict[str, types.FunctionCall] = {}
         events = (await self._stored("s")).events
         graph = self.tree is not None and self.tree.around == "graph"
         if graph:  # where each question is waited for, and none of those before
@@ -272,10 +272,10 @@ class InterruptedSession:
         for event in events:
             for call in event.get_function_calls():
                 if name := question_of(call):
-                    asked[f"{name} {call.id}" if graph else name] = call
+                    questions[f"{name} {call.id}" if graph else name] = call
             over = {each.id for each in event.get_function_responses() if _is_over(event, each)}
-            asked = {name: call for name, call in asked.items() if call.id not in over}
-        return asked
+            questions = {name: call for name, call in questions.items() if call.id not in over}
+        return questions
 
     async def answer(self, interrupter: Interrupter, call: types.FunctionCall) -> str:
         """Answer a question in an interruption."""
@@ -287,23 +287,25 @@ class InterruptedSession:
 
     async def told(self) -> Counter[str]:
         """How often each agent or node has said in the history that it is done."""
-        told: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for event in (await self._stored("s")).events:
             done = f"{event.author} is done"
             if event.output == "last is done":
-                told["last"] += 1
+                counts["last"] += 1
             for part in (event.content.parts if event.content else None) or []:
                 call = part.function_call
-                told[event.author] += part.text == done or (
+                counts[event.author] += part.text == done or (
                     call is not None and call.name == "finish_task"
                 )
-        return told
+        return counts
 
     async def _stored(self, session: str, service: Any = None) -> Any:
         service = service or self.service
-        found = await service.get_session(app_name="app", user_id="user", session_id=session)
-        assert found is not None
-        return found
+        stored_session = await service.get_session(
+            app_name="app", user_id="user", session_id=session
+        )
+        assert stored_session is not None
+        return stored_session
 
     def heard(self) -> str:
         """What was said or given in the latest run."""
@@ -315,8 +317,8 @@ def _is_over(event: Event, response: types.FunctionResponse) -> bool:
 
 
 def _is_result(response: types.FunctionResponse) -> bool:
-    told = response.response or {}
-    return "error" not in told and any(told.values())
+    answer = response.response or {}
+    return "error" not in answer and any(answer.values())
 
 
 def _from_user(event: Event) -> bool:
@@ -338,10 +340,10 @@ def _brief(message: types.Content | None) -> str:
 
 def _line(event: Event) -> str:
     parts = event.content.parts or [] if event.content else []
-    said = [
+    words = [
         p.text
         or (p.function_call and f"{p.function_call.name}()")
         or (p.function_response and f"{p.function_response.name}={p.function_response.response}")
         for p in parts
     ]
-    return f"{event.author}[{event.branch}]: {said} {event.output or ''} {event.error_code or ''}"
+    return f"{event.author}[{event.branch}]: {words} {event.output or ''} {event.error_code or ''}"

@@ -36,11 +36,11 @@ class Stubborn(BaseLlm):
     async def generate_content_async(self, llm_request, stream=False):
         self.played.look_at(self.me, llm_request)
         await self.played.interrupter.moment(f"model {self.me}")
-        said = self._said(llm_request.contents)
-        if stream and isinstance(said, str):
-            yield LlmResponse(content=types.ModelContent(said[:2]), partial=True)
+        parts = self._said(llm_request.contents)
+        if stream and isinstance(parts, str):
+            yield LlmResponse(content=types.ModelContent(parts[:2]), partial=True)
             await self.played.interrupter.moment(f"stream {self.me}")
-        yield LlmResponse(content=types.ModelContent(said))
+        yield LlmResponse(content=types.ModelContent(parts))
         await self.played.interrupter.calm_moment(f"after {self.me}")
 
     def _said(self, contents: list[types.Content]) -> Any:
@@ -63,28 +63,28 @@ class Stubborn(BaseLlm):
     def _call(self, name: str, **args: str) -> types.Part:
         if not args and "_" not in name:
             args = {"request": "go"}
-        made = types.FunctionCall(id=self.played.new_id(), name=name, args=args)
-        return types.Part(function_call=made)
+        function_call = types.FunctionCall(id=self.played.new_id(), name=name, args=args)
+        return types.Part(function_call=function_call)
 
     def _missing(self, parts: list[types.Part]) -> tuple[list[str], bool]:
         """The calls to make, and whether it waits for others."""
         missing, waiting = [], False
         words = max((i for i, part in enumerate(parts) if part.text == WORDS), default=-1)
         for name in self.calls:
-            made = [
+            calls = [
                 (i, c.id) for i, p in enumerate(parts) if (c := p.function_call) and c.name == name
             ]
-            ids = [call_id for _, call_id in made]
-            told = [
+            ids = [call_id for _, call_id in calls]
+            responses = [
                 r.response or {}
                 for p in parts
                 if (r := p.function_response) and r.name == name and (not ids or r.id == ids[-1])
             ]
-            lost = not told and not name.startswith("job_")
-            if not ids or lost or (told and _is_failure(told[-1])):
+            lost = not responses and not name.startswith("job_")
+            if not ids or lost or (responses and _is_failure(responses[-1])):
                 missing.append(name)
-            elif not told or "error" in told[-1] or not any(told[-1].values()):
-                if made[-1][0] < words:  # the user does not want to wait
+            elif not responses or "error" in responses[-1] or not any(responses[-1].values()):
+                if calls[-1][0] < words:  # the user does not want to wait
                     missing.append(name)
                 waiting = True
         return missing, waiting
@@ -233,10 +233,10 @@ class InterruptibleTree:
         below = self._a_function()
 
         async def work(ctx):
-            found = [await ctx.run_node(below, each) for each in (1, 2)]
+            outputs = [await ctx.run_node(below, each) for each in (1, 2)]
             await played.interrupter.moment(f"node {name}")
             played.note(name)
-            return found
+            return outputs
 
         return node(work, name=name, rerun_on_resume=True, **self._limited())
 
@@ -266,11 +266,11 @@ class InterruptibleTree:
 
     def _agent(self, kind: str, depth: int, target: Any = None) -> LlmAgent:
         name, random = self._name("a"), self._random
-        wanted = self._wanted(kind, depth)
-        below = [(each, self._agent(each, depth + 1)) for each in wanted if each in _MODES]
+        kinds = self._wanted(kind, depth)
+        below = [(each, self._agent(each, depth + 1)) for each in kinds if each in _MODES]
         own: list[Any] = [
             self._tool(each, f"{each}_{name}{n}")
-            for n, each in enumerate(wanted)
+            for n, each in enumerate(kinds)
             if each not in _MODES
         ]
         own += [AgentTool(agent) for each, agent in below if each == "tool"]
@@ -358,11 +358,11 @@ class InterruptibleTree:
                 time.sleep(0.001)
             return {"done": name}
 
-        made = plain if kind in ("plain", "thread") else work
-        made.__name__ = name
+        function = plain if kind in ("plain", "thread") else work
+        function.__name__ = name
         if kind == "job":
-            return LongRunningFunctionTool(made)
-        return FunctionTool(made, require_confirmation=kind == "consent")
+            return LongRunningFunctionTool(function)
+        return FunctionTool(function, require_confirmation=kind == "consent")
 
     def _name(self, prefix: str) -> str:
         self._made += 1

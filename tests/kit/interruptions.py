@@ -62,13 +62,13 @@ class Interrupter:
     @classmethod
     def of(cls, random: Random, kinds: Any, latest: int) -> "Interrupter":
         """One at random."""
-        made = cls(random.choice(kinds), random.randint(1, latest), random.choice(_AFTERWARDS))
+        plan = cls(random.choice(kinds), random.randint(1, latest), random.choice(_AFTERWARDS))
         if random.random() < 0.3:
-            made.second = cls(
+            plan.second = cls(
                 random.choice(kinds), random.randint(1, 3), random.choice(_AFTERWARDS)
             )
-            made.second.signal = made.signal
-        return made
+            plan.second.signal = plan.signal
+        return plan
 
     def _comes(self, where: str) -> bool:
         with self._lock:

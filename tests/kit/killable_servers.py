@@ -73,8 +73,8 @@ class ForkedServer:
     def counts(self) -> tuple[int, int]:
         """How many tasks and threads it has at this moment."""
         os.kill(self.pid, signal.SIGUSR1)
-        told = self._forge.told(r"# (\d+) tasks, (\d+) threads")
-        return int(told[1]), int(told[2])
+        match = self._forge.told(r"# (\d+) tasks, (\d+) threads")
+        return int(match[1]), int(match[2])
 
     def ended(self) -> None:
         """Wait for its end, which a signal has to bring about."""
@@ -132,8 +132,8 @@ class ServerForker:
         self._process.stdin.write(json.dumps(job) + "\n")
         self._process.stdin.flush()
         pid = int(self.told(r"# begun (\d+)")[1])
-        told = self.told(r"(http://[^/ ]+)/|# ended (\d+)")
-        return ForkedServer(self, told[1], pid) if told[1] else None
+        match = self.told(r"(http://[^/ ]+)/|# ended (\d+)")
+        return ForkedServer(self, match[1], pid) if match[1] else None
 
     def told(self, pattern: str) -> re.Match[str]:
         """Wait until the pattern is printed."""
@@ -143,8 +143,8 @@ class ServerForker:
         try:
             while line := self._process.stdout.readline():
                 seen += line
-                if found := re.search(pattern, line):
-                    return found
+                if match := re.search(pattern, line):
+                    return match
         finally:
             patience.cancel()
         raise AssertionError(f"{pattern} was not printed:\n{seen}")
@@ -223,8 +223,8 @@ def main() -> None:
             _play(json.loads(line))
             os._exit(0)
         sys.stdout.write(f"# begun {pid}\n")
-        told = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-        sys.stdout.write(f"\n# ended {told.si_status if told else 0}\n")
+        status = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        sys.stdout.write(f"\n# ended {status.si_status if status else 0}\n")
 
 
 if __name__ == "__main__":

@@ -100,11 +100,11 @@ def content(role: str, **part: object) -> types.Content:
 
 def told(number: int) -> types.Content:
     """What the event of a history says: turns of question, call, response and answer."""
-    made = f"adk-{number // 4}"
+    call_id = f"adk-{number // 4}"
     return [
         content("user", text="look at it"),
-        content("model", function_call={"id": made, "name": "look", "args": {"what": "it"}}),
-        content("user", function_response={"id": made, "name": "look", "response": {"a": 1}}),
+        content("model", function_call={"id": call_id, "name": "look", "args": {"what": "it"}}),
+        content("user", function_response={"id": call_id, "name": "look", "response": {"a": 1}}),
         content("model", text="done"),
     ][number % 4]
 

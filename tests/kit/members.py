@@ -17,8 +17,8 @@ def has(line: str, find: Callable[[str], Any]) -> bool:
     if parameter is None:
         return member in members(find(owner))
     if owner.rpartition(".")[2][:1].isupper():  # a method
-        found = find(owner)
-        return not hasattr(found, member) or takes(getattr(found, member), parameter)
+        target = find(owner)
+        return not hasattr(target, member) or takes(getattr(target, member), parameter)
     return takes(find(whole), parameter)
 
 

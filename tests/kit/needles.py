@@ -12,13 +12,13 @@ def event(number: int) -> NewEvent:
     author = "user" if number % 10 == 1 else "Agent"
     text = "x" * 300 + (" a far needle" if number % 50 == 5 else "")
     call = {"functionCall": {"id": f"c{number}", "name": "look", "args": {}}}
-    told = {
+    event_json = {
         "id": f"e{number}",
         "author": author,
         "invocationId": f"i{number // 10}",
         "content": {"parts": [call if number % 7 == 0 else {"text": text}]},
     }
-    summary = summarise(Event.of(told), final=False)
+    summary = summarise(Event.of(event_json), final=False)
     return NewEvent(
         id=f"e{number}",
         invocation_id=f"i{number // 10}",
@@ -28,6 +28,6 @@ def event(number: int) -> NewEvent:
         kind=summary.kind,
         final=False,
         summary_json=summary.to_json(),
-        data=json.dumps(told),
+        data=json.dumps(event_json),
         state_delta={},
     )

@@ -58,10 +58,10 @@ class NestedAgents:
 
     def as_agent(self, below: Below, mode: str | None = None) -> Any:
         """What stands below as an agent, or in one that runs it."""
-        made = below(mode, False)
-        if isinstance(made, LlmAgent) or (mode is None and isinstance(made, BaseAgent)):
-            return made
-        return self.agent(self.name("w"), runs=made, mode=mode)
+        inner = below(mode, False)
+        if isinstance(inner, LlmAgent) or (mode is None and isinstance(inner, BaseAgent)):
+            return inner
+        return self.agent(self.name("w"), runs=inner, mode=mode)
 
     @contextmanager
     def again(self, times: int) -> Iterator[None]:

@@ -37,11 +37,11 @@ def _config(stage: Stage, url: str, secret: str | None) -> Any:
     flow["scopes"] = {"mail": "", "files": ""}
     client = {"client_id": "app" if secret else "open", "client_secret": secret}
     client["redirect_uri"] = "http://localhost/back"
-    given = {
+    config = {
         "auth_scheme": {"type": "oauth2", "flows": {"authorizationCode": flow}},
         "raw_auth_credential": {"auth_type": "oauth2", "oauth2": client},
     }
-    return stage.ns.AuthConfig.model_validate(given)
+    return stage.ns.AuthConfig.model_validate(config)
 
 
 async def play(root: str, url: str, secret: str | None) -> list[Any]:
@@ -57,29 +57,29 @@ async def play(root: str, url: str, secret: str | None) -> list[Any]:
     agent = stage.agent("agent", *answers, tools=[tool])
     await stage.open(agent, services={"credential_service": service})
     await stage.say()
-    asked = stage.call("adk_request_credential")
-    config = json.loads(json.dumps(asked.get_function_calls()[0].args["authConfig"]))
+    question = stage.call("adk_request_credential")
+    config = json.loads(json.dumps(question.get_function_calls()[0].args["authConfig"]))
     oauth2 = config["exchangedAuthCredential"]["oauth2"]
     query = dict(parse_qsl(urlsplit(oauth2["authUri"]).query))
     oauth2["authResponseUri"] = log_in(oauth2["authUri"])
-    await stage.say(stage.answer(asked, **config))
+    await stage.say(stage.answer(question, **config))
     await stage.say("again")
     hidden = {"state", "code_challenge"}
-    shown = {key: "…" if key in hidden else value for key, value in query.items()}
-    return [shown, sorted(oauth2), [_told(event) for event in stage.events]]
+    visible = {key: "…" if key in hidden else value for key, value in query.items()}
+    return [visible, sorted(oauth2), [_told(event) for event in stage.events]]
 
 
 def _told(event: Any) -> list[Any]:
-    found: list[Any] = [event.author]
+    summary: list[Any] = [event.author]
     for part in (event.content or types.Content()).parts or []:
         if part.function_call:
-            found.append(part.function_call.name)
+            summary.append(part.function_call.name)
         elif part.function_response:
             response = part.function_response.response
-            found.append("waits" if "result" in response else response)
+            summary.append("waits" if "result" in response else response)
         else:
-            found.append(part.text)
-    return found
+            summary.append(part.text)
+    return summary
 
 
 def main() -> None:

@@ -45,56 +45,56 @@ class Server:
     given: list[Fields] = field(default_factory=list)
     key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048))
 
-    def authorize(self, asked: Fields) -> str:
+    def authorize(self, request: Fields) -> str:
         """The address at which the user ends up after agreeing, or refusing (`nobody`)."""
-        answer = {"state": asked.get("state", "")}
-        if "nobody" in asked.get("scope", ""):
+        answer = {"state": request.get("state", "")}
+        if "nobody" in request.get("scope", ""):
             answer |= {"error": "access_denied", "error_description": "the user said no"}
         else:
             code = secrets.token_urlsafe(8)
-            self.codes[code] = asked
+            self.codes[code] = request
             answer["code"] = code
-        return f"{asked['redirect_uri']}?{urlencode(answer)}"
+        return f"{request['redirect_uri']}?{urlencode(answer)}"
 
-    def token(self, asked: Fields, client: str) -> dict[str, Any]:
+    def token(self, request: Fields, client: str) -> dict[str, Any]:
         """The tokens for a request."""
-        grant = asked["grant_type"]
+        grant = request["grant_type"]
         if grant == "authorization_code":
-            self._redeem(asked, client)
+            self._redeem(request, client)
         elif grant == "refresh_token":
-            if self.refresh_tokens.pop(asked["refresh_token"], None) != client:
+            if self.refresh_tokens.pop(request["refresh_token"], None) != client:
                 raise Refused("invalid_grant")
         elif grant == "client_credentials":
-            return self._issue(client, asked, with_refresh=False)
+            return self._issue(client, request, with_refresh=False)
         elif grant.endswith(":jwt-bearer"):
-            return self._account(asked)
-        return self._issue(client, asked, with_refresh=True)
+            return self._account(request)
+        return self._issue(client, request, with_refresh=True)
 
-    def _redeem(self, asked: Fields, client: str) -> None:
-        login = self.codes.pop(asked["code"], None)
+    def _redeem(self, request: Fields, client: str) -> None:
+        login = self.codes.pop(request["code"], None)
         if login is None or login["client_id"] != client:
             raise Refused("invalid_grant")
-        if login.get("redirect_uri") != asked.get("redirect_uri"):
+        if login.get("redirect_uri") != request.get("redirect_uri"):
             raise Refused("invalid_grant")
         challenge = login.get("code_challenge", "")
         if challenge or client == "open":
-            digest = hashlib.sha256(asked.get("code_verifier", "").encode()).digest()
+            digest = hashlib.sha256(request.get("code_verifier", "").encode()).digest()
             if base64.urlsafe_b64encode(digest).rstrip(b"=").decode() != challenge:
                 raise Refused("invalid_grant")
 
-    def _account(self, asked: Fields) -> dict[str, Any]:
+    def _account(self, request: Fields) -> dict[str, Any]:
         try:
-            claims = jwt.decode(asked["assertion"], self.key, algorithms=["RS256"]).claims
+            claims = jwt.decode(request["assertion"], self.key, algorithms=["RS256"]).claims
         except (JoseError, ValueError) as error:
             raise Refused("invalid_grant") from error
         if claims["iss"] != "robot@test" or claims["exp"] < time.time():
             raise Refused("invalid_grant")
         if "target_audience" in claims:
-            given = self._issue("robot@test", {"scope": claims["target_audience"]}, False)
-            return {"id_token": given["access_token"]}
+            issued = self._issue("robot@test", {"scope": claims["target_audience"]}, False)
+            return {"id_token": issued["access_token"]}
         return self._issue("robot@test", {"scope": claims["scope"]}, with_refresh=False)
 
-    def _issue(self, client: str, asked: Fields, with_refresh: bool) -> dict[str, Any]:
+    def _issue(self, client: str, request: Fields, with_refresh: bool) -> dict[str, Any]:
         seconds = SECONDS.get(client, 3600)
         token = f"t-{secrets.token_urlsafe(8)}"
         self.tokens[token] = client
@@ -104,9 +104,14 @@ class Server:
             refresh = f"r-{secrets.token_urlsafe(8)}"
             self.refresh_tokens[refresh] = client
             answer["refresh_token"] = refresh
-        scope = asked.get("scope", "")
+        scope = request.get("scope", "")
         self.given.append(
-            {"client": client, "grant": asked.get("grant_type", ""), "token": token, "scope": scope}
+            {
+                "client": client,
+                "grant": request.get("grant_type", ""),
+                "token": token,
+                "scope": scope,
+            }
         )
         return answer
 
@@ -122,13 +127,11 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(302, {}, Location=state.authorize(dict(parse_qsl(where.query))))
         elif where.path.startswith("/api/"):
             token = self.headers.get("Authorization", "").removeprefix("Bearer ")
-            found = {"page": where.path, "with": token}
+            page = {"page": where.path, "with": token}
             if where.path == "/api/scoped":
-                self._answer(
-                    401, found, **{"WWW-Authenticate": 'Bearer error="insufficient_scope"'}
-                )
+                self._answer(401, page, **{"WWW-Authenticate": 'Bearer error="insufficient_scope"'})
             else:
-                self._answer(200 if token in state.tokens else 401, found)
+                self._answer(200 if token in state.tokens else 401, page)
         elif where.path == "/tokens":
             self._answer(200, state.given)
         elif where.path == "/expire":
@@ -138,14 +141,14 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(200, key_file(address, state.key))
         elif where.path.startswith("/.well-known/"):
             endpoints = {"authorization_endpoint": "/authorize", "token_endpoint": "/token"}
-            told = {name: f"{address}{path}" for name, path in endpoints.items()}
-            self._answer(200, {"issuer": address, **told})
+            urls = {name: f"{address}{path}" for name, path in endpoints.items()}
+            self._answer(200, {"issuer": address, **urls})
         else:
             self._answer(404, {})
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        asked = dict(parse_qsl(body))
+        form = dict(parse_qsl(body))
         if self.path.startswith("/null/"):
             self._answer(200, {"access_token": None, "token_type": "Bearer"})
             return
@@ -153,27 +156,27 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(307, {}, Location="/token")
             return
         try:
-            self._answer(200, self.server_state.token(asked, self._client(asked)))
+            self._answer(200, self.server_state.token(form, self._client(form)))
         except Refused as refused:
             self._answer(400, {"error": str(refused), "error_description": "no such thing"})
 
-    def _client(self, asked: Fields) -> str:
+    def _client(self, form: Fields) -> str:
         """The client by its secret, in the header or the body; only `open` needs none."""
-        if asked["grant_type"].endswith(":jwt-bearer"):
+        if form["grant_type"].endswith(":jwt-bearer"):
             return ""
         sent = self.headers.get("Authorization", "").removeprefix("Basic ")
         name, _, secret = base64.b64decode(sent).decode().partition(":")
-        if "client_assertion" in asked:
+        if "client_assertion" in form:
             key = OctKey.import_key(SECRET)
-            return str(jwt.decode(asked["client_assertion"], key).claims["iss"])
+            return str(jwt.decode(form["client_assertion"], key).claims["iss"])
         if not sent:
-            name, secret = asked.get("client_id", ""), asked.get("client_secret", "")
+            name, secret = form.get("client_id", ""), form.get("client_secret", "")
         if name != "open" and secret != SECRET:
             raise Refused("invalid_client")
         return name
 
-    def _answer(self, status: int, found: Any, **headers: str) -> None:
-        data = json.dumps(found).encode()
+    def _answer(self, status: int, body: Any, **headers: str) -> None:
+        data = json.dumps(body).encode()
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

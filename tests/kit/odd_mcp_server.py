@@ -33,13 +33,13 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
 
 def main() -> None:
     for line in sys.stdin:
-        asked = json.loads(line)
-        result = answer(asked.get("method", ""), asked.get("params") or {})
-        if result is not None and "id" in asked:
-            told = {"jsonrpc": "2.0", "id": asked["id"], "result": result}
-            sys.stdout.write(json.dumps(told) + "\n")
+        request = json.loads(line)
+        result = answer(request.get("method", ""), request.get("params") or {})
+        if result is not None and "id" in request:
+            response = {"jsonrpc": "2.0", "id": request["id"], "result": result}
+            sys.stdout.write(json.dumps(response) + "\n")
             sys.stdout.flush()
-        if (asked.get("params") or {}).get("name") == "part":
+        if (request.get("params") or {}).get("name") == "part":
             return
 
 

@@ -15,7 +15,7 @@ from typing import Any
 class Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        asked = {
+        request = {
             "method": self.command,
             "path": self.path,
             "headers": {key.lower(): value for key, value in self.headers.items()},
@@ -31,8 +31,8 @@ class Handler(BaseHTTPRequestHandler):
         }
         if self.path == "/slow":
             time.sleep(6)
-        status, found = special.get(self.path, (200, asked))
-        data = (found if isinstance(found, str) else json.dumps(found)).encode()
+        status, content = special.get(self.path, (200, request))
+        data = (content if isinstance(content, str) else json.dumps(content)).encode()
         self.send_response(status)
         if status == 302:
             self.send_header("Location", "http://169.254.169.254/secrets")

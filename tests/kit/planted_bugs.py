@@ -224,7 +224,7 @@ class Hands(Protocol):
     async def ask(self, app: str, messages: tuple[str, ...]) -> int:
         """A session with these messages."""
 
-    async def rows(self, session: int, wanted: str = "") -> list[Row]:
+    async def rows(self, session: int, filter_text: str = "") -> list[Row]:
         """Its events, or those that match a filter."""
 
     async def state(self, session: int) -> dict[str, Any]: ...
@@ -288,13 +288,13 @@ async def _wrong_prompt(hands: Hands, session: int, code: Path) -> Cause:
     """Find the function that makes the line that the last prompt has lost."""
     answer = last_answer(await hands.rows(session)).number
     [line] = [each for each in await hands.lost(session, answer) if each.strip()]
-    known = functions(code)
+    sources = functions(code)
     constants = [
         ast.unparse(node.targets[0])
         for node in _parsed(code).body
         if isinstance(node, ast.Assign) and line.strip() in ast.unparse(node.value)
     ]
-    [name] = [name for name, text in known.items() if any(each in text for each in constants)]
+    [name] = [name for name, text in sources.items() if any(each in text for each in constants)]
     return Cause(name, answer - 1)
 
 
@@ -306,11 +306,11 @@ async def _called_twice(hands: Hands, session: int, tool: str, code: Path) -> Ca
     calls = [await hands.call(session, number) for number in results]
     assert len(calls) == 2
     assert calls[0].args == calls[1].args
-    known = functions(code)
-    told = await hands.response(session, results[0])
-    changing = [name for name, text in known.items() if "tool_response" in text]
+    sources = functions(code)
+    response = await hands.response(session, results[0])
+    changing = [name for name, text in sources.items() if "tool_response" in text]
     before = await _before_call(hands, session, results[0])
-    return Cause(tool if told == calls[0].result else changing[0], before)
+    return Cause(tool if response == calls[0].result else changing[0], before)
 
 
 async def _before_call(hands: Hands, session: int, result: int) -> int:

@@ -67,9 +67,9 @@ def postgres() -> Iterator[str]:
 def _do(folder: Path, *command: str | Path) -> None:
     who = {"user": _NOBODY} if os.geteuid() == 0 else {}
     # The server that pg_ctl leaves behind keeps what it was given: no pipe of ours.
-    with (folder / "said").open("w+") as said:
+    with (folder / "said").open("w+") as log:
         done = subprocess.run(
-            list(map(str, command)), cwd=folder, stdout=said, stderr=said, timeout=PATIENCE, **who
+            list(map(str, command)), cwd=folder, stdout=log, stderr=log, timeout=PATIENCE, **who
         )
     assert done.returncode == 0, (folder / "said").read_text()
 

@@ -56,8 +56,8 @@ class Patient(Caller):
         return [_call("finish_task", {"result": done})] if self.finishes else done
 
     def _is_told(self, parts: Sequence[types.Part]) -> bool:
-        told = [each for part in parts if (each := part.function_response)]
-        results = {each.name: each.response or {} for each in told}
+        responses = [each for part in parts if (each := part.function_response)]
+        results = {each.name: each.response or {} for each in responses}
         return all(_is_result(results.get(name, {})) for name in self.calls)
 
 
@@ -105,13 +105,15 @@ class RandomAgents:
         tools = ("plain",) if kind == "tool" else (*_CALM, *(_WILD if wild else ()))
         agents = {"chat": _AGENTS, "task": _AGENTS, "expert": ("expert", "tool"), "tool": ()}
         kinds = [*tools, *(agents[kind] if depth < 2 else ())]
-        wanted = [self._random.choice(kinds) for _ in range(self._random.randint(1, 3))]
-        made = [(each, self._below(each, depth + 1, wild)) for each in wanted if each in _AGENTS]
+        members = [self._random.choice(kinds) for _ in range(self._random.randint(1, 3))]
+        children = [
+            (each, self._below(each, depth + 1, wild)) for each in members if each in _AGENTS
+        ]
         agent = self._factory.agent(
             name,
-            *[each for each in wanted if each in tools],
-            experts=[below for each, below in made if each != "tool"],
-            tools=[AgentTool(below) for each, below in made if each == "tool"],
+            *[each for each in members if each in tools],
+            experts=[below for each, below in children if each != "tool"],
+            tools=[AgentTool(below) for each, below in children if each == "tool"],
             **_MODES.get(kind, {}),
         )
         self._random.shuffle(agent.model.calls)

@@ -49,17 +49,17 @@ class RecordingClient:
         with suppress(httpx2.TransportError), client.stream("GET", path) as answer:
             assert answer.status_code == 200, answer.read()
             for message in messages(answer.iter_lines()):
-                told = json.loads(message.data) if message.data else {}
-                if told.get("type") == "event":
-                    assert self.shown.setdefault(told["number"], told["id"]) == told["id"]
+                payload = json.loads(message.data) if message.data else {}
+                if payload.get("type") == "event":
+                    assert self.shown.setdefault(payload["number"], payload["id"]) == payload["id"]
                     seen.release()
-                elif until_its_end and self.is_over(told):
+                elif until_its_end and self.is_over(payload):
                     break
         seen.release(10_000)
 
-    def is_over(self, told: dict[str, Any]) -> bool:
+    def is_over(self, payload: dict[str, Any]) -> bool:
         """Whether a message says that the last run has ended."""
-        return told.get("run") == self.runs[-1] and told["status"] in {*CUT_OFF, "done"}
+        return payload.get("run") == self.runs[-1] and payload["status"] in {*CUT_OFF, "done"}
 
     def change(self, client: httpx2.Client) -> None:
         """Change the state, again and again, until the connection breaks."""
@@ -86,17 +86,17 @@ class RecordingClient:
 
         Ends that were looked at before are looked at again by `ends_hold`.
         """
-        kept = get_session(client, self.app, self.name, self.name)
-        events = kept["events"]
+        session = get_session(client, self.app, self.name, self.name)
+        events = session["events"]
         assert {number: events[number - 1]["id"] for number in self.shown} == self.shown
         state: dict[str, Any] = {"born": self.name, "user:born": self.name}
-        told = set()
+        values = set()
         for event in events:
             delta = event["actions"].get("stateDelta", {})
-            told.add(delta.get("n"))
+            values.add(delta.get("n"))
             state |= delta
-        assert kept["state"] == state
-        assert self.promised <= told
+        assert session["state"] == state
+        assert self.promised <= values
         if self.runs:
             self._runs_are_marked(client)
 

@@ -123,6 +123,6 @@ def team(folder: Path, *, last: str = "", known: str = "{found_north?}") -> str:
 
     The writer is to write as `manner.txt` says; `known` is in the instructions of others.
     """
-    told = TEAM.replace("LOG", str(folder / "live.log"))
-    told = told.replace("MANNER", str(folder / "manner.txt"))
-    return told.replace("KNOWN", known).replace("LAST", last)
+    text = TEAM.replace("LOG", str(folder / "live.log"))
+    text = text.replace("MANNER", str(folder / "manner.txt"))
+    return text.replace("KNOWN", known).replace("LAST", last)

@@ -9,14 +9,14 @@ from playwright.sync_api import Page
 @contextmanager
 def restyled(page: Page) -> Iterator[list[int]]:
     """The elements that were styled at each pass over the page meanwhile; filled in at the end."""
-    session, passes, told = page.context.new_cdp_session(page), [], []
-    session.on("Tracing.dataCollected", lambda message: told.extend(message["value"]))
-    session.on("Tracing.tracingComplete", lambda _: told.append(None))
+    session, passes, entries = page.context.new_cdp_session(page), [], []
+    session.on("Tracing.dataCollected", lambda message: entries.extend(message["value"]))
+    session.on("Tracing.tracingComplete", lambda _: entries.append(None))
     session.send("Tracing.start", {"categories": "devtools.timeline"})
     yield passes
     session.send("Tracing.end")
-    while told[-1:] != [None]:
+    while entries[-1:] != [None]:
         page.evaluate("0")  # what the browser tells is heard while it is asked something
     session.detach()
-    styled = (each for each in told if each and each["name"] == "UpdateLayoutTree")
+    styled = (each for each in entries if each and each["name"] == "UpdateLayoutTree")
     passes += [each["args"].get("elementCount", 0) for each in styled]

@@ -121,8 +121,8 @@ class Server:
         with suppress(Empty):
             while line := self._lines.get(timeout=PATIENCE):
                 seen += line
-                if found := re.search(pattern, line):
-                    return found[0]
+                if match := re.search(pattern, line):
+                    return match[0]
         self._process.kill()
         raise AssertionError(f"devui did not start:\n{seen}")
 

@@ -15,8 +15,8 @@ from tests.kit.server import Server
 
 def environment(**env: str) -> dict[str, str]:
     """That of the tests, without the token that a server's starter may have set."""
-    known = {k: v for k, v in os.environ.items() if k != "DEVUI_TOKEN"}
-    return {**known, "PYTHONUNBUFFERED": "1", **env}
+    inherited = {k: v for k, v in os.environ.items() if k != "DEVUI_TOKEN"}
+    return {**inherited, "PYTHONUNBUFFERED": "1", **env}
 
 
 def devui(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -93,11 +93,11 @@ class Opened:
     def interrupt(self) -> tuple[int, str]:
         """Press Ctrl-C; the exit status and what was said about it."""
         self._process.send_signal(signal.SIGINT)
-        _, said = self._process.communicate(timeout=PATIENCE)
-        return self._process.returncode, said
+        _, errors = self._process.communicate(timeout=PATIENCE)
+        return self._process.returncode, errors
 
     def ended(self) -> tuple[int, str]:
         """Wait for the end; the exit status and what was said on the error stream."""
-        rest, said = self._process.communicate(timeout=PATIENCE)
+        rest, errors = self._process.communicate(timeout=PATIENCE)
         self.lines += rest.splitlines()
-        return self._process.returncode, said
+        return self._process.returncode, errors

@@ -39,14 +39,14 @@ def said_by(author: str, events: list[Event]) -> list[str]:
 
 
 async def answer(
-    runner: InMemoryRunner, *given: tuple[types.FunctionCall, dict[str, Any]], **kwargs: Any
+    runner: InMemoryRunner, *answers: tuple[types.FunctionCall, dict[str, Any]], **kwargs: Any
 ) -> list[Event]:
     """Answer calls and run the turn that this resumes."""
     parts = [
         types.Part(
             function_response=types.FunctionResponse(id=call.id, name=call.name, response=response)
         )
-        for call, response in given
+        for call, response in answers
     ]
     message = types.Content(role="user", parts=parts)
     events = runner.run_async(**WHERE, new_message=message, **kwargs)

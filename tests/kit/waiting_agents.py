@@ -31,17 +31,19 @@ class Caller(BaseLlm):
     """Whether it carries out a task, of which it has to say that it is done."""
 
     async def generate_content_async(self, llm_request, stream=False):
-        called, told = _since_calls(llm_request.contents)
+        called, responses = _since_calls(llm_request.contents)
         if self.calls and not called & set(self.calls):
-            made = [types.FunctionCall(name=name, args=request_of(name)) for name in self.calls]
+            calls = [types.FunctionCall(name=name, args=request_of(name)) for name in self.calls]
         else:
-            assert all(each.response and "error" not in each.response for each in told), told
-            assert len(told) == len(self.calls), told
+            assert all(each.response and "error" not in each.response for each in responses), (
+                responses
+            )
+            assert len(responses) == len(self.calls), responses
             self.log[f"{self.me} is done"] += 1
             done = {"result": f"{self.me} is done"}
-            made = [types.FunctionCall(name="finish_task", args=done)] if self.finishes else []
-        said = [types.Part(function_call=each) for each in made] or f"{self.me} is done"
-        yield LlmResponse(content=types.ModelContent(said))
+            calls = [types.FunctionCall(name="finish_task", args=done)] if self.finishes else []
+        answer = [types.Part(function_call=each) for each in calls] or f"{self.me} is done"
+        yield LlmResponse(content=types.ModelContent(answer))
 
 
 def _since_calls(
@@ -198,8 +200,8 @@ def reply(call: types.FunctionCall) -> types.Part:
         response = {**call.args["authConfig"], "exchangedAuthCredential": key}
     elif call.name != "adk_request_confirmation":
         response = {"result": "ready"}
-    made = types.FunctionResponse(id=call.id, name=call.name, response=response)
-    return types.Part(function_response=made)
+    function_response = types.FunctionResponse(id=call.id, name=call.name, response=response)
+    return types.Part(function_response=function_response)
 
 
 class Play:
@@ -251,9 +253,9 @@ class Play:
     def _note(self, event: Event) -> None:
         self.events.append(event)
         calls = event.get_function_calls()
-        found = {name: call for call in calls if (name := question_of(call))}
-        self.asked |= found
-        self.open |= found.keys()
+        questions = {name: call for call in calls if (name := question_of(call))}
+        self.asked |= questions
+        self.open |= questions.keys()
 
 
 async def played(

@@ -15,10 +15,10 @@ def test_attach_follows_a_session_until_ctrl_c_which_leaves_the_run_alone(termin
         opened.until("Paused after the commit of #1")
         held.tell("step_half")
         opened.until("n: nothing → 1")
-        status, said = opened.interrupt()
-    shown = [line for line in opened.lines if line.startswith("Paused after the commit of #1")]
-    assert len(shown) == 1
-    assert (status, "the run continues" in said) == (130, True)
+        status, errors = opened.interrupt()
+    pauses = [line for line in opened.lines if line.startswith("Paused after the commit of #1")]
+    assert len(pauses) == 1
+    assert (status, "the run continues" in errors) == (130, True)
     assert held.settled()["status"] == "held"
     held.tell("continue")
 
@@ -31,8 +31,8 @@ def test_attach_begins_with_the_last_events_and_shows_what_is_printed(terminal, 
         held.tell("continue")
         opened.until("stdout: saw 3")
         assert opened.until("done") == "done"
-        status, said = opened.interrupt()
-    assert (status, said.strip()) == (130, "detached")
+        status, errors = opened.interrupt()
+    assert (status, errors.strip()) == (130, "detached")
     assert not [line for line in opened.lines if line.startswith("#1")]
     assert [line[:2] for line in opened.lines if line[0] == "#"] == ["#2", "#3", "#4"]
 
@@ -51,9 +51,9 @@ def test_attach_ends_with_its_server(terminal, held):
     with terminal.open("dbg", "attach") as opened:
         opened.until("Paused before the commit")
         terminal.server.stop()
-        status, said = opened.ended()
+        status, errors = opened.ended()
     assert status == 3
-    assert "the server is shutting down" in said
+    assert "the server is shutting down" in errors
 
 
 @pytest.mark.req("R20")
@@ -61,8 +61,8 @@ def test_attach_ends_with_its_server(terminal, held):
 def test_what_an_agent_says_cannot_drive_the_terminal(terminal, client):
     debugged = Debugged(client, "count").start("\x1b[2J\u202egnp\rhidden")
     debugged.settled()
-    said = terminal("dbg", "where").stdout
-    assert "\\u001b[2J" in said
-    assert "\x1b" not in said
-    assert "\u202e" not in said
-    assert "\r" not in said
+    output = terminal("dbg", "where").stdout
+    assert "\\u001b[2J" in output
+    assert "\x1b" not in output
+    assert "\u202e" not in output
+    assert "\r" not in output

@@ -5,8 +5,8 @@ from tests.kit.debugged import Debugged
 
 def test_breakpoints_are_made_listed_switched_and_deleted(terminal, client):
     add = ("dbg", "break", "add", "--app", "count")
-    made = terminal(*add, "state:n", "--if", "new == 2", "--after")
-    assert made.stdout == "   1  on   count  state:n  after  if new == 2\n"
+    done = terminal(*add, "state:n", "--if", "new == 2", "--after")
+    assert done.stdout == "   1  on   count  state:n  after  if new == 2\n"
     assert terminal("dbg", "break", "disable", "1").stdout.startswith("   1  off")
     assert terminal("dbg", "break", "enable", "1").stdout.startswith("   1  on ")
     assert "off for ada" in terminal("dbg", "break", "disable", "1", "--user", "ada").stdout

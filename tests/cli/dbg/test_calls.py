@@ -29,8 +29,8 @@ def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal,
     until = time.monotonic() + PATIENCE
     while "tool wait" not in terminal("dbg", "why").stdout:
         assert time.monotonic() < until
-    shown = terminal("dbg", "end", "wait", "--why", "no more of it", "--no-wait", "--json")
-    assert json.loads(shown.stdout)["lastCommand"]["command"] == "end"
+    ended = terminal("dbg", "end", "wait", "--why", "no more of it", "--no-wait", "--json")
+    assert json.loads(ended.stdout)["lastCommand"]["command"] == "end"
     has_results(debugged, 2)
     assert terminal(*answer).returncode == 0  # the same call is not under way any more,
     terminal("dbg", "stop")
@@ -53,16 +53,16 @@ def test_a_call_that_is_not_under_way_is_refused_with_where_the_run_stands(termi
 
 
 def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
-    asked = Debugged(client, "weather").start(pause=False)
-    asked.settled()
-    there = ("-s", str(asked.key))
+    debugged = Debugged(client, "weather").start(pause=False)
+    debugged.settled()
+    there = ("-s", str(debugged.key))
     assert "weather  unknown  forecaster" in terminal("dbg", "tools", *there).stdout
     unsure = terminal("dbg", "try", "weather", '{"city": "Rome"}', *there)
     assert unsure.returncode != 0
     assert "may have side effects: add --sure to run it" in unsure.stderr
-    told = terminal("dbg", "try", "weather", '{"city": "Rome"}', "--sure", *there)
-    assert told.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
-    assert asked.kept()["state"] == {"city": "Oslo"}
+    trial = terminal("dbg", "try", "weather", '{"city": "Rome"}', "--sure", *there)
+    assert trial.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
+    assert debugged.kept()["state"] == {"city": "Oslo"}
     assert terminal("dbg", "try", "weather", "{", *there).returncode == 2
     raised = terminal("dbg", "try", "weather", '{"city": ""}', "--sure", *there)
     assert (raised.returncode, raised.stdout) == (1, "ValueError: which city?\n")
@@ -71,9 +71,9 @@ def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
 
 def a_tool_is_said_to_be_harmless(terminal, there):
     """`devui dbg tools` in a session of the weather app, whose tool nobody has marked."""
-    said = terminal("dbg", "tools", "weather", "--is", "read_only", *there)
+    done = terminal("dbg", "tools", "weather", "--is", "read_only", *there)
     name = f"terminal ({getpass.getuser()})"
-    assert said.stdout == f"weather  read_only, set by {name}  forecaster\n", said.stderr
+    assert done.stdout == f"weather  read_only, set by {name}  forecaster\n", done.stderr
     assert terminal("dbg", "try", "weather", '{"city": "Rome"}', *there).returncode == 0
     back = terminal("dbg", "tools", "weather", "--is", "as_in_code", *there).stdout
     assert back == terminal("dbg", "tools", "weather", *there).stdout

@@ -30,11 +30,11 @@ def test_the_address_of_a_server_that_was_killed_is_known_to_be_stale(terminal, 
 def test_an_address_where_nobody_listens_is_no_server(tmp_path):
     terminal = Terminal(Server(tmp_path, tmp_path / "data"))
     (tmp_path / "data").mkdir()
-    told = {"pid": os.getpid(), "url": "http://127.0.0.1:9"}
-    (tmp_path / "data" / "server.json").write_text(json.dumps(told))
+    record = {"pid": os.getpid(), "url": "http://127.0.0.1:9"}
+    (tmp_path / "data" / "server.json").write_text(json.dumps(record))
     done = terminal("dbg", "where")
     assert (done.returncode, "was the last one and has exited" in done.stderr) == (3, True)
-    done = terminal("dbg", "where", "--url", told["url"])
+    done = terminal("dbg", "where", "--url", record["url"])
     assert (done.returncode, "no server answers at" in done.stderr) == (3, True)
 
 

@@ -22,9 +22,9 @@ def test_a_session_is_named_when_several_run_and_when_there_is_none_of_that_name
 
 def test_who_wrote_a_key_is_told_write_by_write(terminal, held, client):
     held.tell("continue")
-    told = terminal("dbg", "blame", "n", "--at", "3", "-s", str(held.key))
-    assert (told.returncode, told.stderr) == (0, "")
-    assert told.stdout.splitlines() == [
+    blame = terminal("dbg", "blame", "n", "--at", "3", "-s", str(held.key))
+    assert (blame.returncode, blame.stderr) == (0, "")
+    assert blame.stdout.splitlines() == [
         "#2 count",
         "      n: nothing → 1",
         "#3 count",
@@ -36,12 +36,12 @@ def test_who_wrote_a_key_is_told_write_by_write(terminal, held, client):
 
 def prompts_are_shown(terminal, there):
     """`devui dbg prompt` in a session of the weather app."""
-    shown = terminal("dbg", "prompt", "4", *there).stdout
-    assert shown.startswith("scripted  asked by forecaster  streaming\nsystem\n  ")
-    assert "\ntools\n  weather(city)\n" in shown
-    assert '\nuser\n  go\nmodel\n  {"functionCall": {' in shown
-    told = json.loads(terminal("dbg", "prompt", "4", "--json", *there).stdout)
-    assert [each["role"] for each in told["sent"]["contents"]] == ["user", "model", "user"]
+    prompt = terminal("dbg", "prompt", "4", *there).stdout
+    assert prompt.startswith("scripted  asked by forecaster  streaming\nsystem\n  ")
+    assert "\ntools\n  weather(city)\n" in prompt
+    assert '\nuser\n  go\nmodel\n  {"functionCall": {' in prompt
+    prompt_json = json.loads(terminal("dbg", "prompt", "4", "--json", *there).stdout)
+    assert [each["role"] for each in prompt_json["sent"]["contents"]] == ["user", "model", "user"]
     tool = terminal("dbg", "prompt", "3", *there).stdout.splitlines()
     assert tool[:3] == ["weather  called by forecaster", "arguments", '  {"city": "Oslo"}']
     differs = terminal("dbg", "prompt", "4", "--diff", *there).stdout.splitlines()
@@ -62,8 +62,8 @@ def notes_are_kept(terminal, there):
     """`devui dbg note` and `notes`."""
     assert terminal("dbg", "notes", *there).stdout == "no notes\n"
     terminal("dbg", "note", "0", "a trip", *there)
-    made = terminal("dbg", "note", "2", "odd", "--star", "--as", "Ada", *there)
-    assert (made.returncode, made.stdout) == (0, "★ #2      odd  Ada\n")
+    done = terminal("dbg", "note", "2", "odd", "--star", "--as", "Ada", *there)
+    assert (done.returncode, done.stdout) == (0, "★ #2      odd  Ada\n")
     terminal("dbg", "note", "2", "--no-star", "--as", "Bob", *there)
     [trip, odd] = terminal("dbg", "notes", *there).stdout.splitlines()
     assert trip.startswith("  session a trip")
@@ -72,27 +72,27 @@ def notes_are_kept(terminal, there):
     assert terminal("dbg", "note", "99", "none", *there).returncode == 5
 
 
-def an_event_is_edited_in_a_fork(terminal, there, said):
+def an_event_is_edited_in_a_fork(terminal, there, event):
     """`devui dbg fork --event` at the user's message."""
     assert terminal("dbg", "fork", "1", "--event", "no", *there).returncode == 2
     lacks = terminal("dbg", "fork", "1", "--event", "{}", *there)
     assert (lacks.returncode, "event.author: Field required" in lacks.stderr) == (2, True)
-    said["content"]["parts"][0]["text"] = "stop"
-    edited = terminal("dbg", "fork", "1", "--event", json.dumps(said), "--run", *there)
+    event["content"]["parts"][0]["text"] = "stop"
+    edited = terminal("dbg", "fork", "1", "--event", json.dumps(event), "--run", *there)
     assert edited.stdout.partition("\n")[0].endswith(" at #1, edited"), edited.stderr
 
 
-def is_found_by_its_number(client, asked):
+def is_found_by_its_number(client, debugged):
     """`GET /api/sessions?key=`."""
-    [found] = client.get("/api/sessions", params={"key": asked.key}).json()["sessions"]
-    assert found["id"] == asked.session
+    [row] = client.get("/api/sessions", params={"key": debugged.key}).json()["sessions"]
+    assert row["id"] == debugged.session
     assert client.get("/api/sessions", params={"key": 999}).json()["sessions"] == []
 
 
 def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal, client):
-    asked = Debugged(client, "weather").start(pause=False)
-    asked.settled()
-    there = ("-s", str(asked.key))
+    debugged = Debugged(client, "weather").start(pause=False)
+    debugged.settled()
+    there = ("-s", str(debugged.key))
     prompts_are_shown(terminal, there)
     notes_are_kept(terminal, there)
     forked = terminal("dbg", "fork", "2", "--state", '{"city": "Rome"}', "--note", "why", *there)
@@ -105,7 +105,7 @@ def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal,
     assert message.startswith("#1 ")
     assert (len(answers) > 0, end) == (True, "done")
     assert terminal("dbg", "fork", "1", "--state", "[]", *there).returncode == 2
-    an_event_is_edited_in_a_fork(terminal, there, asked.kept()["events"][0])
+    an_event_is_edited_in_a_fork(terminal, there, debugged.kept()["events"][0])
     assert terminal("dbg", "fork", "99", *there).returncode == 5
     back = terminal("dbg", "rewind", "1", "hello again", "--guard", "run", *there)
     assert (back.returncode, back.stderr) == (0, "")
@@ -113,12 +113,12 @@ def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal,
     assert taken.endswith("rewound the session")
     assert again.endswith("hello again")
     assert (len(answers) > 0, end) == (True, "done")
-    assert "hello again" in asked.texts()
-    told = terminal("dbg", "trace", *there).stdout
-    spans = json.loads(told)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    assert "hello again" in debugged.texts()
+    trace = terminal("dbg", "trace", *there).stdout
+    spans = json.loads(trace)["resourceSpans"][0]["scopeSpans"][0]["spans"]
     assert "execute_tool weather" in [span["name"] for span in spans]
     assert "answers 1 " in terminal("dbg", "usage", "--at", "2", *there).stdout
-    is_found_by_its_number(client, asked)
+    is_found_by_its_number(client, debugged)
     used = terminal("dbg", "usage", *there)
     assert (used.returncode, used.stderr) == (0, "")
     assert re.fullmatch(
@@ -130,21 +130,21 @@ def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal,
 
 
 def test_the_status_says_whether_the_run_failed_or_could_not_begin(terminal, client):
-    asked = Debugged(client, "weather").start(pause=False)
-    asked.settled()
-    at_the_call = ("dbg", "fork", "2", "-s", str(asked.key), "--run", "--guard", "run", "--json")
+    debugged = Debugged(client, "weather").start(pause=False)
+    debugged.settled()
+    at_the_call = ("dbg", "fork", "2", "-s", str(debugged.key), "--run", "--guard", "run", "--json")
     refused = terminal(*at_the_call)
     [fork] = map(json.loads, refused.stdout.splitlines())
     [call] = fork["unknown"]
     assert (refused.returncode, fork["run"]) == (6, None)
     assert f"isn't running. Continue it with `devui resume {fork['key']}" in refused.stderr
     assert f"--call {call['id']}=WHAT" in refused.stderr
-    event = asked.kept()["events"][1]
+    event = debugged.kept()["events"][1]
     event["content"]["parts"][0]["functionCall"]["args"]["city"] = ""
     failed = terminal(*at_the_call, "--event", json.dumps(event))
     [_, end] = map(json.loads, failed.stdout.splitlines())
     assert (failed.returncode, end["status"]) == (1, "failed"), failed.stderr
-    over = terminal("dbg", "fork", "4", "-s", str(asked.key), "--run")
+    over = terminal("dbg", "fork", "4", "-s", str(debugged.key), "--run")
     assert over.returncode == 6
     assert "send it a message" in over.stderr
 

@@ -110,8 +110,8 @@ def test_the_state_is_shown_now_with_what_is_pending_and_as_of_an_event(terminal
     assert terminal("dbg", "state").stdout.splitlines() == ["n = 1  #2", "n: 1 → 2  pending"]
     terminal("dbg", "continue")
     assert terminal("dbg", "state", "n", "--at", "3").stdout == "n = 2  #3\n"
-    told = json.loads(terminal("dbg", "state", "other", "--json").stdout)
-    assert told == {"at": None, "values": [], "pending": []}
+    answer = json.loads(terminal("dbg", "state", "other", "--json").stdout)
+    assert answer == {"at": None, "values": [], "pending": []}
     differs = terminal("dbg", "state", "--from", "2", "--at", "3").stdout
     assert differs == "n: 1 → 2  #3\n"
     assert terminal("dbg", "state", "--from", "3", "--at", "3").stdout == "no differences\n"
@@ -121,11 +121,11 @@ def test_the_state_is_shown_now_with_what_is_pending_and_as_of_an_event(terminal
 
 def test_why_says_what_a_run_waits_for_and_where_in_the_code(terminal, client):
     Debugged(client, "slow").start(pause=False).wait_for_output("began")
-    said = terminal("dbg", "why").stdout
-    assert re.search(r"^call \d+  tool wait  \{\}  by waiter", said, re.MULTILINE)
-    assert "slow/agent.py:9 in wait  await asyncio.Event().wait()" in said
-    told = json.loads(terminal("dbg", "why", "--json").stdout)
-    assert [call["name"] for call in told["calls"]] == ["wait"]
+    reasons = terminal("dbg", "why").stdout
+    assert re.search(r"^call \d+  tool wait  \{\}  by waiter", reasons, re.MULTILINE)
+    assert "slow/agent.py:9 in wait  await asyncio.Event().wait()" in reasons
+    reasons_json = json.loads(terminal("dbg", "why", "--json").stdout)
+    assert [call["name"] for call in reasons_json["calls"]] == ["wait"]
     terminal("dbg", "stop")
     assert terminal("dbg", "why").stdout.splitlines() == ["stopped", "not waiting for anything"]
 
@@ -144,8 +144,8 @@ def test_a_run_is_started_held_from_the_terminal(terminal, client):
     assert "Paused before the commit" in done.stdout
     assert terminal("dbg", "stop").stdout.startswith("stopped")
     done = terminal("dbg", "start", "go", "-s", str(debugged.key), "--no-pause")
-    said = done.stdout.splitlines()
-    assert (said[0].startswith("#1"), said[-1]) == (True, "done")
+    lines = done.stdout.splitlines()
+    assert (lines[0].startswith("#1"), lines[-1]) == (True, "done")
 
 
 def test_a_run_is_started_in_a_new_session_of_an_app(terminal, client):
