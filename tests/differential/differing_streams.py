@@ -7,10 +7,10 @@ from tests.differential.normal import Json
 def _without_ends_of_streams(record: Json) -> Json:
     """Fragments that show nothing, and what is said of codes, are left out."""
     for holder in (*record["runs"], *record["sessions"].values()):
-        shown = [
+        visible = [
             event for event in holder["events"] if "content" in event or not event.get("partial")
         ]
-        holder["events"] = [_without_explanation(event) for event in shown]
+        holder["events"] = [_without_explanation(event) for event in visible]
     return record
 
 

@@ -26,8 +26,8 @@ This page is generated from those cases and lists all differences; each is inten
 
 def page() -> str:
     """The page as it should be."""
-    told = [*_everywhere(), *_in_cases(), *_left_out()]
-    return "\n".join([_HEAD, *told]).rstrip() + "\n"
+    lines = [*_everywhere(), *_in_cases(), *_left_out()]
+    return "\n".join([_HEAD, *lines]).rstrip() + "\n"
 
 
 def _everywhere() -> Iterator[str]:

@@ -217,16 +217,16 @@ def _elsewhere(event: Json) -> Json:
 
 def _sent(parts: Json) -> Json:
     """The parts of a message to another server, without bytes and with quotations as such."""
-    made: list[Json] = []
+    request_parts: list[Json] = []
     for part in parts:
         part.pop("raw", None)
         if _QUOTED.search(part.get("text") or ""):
-            if made and "text" in made[-1]:
-                made.pop()  # the preamble
-            made.extend(_quoted({"role": "", "parts": [part]})["parts"])
+            if request_parts and "text" in request_parts[-1]:
+                request_parts.pop()  # the preamble
+            request_parts.extend(_quoted({"role": "", "parts": [part]})["parts"])
         else:
-            made.append(part)
-    return made
+            request_parts.append(part)
+    return request_parts
 
 
 def _stamped(event: Json) -> Json:
@@ -316,10 +316,10 @@ def _wording(text: Json) -> Json:
     """A text of the runtime by what it quotes: words of the case, and names."""
     if not isinstance(text, str) or not text:
         return text
-    said = _FROM_CASES.findall(text)
-    found = (name for name in _NAMED.findall(text) if not name.isdigit())
-    names = {name for name in found if not _ID.search(name) and name not in said}
-    return f"<worded: {' | '.join(said)}; {' '.join(sorted(names))}>"
+    case_words = _FROM_CASES.findall(text)
+    candidates = (name for name in _NAMED.findall(text) if not name.isdigit())
+    names = {name for name in candidates if not _ID.search(name) and name not in case_words}
+    return f"<worded: {' | '.join(case_words)}; {' '.join(sorted(names))}>"
 
 
 def _request(request: Json, words: list[str]) -> Json:
@@ -346,14 +346,14 @@ def _request(request: Json, words: list[str]) -> Json:
 
 def _mentioned(text: str, names: list[str]) -> list[str]:
     """The names of the case that a text of the runtime speaks of; `a` may be no name there."""
-    found = (name for name in names if re.search(rf"\b{re.escape(name)}\b", text))
-    return sorted({name for name in found if len(name) > 1})
+    mentions = (name for name in names if re.search(rf"\b{re.escape(name)}\b", text))
+    return sorted({name for name in mentions if len(name) > 1})
 
 
 def _tool(tool: Json) -> Json:
     tool = json.loads(_FENCE.sub("", json.dumps(tool)))
     by_schema = tool.get("name") in {"finish_task", "set_model_response"}
-    said, *note = _NOTE.split(tool.get("description", ""), 1)
+    text, *note = _NOTE.split(tool.get("description", ""), 1)
     if by_schema or (note and tool.get("name") not in _OURS):
         tool = tool | {"parametersJsonSchema": _untitled(tool.get("parametersJsonSchema"))}
     elif tool.get("name") in _OURS and "parametersJsonSchema" in tool:
@@ -365,8 +365,8 @@ def _tool(tool: Json) -> Json:
         tool = tool | {"parametersJsonSchema": schema | {"properties": fields}}
     if str((tool.get("parametersJsonSchema") or {}).get("title")).lower().endswith("_arguments"):
         tool = tool | {"parametersJsonSchema": _of_service(tool["parametersJsonSchema"])}
-    told = "<worded>" if tool.get("name") in _OURS else f"{said} <note>" if note else said
-    return tool | {"description": told}
+    description = "<worded>" if tool.get("name") in _OURS else f"{text} <note>" if note else text
+    return tool | {"description": description}
 
 
 def _untitled(schema: Json) -> Json:
@@ -393,17 +393,17 @@ def _quoted(content: Json) -> Json:
     parts = content["parts"]
     if not any(_is_quoting(part.get("text") or "") for part in parts):
         return content
-    made = []
+    quoted_parts = []
     for part in parts:
-        found = _QUOTED.search(part.get("text") or "")
-        if found:
-            before = part["text"][: found.start()]
-            made.append(
-                {"quoted": _quotation(found[2]), "as": found[1], "by": _AUTHOR.findall(before)}
+        match = _QUOTED.search(part.get("text") or "")
+        if match:
+            before = part["text"][: match.start()]
+            quoted_parts.append(
+                {"quoted": _quotation(match[2]), "as": match[1], "by": _AUTHOR.findall(before)}
             )
         elif "text" not in part:
-            made.append(part)
-    return {"role": content["role"], "parts": made}
+            quoted_parts.append(part)
+    return {"role": content["role"], "parts": quoted_parts}
 
 
 def _is_quoting(text: str) -> bool:
@@ -427,10 +427,10 @@ def _ordered(record: Json) -> Json:
 
 def _with_counted_ids(record: Json) -> Json:
     """Each made-up id as its kind and the order in which it first appears."""
-    known: dict[str, str] = {}
+    counted_ids: dict[str, str] = {}
 
     def named(match: re.Match[str]) -> str:
-        return known.setdefault(match[0], f"<{match[1]}id {len(known) + 1}>")
+        return counted_ids.setdefault(match[0], f"<{match[1]}id {len(counted_ids) + 1}>")
 
     counted = json.loads(_ID.sub(named, json.dumps(record, sort_keys=True)))
     for holder in (*counted["runs"], *counted["sessions"].values()):
@@ -444,21 +444,21 @@ def differences(ours: Json, theirs: Json, path: str = "") -> list[str]:
     if type(ours) is not type(theirs):
         return [f"{path}: here {_short(ours)}, there {_short(theirs)}"]
     if isinstance(ours, dict):
-        found = []
+        lines = []
         for key in sorted(ours.keys() | theirs.keys()):
             if key not in ours or key not in theirs:
                 where, held = ("here", ours) if key in ours else ("there", theirs)
-                found.append(f"{path}.{key}: only {where}: {_short(held[key])}")
+                lines.append(f"{path}.{key}: only {where}: {_short(held[key])}")
             else:
-                found.extend(differences(ours[key], theirs[key], f"{path}.{key}"))
-        return found
+                lines.extend(differences(ours[key], theirs[key], f"{path}.{key}"))
+        return lines
     if isinstance(ours, list):
-        found = []
+        lines = []
         if len(ours) != len(theirs):
-            found.append(f"{path}: here {len(ours)} items, there {len(theirs)}")
+            lines.append(f"{path}: here {len(ours)} items, there {len(theirs)}")
         for index, (one, other) in enumerate(zip(ours, theirs, strict=False)):
-            found.extend(differences(one, other, f"{path}[{index}]"))
-        return found
+            lines.extend(differences(one, other, f"{path}[{index}]"))
+        return lines
     same = _says_as_much(ours, theirs) if isinstance(ours, str) else ours == theirs
     return [] if same else [f"{path}: here {_short(ours)}, there {_short(theirs)}"]
 
@@ -469,8 +469,8 @@ def _says_as_much(ours: str, theirs: str) -> bool:
         return False
     pairs = zip(_WORDS.findall(ours), _WORDS.findall(theirs), strict=True)
     return all(
-        said == also and set(names.split()) >= set(wanted.split())
-        for (said, names), (also, wanted) in pairs
+        text == also and set(names.split()) >= set(expected.split())
+        for (text, names), (also, expected) in pairs
     )
 
 

@@ -52,11 +52,13 @@ def reference(folder: Path) -> dict[str, Any]:
     They are kept in this folder for as long as neither the cases nor the interpreter change.
     """
     python = str(interpreter())
-    found = subprocess.run([python, "-c", _VERSIONS], capture_output=True, text=True, check=False)
-    version = found.stdout.partition("\n")[0]
+    versions = subprocess.run(
+        [python, "-c", _VERSIONS], capture_output=True, text=True, check=False
+    )
+    version = versions.stdout.partition("\n")[0]
     if version != VERSION:
         raise NoOracleError(f"{python} has google-adk {version or 'not at all'}. {_HOW}")
-    file = folder / f"{_fingerprint(python + found.stdout)}.json"
+    file = folder / f"{_fingerprint(python + versions.stdout)}.json"
     if file.exists():
         return _read(file.read_text(encoding="utf-8"))
     text = _play(python)

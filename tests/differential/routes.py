@@ -506,19 +506,19 @@ def _shape(error: Any) -> Any:
 
 def exchange(client: httpx2.Client) -> Iterator[tuple[Asked, httpx2.Response]]:
     """All requests with what a server answers."""
-    known: dict[str, str] = {}
-    for asked in REQUESTS:
-        answer = asked.of(client, known)
-        if asked.name == "a run with a tool":
-            known = dict(
+    ids: dict[str, str] = {}
+    for request in REQUESTS:
+        answer = request.of(client, ids)
+        if request.name == "a run with a tool":
+            ids = dict(
                 zip(("call", "result", "answer"), (e["id"] for e in answer.json()), strict=True)
             )
-        yield asked, answer
+        yield request, answer
 
 
 def answers(exchanged: Iterable[tuple[Asked, httpx2.Response]]) -> dict[str, JSON]:
     """What a server says to all requests, by their names."""
-    return {asked.name: told(answer) for asked, answer in exchanged}
+    return {request.name: told(answer) for request, answer in exchanged}
 
 
 _NO_EVAL_SETS = "devui has no eval sets, and says what to use (501)"

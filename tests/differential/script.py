@@ -77,8 +77,8 @@ def part(step: Say | Call) -> types.Part:
     """The part of a content that a step is."""
     if isinstance(step, Say):
         return types.Part(text=step.text, thought=step.thought or None)
-    made = types.FunctionCall(id=step.id, name=step.name, args=step.args)
-    return types.Part(function_call=made)
+    function_call = types.FunctionCall(id=step.id, name=step.name, args=step.args)
+    return types.Part(function_call=function_call)
 
 
 def fragments(step: Say | Call) -> list[types.Part]:
@@ -95,31 +95,31 @@ def responses(ns: Namespace, answer: list[Step], stream: bool) -> list[Any]:
     raw = [ns.LlmResponse(**step.fields) for step in answer if isinstance(step, Raw)]
     if raw:
         return raw
-    said = [step for step in answer if isinstance(step, Say | Call)]
-    made: list[Any] = []
+    content_steps = [step for step in answer if isinstance(step, Say | Call)]
+    partials: list[Any] = []
     if stream:
-        pieces = [piece for step in said for piece in fragments(step)]
-        made = [
+        pieces = [piece for step in content_steps for piece in fragments(step)]
+        partials = [
             ns.LlmResponse(content=types.Content(role="model", parts=[piece]), partial=True)
             for piece in pieces
         ]
     for step in answer:
         if isinstance(step, Raise):
-            return [*made, Boom(step.message)]
+            return [*partials, Boom(step.message)]
         if isinstance(step, Error):
-            return [*made, ns.LlmResponse(error_code=step.code, error_message="boom")]
-    whole = types.Content(role="model", parts=[part(step) for step in said])
-    return [*made, ns.LlmResponse(content=whole, finish_reason=types.FinishReason.STOP)]
+            return [*partials, ns.LlmResponse(error_code=step.code, error_message="boom")]
+    whole = types.Content(role="model", parts=[part(step) for step in content_steps])
+    return [*partials, ns.LlmResponse(content=whole, finish_reason=types.FinishReason.STOP)]
 
 
 def scripted(ns: Namespace, label: str, answers: Sequence[Answer], heard: list[Any]) -> Any:
     """A model that gives its answers one after the other, and records what it is asked."""
-    left = [steps(answer) for answer in answers]
+    remaining = [steps(answer) for answer in answers]
 
     class Scripted(ns.BaseLlm):
         async def generate_content_async(self, llm_request, stream=False):
             heard.append((label, stream, llm_request.model, *_snapshot(llm_request)))
-            answer = left.pop(0) if left else [Say("Nothing more.")]
+            answer = remaining.pop(0) if remaining else [Say("Nothing more.")]
             for response in responses(ns, answer, stream):
                 if isinstance(response, Exception):
                     raise response

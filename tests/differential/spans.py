@@ -249,8 +249,8 @@ async def compacted(stage: Stage) -> None:
     """Old events are summed up."""
     agent = stage.agent("agent", "one", "two")
     summarizer = stage.ns.LlmEventSummarizer(llm=stage.model("In short."))
-    given = {"compaction_interval": 1, "overlap_size": 0, "summarizer": summarizer}
-    await stage.open(agent, compaction=given)
+    compaction = {"compaction_interval": 1, "overlap_size": 0, "summarizer": summarizer}
+    await stage.open(agent, compaction=compaction)
     await stage.say("go " * 200)
 
 
@@ -306,7 +306,7 @@ class Exported:
         What google-adk calls experimental is off by default, and devui has none of it.
         """
         data = self.reader.get_metrics_data()
-        found = []
+        rows = []
         for scope in data.resource_metrics[0].scope_metrics if data else ():
             for metric in scope.metrics:
                 for point in metric.data.data_points:
@@ -319,20 +319,20 @@ class Exported:
                     grown = None if metric.unit == "s" else point.sum - total
                     how = [scope.scope.name, metric.unit, metric.description]
                     bounds = [round(each, 3) for each in point.explicit_bounds]
-                    found.append([metric.name, about, point.count - count, grown, *how, bounds])
-        return sorted(found, key=json.dumps)
+                    rows.append([metric.name, about, point.count - count, grown, *how, bounds])
+        return sorted(rows, key=json.dumps)
 
 
 def _names(events: Iterable[Any]) -> Callable[[Any], Any]:
     """What puts the place of an event in place of its id, and counts all other ids."""
     stored = list(events)
-    known = {event.id: f"event {n}" for n, event in enumerate(stored)}
+    places = {event.id: f"event {n}" for n, event in enumerate(stored)}
     calls = [call.id for event in stored for call in event.get_function_calls()]
-    known |= {call: f"call {n}" for n, call in enumerate(calls)}
+    places |= {call: f"call {n}" for n, call in enumerate(calls)}
 
     def name(value: Any) -> Any:
         if isinstance(value, str):
-            return _ID.sub(lambda m: known.setdefault(m[0], f"id {len(known)}"), value)
+            return _ID.sub(lambda m: places.setdefault(m[0], f"id {len(places)}"), value)
         if isinstance(value, dict):
             return {key: name(each) for key, each in value.items()}
         return [name(each) for each in value] if isinstance(value, list | tuple) else value
@@ -389,8 +389,8 @@ def _text(value: Any) -> Any:
 def _settled(value: Any) -> Any:
     """Without nulls, which depend on the version of google-genai, and without own words."""
     if isinstance(value, dict):
-        kept = {key: each for key, each in value.items() if each is not None}
-        return {key: _settled(each) for key, each in kept.items() if key != "description"}
+        fields = {key: each for key, each in value.items() if each is not None}
+        return {key: _settled(each) for key, each in fields.items() if key != "description"}
     if isinstance(value, str) and _OWN_WORDS.search(value):
         return "own words"
     return [_settled(each) for each in value] if isinstance(value, list) else value
@@ -415,15 +415,15 @@ def main() -> None:
     """Play all turns under all settings."""
     logging.disable()
     root, exported = sys.argv[1], Exported()
-    told: dict[str, Any] = {}
+    records: dict[str, Any] = {}
     for setting, variables in SETTINGS.items():
         for name in {name for each in SETTINGS.values() for name in each}:
             os.environ.pop(name, None)
         os.environ.update(variables)
         for play in PLAYS:
             case = f"{play.__name__.replace('_', ' ')}, {setting}"
-            told[case] = asyncio.run(played(root, exported, play))
-    json.dump(told, sys.stdout)
+            records[case] = asyncio.run(played(root, exported, play))
+    json.dump(records, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -50,11 +50,11 @@ class Stage:
 
         async def body(ctx):
             for index, text in enumerate(texts, 1):
-                made = self.ns.actions(**(actions if index == len(texts) else {}))
+                event_actions = self.ns.actions(**(actions if index == len(texts) else {}))
                 yield self.ns.event(
                     name,
                     text,
-                    actions=made,
+                    actions=event_actions,
                     invocation_id=ctx.invocation_id,
                     branch=ctx.branch,
                 )
@@ -84,12 +84,12 @@ class Stage:
                 self.ns.EventsCompactionConfig(**compaction) if compaction else None
             ),
         )
-        given = {
+        all_services = {
             "session_service": self.ns.InMemorySessionService(),
             "artifact_service": self.ns.InMemoryArtifactService(),
             "memory_service": self.ns.InMemoryMemoryService(),
         } | (services or {})
-        self.runner = self.ns.Runner(app=app, **given)
+        self.runner = self.ns.Runner(app=app, **all_services)
         await self.new_session("s", state)
         return self
 
@@ -150,15 +150,15 @@ class Stage:
     def call(self, name: str) -> Any:
         """The latest event that called the function of that name."""
         for event in reversed(self.events):
-            if any(made.name == name for made in event.get_function_calls()):
+            if any(function_call.name == name for function_call in event.get_function_calls()):
                 return event
         raise LookupError(f"nobody called {name}")
 
     def answer(self, event: Any, index: int = 0, **response: Any) -> types.Content:
         """The user's answer to a function call of an event."""
         call = event.get_function_calls()[index]
-        made = types.FunctionResponse(id=call.id, name=call.name, response=response)
-        return types.Content(role="user", parts=[types.Part(function_response=made)])
+        function_response = types.FunctionResponse(id=call.id, name=call.name, response=response)
+        return types.Content(role="user", parts=[types.Part(function_response=function_response)])
 
     def note(self, *what: Any) -> None:
         """Write something down, to be compared too."""
@@ -206,19 +206,19 @@ class Stage:
 
     async def _versions(self, service: Any, file: dict[str, Any]) -> list[Any]:
         """All versions of a file: what it holds, and what is known of it."""
-        found = []
+        versions = []
         for version in await service.list_versions(**file):
             part = await service.load_artifact(**file, version=version)
-            known = await service.get_artifact_version(**file, version=version)
-            found.append([version, _json(part), _json(known)])
-        return found
+            metadata = await service.get_artifact_version(**file, version=version)
+            versions.append([version, _json(part), _json(metadata)])
+        return versions
 
 
 def _json(model: Any) -> Any:
     if model is None:
         return None
-    kept = model.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return {key: value for key, value in kept.items() if key != "createTime"}
+    fields = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {key: value for key, value in fields.items() if key != "createTime"}
 
 
 def dump(event: Any) -> dict[str, Any]:

@@ -63,12 +63,12 @@ def test_the_answers_are_alike(name, theirs, ours, engine):
 
 
 def test_our_answers_are_as_described(exchanged):
-    for asked, answer in exchanged:
-        check_answer(asked.method, asked.path, answer)
+    for request, answer in exchanged:
+        check_answer(request.method, request.path, answer)
 
 
 def test_every_name_is_that_of_one_request():
-    names = [asked.name for asked in REQUESTS]
+    names = [request.name for request in REQUESTS]
     assert len(set(names)) == len(names)
     assert {*DIFFERENT, *ON_OUR_ENGINE} <= set(names)
 

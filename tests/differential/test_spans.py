@@ -28,8 +28,8 @@ def exported(python: Path | str, root: str) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    records: dict[str, Any] = json.loads(done.stdout)
+    return records
 
 
 @pytest.fixture(scope="module")

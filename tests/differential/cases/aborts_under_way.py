@@ -23,12 +23,12 @@ async def quick() -> str:
 
 def _within(stage, agent, levels, **fields):
     """A chain of agents, each an expert of the one above; the last one is made by `agent`."""
-    made = agent(f"a{levels}", **(ONCE if levels else {}), **fields)
+    chain = agent(f"a{levels}", **(ONCE if levels else {}), **fields)
     for level in reversed(range(levels)):
         own = ONCE if level else {}
-        asked = call(f"a{level + 1}", request="Help.")
-        made = stage.agent(f"a{level}", asked, "Done.", sub_agents=[made], **own)
-    return made
+        request = call(f"a{level + 1}", request="Help.")
+        chain = stage.agent(f"a{level}", request, "Done.", sub_agents=[chain], **own)
+    return chain
 
 
 async def _by_a_tool(stage, levels, how):

@@ -33,12 +33,12 @@ def note(tool_context, key: str, value: int | str) -> str:
 
 def late(stage, name, *answers, **fields):
     """An agent whose model is not done with its first request before the time is up."""
-    model, asked = stage.model(*answers, label=name), []
+    model, requests = stage.model(*answers, label=name), []
 
     class Late(stage.ns.BaseLlm):
         async def generate_content_async(self, llm_request, stream=False):
-            if not asked:
-                asked.append(llm_request)
+            if not requests:
+                requests.append(llm_request)
                 try:
                     await asyncio.sleep(60)
                 except asyncio.CancelledError:
@@ -126,8 +126,8 @@ for _limit in LIMITS:
 async def _expert(stage, limit):
     fields = {"mode": "single_turn", "description": "Knows.", **ALONE}
     expert = LIMITS[limit](stage, "expert", "Done.", **fields)
-    asked = call("expert", request="Help.")
-    await stage.open(stage.agent("root", asked, "Root.", sub_agents=[expert]))
+    request = call("expert", request="Help.")
+    await stage.open(stage.agent("root", request, "Root.", sub_agents=[expert]))
     await stage.say()
 
 
@@ -138,8 +138,8 @@ for _limit in ("retries", "a fit"):
 async def _task(stage, limit):
     fields = {"mode": "task", "description": "Works.", **ALONE}
     task = LIMITS[limit](stage, "clerk", call("finish_task", result="Done."), **fields)
-    asked = call("clerk", request="Work.")
-    await stage.open(stage.agent("root", asked, "Root.", sub_agents=[task]))
+    request = call("clerk", request="Work.")
+    await stage.open(stage.agent("root", request, "Root.", sub_agents=[task]))
     await stage.say()
 
 
@@ -197,8 +197,8 @@ async def a_caller_is_tried_again_for_its_task(stage):
     answers = [Raise(), call("finish_task", result="Done.")]
     task = stage.agent("clerk", *answers, mode="task", description="Works.", **ALONE)
     again = stage.ns.RetryConfig(max_attempts=3, initial_delay=0, jitter=0)
-    asked = call("clerk", request="Work.")
-    await stage.open(stage.agent("root", asked, "Root.", sub_agents=[task], retry_config=again))
+    request = call("clerk", request="Work.")
+    await stage.open(stage.agent("root", request, "Root.", sub_agents=[task], retry_config=again))
     await stage.say()
 
 
@@ -314,8 +314,8 @@ async def a_caller_takes_its_time_over_an_event_of_a_node(stage):
         yield stage.ns.Event(message="Begun.")
         yield "done"
 
-    made = stage.ns.node(work, timeout=0.2)
-    await _caller_takes_its_time(stage, stage.ns.Workflow(name="wf", edges=[("START", made)]))
+    node = stage.ns.node(work, timeout=0.2)
+    await _caller_takes_its_time(stage, stage.ns.Workflow(name="wf", edges=[("START", node)]))
 
 
 @case(differs=EXPERTS_OF_PARTS)

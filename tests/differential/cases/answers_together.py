@@ -47,20 +47,20 @@ def _tasks(stage, what):
         tool = stage.ns.LongRunningFunctionTool(wait) if what == "a result" else guarded(stage)
         finish = call("finish_task", result="Done.")
         below = stage.agent(name, asks, finish, mode="task", description="Works.", tools=[tool])
-        asked = call(name, request="What?")
-        return stage.agent(f"above_{name}", asked, f"{name} is done.", sub_agents=[below])
+        request = call(name, request="What?")
+        return stage.agent(f"above_{name}", request, f"{name} is done.", sub_agents=[below])
 
     return stage.ns.ParallelAgent(name="both", sub_agents=[above(each) for each in ("one", "two")])
 
 
-async def _together(stage, made, what, resumable):
-    await stage.open(made(stage, what), resumable=resumable)
+async def _together(stage, make_agent, what, resumable):
+    await stage.open(make_agent(stage, what), resumable=resumable)
     await stage.say()
     name, answer = (CONFIRM, {"confirmed": True}) if what == "consent" else ("wait", {"ok": 1})
-    asked = [
+    questions = [
         event for event in stage.events if any(c.name == name for c in event.get_function_calls())
     ]
-    await stage.say([part for event in asked for part in stage.answer(event, **answer).parts])
+    await stage.say([part for event in questions for part in stage.answer(event, **answer).parts])
 
 
 for _made in (_parallel, _experts, _ways, _tasks):
@@ -70,7 +70,7 @@ for _made in (_parallel, _experts, _ways, _tasks):
             add(
                 Case(
                     f"answered in one message: {_how}",
-                    partial(_together, made=_made, what=_what, resumable=_resumable),
+                    partial(_together, make_agent=_made, what=_what, resumable=_resumable),
                     ANSWERED_TOGETHER,
                     unordered=True,
                 )

@@ -58,12 +58,12 @@ async def fall(n: int) -> None:
 
 
 def _config(stage: Any, key: str) -> Any:
-    made = {
+    config = {
         "auth_scheme": {"type": "apiKey", "in": "header", "name": "X-Key"},
         "raw_auth_credential": {"auth_type": "apiKey", "api_key": "raw"},
         "credential_key": key,
     }
-    return stage.ns.AuthConfig.model_validate(made)
+    return stage.ns.AuthConfig.model_validate(config)
 
 
 def _knocking(stage: Any) -> Any:
@@ -117,8 +117,8 @@ class Script:
     def _answer(self) -> Answer:
         if self._dice.random() < 0.4:
             return Say(f"Words {self._next()}.", chunks=self._dice.randrange(1, 3))
-        said = [Say("Let me ask.")] if self._dice.random() < 0.2 else []
-        return [*said, *(self._call() for _ in range(self._dice.choice([1, 1, 2, 2, 3])))]
+        words = [Say("Let me ask.")] if self._dice.random() < 0.2 else []
+        return [*words, *(self._call() for _ in range(self._dice.choice([1, 1, 2, 2, 3])))]
 
     def _call(self) -> Call:
         return call(self._dice.choice(self._names), n=self._next())
@@ -137,64 +137,64 @@ class User:
 
     def message(self) -> list[types.Part]:
         """What the user says next."""
-        asked = self._open()
-        way = self._dice.choice(self._ways) if asked or self._answered else "words"
-        parts = getattr(self, f"_{way}")(asked)
+        questions = self._open()
+        way = self._dice.choice(self._ways) if questions or self._answered else "words"
+        parts = getattr(self, f"_{way}")(questions)
         if parts and "words" in self._ways and self._dice.random() < 0.15:
             parts.append(types.Part(text="And a word."))
         return parts or [types.Part(text="Well?")]
 
     def _open(self) -> list[Any]:
         """Questions that nobody has answered yet."""
-        known = {made.id for made in self._answered}
-        found = []
+        closed_ids = {question.id for question in self._answered}
+        questions = []
         for event in self._stage.events:
             waiting = event.long_running_tool_ids or ()
-            for made in event.get_function_calls():
-                if made.id in waiting and made.id not in known and not event.partial:
-                    known.add(made.id)
-                    found.append(made)
-        return found
+            for question in event.get_function_calls():
+                if question.id in waiting and question.id not in closed_ids and not event.partial:
+                    closed_ids.add(question.id)
+                    questions.append(question)
+        return questions
 
     def _words(self, _: list[Any]) -> list[types.Part]:
         return [types.Part(text="Something else.")]
 
-    def _all(self, asked: list[Any]) -> list[types.Part]:
-        return [self._reply(made) for made in asked]
+    def _all(self, questions: list[Any]) -> list[types.Part]:
+        return [self._reply(question) for question in questions]
 
-    def _backwards(self, asked: list[Any]) -> list[types.Part]:
-        return self._all(asked[::-1])
+    def _backwards(self, questions: list[Any]) -> list[types.Part]:
+        return self._all(questions[::-1])
 
-    def _some(self, asked: list[Any]) -> list[types.Part]:
-        return self._all(self._dice.sample(asked, 1)) if asked else []
+    def _some(self, questions: list[Any]) -> list[types.Part]:
+        return self._all(self._dice.sample(questions, 1)) if questions else []
 
-    def _last(self, asked: list[Any]) -> list[types.Part]:
-        return self._all(asked[-1:])
+    def _last(self, questions: list[Any]) -> list[types.Part]:
+        return self._all(questions[-1:])
 
     def _again(self, _: list[Any]) -> list[types.Part]:
         # google-adk takes a credential that is given twice for a new one.
-        given = [made for made in self._answered if made.name != CREDENTIAL]
-        return [self._reply(given[-1])] if given else []
+        repeatable = [question for question in self._answered if question.name != CREDENTIAL]
+        return [self._reply(repeatable[-1])] if repeatable else []
 
-    def _wrong(self, asked: list[Any]) -> list[types.Part]:
-        made = (asked or self._answered)[-1]
-        part = self._response(made)
+    def _wrong(self, questions: list[Any]) -> list[types.Part]:
+        question = (questions or self._answered)[-1]
+        part = self._response(question)
         part.function_response.id = "nobody"
         return [part]
 
-    def _reply(self, made: Any) -> types.Part:
-        self._answered.append(made)
-        return self._response(made)
+    def _reply(self, question: Any) -> types.Part:
+        self._answered.append(question)
+        return self._response(question)
 
-    def _response(self, made: Any) -> types.Part:
-        if made.name == CONFIRM:
+    def _response(self, question: Any) -> types.Part:
+        if question.name == CONFIRM:
             response = self._decision()
-        elif made.name == CREDENTIAL:
-            response = dict(made.args["authConfig"])
+        elif question.name == CREDENTIAL:
+            response = dict(question.args["authConfig"])
             response["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": "secret"}
         else:
             response = self._dice.choice([{"result": "yes"}, {"status": "half"}, {}])
-        answer = types.FunctionResponse(id=made.id, name=made.name, response=response)
+        answer = types.FunctionResponse(id=question.id, name=question.name, response=response)
         return types.Part(function_response=answer)
 
     def _decision(self) -> dict[str, Any]:

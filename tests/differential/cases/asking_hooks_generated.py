@@ -89,10 +89,10 @@ class Hooks:
     def _answer(self, who: str, kind: str) -> Any:
         if kind in ("before_tool", "after_tool", "on_tool_error"):
             return {"by": f"{who} {kind}"}
-        said = self._stage.ns.content(f"By {who} {kind}.")
+        content = self._stage.ns.content(f"By {who} {kind}.")
         if kind in ("before_agent", "after_agent"):
-            return said
-        return None if kind == "before_model" else self._stage.ns.LlmResponse(content=said)
+            return content
+        return None if kind == "before_model" else self._stage.ns.LlmResponse(content=content)
 
 
 async def _recovers(tool: Any, args: dict[str, Any], tool_context: Any, error: Any) -> Any:
@@ -109,28 +109,28 @@ def _method(hook: Any) -> Any:
 def _about(values: dict[str, Any]) -> Any:
     """What a hook is called about."""
     args = values.get("tool_args", values.get("args"))
-    told = [values["tool"].name, dict(args)] if "tool" in values else []
+    facts = [values["tool"].name, dict(args)] if "tool" in values else []
     if context := values.get("tool_context"):
-        told.append(bool(context.tool_confirmation))
-        told.append(context.function_call_id is not None)
+        facts.append(bool(context.tool_confirmation))
+        facts.append(context.function_call_id is not None)
     result = values.get("result", values.get("tool_response"))
     error = values.get("error")
     if isinstance(result, dict):
         result = {key: each if key != "error" else "<worded>" for key, each in result.items()}
-    return [*told, str(result), type(error).__name__]
+    return [*facts, str(result), type(error).__name__]
 
 
 def _answers(dice: random.Random, *, fail: bool) -> list[Answer]:
-    made: list[Answer] = []
+    answers: list[Answer] = []
     for number in range(1, 25):
         kind = dice.choice(["words", "call", "call", "call", *(["error"] if fail else [])])
         if kind == "words":
-            made.append(Say(f"Words {number}.", chunks=2))
+            answers.append(Say(f"Words {number}.", chunks=2))
         elif kind == "error":
-            made.append(dice.choice([Error(), Raise()]))
+            answers.append(dice.choice([Error(), Raise()]))
         else:
-            made.append(call(dice.choice(NAMES), n=3 * number + 1 + dice.randrange(2)))
-    return made
+            answers.append(call(dice.choice(NAMES), n=3 * number + 1 + dice.randrange(2)))
+    return answers
 
 
 async def hooked(stage, number: int) -> None:

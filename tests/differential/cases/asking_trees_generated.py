@@ -78,12 +78,12 @@ class OrderlyUser(User):
         return sorted(super()._open(), key=_about)
 
 
-def _about(made: Any) -> tuple[str, str]:
-    if made.name == CONFIRM:
-        return made.name, str(made.args["originalFunctionCall"]["args"])
-    if made.name == CREDENTIAL:
-        return made.name, made.args["authConfig"]["credentialKey"]
-    return made.name, str(made.args)
+def _about(question: Any) -> tuple[str, str]:
+    if question.name == CONFIRM:
+        return question.name, str(question.args["originalFunctionCall"]["args"])
+    if question.name == CREDENTIAL:
+        return question.name, question.args["authConfig"]["credentialKey"]
+    return question.name, str(question.args)
 
 
 async def trees(stage, number: int, kinds: tuple[str, ...], way: str) -> None:

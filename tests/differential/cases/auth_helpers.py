@@ -50,49 +50,49 @@ def _told(model):
     return model and model.model_dump(by_alias=True, exclude_none=True, mode="json")
 
 
-async def _by_token(stage, given):
-    scheme, credential = stage.ns.token_to_scheme_credential(*given)
+async def _by_token(stage, arguments):
+    scheme, credential = stage.ns.token_to_scheme_credential(*arguments)
     how = {"auth_scheme": scheme, "auth_credential": credential}
     await served(stage, [CALLS["a query"]], **how)
 
 
 async def _by_login(stage, client):
-    made = stage.ns.openid_dict_to_scheme_credential(dict(LOGIN), ["read"], client)
-    stage.note("made", [_told(one) for one in made])
+    pair = stage.ns.openid_dict_to_scheme_credential(dict(LOGIN), ["read"], client)
+    stage.note("made", [_told(one) for one in pair])
 
 
-async def _scheme(stage, given):
-    stage.note("scheme", _told(stage.ns.dict_to_auth_scheme(given)))
+async def _scheme(stage, scheme_dict):
+    stage.note("scheme", _told(stage.ns.dict_to_auth_scheme(scheme_dict)))
 
 
-async def _wrong(stage, helper, given):
+async def _wrong(stage, helper, arguments):
     try:
-        getattr(stage.ns, helper)(*given)
+        getattr(stage.ns, helper)(*arguments)
     except ValueError:
         stage.note("refused", helper)
 
 
 for _name, _given in TOKENS.items():
-    add(Case(f"a helper makes {_name}", partial(_by_token, given=_given)))
+    add(Case(f"a helper makes {_name}", partial(_by_token, arguments=_given)))
 for _name, _client in CLIENTS.items():
     add(Case(f"a helper makes a login of {_name}", partial(_by_login, client=_client)))
 for _name, _given in SCHEMES.items():
-    add(Case(f"a helper makes a scheme: {_name}", partial(_scheme, given=_given)))
+    add(Case(f"a helper makes a scheme: {_name}", partial(_scheme, scheme_dict=_given)))
 for _name, (_helper, _given) in WRONG.items():
-    add(Case(f"a helper refuses {_name}", partial(_wrong, helper=_helper, given=_given)))
+    add(Case(f"a helper refuses {_name}", partial(_wrong, helper=_helper, arguments=_given)))
 
 
 @case()
 async def a_helper_makes_schemes_of_what_is_not_there_yet(stage):
-    for given in (("apikey", "header", "x-key"), ("oauth2Token",)):
-        scheme, credential = stage.ns.token_to_scheme_credential(*given)
+    for arguments in (("apikey", "header", "x-key"), ("oauth2Token",)):
+        scheme, credential = stage.ns.token_to_scheme_credential(*arguments)
         stage.note("made", [_told(scheme), credential])
 
 
 @case()
 async def a_helper_makes_an_account_of_a_key_file(stage):
     key = {"type": "service_account", "project_id": "p", "client_email": "a@b.example"}
-    made = stage.ns.service_account_dict_to_scheme_credential(key, ["read"])
-    stage.note("scheme", [made[0].type_.value, sorted(made[0].model_dump(exclude_none=True))])
-    account = made[1].service_account
+    pair = stage.ns.service_account_dict_to_scheme_credential(key, ["read"])
+    stage.note("scheme", [pair[0].type_.value, sorted(pair[0].model_dump(exclude_none=True))])
+    account = pair[1].service_account
     stage.note("account", [account.scopes, account.service_account_credential.client_email])

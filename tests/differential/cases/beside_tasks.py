@@ -88,8 +88,8 @@ async def _job(stage, mode):
         )
     await stage.open(stage.agent("root", WORK, "Done.", "Done, too.", sub_agents=[below]))
     await stage.say()
-    asked = next(event for event in stage.events if event.long_running_tool_ids)
-    await stage.say(stage.answer(asked, ready=True))
+    question = next(event for event in stage.events if event.long_running_tool_ids)
+    await stage.say(stage.answer(question, ready=True))
 
 
 for _mode in ("task", "single_turn"):

@@ -37,8 +37,8 @@ def _stored(stage) -> list[Any]:
 
 
 async def _answered(stage):
-    asked = stage.call("adk_request_confirmation")
-    await stage.say(stage.answer(asked, confirmed=True))
+    question = stage.call("adk_request_confirmation")
+    await stage.say(stage.answer(question, confirmed=True))
 
 
 async def _tampered(stage, change, **how):
@@ -124,10 +124,10 @@ async def stamps_are_the_same_wherever_they_are_made(stage):
     session = await stage.runner.session_service.get_session(**where)
     plugin = stage.ns.ToolCallIntegrityPlugin([KEY, b"old"])
     for args in ({}, {"a": 1.0, "é": [None, {"b": 2.5}]}, {"b": "x", "a": True}):
-        made = stage.ns.types.FunctionCall(id="c", name="pay", args=args)
+        function_call = stage.ns.types.FunctionCall(id="c", name="pay", args=args)
         event = stage.ns.event("agent", None, invocation_id="i0", branch="a.b")
         event.content = stage.ns.content("x")
-        event.content.parts = [stage.ns.types.Part(function_call=made)]
+        event.content.parts = [stage.ns.types.Part(function_call=function_call)]
         await plugin.on_event_callback(invocation_context=Context(session), event=event)
         stage.note(event.custom_metadata)
 

@@ -144,14 +144,14 @@ async def _raising(stage, hook, in_plugin):
     async def fail_async(self, **values):
         raise Boom(f"boom in {hook}")
 
-    given, plugins = callbacks(stage), []
+    own_hooks, plugins = callbacks(stage), []
     if in_plugin:
         hooks = {f"{hook}_callback": fail_async}
         plugins = [type("Failing", (stage.ns.BasePlugin,), hooks)(name="failing")]
     else:
-        given[f"{hook}_callback"] = fail
+        own_hooks[f"{hook}_callback"] = fail
     await stage.open(
-        stage.agent("agent", *_script(hook), tools=[look, fall], **given), plugins=plugins
+        stage.agent("agent", *_script(hook), tools=[look, fall], **own_hooks), plugins=plugins
     )
     await stage.say()
 
@@ -351,8 +351,8 @@ async def callbacks_of_nested_agents_are_called_around_each_other(stage):
 
 @case()
 async def callbacks_of_a_sequence_are_called_around_its_agents(stage):
-    given = callbacks(stage, who="seq")
-    around = {name: given[name] for name in ("before_agent_callback", "after_agent_callback")}
+    hooks = callbacks(stage, who="seq")
+    around = {name: hooks[name] for name in ("before_agent_callback", "after_agent_callback")}
     agents = [
         stage.agent(name, f"{name} speaks.", **callbacks(stage, answering, name))
         for name, answering in (("one", None), ("two", "before_agent"), ("three", "after_agent"))

@@ -24,20 +24,22 @@ ANSWERS = {
 
 def table(stage: Any, *results: dict[str, Any], **fields: Any) -> Any:
     """An executor that answers from a table; after its end with 42."""
-    left = list(results)
+    remaining = list(results)
 
     class Table(stage.ns.BaseCodeExecutor):
         def execute_code(self, invocation_context, code_execution_input):
-            given = code_execution_input
-            stage.note("run", given.code, len(given.input_files), given.execution_id)
-            return stage.ns.CodeExecutionResult(**(left.pop(0) if left else {"stdout": "42"}))
+            code_input = code_execution_input
+            stage.note("run", code_input.code, len(code_input.input_files), code_input.execution_id)
+            return stage.ns.CodeExecutionResult(
+                **(remaining.pop(0) if remaining else {"stdout": "42"})
+            )
 
     return Table(**fields)
 
 
 async def _code(stage, answer, streamed):
-    said = Say(answer, chunks=4 if streamed else 1)
-    agent = stage.agent("agent", said, "Done.", "Next.", code_executor=table(stage))
+    answer_step = Say(answer, chunks=4 if streamed else 1)
+    agent = stage.agent("agent", answer_step, "Done.", "Next.", code_executor=table(stage))
     await stage.open(agent)
     await (stage.stream if streamed else stage.say)("go")
     await stage.say("next")
@@ -242,8 +244,10 @@ async def a_model_that_cannot_run_code_itself(stage):
 async def data_files_are_looked_at_by_code(stage):
     class Reader(stage.ns.BaseCodeExecutor):
         def execute_code(self, invocation_context, code_execution_input):
-            given = code_execution_input
-            stage.note("run", [file.name for file in given.input_files], given.execution_id)
+            code_input = code_execution_input
+            stage.note(
+                "run", [file.name for file in code_input.input_files], code_input.execution_id
+            )
             return stage.ns.CodeExecutionResult(stdout="2 rows")
 
     executor = Reader(optimize_data_file=True, stateful=True)
@@ -273,12 +277,12 @@ async def _utils(stage):
     for data in (b"words", b"d29yZHM=", b""):
         stage.note("encoded", utils.get_encoded_file_content(data).decode())
     for name, parts in CONTENTS.items():
-        found = types.Content(role="model", parts=parts and [*parts])
-        code = utils.extract_code_and_truncate_content(found, [("```python\n", "\n```")])
-        shown = types.Content(role="model", parts=parts and [*parts])
-        utils.convert_code_execution_parts(shown, ("<code>", "</code>"), ("<out>", "</out>"))
+        content = types.Content(role="model", parts=parts and [*parts])
+        code = utils.extract_code_and_truncate_content(content, [("```python\n", "\n```")])
+        converted = types.Content(role="model", parts=parts and [*parts])
+        utils.convert_code_execution_parts(converted, ("<code>", "</code>"), ("<out>", "</out>"))
         stage.note(
-            name, code, *(made.model_dump_json(exclude_none=True) for made in (found, shown))
+            name, code, *(each.model_dump_json(exclude_none=True) for each in (content, converted))
         )
     files = [stage.ns.File(name="a.csv", content="YQ==")]
     for fields in ({"stdout": "1"}, {"stderr": "no"}, {"output_files": files}, {}):

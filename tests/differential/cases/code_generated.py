@@ -78,9 +78,9 @@ def _executor(stage: Any, dice: random.Random) -> Any:
 
     class Random(ns.BaseCodeExecutor):
         def execute_code(self, invocation_context, code_execution_input):
-            given = code_execution_input
-            names = [file.name for file in given.input_files]
-            stage.note("run", given.code, names, given.execution_id)
+            code_input = code_execution_input
+            names = [file.name for file in code_input.input_files]
+            stage.note("run", code_input.code, names, code_input.execution_id)
             kind = dice.choice(["output", "output", "nothing", "error", "both", "files", "raises"])
             if kind == "raises":
                 raise Boom("boom")

@@ -27,19 +27,19 @@ class Speaker:
 
     def answers(self, name: str, target: str, *, talks: bool) -> list[Answer]:
         """Some for many turns: words, calls, transfers, errors; or words and errors alone."""
-        made: list[Answer] = []
+        answers: list[Answer] = []
         kinds = ["text", "text", "text", "error", *([] if talks else ["call", "calls", "transfer"])]
         for number in range(3 * TURNS):
             kind = self._dice.choice(kinds)
             if kind == "error" and self._dice.random() < 0.3:
-                made.append(Error())
+                answers.append(Error())
             elif kind == "transfer":
-                made.append(self._said(_call("transfer_to_agent", agent_name=target)))
+                answers.append(self._said(_call("transfer_to_agent", agent_name=target)))
             elif kind in ("call", "calls"):
-                made.append(self._said(*[_call("look")] * (1 if kind == "call" else 2)))
+                answers.append(self._said(*[_call("look")] * (1 if kind == "call" else 2)))
             else:
-                made.append(self._said(types.Part(text=f"{name} says {number}.")))
-        return made
+                answers.append(self._said(types.Part(text=f"{name} says {number}.")))
+        return answers
 
     def _said(self, *parts: types.Part) -> Raw:
         self._tokens = self._dice.randrange(200)

@@ -28,14 +28,14 @@ def _answers(stage, name, *, counted=True):
     class Caching(stage.ns.BaseLlm):
         async def generate_content_async(self, llm_request, stream=False):
             used = llm_request.cache_metadata
-            given = {"fingerprint": "f", "contents_count": len(llm_request.contents)}
+            metadata = {"fingerprint": "f", "contents_count": len(llm_request.contents)}
             if name:
                 uses = used.invocations_used if used else 1
-                given |= {"cache_name": name, "invocations_used": uses, "expire_time": 9e9}
+                metadata |= {"cache_name": name, "invocations_used": uses, "expire_time": 9e9}
             size = types.GenerateContentResponseUsageMetadata(prompt_token_count=7)
             yield stage.ns.LlmResponse(
                 content=types.Content(role="model", parts=[types.Part(text="Hello.")]),
-                cache_metadata=stage.ns.CacheMetadata(**given),
+                cache_metadata=stage.ns.CacheMetadata(**metadata),
                 usage_metadata=size if counted else None,
             )
 
@@ -89,8 +89,12 @@ async def an_output_schema_by_its_older_name(stage):
 
 @case()
 async def a_cache_that_ends_soon(stage):
-    for left in (None, -10, 60, 600):
-        known = {"fingerprint": "f" * 16, "contents_count": 1}
-        if left is not None:
-            known |= {"cache_name": "c", "expire_time": time.time() + left, "invocations_used": 1}
-        stage.note(left, stage.ns.CacheMetadata(**known).expire_soon)
+    for seconds in (None, -10, 60, 600):
+        fields = {"fingerprint": "f" * 16, "contents_count": 1}
+        if seconds is not None:
+            fields |= {
+                "cache_name": "c",
+                "expire_time": time.time() + seconds,
+                "invocations_used": 1,
+            }
+        stage.note(seconds, stage.ns.CacheMetadata(**fields).expire_soon)

@@ -10,10 +10,10 @@ KEY = {"type": "apiKey", "in": "header", "name": "X-Key"}
 
 
 def _config(stage, **raw):
-    made = {"auth_scheme": KEY, "credential_key": "the key"}
+    config = {"auth_scheme": KEY, "credential_key": "the key"}
     if raw:
-        made["raw_auth_credential"] = {"auth_type": "apiKey", **raw}
-    return stage.ns.AuthConfig.model_validate(made)
+        config["raw_auth_credential"] = {"auth_type": "apiKey", **raw}
+    return stage.ns.AuthConfig.model_validate(config)
 
 
 def _tool(stage, config, **kwargs):
@@ -25,10 +25,10 @@ def _tool(stage, config, **kwargs):
 
 def given(stage, key: str):
     """The user's answer to the latest request for a credential."""
-    asked = stage.call("adk_request_credential")
-    config = dict(asked.get_function_calls()[0].args["authConfig"])
+    question = stage.call("adk_request_credential")
+    config = dict(question.get_function_calls()[0].args["authConfig"])
     config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": key}
-    return stage.answer(asked, **config)
+    return stage.answer(question, **config)
 
 
 async def _kept(stage, service):

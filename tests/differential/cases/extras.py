@@ -29,8 +29,10 @@ def look() -> str:
 
 async def _consult(stage, expert: Any, *calls: Any, **how: Any) -> None:
     tool = stage.ns.AgentTool(agent=expert, **how)
-    asked = calls or (call("expert", request="Tell me"),)
-    await stage.open(stage.agent("agent", *asked, "Done.", "Next.", tools=[tool]), state={"x": 1})
+    requests = calls or (call("expert", request="Tell me"),)
+    await stage.open(
+        stage.agent("agent", *requests, "Done.", "Next.", tools=[tool]), state={"x": 1}
+    )
     await stage.say()
     await stage.say("next")
 
@@ -131,8 +133,8 @@ async def a_session_is_remembered_and_found(stage):
         return "kept"
 
     async def search(tool_context, query: str) -> Any:
-        found = await tool_context.search_memory(query)
-        return [[entry.author, entry.content.parts[0].text] for entry in found.memories]
+        response = await tool_context.search_memory(query)
+        return [[entry.author, entry.content.parts[0].text] for entry in response.memories]
 
     answers = call("remember"), "Ok.", call("search", query="blue sky"), "Ok."
     await stage.open(stage.agent("agent", *answers, tools=[remember, search]))
@@ -204,14 +206,14 @@ for _names in ("note.txt", None, [1], []):
 def _document(*paragraphs: str, p: str = "w") -> bytes:
     """A file of a word processor, as far as its text goes; `p` is the prefix of its tags."""
     space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    said = "".join(f"<{p}:p><{p}:r><{p}:t>{each}</{p}:t></{p}:r></{p}:p>" for each in paragraphs)
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:  # of no time, to be the same each time
+    body = "".join(f"<{p}:p><{p}:r><{p}:t>{each}</{p}:t></{p}:r></{p}:p>" for each in paragraphs)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:  # of no time, to be the same each time
         archive.writestr(
             zipfile.ZipInfo("word/document.xml"),
-            f'<{p}:document xmlns:{p}="{space}">{said}</{p}:document>',
+            f'<{p}:document xmlns:{p}="{space}">{body}</{p}:document>',
         )
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -225,24 +227,24 @@ FILES = {
 }
 
 
-async def _looked_at(stage, given) -> None:
-    name, data, kind = given
+async def _looked_at(stage, file) -> None:
+    name, data, kind = file
 
     async def save(tool_context) -> int:
         part = types.Part.from_bytes(data=data, mime_type=kind)
         return await tool_context.save_artifact(name, part)
 
-    wanted = Call("load_artifacts", {"artifact_names": [name.removeprefix("user:")]})
+    load_step = Call("load_artifacts", {"artifact_names": [name.removeprefix("user:")]})
     tools = [save, stage.ns.load_artifacts_tool]
-    await stage.open(stage.agent("agent", call("save"), wanted, "Read.", tools=tools))
+    await stage.open(stage.agent("agent", call("save"), load_step, "Read.", tools=tools))
     await stage.say()
 
 
 for _name, _given in FILES.items():
-    add(Case(f"{_name} is looked at", partial(_looked_at, given=_given)))
+    add(Case(f"{_name} is looked at", partial(_looked_at, file=_given)))
 
 _signs = ("file.docx", _document("One &amp; two."), DOCX)
-add(Case("signs in a document", partial(_looked_at, given=_signs), differs=DOCUMENTS))
+add(Case("signs in a document", partial(_looked_at, file=_signs), differs=DOCUMENTS))
 
 
 # Planners
@@ -294,12 +296,12 @@ async def a_plugin_instructs_all_agents(stage):
 
 @case()
 async def a_plugin_lets_failed_tools_be_tried_again(stage):
-    left = [1]
+    failures = [1]
 
     async def flaky() -> str:
         """Fails at first."""
-        if left:
-            left.pop()
+        if failures:
+            failures.pop()
             raise Boom("boom")
         return "fine"
 

@@ -126,9 +126,9 @@ async def a_flow_with_steps_of_ones_own_alone(stage):
 def _watched(stage, name):
     """A method of the flow above that notes when it is called and what it yields."""
 
-    async def method(self, *given):
-        stage.note("begin", name, *(type(each).__name__ for each in given))
-        async for each in getattr(super(type(self), self), name)(*given):
+    async def method(self, *args):
+        stage.note("begin", name, *(type(each).__name__ for each in args))
+        async for each in getattr(super(type(self), self), name)(*args):
             stage.note("yield", name, type(each).__name__, bool(each.partial))
             yield each
         stage.note("end", name)
@@ -207,12 +207,12 @@ async def functions_of_flows(stage):
     async def body(ctx):
         calls = [ns.types.FunctionCall(id=name, name=name, args={}) for name in (*tools, "other")]
         parts = [ns.types.Part(function_call=each) for each in calls]
-        asked = ns.Event(author="agent", content=ns.types.Content(role="model", parts=parts))
+        question = ns.Event(author="agent", content=ns.types.Content(role="model", parts=parts))
         stage.note("long", sorted(ns.get_long_running_function_calls(calls, tools)))
-        yield asked
-        answered = await ns.handle_function_calls_async(ctx, asked, tools, {"look"})
-        yield answered
-        _search(stage, asked, ctx.session.events)
+        yield question
+        response = await ns.handle_function_calls_async(ctx, question, tools, {"look"})
+        yield response
+        _search(stage, question, ctx.session.events)
 
     class Own(ns.LlmAgent):
         async def _run_async_impl(self, ctx):
@@ -223,13 +223,13 @@ async def functions_of_flows(stage):
     await stage.say()
 
 
-def _search(stage, asked, events):
+def _search(stage, question, events):
     ns = stage.ns
     for name in ("look", "nothing"):
-        found = ns.find_event_by_function_call_id(events, name)
-        stage.note(name, found is not None and found.id == asked.id)
-    found = ns.find_matching_function_call(events)
-    stage.note("matching", found is not None and found.id == asked.id)
-    stage.note(ns.find_matching_function_call([]), ns.find_matching_function_call(events, asked))
-    made = ns.generate_client_function_call_id()
-    stage.note(made.startswith(ns.AF_FUNCTION_CALL_ID_PREFIX), ns.AF_FUNCTION_CALL_ID_PREFIX)
+        match = ns.find_event_by_function_call_id(events, name)
+        stage.note(name, match is not None and match.id == question.id)
+    match = ns.find_matching_function_call(events)
+    stage.note("matching", match is not None and match.id == question.id)
+    stage.note(ns.find_matching_function_call([]), ns.find_matching_function_call(events, question))
+    call_id = ns.generate_client_function_call_id()
+    stage.note(call_id.startswith(ns.AF_FUNCTION_CALL_ID_PREFIX), ns.AF_FUNCTION_CALL_ID_PREFIX)

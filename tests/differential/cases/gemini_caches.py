@@ -60,16 +60,16 @@ def _of_one_name(ns: Any) -> Callable[..., Any]:
 
     class OneName(ns.Gemini):
         async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
-            known = llm_request.cache_metadata
-            if known is not None:
-                made = {"fingerprint": real["latest"]}
-                llm_request.cache_metadata = known.model_copy(update=made)
+            metadata = llm_request.cache_metadata
+            if metadata is not None:
+                fingerprint = {"fingerprint": real["latest"]}
+                llm_request.cache_metadata = metadata.model_copy(update=fingerprint)
             async for response in super().generate_content_async(llm_request, stream):
-                told = response.cache_metadata
-                if told is not None:
-                    real["latest"] = told.fingerprint
+                response_metadata = response.cache_metadata
+                if response_metadata is not None:
+                    real["latest"] = response_metadata.fingerprint
                     plain = {"fingerprint": "f", "created_at": None}
-                    response.cache_metadata = told.model_copy(update=plain)
+                    response.cache_metadata = response_metadata.model_copy(update=plain)
                 yield response
 
     return OneName
@@ -81,8 +81,8 @@ async def _talk(
     with GeminiServer() as server:
         options = types.HttpOptions(base_url=server.url)
         client = Client(api_key="none", http_options=options, vertexai=False)
-        asked = _of_one_name(stage.ns)(model=model, client=client)
-        agent = stage.ns.LlmAgent(name="agent", model=asked, instruction="Be.", tools=[look])
+        llm = _of_one_name(stage.ns)(model=model, client=client)
+        agent = stage.ns.LlmAgent(name="agent", model=llm, instruction="Be.", tools=[look])
         await stage.open(agent, cache=config)
         for turn in turns:
             for answer in turn:

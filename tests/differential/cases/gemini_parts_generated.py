@@ -91,9 +91,9 @@ class Parts:
 
     def answer(self) -> list[dict[str, Any]]:
         """What Gemini answers, in chunks."""
-        made = [chunk(*self._answers()) for _ in range(self._dice.randrange(1, 3))]
-        made.append(chunk(text(f"End {self._next()}."), finish="STOP"))
-        return made
+        chunks = [chunk(*self._answers()) for _ in range(self._dice.randrange(1, 3))]
+        chunks.append(chunk(text(f"End {self._next()}."), finish="STOP"))
+        return chunks
 
     def _answers(self) -> list[dict[str, Any]]:
         data = base64.b64encode(self._dice.choice(BYTES)).decode()

@@ -31,11 +31,11 @@ def _asked(name: str, **more: Any) -> Json:
     return {"functionCall": {"name": name, **more}}
 
 
-def _second(said: Json, **more: Any) -> Json:
+def _second(part: Json, **more: Any) -> Json:
     """A chunk of the second of several answers."""
-    told = chunk(said, **more)
-    told["candidates"][0]["index"] = 1
-    return told
+    second = chunk(part, **more)
+    second["candidates"][0]["index"] = 1
+    return second
 
 
 STREAMS: dict[str, list[Json]] = {
@@ -219,8 +219,8 @@ def a_stream(dice: random.Random, ends: Sequence[str | None]) -> list[Json]:
     chunks = []
     for _ in range(dice.randrange(1, 6)):
         parts = [dice.choices(makers, weights)[0]() for _ in range(dice.choice([1, 1, 1, 2]))]
-        told = {"usageMetadata": dice.choice([USAGE, LESS])} if dice.random() < 0.4 else {}
-        chunks.append(chunk(*parts, **told))
+        usage = {"usageMetadata": dice.choice([USAGE, LESS])} if dice.random() < 0.4 else {}
+        chunks.append(chunk(*parts, **usage))
     end = dice.choice(ends)
     if dice.random() < 0.5:
         chunks.append(chunk(finish=end, usageMetadata=USAGE))

@@ -74,8 +74,8 @@ def some_answers(dice: random.Random, turns: int) -> list[Answer]:
     answers: list[Answer] = []
     for turn in range(turns):
         for _ in range(dice.randrange(3)):
-            said = [Say("Let me see.", chunks=dice.randrange(1, 4))] if dice.random() < 0.3 else []
-            answers.append([*said, *(a_call(dice) for _ in range(dice.randrange(1, 4)))])
+            words = [Say("Let me see.", chunks=dice.randrange(1, 4))] if dice.random() < 0.3 else []
+            answers.append([*words, *(a_call(dice) for _ in range(dice.randrange(1, 4)))])
         thought = [Say("Hm.", thought=True)] if dice.random() < 0.3 else []
         answers.append([*thought, Say(f"Answer number {turn}.", chunks=dice.randrange(1, 4))])
     return answers

@@ -222,9 +222,9 @@ async def _gathered(go, *nodes):
 
 
 async def _one_after_another_waited_for(go, *nodes):
-    left = {asyncio.ensure_future(go(*each)) for each in nodes}
-    while left:
-        _, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+    pending = {asyncio.ensure_future(go(*each)) for each in nodes}
+    while pending:
+        _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
 
 
 async def _awaited_apart(go, *nodes):

@@ -114,11 +114,11 @@ class Grower:
         return self._ns.node(child, name=self._name("child"), rerun_on_resume=True)
 
     def _a_flaky(self) -> Any:
-        left = [1]
+        failures = [1]
 
         async def flaky(ctx):
-            if left[0]:
-                left[0] -= 1
+            if failures[0]:
+                failures[0] -= 1
                 raise Boom("boom")
             return "at last"
 
@@ -154,8 +154,8 @@ class Grower:
 def questions(stage: Any) -> list[Any]:
     """The questions that nobody has answered."""
     calls = {call.id: call for event in stage.events for call in event.get_function_calls()}
-    given = {part.function_response.id for parts in stage.answered for part in parts}
-    return [call for call in calls.values() if call.id not in given]
+    closed_ids = {part.function_response.id for parts in stage.answered for part in parts}
+    return [call for call in calls.values() if call.id not in closed_ids]
 
 
 async def asking(stage, number):
@@ -165,10 +165,10 @@ async def asking(stage, number):
     await stage.open(Grower(stage, dice, asks=True).graph(), resumable=False)
     await stage.say("go")
     for _ in range(ROUNDS):
-        asked = sorted(questions(stage), key=lambda call: call.id)
-        if not asked:
+        open_questions = sorted(questions(stage), key=lambda call: call.id)
+        if not open_questions:
             return
-        asked = [dice.choice(asked)] if dice.random() < 0.5 else asked
+        open_questions = [dice.choice(open_questions)] if dice.random() < 0.5 else open_questions
         types = stage.ns.types
         parts = [
             types.Part(
@@ -176,7 +176,7 @@ async def asking(stage, number):
                     id=call.id, name=call.name, response={"result": f"to {call.id}"}
                 )
             )
-            for call in asked
+            for call in open_questions
         ]
         stage.answered.append(parts)
         await stage.say(parts)

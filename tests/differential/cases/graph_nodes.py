@@ -24,8 +24,8 @@ async def run(stage, *edges, says=("go",), resumable=False, state=None, **fields
     """A workflow with these edges, and what the user says to it."""
     root = stage.ns.Workflow(name="wf", edges=list(edges), **fields)
     await stage.open(root, resumable=resumable, state=state)
-    for said in says:
-        await stage.say(said)
+    for message in says:
+        await stage.say(message)
 
 
 # What a node gives
@@ -121,14 +121,14 @@ for _what in (
 # What a node gets
 
 
-async def _gets(stage, takes, given, state=None):
+async def _gets(stage, takes, value, state=None):
     async def first():
-        return given
+        return value
 
     async def none() -> None:
         return None
 
-    source = none if given is None else first
+    source = none if value is None else first
     await run(stage, ("START", source, takes(stage)), state=state or {})
 
 
@@ -176,15 +176,15 @@ for _name, _takes, _given, _state in [
     add(
         Case(
             f"graph: a node gets {_name}",
-            partial(_gets, takes=_takes, given=_given, state=_state),
+            partial(_gets, takes=_takes, value=_given, state=_state),
             UNFIT_INPUT if _name in ("no model", "an input without a key") else None,
         )
     )
 
 
-async def _message(stage, annotation, said):
+async def _message(stage, annotation, message):
     takes = _typed(annotation)(stage)
-    await run(stage, ("START", takes), says=(said,))
+    await run(stage, ("START", takes), says=(message,))
 
 
 for _name, _annotation, _said in [
@@ -198,7 +198,7 @@ for _name, _annotation, _said in [
     add(
         Case(
             f"graph: the message as {_name}",
-            partial(_message, annotation=_annotation, said=_said),
+            partial(_message, annotation=_annotation, message=_said),
         )
     )
 

@@ -270,8 +270,10 @@ async def _own_call(stage, guarded):
     asks = ns.node(ask, rerun_on_resume=True)
     await begin(stage, ("START", asks, judge, {"again": asks, "done": same}))
     for number in range(3):
-        made = types.FunctionResponse(id="own", name="approve", response={"ok": number})
-        await stage.say([types.Part(function_response=made)])
+        function_response = types.FunctionResponse(
+            id="own", name="approve", response={"ok": number}
+        )
+        await stage.say([types.Part(function_response=function_response)])
 
 
 add(Case("ask: by a call of its own in a loop", partial(_own_call, guarded=False)))
@@ -326,8 +328,8 @@ async def _credential(stage, answer):
     await begin(stage, ("START", stage.ns.node(fetch, auth_config=config, rerun_on_resume=True)))
     [question] = stage.events[-1].get_function_calls()
     if answer == "config":
-        given = {"exchangedAuthCredential": {"authType": "apiKey", "apiKey": "secret"}}
-        answer = question.args["authConfig"] | given
+        login = {"exchangedAuthCredential": {"authType": "apiKey", "apiKey": "secret"}}
+        answer = question.args["authConfig"] | login
     await reply(stage, ("wf_auth:wf@1/fetch@1", answer))
 
 

@@ -75,9 +75,9 @@ _UNKNOWN = ("a date in a dict", "a model in a list")
 _EMPTY = ("an empty text", "an empty message", "a message without parts")
 
 
-async def _told(stage, mode, given):
+async def _told(stage, mode, value):
     async def first():
-        return stage.ns.Event(output=given)
+        return stage.ns.Event(output=value)
 
     agent = stage.agent("agent", "One.", "Two.", mode=mode)
     await run(stage, ("START", first, agent), says=("go", "on"))
@@ -91,7 +91,7 @@ for _name, _given in _INPUTS.items():
         add(
             Case(
                 f"graph: an agent of mode {_mode} gets {_name}",
-                partial(_told, mode=_mode, given=_given),
+                partial(_told, mode=_mode, value=_given),
                 differs=_differs,
             )
         )

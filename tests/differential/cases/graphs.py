@@ -263,13 +263,13 @@ async def _state_schema(stage):
 
 
 async def _retried(stage, failures, **config):
-    left = [failures]
+    remaining = [failures]
 
     async def flaky(ctx):
         stage.note(ctx.attempt_count)
         ctx.state["tried"] = ctx.attempt_count
-        if left[0]:
-            left[0] -= 1
+        if remaining[0]:
+            remaining[0] -= 1
             raise Boom("boom once more")
         return "fine"
 
@@ -453,8 +453,8 @@ def _wrong(ns) -> dict[str, Any]:
 
 async def _refused(stage, what):
     try:
-        made = stage.ns.Workflow(name="wf", edges=_wrong(stage.ns)[what])
-        stage.note([node.name for node in made.graph.nodes])
+        workflow = stage.ns.Workflow(name="wf", edges=_wrong(stage.ns)[what])
+        stage.note([node.name for node in workflow.graph.nodes])
     except ValueError as error:
         stage.note(type(error).__name__)
 

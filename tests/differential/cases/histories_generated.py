@@ -27,16 +27,16 @@ class History:
 
     def events(self, length: int) -> list[Any]:
         """Events, beginning with words of the user."""
-        made = [self._user()]
+        events = [self._user()]
         kinds = ("user", "text", "text", "thought", "call", "call", "calls", "answer", "answer",
                  "state", "transfer", "blank", "said_and_called", "code", "error")  # fmt: skip
-        while len(made) < length:
+        while len(events) < length:
             event = getattr(self, f"_{self._dice.choice(kinds)}")()
             if event is not None:
-                made.append(event)
+                events.append(event)
         while self._open:
-            made.append(self._answer())
-        return made
+            events.append(self._answer())
+        return events
 
     def _next(self) -> int:
         self._count += 1
@@ -44,8 +44,8 @@ class History:
 
     def _event(self, author: str, *parts: Any, **fields: Any) -> Any:
         types = self._stage.ns.types
-        said = author != "user" and not any(part.function_response for part in parts)
-        content = types.Content(role="model" if said else "user", parts=list(parts))
+        is_speech = author != "user" and not any(part.function_response for part in parts)
+        content = types.Content(role="model" if is_speech else "user", parts=list(parts))
         return self._stage.ns.Event(
             invocation_id=self._invocation,
             author=author,
@@ -101,11 +101,11 @@ class History:
         author, calls = self._open[-1]
         if self._dice.random() < 0.2:
             return self._event(author, self._response(calls[0]))  # one more will follow
-        answered = calls[: self._dice.randrange(1, len(calls) + 1)]
-        del calls[: len(answered)]
+        ready = calls[: self._dice.randrange(1, len(calls) + 1)]
+        del calls[: len(ready)]
         if not calls:
             self._open.pop()
-        return self._event(author, *(self._response(call) for call in answered))
+        return self._event(author, *(self._response(call) for call in ready))
 
     def _response(self, call: Any) -> Any:
         types = self._stage.ns.types

@@ -166,7 +166,7 @@ def _escalates(values: dict[str, Any]) -> None:
 
 
 def _answers(dice: random.Random, name: str, children: list[str], *, fail: bool) -> list[Answer]:
-    made: list[Answer] = []
+    answers: list[Answer] = []
     kinds = [
         "text",
         "text",
@@ -179,16 +179,16 @@ def _answers(dice: random.Random, name: str, children: list[str], *, fail: bool)
     for number in range(12):
         kind = dice.choice(kinds)
         if kind == "text" or (kind == "transfer" and not children):
-            made.append(Say(f"{name} says {number}.", chunks=dice.randrange(1, 3)))
+            answers.append(Say(f"{name} says {number}.", chunks=dice.randrange(1, 3)))
         elif kind == "error":
-            made.append(dice.choice([Error(), Raise()]))
+            answers.append(dice.choice([Error(), Raise()]))
         elif kind == "transfer":
-            made.append(transfer(dice.choice(children)))
+            answers.append(transfer(dice.choice(children)))
         elif kind == "two":
-            made.append([call("look"), call("write", value=number)])
+            answers.append([call("look"), call("write", value=number)])
         else:
-            made.append(call(kind, **({"value": number} if kind == "write" else {})))
-    return made
+            answers.append(call(kind, **({"value": number} if kind == "write" else {})))
+    return answers
 
 
 def _agent(stage: Any, dice: random.Random, hooks: Hooks, name: str, *below: Any) -> Any:

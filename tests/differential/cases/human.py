@@ -83,10 +83,10 @@ async def two_calls_of_a_batch_are_decided(stage):
     answers = [call("pay", amount=5), call("pay", amount=6)], "Paid."
     await stage.open(stage.agent("agent", *answers, tools=[guarded(stage)]))
     await stage.say()
-    asked = stage.call(CONFIRM)
+    question = stage.call(CONFIRM)
     parts = [
-        *stage.answer(asked, 0, confirmed=True).parts,
-        *stage.answer(asked, 1, confirmed=False).parts,
+        *stage.answer(question, 0, confirmed=True).parts,
+        *stage.answer(question, 1, confirmed=False).parts,
     ]
     await stage.say(parts)
 
@@ -185,12 +185,12 @@ async def a_choice_of_the_user(stage):
 
 def _key_config(stage: Any) -> Any:
     scheme = {"type": "apiKey", "in": "header", "name": "X-Key"}
-    made = {
+    config = {
         "auth_scheme": scheme,
         "raw_auth_credential": {"auth_type": "apiKey", "api_key": "raw"},
         "credential_key": "the key",
     }
-    return stage.ns.AuthConfig.model_validate(made)
+    return stage.ns.AuthConfig.model_validate(config)
 
 
 def knocking(stage: Any) -> Any:
@@ -210,10 +210,10 @@ def knocking(stage: Any) -> Any:
 
 def key_given(stage: Any) -> Any:
     """The user's answer to the latest request for the key."""
-    asked = stage.call("adk_request_credential")
-    config = dict(asked.get_function_calls()[0].args["authConfig"])
+    question = stage.call("adk_request_credential")
+    config = dict(question.get_function_calls()[0].args["authConfig"])
     config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": "secret"}
-    return stage.answer(asked, **config)
+    return stage.answer(question, **config)
 
 
 async def _credential(stage, resumable):

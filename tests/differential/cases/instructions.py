@@ -392,8 +392,8 @@ FILES = {
 }
 
 
-async def _file(stage, given):
-    name, data, kind = given
+async def _file(stage, file):
+    name, data, kind = file
     agent = stage.agent("agent", "Ok.", instruction=f"Case: {{artifact.{name}}}")
     await stage.open(agent)
     where = {"app_name": "app", "user_id": "u", "session_id": "s"}
@@ -403,10 +403,10 @@ async def _file(stage, given):
 
 
 for _name, _given in FILES.items():
-    add(Case(f"an instruction with a file of {_name}", partial(_file, given=_given)))
+    add(Case(f"an instruction with a file of {_name}", partial(_file, file=_given)))
 
 _picture = ("a.png", b"png", "image/png")
-add(Case("an instruction with a picture", partial(_file, given=_picture), differs=PICTURES))
+add(Case("an instruction with a picture", partial(_file, file=_picture), differs=PICTURES))
 
 
 async def _structured(stage, form):

@@ -68,13 +68,13 @@ def look(a: int = 0) -> str:
 
 def _sent(body: Json) -> Json:
     """The whole of a request, without what runtimes word."""
-    told = [
+    messages = [
         message for message in body["messages"] if message["role"] not in {"system", "developer"}
     ]
-    for message in told:
+    for message in messages:
         if message["role"] == "tool" and message["content"].startswith('{"error"'):
             message["content"] = "<error>"
-    return body | {"messages": told}
+    return body | {"messages": messages}
 
 
 async def _asked(stage, chunks, play):

@@ -248,7 +248,7 @@ def noting(stage: Any, answers: list[Json] | None = None) -> Any:
     """What stands in for litellm: it notes all of a request, and gives these answers."""
     import litellm  # noqa: PLC0415  not everywhere installed
 
-    left = list(answers or [])
+    remaining = list(answers or [])
 
     async def streamed(pieces):
         for piece in [*pieces, None]:
@@ -259,7 +259,7 @@ def noting(stage: Any, answers: list[Json] | None = None) -> Any:
         async def acompletion(self, model, messages, tools, **more):
             sent = {"model": model, "messages": messages, "tools": tools, **more}
             stage.note("sent", _plain(sent))
-            answer = left.pop(0) if left else {"content": "ok"}
+            answer = remaining.pop(0) if remaining else {"content": "ok"}
             if more.get("stream"):
                 return streamed(answer)
             choice = {"message": {"role": "assistant", **answer}, "finish_reason": "stop"}
@@ -276,28 +276,31 @@ def _plain(value: Any) -> Json:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, dict):
-        kept = {key: _plain(each) for key, each in value.items() if each is not None}
-        if kept.get("name") == "set_model_response":  # each runtime describes its own
-            kept |= {"description": "<worded>", "parameters": kept["parameters"] | {"title": ""}}
-        return kept | {"content": "<worded>"} if _is_runtimes(kept) else kept
+        fields = {key: _plain(each) for key, each in value.items() if each is not None}
+        if fields.get("name") == "set_model_response":  # each runtime describes its own
+            fields |= {
+                "description": "<worded>",
+                "parameters": fields["parameters"] | {"title": ""},
+            }
+        return fields | {"content": "<worded>"} if _is_runtimes(fields) else fields
     return value
 
 
 def _is_runtimes(message: Json) -> bool:
     """Whether a runtime speaks: to an agent, for a user or for a tool that did not return."""
-    said = message.get("content")
+    content = message.get("content")
     if message.get("role") == "tool":
-        return not said.startswith("{")
-    return isinstance(said, str) and said.startswith(_OWN_WORDS)
+        return not content.startswith("{")
+    return isinstance(content, str) and content.startswith(_OWN_WORDS)
 
 
-async def _asks(stage: Any, asked: Asked) -> None:
+async def _asks(stage: Any, example: Asked) -> None:
     await stage.open(stage.agent())
-    for name in asked.models:
+    for name in example.models:
         model = stage.ns.LiteLlm(name, llm_client=noting(stage))
         request = stage.ns.LlmRequest(
-            contents=[content.model_copy(deep=True) for content in asked.contents],
-            config=types.GenerateContentConfig(**asked.config),
+            contents=[content.model_copy(deep=True) for content in example.contents],
+            config=types.GenerateContentConfig(**example.config),
         )
         try:
             async for response in model.generate_content_async(request):
@@ -307,7 +310,7 @@ async def _asks(stage: Any, asked: Asked) -> None:
 
 
 for _name, _asked in REQUESTS.items():
-    _play = partial(_asks, asked=_asked)
+    _play = partial(_asks, example=_asked)
     add(Case(f"litellm is asked with {_name}", _play, _asked.differs, needs="litellm"))
 
 CALLING = [{"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]

@@ -52,11 +52,11 @@ async def _logged(stage, answers, play):
     await stage.open(agent, plugins=[stage.ns.LoggingPlugin(name="log")])
     with redirect_stdout(io.StringIO()) as written:
         await getattr(stage, play)("go")
-    said = written.getvalue()
-    found = [KINDS.get(heading, heading) for heading in _HEADING.findall(said)]
-    stage.note("hooks", [kind for kind in found if kind != "event"])
-    stage.note("events", found.count("event"))
-    stage.note("names", sorted({name for name in ("agent", "look", "[log]") if name in said}))
+    output = written.getvalue()
+    headings = [KINDS.get(heading, heading) for heading in _HEADING.findall(output)]
+    stage.note("hooks", [kind for kind in headings if kind != "event"])
+    stage.note("events", headings.count("event"))
+    stage.note("names", sorted({name for name in ("agent", "look", "[log]") if name in output}))
 
 
 for _name, _answers in ANSWERS.items():

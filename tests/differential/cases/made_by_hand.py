@@ -105,8 +105,8 @@ async def modes_of_agents_below_another(stage):
     inner, other = stage.agent("inner"), stage.agent("other", mode="single_turn")
     below = stage.ns.SequentialAgent(name="below", sub_agents=[stage.agent("deep")])
     stage.agent("root", sub_agents=[inner, other, below])
-    found = [inner, other, below.sub_agents[0], inner.clone()]
-    stage.note([agent.mode for agent in found])
+    agents = [inner, other, below.sub_agents[0], inner.clone()]
+    stage.note([agent.mode for agent in agents])
 
 
 @case(differs=TOOLS_OF_MODES)
@@ -305,10 +305,10 @@ async def a_history_has_calls_of_the_runtime_itself(stage):
     service = stage.runner.session_service
     session = await service.get_session(app_name="app", user_id="u", session_id="s")
     for name in ("adk_framework", "adk_request_credential", "adk_request_input", "other"):
-        made = types.FunctionCall(id=f"id-{name}", name=name, args={})
-        answer = types.FunctionResponse(id=made.id, name=name, response={"a": 1})
+        function_call = types.FunctionCall(id=f"id-{name}", name=name, args={})
+        answer = types.FunctionResponse(id=function_call.id, name=name, response={"a": 1})
         for author, part in (
-            ("agent", types.Part(function_call=made)),
+            ("agent", types.Part(function_call=function_call)),
             ("user", types.Part(function_response=answer)),
         ):
             content = types.Content(role="model" if author == "agent" else "user", parts=[part])

@@ -115,15 +115,15 @@ ODD_CALLS: dict[str, Call] = {
 }
 
 
-async def _odd(stage, asked):
-    agent = stage.agent("agent", asked, "Done.", tools=[odd_server(stage, timeout=3)])
+async def _odd(stage, step):
+    agent = stage.agent("agent", step, "Done.", tools=[odd_server(stage, timeout=3)])
     await stage.open(agent)
     await stage.say()
     await stage.runner.close()
 
 
 for _name, _call in ODD_CALLS.items():
-    add(Case(f"an odd MCP server is called with {_name}", partial(_odd, asked=_call), needs="mcp"))
+    add(Case(f"an odd MCP server is called with {_name}", partial(_odd, step=_call), needs="mcp"))
 
 
 @case(needs="mcp")
@@ -184,12 +184,12 @@ for _kind, _differs in (("http", FORGOTTEN_SESSIONS), ("sse", None)):
 ASKED = [call("header", name=name) for name in ("authorization", "x-user", "x-own")]
 
 
-async def _told(stage, asked=ASKED, headers=None, **how):
+async def _told(stage, steps=ASKED, headers=None, **how):
     """What a server over HTTP is told, asked header by header."""
     with _served("http") as url:
         params = stage.ns.StreamableHTTPConnectionParams(url=url, headers=headers, timeout=60)
         toolset = stage.ns.McpToolset(connection_params=params, **how)
-        agent = stage.agent("agent", *asked, "Done.", tools=[toolset])
+        agent = stage.agent("agent", *steps, "Done.", tools=[toolset])
         await stage.open(agent)
         await stage.say()
         await stage.runner.close()
@@ -221,8 +221,8 @@ async def an_mcp_server_is_told_who_asks(stage):
 
 @case(needs="mcp")
 async def headers_for_an_mcp_server_are_missing_or_cannot_be_had(stage):
-    given: list[Any] = [None, None, {"X-User": "u2"}]
-    await _told(stage, header_provider=lambda context: given.pop(0))
+    headers: list[Any] = [None, None, {"X-User": "u2"}]
+    await _told(stage, header_provider=lambda context: headers.pop(0))
 
 
 @case(needs="mcp")
@@ -250,7 +250,7 @@ async def headers_for_an_mcp_server_are_changed_from_outside(stage):
 
 @case(differs=CREDENTIALS_ALONE, needs="mcp")
 async def an_mcp_server_is_sent_a_credential_without_a_scheme(stage):
-    await _told(stage, asked=ASKED[:1], auth_credential=_bearer(stage)[1])
+    await _told(stage, steps=ASKED[:1], auth_credential=_bearer(stage)[1])
 
 
 @case("an agent that has called an MCP server is copied", needs="mcp")
@@ -273,8 +273,8 @@ async def _confirmed(stage, confirmed, needed):
     await stage.open(agent)
     await stage.say()
     if confirmed is not None:
-        asked = stage.call("adk_request_confirmation")
-        await stage.say(stage.answer(asked, confirmed=confirmed))
+        question = stage.call("adk_request_confirmation")
+        await stage.say(stage.answer(question, confirmed=confirmed))
     await stage.runner.close()
 
 
@@ -355,10 +355,10 @@ async def tools_are_told_as_those_of_an_mcp_server(stage):
         stage.ns.FunctionTool(rest),
         stage.ns.get_user_choice_tool,
     ):
-        told = stage.ns.adk_to_mcp_tool_type(tool).model_dump(mode="json", exclude_none=True)
-        stage.note(told["name"], sorted(told))
+        mcp_tool = stage.ns.adk_to_mcp_tool_type(tool).model_dump(mode="json", exclude_none=True)
+        stage.note(mcp_tool["name"], sorted(mcp_tool))
         if tool.name != "get_user_choice":
-            stage.note(told)
+            stage.note(mcp_tool)
 
 
 SCHEMAS = {
@@ -386,8 +386,8 @@ SCHEMAS = {
 
 
 async def _schema(stage, schema):
-    made = stage.ns.gemini_to_json_schema(stage.ns.types.Schema.model_validate(schema))
-    stage.note(json.loads(json.dumps(made, default=str)))
+    json_schema = stage.ns.gemini_to_json_schema(stage.ns.types.Schema.model_validate(schema))
+    stage.note(json.loads(json.dumps(json_schema, default=str)))
     try:
         stage.ns.gemini_to_json_schema(schema)
     except TypeError:

@@ -57,8 +57,8 @@ async def remember(tool_context) -> str:
 
 async def search(tool_context, query: str) -> Any:
     """Searches the memory."""
-    found = await tool_context.search_memory(query)
-    return [[each.author, part.text] for each in found.memories for part in each.content.parts]
+    response = await tool_context.search_memory(query)
+    return [[each.author, part.text] for each in response.memories for part in each.content.parts]
 
 
 class Play:
@@ -99,8 +99,8 @@ class Play:
             + ["remember", "remember", "events", "forget", "delete"]
             + ["search"] * 3
         )
-        found = await outcome(getattr(self, f"_{does}")())
-        self._stage.note(does, found)
+        result = await outcome(getattr(self, f"_{does}")())
+        self._stage.note(does, result)
 
     def _where(self) -> dict[str, Any]:
         return {"app_name": "app", "user_id": "u", "session_id": self._dice.choice(SESSIONS)}
@@ -133,15 +133,15 @@ class Play:
         if self._dice.random() < 0.3:
             where["session_id"] = None
         names = [f"event {self._dice.randrange(6)}" for _ in range(self._dice.randrange(3))]
-        made = [
+        events = [
             self._stage.ns.event("user", f"{name} bike", id=name, timestamp=TIME) for name in names
         ]
-        await self._stage.runner.memory_service.add_events_to_memory(**where, events=made)
+        await self._stage.runner.memory_service.add_events_to_memory(**where, events=events)
 
     async def _forget(self) -> Any:
         memory = self._stage.runner.memory_service
-        found = await memory.search_memory(app_name="app", user_id="u", query="bike red")
-        ids = [each.id for each in found.memories]
+        response = await memory.search_memory(app_name="app", user_id="u", query="bike red")
+        ids = [each.id for each in response.memories]
         which = self._dice.choice([*ids, "none", None])
         await memory.delete_memory(app_name="app", user_id="u", memory_id=which)
         return which is not None
@@ -149,10 +149,10 @@ class Play:
     async def _search(self) -> Any:
         user = self._dice.choice(["u", "u", "u", "w"])
         memory = self._stage.runner.memory_service
-        found = await memory.search_memory(app_name="app", user_id=user, query=words(self._dice))
+        response = await memory.search_memory(app_name="app", user_id=user, query=words(self._dice))
         return [
             [each.author, [part.text for part in each.content.parts], each.id is not None]
-            for each in found.memories
+            for each in response.memories
         ]
 
     async def _delete(self) -> Any:
@@ -167,10 +167,10 @@ def _timeless(stage: Any) -> Any:
 
     class Timeless(stage.ns.InMemoryMemoryService):
         async def search_memory(self, **what):
-            found = await super().search_memory(**what)
-            for each in found.memories:
+            response = await super().search_memory(**what)
+            for each in response.memories:
                 each.timestamp = "then"
-            return found
+            return response
 
     return Timeless()
 

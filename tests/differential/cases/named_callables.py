@@ -14,14 +14,14 @@ def search(query: str, *, shop: str = "any") -> str:
 
 def bound(name=None, doc=None, wrapped=False, **args):
     """A partial of `search`, as much of a function as it is made."""
-    made = partial(search, **args)
+    function = partial(search, **args)
     if wrapped:
-        update_wrapper(made, search)
+        update_wrapper(function, search)
     if name:
-        made.__name__ = name
+        function.__name__ = name
     if doc:
-        made.__doc__ = doc
-    return made
+        function.__doc__ = doc
+    return function
 
 
 class Counting:

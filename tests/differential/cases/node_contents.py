@@ -109,5 +109,5 @@ async def a_single_turn_agent_includes_the_conversation(stage):
         sub_agents=[asked],
     )
     await stage.open(root)
-    for said in ("hello", "go", "again"):
-        await stage.say(said)
+    for message in ("hello", "go", "again"):
+        await stage.say(message)

@@ -27,9 +27,9 @@ async def _node(stage, resumable):
     edges = [("START", payer, last)]
     await stage.open(stage.ns.Workflow(name="wf", edges=edges), resumable=resumable)
     await stage.say()
-    asked = stage.call(CONFIRM)
-    await stage.say(stage.answer(asked, 0, confirmed=True))
-    await stage.say(stage.answer(asked, 1, confirmed=True))
+    question = stage.call(CONFIRM)
+    await stage.say(stage.answer(question, 0, confirmed=True))
+    await stage.say(stage.answer(question, 1, confirmed=True))
 
 
 add(Case("one question of a node is answered", partial(_node, resumable=False), OPEN_QUESTIONS))
@@ -87,8 +87,8 @@ async def _again(stage, mode, resumable):
         tools=[guarded(stage)],
         **({} if mode == "task" else ALONE),
     )
-    asked = call("expert", request="Pay.")
-    agent = stage.agent("agent", asked, "Done.", "Once more.", sub_agents=[expert])
+    request = call("expert", request="Pay.")
+    agent = stage.agent("agent", request, "Done.", "Once more.", sub_agents=[expert])
     await stage.open(agent, resumable=resumable)
     await stage.say()
     answer = stage.answer(stage.call(CONFIRM), confirmed=True)

@@ -123,16 +123,16 @@ def without_clients_words(tool: Any, args: Any, tool_context: Any, tool_response
     if not isinstance(tool_response, dict) or "headers" not in tool_response:
         return None
     headers = tool_response["headers"]
-    kept = {
+    own_headers = {
         key: value
         for key, value in headers.items()
         if key.startswith(("x-", "content-type", "cookie"))
     }
     body = tool_response["body"]
-    if found := re.search("boundary=(.*)", kept.get("content-type", "")):
-        body = body.replace(found[1], "BOUNDARY")
-        kept["content-type"] = kept["content-type"].replace(found[1], "BOUNDARY")
-    return tool_response | {"headers": kept, "body": body}
+    if match := re.search("boundary=(.*)", own_headers.get("content-type", "")):
+        body = body.replace(match[1], "BOUNDARY")
+        own_headers["content-type"] = own_headers["content-type"].replace(match[1], "BOUNDARY")
+    return tool_response | {"headers": own_headers, "body": body}
 
 
 async def served(stage, calls, spec=None, **how):
@@ -286,10 +286,10 @@ async def an_operation_is_given_its_key_later(stage):
         toolset = stage.ns.OpenAPIToolset(
             spec_dict=SPEC | {"servers": [{"url": address}]}, allow_private_network_access=True
         )
-        for name, given in (("get_pet", key), ("list_pets", key.model_dump_json())):
+        for name, credential in (("get_pet", key), ("list_pets", key.model_dump_json())):
             tool = toolset.get_tool(name)
             tool.configure_auth_scheme(scheme)
-            tool.configure_auth_credential(given)
+            tool.configure_auth_credential(credential)
             tool.configure_credential_key("the key")
             tool.set_default_headers({"x-trace": "t0", "x-kept": "yes"})
             stage.note("set", tool.auth_scheme.name, tool.auth_credential.api_key)

@@ -58,12 +58,12 @@ async def an_agent_tool_of_ones_own_plays_its_agent(stage):
         versions = [await tool_context.save_artifact("a.txt", part) for _ in range(2)]
         await service.save_artifact(**place, filename="b.txt", artifact=part)
         await service.delete_artifact(**place, filename="b.txt")
-        found = await service.list_versions(**place, filename="a.txt")
-        known = await service.list_artifact_versions(**place, filename="a.txt")
+        numbers = await service.list_versions(**place, filename="a.txt")
+        records = await service.list_artifact_versions(**place, filename="a.txt")
         newest = await service.get_artifact_version(**place, filename="a.txt")
         names = await tool_context.list_artifacts()
         loaded = await tool_context.load_artifact("a.txt", 0)
-        return [versions, found, len(known), newest.version, names, loaded.text]
+        return [versions, numbers, len(records), newest.version, names, loaded.text]
 
     kind = telling(stage.ns)
     keeper = stage.agent("keeper", call("keep", text="tea"), "Kept.", tools=[keep])

@@ -28,11 +28,11 @@ def documents(ns):
             return session
 
         async def get_session(self, *, app_name, user_id, session_id, config=None):
-            kept = self.kept.get(session_id)
-            return ns.Session.model_validate(kept) if kept else None
+            document = self.kept.get(session_id)
+            return ns.Session.model_validate(document) if document else None
 
         async def list_sessions(self, *, app_name, user_id=None):
-            sessions = [ns.Session.model_validate(kept) for kept in self.kept.values()]
+            sessions = [ns.Session.model_validate(document) for document in self.kept.values()]
             return ns.ListSessionsResponse(sessions=sessions)
 
         async def delete_session(self, *, app_name, user_id, session_id):
@@ -86,13 +86,13 @@ def altering(ns):
             return event
 
         def _update_session_state(self, session, event):
-            kept = {k: v for k, v in event.actions.state_delta.items() if k != "secret"}
-            session.state.update(kept)
+            public = {k: v for k, v in event.actions.state_delta.items() if k != "secret"}
+            session.state.update(public)
 
     return Altering()
 
 
-async def _states(stage, made):
+async def _states(stage, make_service):
     def write(callback_context):
         callback_context.state["temp:mood"] = "good"
         callback_context.state["kept"] = {"list": [1]}
@@ -104,7 +104,7 @@ async def _states(stage, made):
     agent = stage.agent(
         "agent", "Hi.", before_agent_callback=write, after_agent_callback=look, output_key="temp:it"
     )
-    await stage.open(agent, services={"session_service": made(stage.ns)})
+    await stage.open(agent, services={"session_service": make_service(stage.ns)})
     await stage.say()
 
 
@@ -113,7 +113,7 @@ for _name, _made in (
     ("goes ahead of the base class", ahead),
     ("alters the steps", altering),
 ):
-    add(Case(f"a session service {_name}", partial(_states, made=_made)))
+    add(Case(f"a session service {_name}", partial(_states, make_service=_made)))
 
 
 class Place(BaseModel):
@@ -154,8 +154,8 @@ def silent(ns):
     return Silent
 
 
-async def _sent(stage, made, says):
-    await stage.open(made(stage.ns)("helper", card_of("stream")))
+async def _sent(stage, make_agent, says):
+    await stage.open(make_agent(stage.ns)("helper", card_of("stream")))
     secret = types.Part(text="My password is 1234.")
     for words in says:
         await stage.say([secret, types.Part(text=words)])
@@ -166,7 +166,7 @@ for _name, _made, _says in (
     ("sends a brief that is asked back", brief, ["ask", "blue", "echo"]),
     ("sends nothing", silent, ["echo"]),
 ):
-    _play = partial(_sent, made=_made, says=_says)
+    _play = partial(_sent, make_agent=_made, says=_says)
     add(Case(f"an agent of another server {_name}", _play, needs="a2a"))
 
 
@@ -275,11 +275,11 @@ def moded(ns):
         said: tuple[str, ...] = ("Hello.",)
 
         async def _run_async_impl(self, ctx):
-            asked = ctx.user_content.parts[0].text
+            question = ctx.user_content.parts[0].text
             for text in self.said:
                 yield ns.event(
                     self.name,
-                    f"{text} {asked}",
+                    f"{text} {question}",
                     invocation_id=ctx.invocation_id,
                     branch=ctx.branch,
                 )
@@ -350,8 +350,8 @@ async def _team(stage, runner):
         sub_agents=[stage.agent("helper", "Helped.", "Again.")],
     )
     await stage.open(team)
-    kept = stage.runner.session_service
-    stage.runner = runner(app_name="app", agent=team, session_service=kept)
+    service = stage.runner.session_service
+    stage.runner = runner(app_name="app", agent=team, session_service=service)
     await stage.say()
     await stage.say("more")
 
@@ -371,9 +371,9 @@ async def a_runner_makes_the_contexts(stage):
     class Making(stage.ns.Runner):
         def _new_invocation_context(self, session, **how):
             stage.note(sorted(how))
-            made = super()._new_invocation_context(session, **how)
-            made.credential_by_key["mine"] = None
-            return made.model_copy(update={"end_invocation": len(session.events) > 4})
+            context = super()._new_invocation_context(session, **how)
+            context.credential_by_key["mine"] = None
+            return context.model_copy(update={"end_invocation": len(session.events) > 4})
 
     await _team(stage, Making)
 
@@ -385,14 +385,14 @@ async def a_runner_is_asked_for_a_context(stage):
     where = {"app_name": "app", "user_id": "u", "session_id": "s"}
     session = await stage.runner.session_service.get_session(**where)
     message = stage.ns.content("More.", role="user")
-    made = stage.runner._new_invocation_context(session=session, new_message=message)
-    stage.note(made.agent.name, made.user_content.parts[0].text, made.invocation_id)
+    context = stage.runner._new_invocation_context(session=session, new_message=message)
+    stage.note(context.agent.name, context.user_content.parts[0].text, context.invocation_id)
     stage.note(stage.runner._find_agent_to_run(session, stage.runner.agent).name)
-    kind = type(made)
+    kind = type(context)
     fields = {"session", "agent", "branch", "invocation_id", "user_content", "run_config"}
     stage.note(sorted(fields & set(kind.model_fields)))
-    stage.note(made.model_dump(include={"branch", "end_invocation"}))
-    dumped = made.model_dump(include={"session"}, exclude={"agent"})
+    stage.note(context.model_dump(include={"branch", "end_invocation"}))
+    dumped = context.model_dump(include={"session"}, exclude={"agent"})
     stage.note(dumped["session"]["id"], dumped["session"]["user_id"])
     bare = stage.ns.InvocationContext.model_construct(invocation_id="i", session=session)
     stage.note(bare.invocation_id, bare.branch, bare.app_name)
@@ -473,8 +473,8 @@ async def a_tool_of_an_mcp_server_is_run_in_another_way(stage):
         if args["a"] < 0:
             raise ConnectionError("Not below zero.")
         stage.note(args, credential, tool_context.agent_name)
-        told = await run(args={**args, "b": 0}, tool_context=tool_context, credential=credential)
-        return {"rounded": told["content"]}
+        result = await run(args={**args, "b": 0}, tool_context=tool_context, credential=credential)
+        return {"rounded": result["content"]}
 
     answers = [call("add", a=7, b=2), call("add", a=-7, b=2), "Done."]
     tools = Rounding(connection_params=parameters(stage))
@@ -496,8 +496,8 @@ async def the_schemas_of_agents_are_asked_for(stage):
     two = stage.agent("two", input_schema=Trip, output_schema=list[Trip])
     line = stage.ns.SequentialAgent(name="line", sub_agents=[one, two])
     for agent in (one, line, stage.speaker("three"), stage.agent("four")):
-        found = stage.ns._get_input_schema(agent), stage.ns._get_output_schema(agent)
-        stage.note(agent.name, [str(each) for each in found])
+        schemas = stage.ns._get_input_schema(agent), stage.ns._get_output_schema(agent)
+        stage.note(agent.name, [str(each) for each in schemas])
 
 
 @case()

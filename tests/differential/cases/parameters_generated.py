@@ -40,11 +40,11 @@ class Service:
         self._paths: dict[str, Any] = {}
         self._operations: dict[str, list[dict[str, Any]]] = {}
         for index in range(OPERATIONS):
-            made = [self._parameter(n) for n in range(self._dice.randrange(1, 5))]
-            self._operations[f"find_{index}"] = made
-            slots = "".join(f"/{{{one['name']}}}" for one in made if one["in"] == "path")
-            told = {"operationId": f"find_{index}", "parameters": made, "responses": {}}
-            self._paths[f"/pets{index}{slots}"] = {"get": told}
+            parameters = [self._parameter(n) for n in range(self._dice.randrange(1, 5))]
+            self._operations[f"find_{index}"] = parameters
+            slots = "".join(f"/{{{one['name']}}}" for one in parameters if one["in"] == "path")
+            operation = {"operationId": f"find_{index}", "parameters": parameters, "responses": {}}
+            self._paths[f"/pets{index}{slots}"] = {"get": operation}
 
     def spec(self) -> dict[str, Any]:
         """The description of all operations."""
@@ -54,22 +54,26 @@ class Service:
         where = self._dice.choice(["path", "query", "query", "header", "cookie"])
         kinds = [*SCALARS] + ([] if where == "query" else ["array", "object"])
         kind = self._dice.choice(kinds)
-        made: dict[str, Any] = {"name": f"{where}P{number}", "in": where, "schema": {"type": kind}}
+        parameter: dict[str, Any] = {
+            "name": f"{where}P{number}",
+            "in": where,
+            "schema": {"type": kind},
+        }
         if where == "header":
-            made["name"] = f"X-P{number}"
+            parameter["name"] = f"X-P{number}"
         if where == "path":
-            made["required"] = True
+            parameter["required"] = True
         if kind == "array":
-            made["schema"]["items"] = {}
+            parameter["schema"]["items"] = {}
         if kind in SCALARS and self._dice.random() < 0.2:
-            made["schema"]["default"] = self._dice.choice(SCALARS[kind])
+            parameter["schema"]["default"] = self._dice.choice(SCALARS[kind])
         if self._dice.random() < 0.5:
-            made["style"] = self._dice.choice(STYLES[where])
+            parameter["style"] = self._dice.choice(STYLES[where])
         if self._dice.random() < 0.4 and (kind != "object" or where == "cookie"):
-            made["explode"] = self._dice.random() < 0.5
+            parameter["explode"] = self._dice.random() < 0.5
         if self._dice.random() < 0.2 and where != "path":
-            made["required"] = True
-        return made
+            parameter["required"] = True
+        return parameter
 
     def calls(self) -> list[Call]:
         """Some calls, which leave out what they may."""

@@ -31,9 +31,9 @@ def look(what: str = "sky") -> str:
 
 
 async def _tagged(stage, text, streamed):
-    said = Say(text, chunks=3 if streamed else 1)
+    answer = Say(text, chunks=3 if streamed else 1)
     agent = stage.agent(
-        "agent", said, "Next.", planner=stage.ns.PlanReActPlanner(), output_key="said"
+        "agent", answer, "Next.", planner=stage.ns.PlanReActPlanner(), output_key="said"
     )
     await stage.open(agent)
     await (stage.stream if streamed else stage.say)("go")

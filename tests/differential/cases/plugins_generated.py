@@ -47,10 +47,10 @@ class Plugins:
         return [getattr(self, f"_{kind}")() for kind in chosen]
 
     def _filter(self) -> Any:
-        kept = self._dice.choice([1, 2, None])
+        count = self._dice.choice([1, 2, None])
         shorten = self._dice.choice([None, lambda contents: contents[-3:]])
         ns = self._stage.ns
-        return ns.ContextFilterPlugin(num_invocations_to_keep=kept, custom_filter=shorten)
+        return ns.ContextFilterPlugin(num_invocations_to_keep=count, custom_filter=shorten)
 
     def _instruction(self) -> Any:
         text = self._dice.choice(["Case: all {who?}", lambda context: "Case: {told}"])
@@ -78,18 +78,18 @@ class Plugins:
 
 
 def _answers(dice: random.Random) -> list[Answer]:
-    made: list[Answer] = []
+    answers: list[Answer] = []
     for number in range(24):
         kind = dice.choice(["text", "text", "look", "fall", "draw", "two", "error"])
         if kind == "text":
-            made.append(Say(f"Words {number}.", chunks=dice.choice([1, 3])))
+            answers.append(Say(f"Words {number}.", chunks=dice.choice([1, 3])))
         elif kind == "error":
-            made.append(dice.choice([Error(), Raise()]))
+            answers.append(dice.choice([Error(), Raise()]))
         elif kind == "two":
-            made.append([call("look", n=number), call("fall", n=number)])
+            answers.append([call("look", n=number), call("fall", n=number)])
         else:
-            made.append(call(kind, n=number))
-    return made
+            answers.append(call(kind, n=number))
+    return answers
 
 
 def _message(dice: random.Random, turn: int) -> list[types.Part]:

@@ -87,8 +87,8 @@ for _name, (_act, _call, _response) in ANSWERS.items():
 async def an_agent_of_another_server_goes_on_behind_a_login(stage):
     await stage.open(helper(stage))
     await stage.say("login")
-    asked = stage.call("mock_function_call_for_required_user_auth")
-    await stage.say(stage.answer(asked, result="done"))
+    question = stage.call("mock_function_call_for_required_user_auth")
+    await stage.say(stage.answer(question, result="done"))
     await stage.say("I have signed in.")
 
 

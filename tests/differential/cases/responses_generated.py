@@ -99,8 +99,8 @@ async def odd_model(stage, number: int) -> None:
     """An agent whose model says all kinds of things, over some turns."""
     dice = random.Random(f"responses {number}")
     fields = {"output_key": "said"} if dice.random() < 0.3 else {}
-    made = Responses(dice, blanks=not fields)
-    answers = [made.answer() for _ in range(CALLS)]
+    responses = Responses(dice, blanks=not fields)
+    answers = [responses.answer() for _ in range(CALLS)]
     await stage.open(stage.agent("agent", *answers, tools=[look], **fields))
     for turn in range(TURNS):
         say = stage.stream if dice.random() < 0.5 else stage.say

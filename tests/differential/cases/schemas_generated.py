@@ -70,14 +70,14 @@ class Values:
 
     def tour(self) -> Any:
         """A tour, any of whose places may be none."""
-        made: dict[str, Any] = {"goal": self.place()}
+        tour: dict[str, Any] = {"goal": self.place()}
         if self._dice.random() < 0.5:
-            made["stops"] = self.places()
+            tour["stops"] = self.places()
         if self._dice.random() < 0.5:
-            made["costs"] = self._dice.choice([{}, {"bus": 3}, {"bus": "3.5"}, {"äh": 1.5}])
+            tour["costs"] = self._dice.choice([{}, {"bus": 3}, {"bus": "3.5"}, {"äh": 1.5}])
         if self._dice.random() < 0.3:
-            made["mood"] = self._dice.choice(["good", None])
-        return made
+            tour["mood"] = self._dice.choice(["good", None])
+        return tour
 
     def trip(self) -> Any:
         """A tour with a title under one of its names."""
@@ -123,13 +123,13 @@ SCHEMAS: dict[str, Any] = {
 
 def text_of(dice: random.Random, value: Any, odd: float) -> str:
     """The value as a model writes it."""
-    made = json.dumps(value, ensure_ascii=dice.random() < 0.5, indent=dice.choice([None, 2]))
+    json_text = json.dumps(value, ensure_ascii=dice.random() < 0.5, indent=dice.choice([None, 2]))
     kind = dice.choice(["cut", "words", "fenced"]) if dice.random() < odd else "plain"
     if kind == "cut":
-        return made[:-1]
+        return json_text[:-1]
     if kind == "words":
-        return f"Here you are: {made}"
-    return f"```json\n{made}\n```" if kind == "fenced" else f" {made}\n"
+        return f"Here you are: {json_text}"
+    return f"```json\n{json_text}\n```" if kind == "fenced" else f" {json_text}\n"
 
 
 def _fields(dice: random.Random, name: str) -> dict[str, Any]:
@@ -151,8 +151,8 @@ async def alone(stage, number: int) -> None:
 
 
 def _said(dice: random.Random, text: str) -> Answer:
-    said = Say(text, chunks=dice.randrange(1, 4))
-    return [Say("Hm.", thought=True), said] if dice.random() < 0.3 else said
+    answer = Say(text, chunks=dice.randrange(1, 4))
+    return [Say("Hm.", thought=True), answer] if dice.random() < 0.3 else answer
 
 
 async def _play(stage: Any, dice: random.Random, root: Any) -> None:
@@ -188,14 +188,14 @@ async def with_tools(stage, number: int) -> None:
     for turn in range(2 * TURNS):
         if dice.random() < 0.4:
             answers.append([call("look", n=turn)])
-        given = _given(dice, name, getattr(values, name)())
+        answer = _given(dice, name, getattr(values, name)())
         beside = dice.choice(["nothing"] * 4 + ["look", "twice", "words", "text"])
         answers.append(
             {
-                "nothing": given,
-                "look": [call("look", n=turn), given],
-                "twice": [given, _given(dice, name, getattr(values, name)())],
-                "words": [Say("Here."), given],
+                "nothing": answer,
+                "look": [call("look", n=turn), answer],
+                "twice": [answer, _given(dice, name, getattr(values, name)())],
+                "words": [Say("Here."), answer],
                 "text": Say(text_of(dice, getattr(fitting, name)(), BAD)),
             }[beside]
         )

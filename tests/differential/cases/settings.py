@@ -247,11 +247,11 @@ async def _file(stage, part):
         await tool_context.save_artifact("user:other", types.Part(text="other"))
         return await tool_context.save_artifact("file", part)
 
-    wanted = Call("load_artifacts", {"artifact_names": ["file", "missing", "user:other"]})
+    load_step = Call("load_artifacts", {"artifact_names": ["file", "missing", "user:other"]})
     agent = stage.agent(
         "agent",
         call("save"),
-        wanted,
+        load_step,
         "Read.",
         "Next.",
         tools=[save, stage.ns.load_artifacts_tool],

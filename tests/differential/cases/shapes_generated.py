@@ -46,16 +46,16 @@ def tagged(dice: random.Random, number: int) -> str:
 
 
 def _plan(dice: random.Random, number: int, *, ends: bool) -> Answer:
-    said: list[Any] = []
+    steps: list[Any] = []
     for _ in range(dice.randrange(1, 4)):
         kind = dice.choice(["tagged", "tagged", "thought"] + ([] if ends else ["call", "call"]))
         if kind == "tagged":
-            said.append(Say(tagged(dice, number), chunks=dice.randrange(1, 4)))
+            steps.append(Say(tagged(dice, number), chunks=dice.randrange(1, 4)))
         elif kind == "thought":
-            said.append(Say(f"Hm {number}.", thought=True))
+            steps.append(Say(f"Hm {number}.", thought=True))
         else:
-            said.append(call(dice.choice(["look", "pay"]), n=number))
-    return said
+            steps.append(call(dice.choice(["look", "pay"]), n=number))
+    return steps
 
 
 def _planner(stage: Any, dice: random.Random) -> Any:

@@ -19,11 +19,11 @@ def look() -> str:
 # The context filter
 
 
-async def _filtered(stage, kept, removed, tools):
+async def _filtered(stage, turns, removed, tools):
     answers: list[Any] = []
     for turn in range(7):
         answers += [call("look"), f"Answer {turn}."] if tools and turn % 2 else [f"Answer {turn}."]
-    plugin = stage.ns.ContextFilterPlugin(num_invocations_to_keep=kept, remove_amount=removed)
+    plugin = stage.ns.ContextFilterPlugin(num_invocations_to_keep=turns, remove_amount=removed)
     await stage.open(stage.agent("agent", *answers, tools=[look]), plugins=[plugin])
     for turn in range(7):
         await stage.say(f"turn {turn}")
@@ -36,7 +36,7 @@ for _kept in (0, 1, 3):
             add(
                 Case(
                     f"a filter keeps {_kept} turns{_with} and leaves out {_removed} at once",
-                    partial(_filtered, kept=_kept, removed=_removed, tools=_tools),
+                    partial(_filtered, turns=_kept, removed=_removed, tools=_tools),
                 )
             )
 
@@ -120,12 +120,12 @@ for _name, _instruction in INSTRUCTIONS.items():
 
 
 async def _flaky(stage, failures, retries, throws):
-    left = [failures]
+    remaining = [failures]
 
     async def flaky(a: int = 0) -> str:
         """Fails some times."""
-        left[0] -= 1
-        if left[0] >= 0:
+        remaining[0] -= 1
+        if remaining[0] >= 0:
             raise Boom("boom")
         return "fine"
 

@@ -77,8 +77,8 @@ class Tool:
         """An async function that tells what it was given."""
         ordered = sorted(self._types, key=lambda name: name in self._optional)
         parameters = ", ".join(self._parameter(name) for name in ordered)
-        given = ", ".join(f"'{name}': told({name})" for name in ordered)
-        source = f"async def look({parameters}):\n    'Looks.'\n    return {{{given}}}\n"
+        entries = ", ".join(f"'{name}': told({name})" for name in ordered)
+        source = f"async def look({parameters}):\n    'Looks.'\n    return {{{entries}}}\n"
         names = {**NAMES, "Size": Size, "Trip": Trip, "told": told}
         exec(source, names)  # to write a hundred signatures down would say less
         function: Callable[..., Any] = names["look"]

@@ -185,11 +185,11 @@ async def skills_that_change_are_told_again(stage):
 
 @case()
 async def limits_of_skills_that_cannot_be(stage):
-    for given in (0, -1):
+    for limit in (0, -1):
         try:
-            stage.ns.SkillLifecycleConfig(max_active_skills=given)
+            stage.ns.SkillLifecycleConfig(max_active_skills=limit)
         except ValueError:
-            stage.note("refused", given)
+            stage.note("refused", limit)
 
 
 MAKING = """\
@@ -244,8 +244,8 @@ COMMANDS = {
 }
 
 
-async def _commands(stage, given):
-    path, command = given
+async def _commands(stage, example):
+    path, command = example
     environment = stage.ns.LocalEnvironment(env_vars={"COLOUR": "red"})
     toolset = stage.ns.SkillToolset([_skill(stage)], environment=environment)
     run = call("run_skill_script", skill_name="report", file_path=path, command=command)
@@ -257,7 +257,7 @@ async def _commands(stage, given):
 
 
 for _name, _given in COMMANDS.items():
-    add(Case(f"a skill's command with {_name}", partial(_commands, given=_given)))
+    add(Case(f"a skill's command with {_name}", partial(_commands, example=_given)))
 
 
 @case()

@@ -9,9 +9,9 @@ from tests.differential.script import Raw, Say, call
 
 
 async def _sourced(stage, propagated, play):
-    found = types.GroundingMetadata(web_search_queries=["weather"])
-    told = Raw({"content": stage.ns.content("Rain."), "grounding_metadata": found})
-    expert = stage.agent("expert", told)
+    grounding = types.GroundingMetadata(web_search_queries=["weather"])
+    answer = Raw({"content": stage.ns.content("Rain."), "grounding_metadata": grounding})
+    expert = stage.agent("expert", answer)
     tool = stage.ns.AgentTool(agent=expert, propagate_grounding_metadata=propagated)
     answers = call("expert", request="weather?"), Say("It rains.", chunks=2), "Bye."
     await stage.open(stage.agent("agent", *answers, tools=[tool]))
@@ -35,9 +35,9 @@ async def google_search_beside_a_function_is_asked_of_an_agent(stage):
         """What time it is."""
         return "noon"
 
-    found = types.GroundingMetadata(web_search_queries=["weather"])
-    told = Raw({"content": stage.ns.content("Rain."), "grounding_metadata": found})
-    answers = [call("google_search_agent", request="weather?"), told, "It rains."]
+    grounding = types.GroundingMetadata(web_search_queries=["weather"])
+    answer = Raw({"content": stage.ns.content("Rain."), "grounding_metadata": grounding})
+    answers = [call("google_search_agent", request="weather?"), answer, "It rains."]
     model = stage.model(*answers)
     model.model = "gemini-2.5-flash"
     search = stage.ns.GoogleSearchTool(bypass_multi_tools_limit=True)

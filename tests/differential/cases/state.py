@@ -164,9 +164,9 @@ async def writing_past_the_context_is_not_stored(stage):
 @case()
 async def partial_events_change_nothing(stage):
     async def body(ctx):
-        made = stage.ns.actions(state_delta={"x": 1})
+        actions = stage.ns.actions(state_delta={"x": 1})
         yield stage.ns.event(
-            "custom", "Hi", actions=made, partial=True, invocation_id=ctx.invocation_id
+            "custom", "Hi", actions=actions, partial=True, invocation_id=ctx.invocation_id
         )
         stage.note(ctx.session.state.get("x"))
         yield stage.ns.event("custom", "Hi.", invocation_id=ctx.invocation_id)

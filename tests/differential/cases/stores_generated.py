@@ -48,8 +48,8 @@ class Sessions:
         does = self._dice.choice(
             ["create", "create", "get", "get", "list", "delete", "user_state"] + ["append"] * 7
         )
-        found = await outcome(getattr(self, f"_{does}")())
-        self._stage.note(does, deepcopy(self._told(found)))
+        result = await outcome(getattr(self, f"_{does}")())
+        self._stage.note(does, deepcopy(self._told(result)))
 
     def _where(self) -> dict[str, Any]:
         user = self._dice.choice(USERS[: self._dice.choice([1, 3])])
@@ -64,10 +64,16 @@ class Sessions:
 
     async def _create(self) -> Any:
         state = self._dice.choice([None, self._state()])
-        asked = self._dice.choice([self._id(), self._dice.choice(IDS)])
-        made = await self._service.create_session(**self._where(), session_id=asked, state=state)
-        self._held.append(made)
-        return made if asked and asked.strip() else (made.app_name, made.user_id, made.state)
+        session_id = self._dice.choice([self._id(), self._dice.choice(IDS)])
+        session = await self._service.create_session(
+            **self._where(), session_id=session_id, state=state
+        )
+        self._held.append(session)
+        return (
+            session
+            if session_id and session_id.strip()
+            else (session.app_name, session.user_id, session.state)
+        )
 
     async def _get(self) -> Any:
         config = None
@@ -77,10 +83,10 @@ class Sessions:
                 after_timestamp=self._dice.choice([None, 0.0, LATER, LATER + self._count // 2]),
             )
         where = self._where() | {"session_id": self._dice.choice(["a", "b", " a ", "x/y"])}
-        found = await self._service.get_session(**where, config=config)
-        if found is not None and config is None:
-            self._held.append(found)
-        return found
+        session = await self._service.get_session(**where, config=config)
+        if session is not None and config is None:
+            self._held.append(session)
+        return session
 
     async def _list(self) -> Any:
         where = self._where()
@@ -112,27 +118,27 @@ class Sessions:
             actions=self._actions(),
         )
         try:
-            made = await self._service.append_event(session, event)
+            appended_event = await self._service.append_event(session, event)
         except Exception:
             # What has not been appended may stand in the state of google-adk's session.
             self._held.remove(session)
             raise
-        return [self._told(made), self._told(session)]
+        return [self._told(appended_event), self._told(session)]
 
     def _actions(self) -> Any:
         files = {"f.txt": self._count} if self._dice.random() < 0.2 else {}
         return self._stage.ns.actions(state_delta=self._state(), artifact_delta=files)
 
-    def _told(self, found: Any) -> Any:
+    def _told(self, result: Any) -> Any:
         ns = self._stage.ns
-        if isinstance(found, ns.Session):
-            events = [self._told(event) for event in found.events]
-            time = found.last_update_time if found.last_update_time >= LATER else "begun"
-            name = found.id if len(found.id) < 10 else "made up"
-            return [found.app_name, found.user_id, name, found.state, time, events]
-        if isinstance(found, ns.Event):
-            return found.model_dump(mode="json", exclude_none=True)
-        return found
+        if isinstance(result, ns.Session):
+            events = [self._told(event) for event in result.events]
+            time = result.last_update_time if result.last_update_time >= LATER else "begun"
+            name = result.id if len(result.id) < 10 else "made up"
+            return [result.app_name, result.user_id, name, result.state, time, events]
+        if isinstance(result, ns.Event):
+            return result.model_dump(mode="json", exclude_none=True)
+        return result
 
 
 @asynccontextmanager
@@ -192,8 +198,8 @@ class Files:
         if does != "list":
             odd = self._dice.random() < 0.15
             where["filename"] = self._dice.choice(ODD_NAMES if odd else NAMES)
-        found = await outcome(getattr(self, f"_{does}")(where))
-        self._stage.note(does, list(where.values()), self._told(found))
+        result = await outcome(getattr(self, f"_{does}")(where))
+        self._stage.note(does, list(where.values()), self._told(result))
 
     async def _save(self, where: dict[str, Any]) -> Any:
         part = self._dice.choice(PARTS[: self._kinds])
@@ -221,16 +227,16 @@ class Files:
     async def _all(self, where: dict[str, Any]) -> Any:
         return await self._service.list_artifact_versions(**where)
 
-    def _told(self, found: Any) -> Any:
-        if isinstance(found, list):
-            return [self._told(each) for each in found]
-        if found is None or isinstance(found, str | int):
-            return found
-        told = found.model_dump(mode="json", exclude_none=True)
-        told.pop("create_time", None)
-        if str(told.get("canonical_uri")).startswith("file:"):
-            told["canonical_uri"] = told["canonical_uri"].partition("/apps/")[2]
-        return told
+    def _told(self, result: Any) -> Any:
+        if isinstance(result, list):
+            return [self._told(each) for each in result]
+        if result is None or isinstance(result, str | int):
+            return result
+        fields = result.model_dump(mode="json", exclude_none=True)
+        fields.pop("create_time", None)
+        if str(fields.get("canonical_uri")).startswith("file:"):
+            fields["canonical_uri"] = fields["canonical_uri"].partition("/apps/")[2]
+        return fields
 
 
 async def files(stage, number: int) -> None:

@@ -431,8 +431,8 @@ async def _never_begun(stage, calls, answers, says, tools=()):
     await stage.open(root)
     service = stage.runner.session_service
     session = await service.get_session(app_name="app", user_id="u", session_id="s")
-    told = [("user", [types.Part(text="Please.")]), ("root", [part(each) for each in calls])]
-    for author, parts in told:
+    history = [("user", [types.Part(text="Please.")]), ("root", [part(each) for each in calls])]
+    for author, parts in history:
         content = types.Content(role="user" if author == "user" else "model", parts=parts)
         event = stage.ns.Event(invocation_id="e-first", author=author, content=content)
         await service.append_event(session, event)

@@ -269,8 +269,8 @@ async def _wanted_back(stage, parts, reason):
     await stage.open(stage.ns.SequentialAgent(name="seq", sub_agents=agents))
     await stage.say()
     await stage.say([types.Part(text="Hm.", thought=True)])
-    shown = stage.ns.RunConfig(include_thoughts_from_other_agents=True)
-    await stage.say("thoughts", run_config=shown)
+    config = stage.ns.RunConfig(include_thoughts_from_other_agents=True)
+    await stage.say("thoughts", run_config=config)
 
 
 for _name, _parts in WANTED_BACK.items():

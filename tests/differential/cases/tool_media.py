@@ -32,14 +32,14 @@ MEDIA: dict[str, Any] = {
 }
 
 
-async def _media(stage, made):
+async def _media(stage, make_media):
     def look() -> Any:
         """Looks."""
-        return made()
+        return make_media()
 
     await stage.open(stage.agent("agent", call("look"), "Done.", tools=[look]))
     await stage.say()
 
 
 for _name, _made in MEDIA.items():
-    add(Case(f"a tool returns media: {_name}", partial(_media, made=_made)))
+    add(Case(f"a tool returns media: {_name}", partial(_media, make_media=_made)))

@@ -118,14 +118,16 @@ async def parts_kept_for_no_known_time(stage):
 # Calls and responses without ids, as other clients write them
 
 
-def _asked(name: str, given: str | None = None) -> types.Content:
-    made = types.FunctionCall(id=given, name=name, args={})
-    return types.Content(role="model", parts=[types.Part(function_call=made)])
+def _asked(name: str, call_id: str | None = None) -> types.Content:
+    function_call = types.FunctionCall(id=call_id, name=name, args={})
+    return types.Content(role="model", parts=[types.Part(function_call=function_call)])
 
 
 def _told(name: str, *parts: types.Part) -> types.Content:
-    made = types.FunctionResponse(name=name, response={"a": 1})
-    return types.Content(role="user", parts=[*parts, types.Part(function_response=made)])
+    function_response = types.FunctionResponse(name=name, response={"a": 1})
+    return types.Content(
+        role="user", parts=[*parts, types.Part(function_response=function_response)]
+    )
 
 
 UNSIGNED = {

@@ -165,8 +165,8 @@ async def a_partial_is_a_tool(stage):
         """Adds."""
         return a + b
 
-    made = stage.ns.FunctionTool(partial(add_up, b=3))
-    await stage.open(stage.agent("agent", call("add_up", a=4), "Done.", tools=[made]))
+    tool = stage.ns.FunctionTool(partial(add_up, b=3))
+    await stage.open(stage.agent("agent", call("add_up", a=4), "Done.", tools=[tool]))
     await stage.say()
 
 

@@ -442,8 +442,8 @@ async def a_call_is_told_to_others_with_its_arguments_by_name(stage):
         """Pairs."""
         return "ok"
 
-    asked = Call("pair", {"right": 2, "left": 1, "above": {"z": 1, "a": 2}})
-    first = stage.agent("first", asked, "Said.", tools=[pair])
+    pair_call = Call("pair", {"right": 2, "left": 1, "above": {"z": 1, "a": 2}})
+    first = stage.agent("first", pair_call, "Said.", tools=[pair])
     second = stage.agent("second", "Heard.")
     await stage.open(stage.ns.SequentialAgent(name="root", sub_agents=[first, second]))
     await stage.say()

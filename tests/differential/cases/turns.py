@@ -36,7 +36,7 @@ def begin(what: str) -> dict[str, str]:
 
 def some_calls(dice: random.Random) -> Answer:
     """One or two calls, the last of which a human has to do with."""
-    asked = dice.choice(
+    question = dice.choice(
         [
             call("pay", amount=dice.randrange(9)),
             call("wait", what="x"),
@@ -44,15 +44,15 @@ def some_calls(dice: random.Random) -> Answer:
         ]
     )
     beside = [call("look")] if dice.random() < 0.3 else []
-    said = [Say("One moment.")] if dice.random() < 0.3 else []
-    return [*said, *beside, asked]
+    words = [Say("One moment.")] if dice.random() < 0.3 else []
+    return [*words, *beside, question]
 
 
 async def _answer_some(stage, dice, open_calls):
     """Answer the oldest call that waits; the response depends on what it is."""
     event, index = open_calls.pop(0)
-    made = event.get_function_calls()[index]
-    if made.name == CONFIRM:
+    function_call = event.get_function_calls()[index]
+    if function_call.name == CONFIRM:
         response = {"confirmed": dice.random() < 0.6}
         if response["confirmed"] and dice.random() < 0.5:
             response["payload"] = {"by": "Ann"}
@@ -63,15 +63,15 @@ async def _answer_some(stage, dice, open_calls):
 
 def _waiting(stage: Any, seen: set[str]) -> list[tuple[Any, int]]:
     """The calls since the last look that a human is to answer."""
-    found = []
+    waiting_calls = []
     for event in stage.events:
         if event.partial or event.id in seen:
             continue
         seen.add(event.id)
-        for index, made in enumerate(event.get_function_calls()):
-            if made.id in (event.long_running_tool_ids or ()):
-                found.append((event, index))
-    return found
+        for index, function_call in enumerate(event.get_function_calls()):
+            if function_call.id in (event.long_running_tool_ids or ()):
+                waiting_calls.append((event, index))
+    return waiting_calls
 
 
 async def dialogues(stage, number: int) -> None:

@@ -50,10 +50,10 @@ async def _expert_waits(stage, what, beside, resumable):
         after_agent_callback=after,
         **ALONE,
     )
-    asked = call("expert", request="What?")
+    request = call("expert", request="What?")
     agent = stage.agent(
         "agent",
-        [call("look"), asked] if beside else asked,
+        [call("look"), request] if beside else request,
         "Done.",
         tools=[look],
         sub_agents=[expert],

@@ -222,8 +222,8 @@ async def a_custom_agent_runs_others_by_condition(stage):
 async def a_custom_agent_sees_what_it_yielded(stage):
     async def body(ctx):
         seen = len(ctx.session.events)
-        made = stage.ns.actions(state_delta={"x": 1})
-        yield stage.ns.event("custom", "One.", actions=made, invocation_id=ctx.invocation_id)
+        actions = stage.ns.actions(state_delta={"x": 1})
+        yield stage.ns.event("custom", "One.", actions=actions, invocation_id=ctx.invocation_id)
         stage.note(len(ctx.session.events) - seen, ctx.session.state.get("x"))
         yield stage.ns.event("custom", "Two.", invocation_id=ctx.invocation_id)
         stage.note(len(ctx.session.events) - seen)
@@ -296,8 +296,8 @@ async def thoughts_of_other_agents(stage):
     ]
     await stage.open(stage.ns.SequentialAgent(name="seq", sub_agents=agents))
     await stage.say()
-    shown = stage.ns.RunConfig(include_thoughts_from_other_agents=True)
-    await stage.say("again", run_config=shown)
+    config = stage.ns.RunConfig(include_thoughts_from_other_agents=True)
+    await stage.say("again", run_config=config)
 
 
 async def _show_a_file(stage, root: Any) -> None:
@@ -345,5 +345,5 @@ async def a_long_running_tool_pauses_a_sequence(stage):
     agents = [stage.agent("a", call("ask"), "Thanks.", tools=[tool]), stage.agent("b", "Next.")]
     await stage.open(stage.ns.SequentialAgent(name="seq", sub_agents=agents))
     events = await stage.say()
-    asked = next(event for event in events if event.get_function_calls())
-    await stage.say(stage.answer(asked, result="yes"))
+    question = next(event for event in events if event.get_function_calls())
+    await stage.say(stage.answer(question, result="yes"))
