@@ -86,9 +86,9 @@ def leaf(value: Any, path: tuple[str | int, ...]) -> Any:
 
 @given(JSON, JSON)
 def test_the_differences_are_where_the_values_say(old, new):
-    found = differences(old, new)
-    assert bool(found) == (repr(old) != repr(new) and told(old, new) != [])
-    for each in found:
+    changes = differences(old, new)
+    assert bool(changes) == (repr(old) != repr(new) and told(old, new) != [])
+    for each in changes:
         assert each.new is ABSENT or leaf(new, each.path) == each.new
         assert each.old is not ABSENT or each.new is not ABSENT
         assert path_of(path_text(each.path)) == each.path

@@ -43,10 +43,10 @@ async def test_a_reader_that_leaves_too_many_bytes_waiting_is_cut_off():
 async def test_a_reader_may_be_a_thousand_items_behind_and_no_more():
     bus = Bus[News]()
     with bus.subscribe(1) as reader:
-        for left in (1000, 1001):
-            for _ in range(left):
+        for behind in (1000, 1001):
+            for _ in range(behind):
                 bus.publish(1, PartialArrived("r", "x"))
-            assert len(await reader.batch()) == (left if left == 1000 else 0)
+            assert len(await reader.batch()) == (behind if behind == 1000 else 0)
 
 
 async def test_bytes_are_counted_wherever_an_item_has_them():

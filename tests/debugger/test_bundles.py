@@ -73,9 +73,9 @@ class Story:
         self.journal, self.session, self.other = journal, session, other
         self.count = 0
 
-    async def step(self, what: str, *told: Any) -> None:
+    async def step(self, what: str, *args: Any) -> None:
         self.count += 1
-        await getattr(self, what)(*told)
+        await getattr(self, what)(*args)
 
     async def event(self, delta: dict[str, Any], text: str, **more: Any) -> None:
         await self._append(self.session, delta, text, **more)
@@ -145,10 +145,10 @@ class Story:
         await self.journal.spans.add(self.session.key, [agent, model, tool], ended, pieces)
 
     async def file(self, name: str, content: str | bytes) -> None:
-        kept: dict[str, Any] = {"text" if isinstance(content, str) else "data": content}
+        content_field: dict[str, Any] = {"text" if isinstance(content, str) else "data": content}
         names = ("travel", "ada", self.session.id)
         await self.journal.artifacts.save(
-            *names, name, mime="a/b", custom_metadata={"x": 1}, **kept
+            *names, name, mime="a/b", custom_metadata={"x": 1}, **content_field
         )
 
     async def note(self, text: str, starred: bool) -> None:
@@ -173,26 +173,26 @@ async def seen(journal: Journal, key: int) -> list[Any]:
     """What pages show of a session, without the journal's own numbers."""
     row = await journal.sessions.get(key)
     assert row is not None
-    told: list[Any] = [row.title, row.events, row.tokens, row.created, row.updated]
+    facts: list[Any] = [row.title, row.events, row.tokens, row.created, row.updated]
     for number in range(row.events + 1):
         seq = await journal.state.moment(key, number)
         values = await journal.state.at(key, seq)
-        told.append([(v.scope, v.key, v.value, v.number, v.initial) for v in values])
+        facts.append([(v.scope, v.key, v.value, v.number, v.initial) for v in values])
         body = await journal.events.body(key, number)
-        told.append(body and (body[0].kind, body[0].final, body[0].chunks, body[1].content.fields))
-        told.append(
+        facts.append(body and (body[0].kind, body[0].final, body[0].chunks, body[1].content.fields))
+        facts.append(
             [(s.type, s.name, s.number, s.error) for s in await journal.spans.of_event(key, number)]
         )
     runs = sorted(await journal.runs.list(key), key=lambda run: run.seq)
-    told += [(r.status, r.error, r.message, await journal.runs.output(r.id)) for r in runs]
+    facts += [(r.status, r.error, r.message, await journal.runs.output(r.id)) for r in runs]
     edits = {row.id: row.edit for row in await journal.edits.list(key)}
     for edit in edits.values():
         for text in (edit.before, edit.after):
             marks = (json.loads(text) or {}).get("customMetadata", {}) if "{" in text else {}
-            told.append([edits[mark["edit"]].action for mark in marks.get(EDITED, ())])
-    told.append(await journal.artifacts.keys(row.app, row.user, row.id))
-    told.append([(n.number, n.text, n.starred) for n in (await journal.notes.of(key)).values()])
-    return told
+            facts.append([edits[mark["edit"]].action for mark in marks.get(EDITED, ())])
+    facts.append(await journal.artifacts.keys(row.app, row.user, row.id))
+    facts.append([(n.number, n.text, n.starred) for n in (await journal.notes.of(key)).values()])
+    return facts
 
 
 def extended(text: str, extras: list[tuple[int, dict[str, Any]]]) -> str:
@@ -200,13 +200,13 @@ def extended(text: str, extras: list[tuple[int, dict[str, Any]]]) -> str:
     lines = text.removesuffix("\n").split("\n")
     for place, members in extras:
         n = place % len(lines)
-        told = dumped({f"x{n}-{name}": value for name, value in members.items()})[1:-1]
+        members_json = dumped({f"x{n}-{name}": value for name, value in members.items()})[1:-1]
         if f'"x{n}-' in lines[n]:
             continue
         if n == 0:
-            lines[0] = lines[0].removesuffix(OPENING) + f"{told},{OPENING}"
+            lines[0] = lines[0].removesuffix(OPENING) + f"{members_json},{OPENING}"
         else:
-            lines[n] = f"{lines[n][:-1]},{told}}}"
+            lines[n] = f"{lines[n][:-1]},{members_json}}}"
     return "\n".join(lines) + "\n"
 
 
@@ -222,14 +222,14 @@ def test_export_import_export_gives_the_same_file(
                 other = await journal.sessions.create(
                     "travel", "ada", "other", {"user:name": "before"}
                 )
-                told = Story(
+                teller = Story(
                     journal,
                     await journal.sessions.create("travel", "ada", "s", start, title="T"),
                     other,
                 )
                 for step in steps:
-                    await told.step(*step)
-                key = told.session.key
+                    await teller.step(*step)
+                key = teller.session.key
                 first = extended(await exported(bundles, key), extras)
                 row = await bundles.take(io.BytesIO(first.encode()))
                 assert await exported(bundles, row.key) == first
@@ -325,8 +325,8 @@ async def test_what_pages_read_of_a_record_has_its_type(
     async with exchange(tmp_path) as (journal, bundles):
         _, text = await told(bundles, journal)
         bundle = json.loads(text)
-        found = [each for each in bundle["records"] if each["type"] == kind]
-        next(each for each in found if each.get("kind", "model") == "model")[member] = value
+        records = [each for each in bundle["records"] if each["type"] == kind]
+        next(each for each in records if each.get("kind", "model") == "model")[member] = value
         with pytest.raises(BadBundle, match=re.escape(sentence)):
             await bundles.take(io.BytesIO(json.dumps(bundle).encode()))
 
@@ -384,10 +384,10 @@ async def test_secrets_and_chosen_keys_do_not_leave(tmp_path: Path) -> None:
         assert "".join(texts) == f"use {MARK} at {MARK}"  # one character came at a time
 
         preview = await bundles.preview(session.key, wish)
-        found = {(each.kind, each.hint[:3]): each for each in preview.findings}
-        assert found["a value of .env", "hun"].places[0] == "state"
-        assert "event #1" in found["an Anthropic key", "sk-"].places
-        assert ("the state key user:mail", "") in found
+        findings = {(each.kind, each.hint[:3]): each for each in preview.findings}
+        assert findings["a value of .env", "hun"].places[0] == "state"
+        assert "event #1" in findings["an Anthropic key", "sk-"].places
+        assert ("the state key user:mail", "") in findings
         assert "a1B2" not in str(preview)
         assert preview.keys == ("a", "note", "user:mail", "where")
 

@@ -62,8 +62,8 @@ def result(name: str, value: Any, *, author: str = "agent", call_id: str = "c") 
 ASK, DONE = say("user", "go"), say("agent", "done")
 
 
-def told(found: Comparison) -> list[tuple[Any, ...]]:
-    return [(row.kind, row.left, row.right) for row in found.rows]
+def told(comparison: Comparison) -> list[tuple[Any, ...]]:
+    return [(row.kind, row.left, row.right) for row in comparison.rows]
 
 
 # --- what people expect ------------------------------------------------------------------------
@@ -79,8 +79,8 @@ def test_one_step_more_moves_no_other() -> None:
         result("look", 1),
         DONE,
     )
-    found = compare(short, long)
-    assert told(found) == [
+    comparison = compare(short, long)
+    assert told(comparison) == [
         ("same", 1, 1),
         ("right", None, 2),
         ("right", None, 3),
@@ -88,7 +88,11 @@ def test_one_step_more_moves_no_other() -> None:
         ("same", 3, 5),
         ("same", 4, 6),
     ]
-    assert (found.equal, found.differences, found.first) == (False, 2, found.rows[1])
+    assert (comparison.equal, comparison.differences, comparison.first) == (
+        False,
+        2,
+        comparison.rows[1],
+    )
 
 
 def test_ids_times_and_tokens_are_no_difference() -> None:
@@ -97,39 +101,41 @@ def test_ids_times_and_tokens_are_no_difference() -> None:
     second |= {"usageMetadata": {"totalTokenCount": 3}, "customMetadata": {"devui_edited": []}}
     second["content"]["parts"][0]["thoughtSignature"] = "AAAA"
     assert compare(steps(ASK, first), steps(ASK, second)).equal
-    asked = {"actions": {"requestedToolConfirmations": {"adk-1": {"hint": "sure?"}}}}
+    confirmation = {"actions": {"requestedToolConfirmations": {"adk-1": {"hint": "sure?"}}}}
     again = {"actions": {"requestedToolConfirmations": {"adk-2": {"hint": "sure?"}}}}
-    assert comparable(Event.of({**first, **asked})) == comparable(Event.of({**second, **again}))
+    assert comparable(Event.of({**first, **confirmation})) == comparable(
+        Event.of({**second, **again})
+    )
 
 
 def test_an_answer_that_ended_as_it_should_is_no_error() -> None:
-    said = say("agent", "yes")
-    assert comparable(Event.of({**said, "finishReason": "STOP"})) == comparable(Event.of(said))
-    assert "error" in comparable(Event.of({**said, "finishReason": "MAX_TOKENS"}))
+    answer = say("agent", "yes")
+    assert comparable(Event.of({**answer, "finishReason": "STOP"})) == comparable(Event.of(answer))
+    assert "error" in comparable(Event.of({**answer, "finishReason": "MAX_TOKENS"}))
 
 
 def test_the_same_call_with_other_arguments_is_a_change_of_its_arguments() -> None:
     old = steps(ASK, call("look", city="Oslo"), result("look", 1), DONE)
     new = steps(ASK, call("look", city="Rome"), result("look", {"n": 1}), DONE)
-    found = compare(old, new)
-    assert [(row.kind, row.aspects) for row in found.rows] == [
+    comparison = compare(old, new)
+    assert [(row.kind, row.aspects) for row in comparison.rows] == [
         ("same", ()),
         ("changed", ("calls",)),
         ("changed", ("results",)),
         ("same", ()),
     ]
-    assert not found.rows[1].other_step
+    assert not comparison.rows[1].other_step
 
 
 def test_what_was_done_in_place_of_something_else_stands_beside_it() -> None:
-    found = compare(steps(ASK, call("look")), steps(ASK, say("agent", "I do not know")))
-    assert told(found) == [("same", 1, 1), ("changed", 2, 2)]
-    assert found.rows[1].other_step
+    comparison = compare(steps(ASK, call("look")), steps(ASK, say("agent", "I do not know")))
+    assert told(comparison) == [("same", 1, 1), ("changed", 2, 2)]
+    assert comparison.rows[1].other_step
 
 
 def test_another_agents_step_stands_alone() -> None:
-    found = compare(steps(ASK, say("planner", "yes")), steps(ASK, say("writer", "yes")))
-    assert told(found) == [("same", 1, 1), ("left", 2, None), ("right", None, 2)]
+    comparison = compare(steps(ASK, say("planner", "yes")), steps(ASK, say("writer", "yes")))
+    assert told(comparison) == [("same", 1, 1), ("left", 2, None), ("right", None, 2)]
 
 
 def test_of_several_like_it_the_most_alike_is_beside_it() -> None:
@@ -148,24 +154,28 @@ def branches(*order: str, **more: str) -> list[Step]:
 
 
 def test_branches_in_another_order_are_no_difference() -> None:
-    found = compare(branches("a1", "b1", "a2", "b2"), branches("a1", "a2", "b1", "b2"))
-    assert found.equal
-    moved = [row for row in found.rows if row.kind == "moved"]
+    comparison = compare(branches("a1", "b1", "a2", "b2"), branches("a1", "a2", "b1", "b2"))
+    assert comparison.equal
+    moved = [row for row in comparison.rows if row.kind == "moved"]
     assert len(moved) == 2
     assert (moved[0].left or moved[0].right, moved[0].elsewhere) in {(3, 4), (4, 3)}
 
 
 def test_what_differs_within_a_branch_does_also_when_it_has_moved() -> None:
-    found = compare(branches("a1", "b1", "a2", "b2"), branches("b1", "b2", "a1", "a2", a1="what?"))
-    assert found.differences == 1
-    assert found.first is not None
-    assert found.first.aspects == ("text",)
+    comparison = compare(
+        branches("a1", "b1", "a2", "b2"), branches("b1", "b2", "a1", "a2", a1="what?")
+    )
+    assert comparison.differences == 1
+    assert comparison.first is not None
+    assert comparison.first.aspects == ("text",)
 
 
 def test_steps_in_another_order_by_choice_differ() -> None:
-    found = compare(steps(ASK, call("look"), call("book")), steps(ASK, call("book"), call("look")))
-    assert [row.kind for row in found.rows].count("moved") == 2
-    assert (found.equal, found.differences) == (False, 1)
+    comparison = compare(
+        steps(ASK, call("look"), call("book")), steps(ASK, call("book"), call("look"))
+    )
+    assert [row.kind for row in comparison.rows].count("moved") == 2
+    assert (comparison.equal, comparison.differences) == (False, 1)
 
 
 def test_nothing_is_equal_to_nothing_and_to_nothing_else() -> None:
@@ -201,13 +211,13 @@ def compared_by(left: list[Step], right: list[Step], cells: int) -> Comparison:
 def test_an_alignment_has_everything_once_in_order_and_is_symmetric(
     left: list[Step], right: list[Step], cells: int
 ) -> None:
-    found = compared_by(left, right, cells)
-    assert [row.left for row in found.rows if row.left] == [each.number for each in left]
-    assert [row.right for row in found.rows if row.right] == [each.number for each in right]
+    comparison = compared_by(left, right, cells)
+    assert [row.left for row in comparison.rows if row.left] == [each.number for each in left]
+    assert [row.right for row in comparison.rows if row.right] == [each.number for each in right]
     back = compared_by(right, left, cells)
-    assert sorted(map(repr, back.rows)) == sorted(repr(mirrored(row)) for row in found.rows)
-    assert back.differences == found.differences
-    consistent(found, left, right)
+    assert sorted(map(repr, back.rows)) == sorted(repr(mirrored(row)) for row in comparison.rows)
+    assert back.differences == comparison.differences
+    consistent(comparison, left, right)
 
 
 def mirrored(row: Row) -> Row:
@@ -215,13 +225,15 @@ def mirrored(row: Row) -> Row:
     return replace(row, kind=kind, left=row.right, right=row.left)
 
 
-def consistent(found: Comparison, left: Sequence[Step], right: Sequence[Step]) -> None:
+def consistent(comparison: Comparison, left: Sequence[Step], right: Sequence[Step]) -> None:
     """Rows say what their steps say."""
-    for row in found.rows:
+    for row in comparison.rows:
         first = left[row.left - 1] if row.left else None
         second = right[row.right - 1] if row.right else None
         if row.kind == "moved":
-            other = found.rows[[(r.left, r.right) for r in found.rows].index(partner(row))]
+            other = comparison.rows[
+                [(r.left, r.right) for r in comparison.rows].index(partner(row))
+            ]
             assert (other.kind, other.elsewhere) == ("moved", row.left or row.right)
         elif first and second:
             assert (row.kind == "same") == (first.sign == second.sign)
@@ -234,9 +246,9 @@ def partner(row: Row) -> tuple[int | None, int | None]:
 
 @given(run=RUNS, cells=CELLS)
 def test_comparing_with_itself_is_all_equal(run: list[Step], cells: int) -> None:
-    found = compared_by(run, run, cells)
-    assert told(found) == [("same", each.number, each.number) for each in run]
-    assert found.equal
+    comparison = compared_by(run, run, cells)
+    assert told(comparison) == [("same", each.number, each.number) for each in run]
+    assert comparison.equal
 
 
 def weight(pairs: Any, left: Sequence[Step], right: Sequence[Step]) -> int:
@@ -267,15 +279,15 @@ def test_long_runs_that_differ_in_a_few_places_are_aligned_exactly() -> None:
     long = [say("agent", f"line {number}") for number in range(3000)]
     other = [*long[:700], say("agent", "put in"), *long[700:1500], *long[1510:]]
     other[2000] = say("agent", "another line")
-    found = compare(steps(*long), steps(*other))
-    kinds = [row.kind for row in found.rows if row.kind != "same"]
+    comparison = compare(steps(*long), steps(*other))
+    kinds = [row.kind for row in comparison.rows if row.kind != "same"]
     assert sorted(kinds) == ["changed", *["left"] * 10, "right"]
 
 
 def test_long_runs_that_share_nothing_are_aligned_in_a_band() -> None:
     left = steps(*(call("look", city=f"x{number}") for number in range(1000)))
     right = steps(*(call("look", city=f"y{number}") for number in range(1300)))
-    found = compare(left, right)
-    assert [row.left for row in found.rows if row.left] == [*range(1, 1001)]
-    assert found.count("changed") == 1000
-    assert json.dumps(told(found))
+    comparison = compare(left, right)
+    assert [row.left for row in comparison.rows if row.left] == [*range(1, 1001)]
+    assert comparison.count("changed") == 1000
+    assert json.dumps(told(comparison))

@@ -103,10 +103,10 @@ def test_a_condition_says_what_it_reads_as(text: str, value: object) -> None:
     ],
 )
 def test_a_wrong_condition_is_refused_with_the_place(text: str, column: int, words: str) -> None:
-    with pytest.raises(ConditionError, match=f"^column {column}: ") as told:
+    with pytest.raises(ConditionError, match=f"^column {column}: ") as caught:
         compiled(text)
-    assert words in str(told.value)
-    assert told.value.at == column - 1
+    assert words in str(caught.value)
+    assert caught.value.at == column - 1
 
 
 json_values = st.recursive(

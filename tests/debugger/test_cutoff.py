@@ -26,19 +26,19 @@ def called(number: int) -> Part:
     """A call in every other event, its answer in the next."""
     if number % 2:
         return {"functionCall": {"id": f"c{number}", "name": "look", "args": {}}}
-    given = {"id": f"c{number - 1}", "name": "look", "response": {"result": 1}}
-    return {"functionResponse": given}
+    response = {"id": f"c{number - 1}", "name": "look", "response": {"result": 1}}
+    return {"functionResponse": response}
 
 
 def event(number: int, part: Part) -> NewEvent:
-    told = {
+    event_json = {
         "id": f"e{number}",
         "invocationId": "i1",
         "author": "loop",
         "timestamp": float(number),
         "content": {"role": "model", "parts": [part]},
     }
-    return event_of(Event.of(told), final=False)
+    return event_of(Event.of(event_json), final=False)
 
 
 async def stands(journal: Journal, run: str, parts: list[Part], status: Any) -> tuple[int, Cutoff]:
@@ -49,8 +49,8 @@ async def stands(journal: Journal, run: str, parts: list[Part], status: Any) -> 
     await asyncio.gather(*(journal.events.append(session, each, run) for each in new))
     await journal.runs.change(run, status)
     ListeningConnection.steps = 0
-    told = await cutoff(journal, session, None)
-    return ListeningConnection.steps, told
+    stand = await cutoff(journal, session, None)
+    return ListeningConnection.steps, stand
 
 
 CASES = [(said, "stopped"), (called, "stopped"), (said, "done")]
@@ -61,10 +61,10 @@ async def test_it_costs_no_more_after_a_long_run(tmp_path, make, status):
     async with await Journal.open(tmp_path, factory=ListeningConnection) as journal:
         parts = [make(number) for number in range(1, LONG + 1)]
         short, _ = await stands(journal, "short", parts[:SHORT], status)
-        long, told = await stands(journal, "long", parts, status)
-        assert told.unknown == ()
-        assert told.question is None
-        assert told.last is None or told.last.number == LONG
+        long, stand = await stands(journal, "long", parts, status)
+        assert stand.unknown == ()
+        assert stand.question is None
+        assert stand.last is None or stand.last.number == LONG
     assert long <= short * 1.3 + 5
 
 
@@ -73,11 +73,11 @@ async def test_a_call_far_behind_on_another_branch_is_still_asked_about(tmp_path
         session = (await journal.sessions.create("travel", "ada", "s", {})).key
         await journal.runs.start("r", session, "i1")
         for number in range(1, 30):
-            made = event(number, called(number))
-            told = {**json.loads(made.data), "branch": "left" if number == 3 else "right"}
+            new = event(number, called(number))
+            event_json = {**json.loads(new.data), "branch": "left" if number == 3 else "right"}
             if number == 4:
-                told["content"]["parts"] = [said(4)]
-            await journal.events.append(session, event_of(Event.of(told), final=False), "r")
+                event_json["content"]["parts"] = [said(4)]
+            await journal.events.append(session, event_of(Event.of(event_json), final=False), "r")
         await journal.runs.change("r", "stopped")
-        found = await cutoff(journal, session, None)
-    assert [(call.id, call.event) for call in found.unknown] == [("c3", 3), ("c29", 29)]
+        stand = await cutoff(journal, session, None)
+    assert [(call.id, call.event) for call in stand.unknown] == [("c3", 3), ("c29", 29)]

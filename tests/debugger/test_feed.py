@@ -154,8 +154,8 @@ async def test_who_joins_a_busy_session_is_told_its_title(journal, bus, writer):
             await journal.sessions.rename(writer.session, title)
             async with aclosing(follow(journal, bus, writer.session, before)) as batches:
                 first = await anext(batches)
-            told = [news.session.title for news in first.news if isinstance(news, SessionChanged)]
-            assert told == [title]
+            titles = [news.session.title for news in first.news if isinstance(news, SessionChanged)]
+            assert titles == [title]
     finally:
         for each in writing:
             each.cancel()

@@ -34,8 +34,8 @@ def facts(*, read: bool = False) -> Facts:
         9, 3, 1, "run", "ev-1", "inv", "Planner", "root.left", 5.0, summary.kind, False, "", 4, 999
     )
     note = NoteRow(1, 3, "why?", True, "ada", 6.0)
-    told = Facts.of(row, summary, seconds=1.5, note=note).but({"cost": 0.02})
-    return told.reading(text) if read else told
+    facts = Facts.of(row, summary, seconds=1.5, note=note).but({"cost": 0.02})
+    return facts.reading(text) if read else facts
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ COUNT = 450
 
 def event(number: int) -> NewEvent:
     """Of ten events one is the user's, one calls a tool, one writes to the state, one fails."""
-    told: dict[str, Any] = {
+    event_json: dict[str, Any] = {
         "id": f"e{number}",
         "author": "user" if number % 10 == 1 else "planner",
         "invocationId": f"i{(number - 1) // 10}",
@@ -29,14 +29,14 @@ def event(number: int) -> NewEvent:
         "content": {"parts": [{"text": f"word {number}"}]},
     }
     if number % 10 == 3:
-        told["actions"] = {"stateDelta": {"plan": number, "user:seen": number % 20}}
+        event_json["actions"] = {"stateDelta": {"plan": number, "user:seen": number % 20}}
     if number % 10 == 5:
         call = {"id": f"c{number}", "name": "look", "args": {"at": number % 100}}
-        told["content"] = {"role": "model", "parts": [{"functionCall": call}]}
-        told["usageMetadata"] = {"promptTokenCount": 7, "totalTokenCount": 10}
+        event_json["content"] = {"role": "model", "parts": [{"functionCall": call}]}
+        event_json["usageMetadata"] = {"promptTokenCount": 7, "totalTokenCount": 10}
     if number % 10 == 8:
-        told["errorCode"] = "LIMIT" if number % 100 == 8 else "BAD"
-    return event_of(Event.of(told), final=False)
+        event_json["errorCode"] = "LIMIT" if number % 100 == 8 else "BAD"
+    return event_of(Event.of(event_json), final=False)
 
 
 ASKED: list[tuple[dict[str, Any], list[int], list[int]]] = [
@@ -62,9 +62,9 @@ ASKED: list[tuple[dict[str, Any], list[int], list[int]]] = [
 
 def spoil(folder: Path, read: set[int]) -> None:
     """Let no body be JSON but of events whose numbers end with one of these digits."""
-    kept = ", ".join(map(str, read))
+    digits = ", ".join(map(str, read))
     with closing(sqlite3.connect(folder / "journal.db")) as file, file:
-        file.execute(f"UPDATE events SET data = 'unread' WHERE number % 10 NOT IN ({kept or -1})")
+        file.execute(f"UPDATE events SET data = 'unread' WHERE number % 10 NOT IN ({digits or -1})")
 
 
 @pytest.mark.parametrize(("asked", "expected", "read"), ASKED)

@@ -103,7 +103,7 @@ async def test_a_breakpoint_of_the_journal_hits_what_it_always_did(journal: Jour
     book = await BreakpointBook.load(journal, Bus())
     stored = book.of("travel")
     assert len(stored) == len(EXPECTED["breakpoints"])
-    for known, expected in zip(stored, EXPECTED["breakpoints"], strict=True):
-        past = await past_hits(journal, session, [known.breakpoint], PRICES)
+    for row, expected in zip(stored, EXPECTED["breakpoints"], strict=True):
+        past = await past_hits(journal, session, [row.breakpoint], PRICES)
         hits = [[hit.number, hit.text] for hit in past.hits]
         assert hits == expected["hits"], expected["breakpoint"]

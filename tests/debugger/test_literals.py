@@ -22,14 +22,14 @@ VALUES = st.recursive(
 @example({"0" * 89: ""}, 0)
 @given(VALUES, st.integers(0, 90))
 def test_a_literal_is_the_value_again_in_printable_characters(value, used) -> None:
-    told = literal(value, indent=4, used=used)
-    assert ast.literal_eval(told) == value
-    assert told.replace("\n", "").isprintable()
+    text = literal(value, indent=4, used=used)
+    assert ast.literal_eval(text) == value
+    assert text.replace("\n", "").isprintable()
 
 
 def test_long_values_stand_in_lines_that_fit() -> None:
     value = {"plan": ["go to the harbour " * 20, {"steps": [{"at": "a" * 40}] * 4}], "nothing": ()}
-    told = literal(value, indent=4, used=30)
-    assert ast.literal_eval(told) == value
-    assert max(map(len, told.splitlines())) <= WIDTH + 4
+    text = literal(value, indent=4, used=30)
+    assert ast.literal_eval(text) == value
+    assert max(map(len, text.splitlines())) <= WIDTH + 4
     assert literal("one\n\ntwo " * 20, indent=4, used=30).splitlines()[1] == '        "one\\n"'

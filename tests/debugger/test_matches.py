@@ -33,14 +33,14 @@ async def test_the_matches_beside_an_event_are_those_of_the_whole_session(
     tmp_path: Path, text: str
 ) -> None:
     journal, key = await fill(tmp_path, 260)
-    wanted = Filter.read(text)
-    numbers = (await matches(journal, key, wanted, UNPRICED)).numbers
+    filter_ = Filter.read(text)
+    numbers = (await matches(journal, key, filter_, UNPRICED)).numbers
     assert numbers
     for here, until in [(None, None), (1, None), (33, 40), (101, None), (150, 200), (260, 260)]:
-        found = await beside(journal, key, wanted, UNPRICED, number=here, until=until)
+        neighbours = await beside(journal, key, filter_, UNPRICED, number=here, until=until)
         before = [each for each in numbers if each < (here or 261)]
         after = [each for each in numbers if here and here < each <= (until or 260)]
-        assert found == (before[-1] if before else None, after[0] if after else None), here
+        assert neighbours == (before[-1] if before else None, after[0] if after else None), here
     await journal.close()
 
 
@@ -49,14 +49,14 @@ async def test_what_is_remembered_of_a_search_is_what_a_new_one_finds(
     tmp_path: Path, text: str
 ) -> None:
     async with await Journal.open(tmp_path) as journal:
-        told = [event(number) for number in range(1, 121)]
-        key = (await journal.sessions.create("a", "u", "s", {}, history=history(told))).key
-        wanted = Filter.read(text)
+        events = [event(number) for number in range(1, 121)]
+        key = (await journal.sessions.create("a", "u", "s", {}, history=history(events))).key
+        filter_ = Filter.read(text)
 
         async def same(until: int | None = None) -> list[int]:
-            found = await matches(journal, key, wanted, UNPRICED, until=until)
-            assert found == await matches(journal, key, wanted, Prices({}, ""), until=until)
-            return list(found.numbers)
+            answer = await matches(journal, key, filter_, UNPRICED, until=until)
+            assert answer == await matches(journal, key, filter_, Prices({}, ""), until=until)
+            return list(answer.numbers)
 
         before = await same()
         await journal.notes.put(key, 33, actor="ada", starred=True)
@@ -74,8 +74,8 @@ def wide(number: int) -> NewEvent:
     """One that writes more keys than its row tells."""
     delta = {"n": number, **{f"k{each}": number for each in range(12)}}
     delta |= {"user:late": 1} if number % 3 == 0 else {}
-    told = {"id": f"e{number}", "author": "a", "timestamp": 1.0, "actions": {"stateDelta": delta}}
-    return event_of(Event.of(told), final=False)
+    body = {"id": f"e{number}", "author": "a", "timestamp": 1.0, "actions": {"stateDelta": delta}}
+    return event_of(Event.of(body), final=False)
 
 
 KEYS = {
@@ -91,10 +91,10 @@ async def test_a_filter_by_state_keys_reads_no_bodies(tmp_path: Path, text: str)
     async with await Journal.open(tmp_path, factory=ListeningConnection) as journal:
         new = history([wide(number) for number in range(1, 61)])
         key = (await journal.sessions.create("a", "u", "s", {}, history=new)).key
-        wanted, expected = Filter.read(text), [*filter(KEYS[text], range(1, 61))]
+        filter_, expected = Filter.read(text), [*filter(KEYS[text], range(1, 61))]
         ListeningConnection.statements.clear()
-        assert list((await matches(journal, key, wanted, UNPRICED)).numbers) == expected
-        before, after = await beside(journal, key, wanted, UNPRICED, number=30)
+        assert list((await matches(journal, key, filter_, UNPRICED)).numbers) == expected
+        before, after = await beside(journal, key, filter_, UNPRICED, number=30)
         assert before == max((each for each in expected if each < 30), default=None)
         assert after == min((each for each in expected if each > 30), default=None)
         read = [sql for sql in ListeningConnection.statements if "event_bodies" in sql]
@@ -106,8 +106,8 @@ async def test_the_next_match_costs_no_more_in_a_long_session(tmp_path: Path) ->
     for count in (300, 1500):
         journal, key = await fill(tmp_path / str(count), count)
         ListeningConnection.steps = 0
-        wanted = Filter.read("author:user")
-        assert await beside(journal, key, wanted, UNPRICED, number=155) == (151, 161)
+        filter_ = Filter.read("author:user")
+        assert await beside(journal, key, filter_, UNPRICED, number=155) == (151, 161)
         costs.append(ListeningConnection.steps)
         await journal.close()
     assert costs[1] <= costs[0] * 1.3 + 5

@@ -26,11 +26,11 @@ def used(model: str, prompt: int = 1_000_000, cached: int = 0, output: int = 0) 
 
 
 def test_the_table_has_a_date_its_sources_and_the_families_that_are_known() -> None:
-    told = json.loads((Path(__file__).parents[2] / "devui" / "prices.json").read_text())
-    assert re.fullmatch(r"20\d\d-\d\d-\d\d", told["date"])
-    assert BUILT_IN.date == told["date"]
-    assert len(told["sources"]) == 3
-    names = [model["name"] for model in told["models"]]
+    table = json.loads((Path(__file__).parents[2] / "devui" / "prices.json").read_text())
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", table["date"])
+    assert BUILT_IN.date == table["date"]
+    assert len(table["sources"]) == 3
+    names = [model["name"] for model in table["models"]]
     assert len(names) == len(set(names))
     for family in ("gemini-2.5-flash", "gpt-4o", "claude-sonnet-4-5"):
         assert family in names
@@ -101,8 +101,8 @@ def test_a_cached_price_that_nobody_has_named_makes_no_cost_up(tmp_path) -> None
     both = [UsageSum("a", 0, 2, used("m", cached=10)), UsageSum("b", 0, 1, used("m"))]
     assert (prices.total(both).cost, prices.total(both).unpriced) == (2, 2)
     assert BUILT_IN.cost(used("gemini-2.0-flash-lite", cached=10)) is None
-    told = json.loads((Path(__file__).parents[2] / "devui" / "prices.json").read_text())
-    for model in told["models"]:
+    prices_json = json.loads((Path(__file__).parents[2] / "devui" / "prices.json").read_text())
+    for model in prices_json["models"]:
         assert "cached" in model, "named, or null: nothing is left to be guessed"
 
 

@@ -14,33 +14,33 @@ STEPS = st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=25)
 
 
 def events(steps: list[tuple[int, bool]]) -> list[Event]:
-    made = []
+    events = []
     for place, (which, back) in enumerate(steps):
         name = f"r{which}" if back and which % 2 else f"i{which}"  # also to before a rewind
         actions = EventActions(rewind_before_invocation_id=name) if back else EventActions()
         own = f"r{place % 6}" if back else f"i{which}"
-        made.append(Event(author="user", invocation_id=own, actions=actions))
-    return made
+        events.append(Event(author="user", invocation_id=own, actions=actions))
+    return events
 
 
-def rewinds(made: list[Event]) -> list[Rewind]:
-    found = []
-    for number, event in enumerate(made, 1):
+def rewinds(history: list[Event]) -> list[Rewind]:
+    rewinds = []
+    for number, event in enumerate(history, 1):
         name = event.actions.rewind_before_invocation_id
         if name is not None:
-            named = (n for n, e in enumerate(made[: number - 1], 1) if e.invocation_id == name)
-            found.append(Rewind(number, next(named, number)))
-    return found
+            named = (n for n, e in enumerate(history[: number - 1], 1) if e.invocation_id == name)
+            rewinds.append(Rewind(number, next(named, number)))
+    return rewinds
 
 
 @given(STEPS)
 def test_an_event_is_taken_back_when_the_runtime_leaves_it_out(steps):
-    made = events(steps)
-    taken = TakenBack.of(rewinds(made))
-    left = [id(event) for event in live_events(made)]
-    for number, event in enumerate(made, 1):
+    history = events(steps)
+    taken = TakenBack.of(rewinds(history))
+    live_ids = [id(event) for event in live_events(history)]
+    for number, event in enumerate(history, 1):
         holds = number in {rewind.number for rewind in taken.holding}
-        assert (id(event) in left) is (taken.by(number) is None and not holds)
+        assert (id(event) in live_ids) is (taken.by(number) is None and not holds)
 
 
 def test_a_rewind_that_is_taken_back_gives_back_what_it_took():

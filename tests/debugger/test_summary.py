@@ -349,11 +349,13 @@ def test_one_line_is_cut_at_its_limit() -> None:
 
 
 def test_state_that_was_set_in_the_users_name_is_no_message() -> None:
-    told = summarise(Event.of({"author": "user", "actions": {"stateDelta": {"a": 1}}}), final=True)
-    assert (told.kind, told.text) == ("state", "a = 1")
+    summary = summarise(
+        Event.of({"author": "user", "actions": {"stateDelta": {"a": 1}}}), final=True
+    )
+    assert (summary.kind, summary.text) == ("state", "a = 1")
 
 
 def test_a_rewind_is_told() -> None:
     actions = {"stateDelta": {"a": None}, "rewindBeforeInvocationId": "e-1"}
-    told = summarise(Event.of({"author": "user", "actions": actions}), final=True)
-    assert (told.kind, told.text) == ("user", "rewound the session")
+    summary = summarise(Event.of({"author": "user", "actions": actions}), final=True)
+    assert (summary.kind, summary.text) == ("user", "rewound the session")

@@ -55,8 +55,8 @@ def test_pieces_of_a_history_make_the_same_page_as_the_whole(
 @given(histories)
 def test_each_shown_event_is_under_the_heading_of_its_invocation(news: Sequence[News]) -> None:
     _, changes = fold(Timeline(), news)
-    shown = [item.row for item in news if isinstance(item, Entry) and item.is_shown]
-    assert [item.row for item in changes.items if isinstance(item, Line)] == shown
+    rows = [item.row for item in news if isinstance(item, Entry) and item.is_shown]
+    assert [item.row for item in changes.items if isinstance(item, Line)] == rows
     heading = None
     for item in changes.items:
         heading = item if isinstance(item, Heading) else heading

@@ -121,9 +121,9 @@ def state(client):
 def test_extra_plugins_are_classes_or_objects(agents, tmp_path, engine):
     names = ["house_plugins.Audit", "house_plugins.by_hand"]
     wrong = ["house_plugins.no_plugin", "house_plugins.Absent", "no_such_module.Plugin", "Plugin"]
-    given = [word for name in [*names, *wrong] for word in ("--extra_plugins", name)]
+    plugin_options = [word for name in [*names, *wrong] for word in ("--extra_plugins", name)]
     with (
-        running(agents, tmp_path / "data", *options(engine), *given) as server,
+        running(agents, tmp_path / "data", *options(engine), *plugin_options) as server,
         server.client() as client,
     ):
         assert state(client)["audited"] == ["house_plugins.Audit", "by hand"]
@@ -153,8 +153,8 @@ def test_a_registered_memory_service_is_used(agents, tmp_path, engine, place, fi
         running(agents, tmp_path / "data", *options(engine), *uri) as server,
         server.client() as client,
     ):
-        told = "tea from shelf://top with ['agents_dir']"
-        assert state(client)["recalled"] == [told]
+        memory = "tea from shelf://top with ['agents_dir']"
+        assert state(client)["recalled"] == [memory]
 
 
 @pytest.mark.parametrize("engine", PARTS)
@@ -200,9 +200,9 @@ def test_a_replay_sends_nothing_to_the_table(agents, tmp_path):
         [recorded] = client.get(f"{path}/runs").json()["runs"]
         replay = client.post(f"{path}/replays", json={"run": recorded["run"]}).json()
         until = time.monotonic() + PATIENCE
-        while (told := client.get(f"/api/runs/{replay['run']}/replay").json())["verdict"] is None:
-            assert time.monotonic() < until, told
-        assert told["verdict"]["divergence"] is None, told
+        while (answer := client.get(f"/api/runs/{replay['run']}/replay").json())["verdict"] is None:
+            assert time.monotonic() < until, answer
+        assert answer["verdict"]["divergence"] is None, answer
         assert len((agents / "desk" / "sent.txt").read_text().splitlines()) == 1
 
 
@@ -219,7 +219,7 @@ def test_on_the_other_engine_the_app_runs_without_the_table(agents, tmp_path):
 def test_the_doctor_says_what_takes_effect(agents, tmp_path):
     (agents / "services.yaml").write_text(YAML, encoding="utf-8")
     (agents / "desk" / "plugins.yaml").write_text(TABLE, encoding="utf-8")
-    said = devui("doctor", "--agents", str(agents), cwd=tmp_path).stdout
-    assert f"{agents}/services.yaml is only partly supported" in said
-    assert "are used with --memory_service_uri" in said
-    assert f"{agents}/desk/plugins.yaml is only partly supported" in said
+    output = devui("doctor", "--agents", str(agents), cwd=tmp_path).stdout
+    assert f"{agents}/services.yaml is only partly supported" in output
+    assert "are used with --memory_service_uri" in output
+    assert f"{agents}/desk/plugins.yaml is only partly supported" in output

@@ -92,8 +92,8 @@ def reloaded(server, app):
 
 
 def prefix(python):
-    told = [python, "-c", "import sys; print(sys.prefix)"]
-    return subprocess.run(told, capture_output=True, text=True, check=True).stdout.strip()
+    command = [python, "-c", "import sys; print(sys.prefix)"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_what_is_missing_is_said_with_the_command_that_installs_it(tmp_path):

@@ -247,11 +247,11 @@ def test_an_error_of_a_tool_names_its_file_and_line(client):
 
 
 def test_a_breakpoint_stops_where_its_condition_holds(client):
-    made = client.post(
+    response = client.post(
         "/api/apps/desk/breakpoints",
         json={"on": "tool", "name": "double", "condition": "args.number > 5"},
     )
-    assert made.status_code == 201, made.text
+    assert response.status_code == 201, response.text
     try:
         debugged = Debugged(client, "desk").start("double 4", pause=False)
         assert debugged.settled()["status"] == "done"
@@ -260,7 +260,7 @@ def test_a_breakpoint_stops_where_its_condition_holds(client):
         assert debugged.hold()["held"]["args"] == {"number": 6}
         debugged.tell("continue")
     finally:
-        client.delete(f"/api/apps/desk/breakpoints/{made.json()['id']}")
+        client.delete(f"/api/apps/desk/breakpoints/{response.json()['id']}")
 
 
 @pytest.mark.parametrize("message", ["double 4", "expert why", "hello", "fail 3"])
@@ -333,8 +333,8 @@ def test_a_fork_and_a_rewind_have_the_state_of_their_event(client):
     debugged.start("double 5", pause=False)
     debugged.settled()
     fork = client.post(f"/api/sessions/{debugged.key}/forks", json={"number": 4}).json()
-    made = client.get(f"/api/sessions/{fork['key']}/events").json()["events"]
-    assert len(made) == 4
+    events = client.get(f"/api/sessions/{fork['key']}/events").json()["events"]
+    assert len(events) == 4
     second = debugged.kept()["events"][4]["invocationId"]
     done = client.post(f"/api/sessions/{debugged.key}/rewind", json={"invocationId": second})
     assert done.status_code == 201, done.text
@@ -360,8 +360,8 @@ def test_a_tool_is_tried_by_itself(client):
     body = {"session": session.key, "args": {"number": 21}, "sure": True}
     answer = client.post("/api/apps/desk/tools/double/trials", json=body)
     assert answer.status_code == 201, answer.text
-    told = answer.json()
-    assert told["result"]["result"] == {"result": 42}
+    trial = answer.json()
+    assert trial["result"]["result"] == {"result": 42}
     assert session.kept()["state"] == {}
 
 

@@ -108,8 +108,8 @@ def test_the_same_agents_come_of_a_file_on_both_engines(agents, tmp_path):
     by_adk = described(agents, tmp_path, "google-adk")
     ours = described(agents, tmp_path, "devui")
     assert ours == by_adk
-    shown, state, authors = ours
-    assert all(any(each) for each in shown.values()), shown
+    pages, state, authors = ours
+    assert all(any(each) for each in pages.values()), pages
     assert (state["greeted"], state["seen"], state["found"]) == (True, [0.25, 99], {"word": "yes"})
     assert authors == ["desk", "clerk", "closing"]
 
@@ -134,8 +134,8 @@ def test_a_mistake_in_a_file_is_named(agents, tmp_path, file, text, words):
     (agents / "described" / file).write_text(text)
     options = ("--engine", "devui")
     with running(agents, tmp_path / "data", *options) as server, server.client() as client:
-        said = client.get("/apps/described/app-info").json()["detail"]
-        assert all(word in said for word in words), said
+        detail = client.get("/apps/described/app-info").json()["detail"]
+        assert all(word in detail for word in words), detail
 
 
 REFUSED = {
@@ -180,5 +180,5 @@ def test_the_refused_packages_are_those_of_google_adk():
     from google.adk.agents.config_agent_utils import _BLOCKED_MODULES
     print(*sorted(_BLOCKED_MODULES - sys.stdlib_module_names - set(sys.builtin_module_names)))
     """
-    known = set(yaml_agents.REFUSED) - sys.stdlib_module_names
-    assert known == set(run_adk(code).split())
+    refused = set(yaml_agents.REFUSED) - sys.stdlib_module_names
+    assert refused == set(run_adk(code).split())

@@ -78,8 +78,8 @@ def outcome(python: Path, engine: str) -> str:
                 frames = run(c, app, session["id"], message)
                 wrong = [frame["error"] for frame in frames if "error" in frame]
                 if wrong or right not in str(frames):
-                    told = str(wrong[0] if wrong else frames)
-                    return f"`{app}`: {told.replace(str(python), 'python')}"
+                    text = str(wrong[0] if wrong else frames)
+                    return f"`{app}`: {text.replace(str(python), 'python')}"
     return "runs"
 
 

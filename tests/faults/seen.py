@@ -14,17 +14,17 @@ def ends(client, app: str) -> tuple[dict, dict]:
     """Run the app; the last frame, and the session afterwards."""
     session = make_session(client, app)
     frames = run(client, app, session["id"], "go")
-    kept = get_session(client, app, session["id"])
-    assert kept["state"]["begun"] is True, "what was committed before is kept"
-    return frames[-1], kept
+    session_after = get_session(client, app, session["id"])
+    assert session_after["state"]["begun"] is True, "what was committed before is kept"
+    return frames[-1], session_after
 
 
-def shown(client, kept: dict, *words: str) -> None:
+def shown(client, session: dict, *words: str) -> None:
     """The session's page tells it, in a row of its own."""
-    page = html.unescape(session_page(client, kept))
+    page = html.unescape(session_page(client, session))
     rows = page.split('id="rows"', 1)[1].split('id="live-rows"', 1)[0]
-    told = re.sub(r"\s+", " ", re.sub("<[^>]*>", "", rows))
-    assert [each for each in words if each not in told] == [], told[-2000:]
+    text = re.sub(r"\s+", " ", re.sub("<[^>]*>", "", rows))
+    assert [each for each in words if each not in text] == [], text[-2000:]
 
 
 def still_serves(client) -> None:

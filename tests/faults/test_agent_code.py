@@ -35,19 +35,19 @@ pytestmark = pytest.mark.req("R50")
     ],
 )
 def test_whatever_the_agent_raises_fails_its_run(client, app, error):
-    last, kept = ends(client, app)
+    last, session = ends(client, app)
     assert last["error"].startswith(error)
-    assert "after" not in kept["state"]
-    shown(client, kept, "begun", "The run failed", " ".join(error.split()))
+    assert "after" not in session["state"]
+    shown(client, session, "begun", "The run failed", " ".join(error.split()))
     still_serves(client)
 
 
 @pytest.mark.parametrize(("app", "how"), [("dies", "status 7"), ("segfaults", "signal 11")])
 def test_an_agent_that_ends_its_process_fails_its_run(client, app, how):
     for _ in range(2):
-        last, kept = ends(client, app)
+        last, session = ends(client, app)
         assert f"WorkerDied: the agent's process ended with {how}" in last["error"]
-        shown(client, kept, "begun", "The run failed", f"ended with {how}")
+        shown(client, session, "begun", "The run failed", f"ended with {how}")
     still_serves(client)
 
 
@@ -64,9 +64,9 @@ def test_what_one_run_does_to_its_process_is_nothing_to_those_of_other_apps(clie
 @pytest.mark.parametrize("app", ["forks", "moves", "patches", "hoards", "ignores", "takes"])
 def test_an_agent_may_do_to_its_process_what_it_likes(client, app):
     for _ in range(2):
-        last, kept = ends(client, app)
-        assert "error" in last or kept["state"]["after"] is True
-        shown(client, kept, "begun", "The run failed" if "error" in last else "after")
+        last, session = ends(client, app)
+        assert "error" in last or session["state"]["after"] is True
+        shown(client, session, "begun", "The run failed" if "error" in last else "after")
     still_serves(client)
 
 
@@ -78,28 +78,28 @@ def test_a_copy_of_the_worker_does_none_of_its_work_and_prints(client):
     assert log.count("in a copy of its own") == 2
     assert log.count("was terminated. End such processes") == 3
     assert log.count("before") == 1
-    _, kept = ends(client, "pools")
-    assert kept["events"][-2]["content"]["parts"][0]["text"] == "[3, 2, 1, 0, 1, 2]"
-    shown(client, kept, "begun", "[3, 2, 1, 0, 1, 2]", "after")
+    _, after = ends(client, "pools")
+    assert after["events"][-2]["content"]["parts"][0]["text"] == "[3, 2, 1, 0, 1, 2]"
+    shown(client, after, "begun", "[3, 2, 1, 0, 1, 2]", "after")
     shown(client, session, "begun", "after")
 
 
 def test_the_end_of_a_worker_is_noticed_whoever_outlives_it(client):
-    last, kept = ends(client, "abandons")
+    last, session = ends(client, "abandons")
     try:
         assert "WorkerDied: the agent's process ended with signal 9" in last["error"]
-        shown(client, kept, "The run failed", "ended with signal 9")
+        shown(client, session, "The run failed", "ended with signal 9")
         still_serves(client)
     finally:
-        for process in kept["state"]["escaped"]:
+        for process in session["state"]["escaped"]:
             psutil.Process(process).kill()
 
 
 def test_a_thread_that_outlives_its_run_ends_with_its_worker(client, server):
     for _ in range(2):
-        last, kept = ends(client, "outlives")
+        last, session = ends(client, "outlives")
         assert "error" not in last
-        shown(client, kept, "begun", "after")
+        shown(client, session, "begun", "after")
     worker = worker_of(server, "outlives")
     client.post("/apps/outlives/reload")
     worker.wait(timeout=PATIENCE)

@@ -22,9 +22,9 @@ PAGE = 4096
 @pytest.fixture
 def server(tmp_path):
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
-    made = Server(tmp_path / "agents", tmp_path / "data")
-    yield made
-    made.stop()
+    server = Server(tmp_path / "agents", tmp_path / "data")
+    yield server
+    server.stop()
 
 
 def empty_the_log(data: Path) -> None:
@@ -86,10 +86,10 @@ def test_a_run_ends_whatever_the_disk_answers(server, tmp_path, disk):
             assert stopped.status_code == 204, stopped.text
         assert over(client, debugged.run)["status"] in {"failed", "stopped"}
         assert client.post(f"/runs/{debugged.run}/stop", headers=HTMX).status_code == 204
-        told = run(client, "fine", debugged.session, "again")
-        assert [each["content"]["parts"][0]["text"] for each in told] == ["begun", "after"]
-        kept = get_session(client, "fine", debugged.session)
-        assert kept["state"]["after"] is True
+        frames = run(client, "fine", debugged.session, "again")
+        assert [each["content"]["parts"][0]["text"] for each in frames] == ["begun", "after"]
+        session = get_session(client, "fine", debugged.session)
+        assert session["state"]["after"] is True
         path = f"/apps/fine/users/u/sessions/{debugged.session}"
         assert client.delete(path).status_code == 200
 
@@ -116,7 +116,7 @@ def test_a_read_only_disk_serves_what_is_there(server, ended, lock):
     with server.client() as client:
         debugged = Debugged(client, "fine").start(pause=False)
         debugged.settled()
-        kept = debugged.kept()["events"]
+        events = debugged.kept()["events"]
         cut_off = Debugged(client, "fine").start()
         cut_off.settled()
     _ = server.stop() if ended == "in order" else server.kill()
@@ -129,11 +129,11 @@ def test_a_read_only_disk_serves_what_is_there(server, ended, lock):
         server.start()
         with server.client() as client:
             debugged.client = client
-            assert debugged.kept()["events"] == kept
+            assert debugged.kept()["events"] == events
             for page in ("/", path):
-                told = client.get(page, headers={"Accept": "text/html"})
-                assert told.status_code == 200, page
-                assert "Can&#39;t write to the journal" in told.text, page
+                response = client.get(page, headers={"Accept": "text/html"})
+                assert response.status_code == 200, page
+                assert "Can&#39;t write to the journal" in response.text, page
             assert client.get(f"/api{path}/export").status_code == 200
             refused = client.post("/apps/fine/users/u/sessions", json={})
             assert refused.status_code == 503
@@ -143,6 +143,6 @@ def test_a_read_only_disk_serves_what_is_there(server, ended, lock):
     server.start()
     with server.client() as client:
         debugged.client = cut_off.client = client
-        assert debugged.kept()["events"] == kept
+        assert debugged.kept()["events"] == events
         assert cut_off.settled()["status"] == "interrupted"
         assert run(client, "fine", debugged.session, "again")

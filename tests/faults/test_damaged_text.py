@@ -69,9 +69,9 @@ def test_one_damaged_text_costs_no_page(whole, tmp_path, table, column):
     damaged = damage(data / "journal.db", table, column)
     if not damaged:
         pytest.skip("nothing of that is there")
-    told = devui("doctor", "--data-dir", str(data), "--json", cwd=tmp_path)
-    assert told.returncode == 1
-    faults = [each["what"] for each in json.loads(told.stdout)["journal"]]
+    done = devui("doctor", "--data-dir", str(data), "--json", cwd=tmp_path)
+    assert done.returncode == 1
+    faults = [each["what"] for each in json.loads(done.stdout)["journal"]]
     assert any(f"{column!r} is no UTF-8 text" in each for each in faults), faults
     server = Server(SAMPLES, data).start()
     with server.client() as client:
@@ -104,15 +104,15 @@ def test_an_event_that_is_not_what_was_written_says_so(whole, tmp_path):
         changed = ["Lisbon" in text for (text,) in texts]
     assert changed[0]
     assert 1 < sum(changed) < len(changed)
-    told = devui("doctor", "--data-dir", str(data), "--json", cwd=tmp_path)
+    done = devui("doctor", "--data-dir", str(data), "--json", cwd=tmp_path)
     for number, is_changed in enumerate(changed, 1):
         fault = f"event #{number} of session 2 is not what was written: its checksum differs"
-        assert (fault in told.stdout) == (is_changed and number > 1)
+        assert (fault in done.stdout) == (is_changed and number > 1)
     server = Server(SAMPLES, data).start()
     with server.client() as client:
         [row] = [s for s in client.get("/api/sessions").json()["sessions"] if s["key"] == 2]
-        kept = get_session(client, "travel", row["id"])["events"]
-        lost = [event.get("errorCode") == "UNREADABLE_EVENT" for event in kept]
+        events = get_session(client, "travel", row["id"])["events"]
+        lost = [event.get("errorCode") == "UNREADABLE_EVENT" for event in events]
         assert lost == [False, *changed[1:]]
         records = client.get("/api/sessions/2/export").json()["records"]
         exported = [each["event"] for each in records if each.get("type") == "event"]

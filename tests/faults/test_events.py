@@ -28,29 +28,29 @@ pytestmark = pytest.mark.req("R50")
     ],
 )
 def test_an_event_that_has_no_form_in_json_is_kept_in_a_readable_one(client, app, words):
-    last, kept = ends(client, app)
+    last, session = ends(client, app)
     assert "error" not in last
-    assert kept["state"]["after"] is True
-    assert words in json.dumps(kept["events"])
-    shown(client, kept, "begun", "after")
+    assert session["state"]["after"] is True
+    assert words in json.dumps(session["events"])
+    shown(client, session, "begun", "after")
     still_serves(client)
 
 
 @pytest.mark.req("R53")
 def test_an_event_that_comes_twice_is_kept_once(client):
-    last, kept = ends(client, "twice")
+    last, session = ends(client, "twice")
     assert "error" not in last
-    texts = [event["content"]["parts"][0]["text"] for event in kept["events"]]
+    texts = [event["content"]["parts"][0]["text"] for event in session["events"]]
     assert texts == ["go", "begun", "the same", "after"]
 
 
 @pytest.mark.req("R53")
 def test_an_event_that_is_too_large_fails_the_run_with_the_reason(client):
-    last, kept = ends(client, "huge")
+    last, session = ends(client, "huge")
     assert re.match(r"FrameTooLarge: a message of [\d,]+ bytes is over", last["error"])
     assert re.search(r"It begins: [^…]*xxx[^…]{,500}…", last["error"]), "a sample is kept"
-    assert "after" not in kept["state"]
-    shown(client, kept, "begun", "The run failed", "It begins: ", "xxxxx…")
+    assert "after" not in session["state"]
+    shown(client, session, "begun", "The run failed", "It begins: ", "xxxxx…")
     still_serves(client)
 
 

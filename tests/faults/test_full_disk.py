@@ -38,9 +38,9 @@ def shown_until_the_disk_is_full(server, client, debugged: Debugged) -> dict[int
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as answer:
         debugged.start(pause=False)
         for message in messages(answer.iter_lines()):
-            told = json.loads(message.data)
-            if told["type"] == "event":
-                seen[told["number"]] = told["id"]
+            payload = json.loads(message.data)
+            if payload["type"] == "event":
+                seen[payload["number"]] = payload["id"]
             if len(seen) == 20:
                 break
     fill(server, client)
@@ -76,11 +76,11 @@ def make_room(server, client, session: str, stop: Callable[[], object] = lambda:
         assert WARNING in page_of(client, path), path
     connect = re.search(r'hx-sse:connect="([^"]+)"', page_of(client, session))
     with client.stream("GET", html.unescape(connect[1])) as answer:
-        told = told_of_the_journal(answer.iter_lines())
-        assert WARNING in next(told)
+        notices = told_of_the_journal(answer.iter_lines())
+        assert WARNING in next(notices)
         stop()
         psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (ANY, ANY))
-        assert WARNING not in next(told)
+        assert WARNING not in next(notices)
     assert WARNING not in page_of(client, "/")
 
 
@@ -92,12 +92,12 @@ def test_a_run_waits_for_room_on_the_disk_and_loses_nothing(tmp_path):
     with running(agents, tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "flood")
         seen = shown_until_the_disk_is_full(server, client, debugged)
-        kept = debugged.kept()["events"]
-        assert {number: kept[number - 1]["id"] for number in seen} == seen
+        before = debugged.kept()["events"]
+        assert {number: before[number - 1]["id"] for number in seen} == seen
         make_room(server, client, f"/sessions/{debugged.key}")
         assert debugged.settled()["status"] == "done"
         events = debugged.kept()["events"]
-        assert events[: len(kept)] == kept
+        assert events[: len(before)] == before
         deltas = [event["actions"]["stateDelta"] for event in events]
         assert [delta["n"] for delta in deltas if "n" in delta] == list(range(1, 200))
         assert client.post(PATH, json={}).status_code == 200
@@ -112,7 +112,7 @@ def test_a_run_that_waits_for_the_disk_can_be_ended(tmp_path, ends):
     with running(agents, tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "flood")
         shown_until_the_disk_is_full(server, client, debugged)
-        kept = debugged.kept()["events"]
+        before = debugged.kept()["events"]
         if ends == "by a person":
             stop = f"/runs/{debugged.run}/stop"
             order = partial(client.post, stop, headers={"HX-Request": "true"})
@@ -126,9 +126,9 @@ def test_a_run_that_waits_for_the_disk_can_be_ended(tmp_path, ends):
         with server.client() as after:
             debugged.client = after
             end = debugged.settled()
-            wanted = "stopped" if ends == "by a person" else "interrupted"
-            assert end["status"] == wanted, end
-            assert debugged.kept()["events"][: len(kept)] == kept
+            expected = "stopped" if ends == "by a person" else "interrupted"
+            assert end["status"] == expected, end
+            assert debugged.kept()["events"][: len(before)] == before
 
 
 @pytest.mark.req("R42")
@@ -154,7 +154,7 @@ def test_a_server_starts_on_a_full_disk_to_read_and_goes_on_when_there_is_room(t
         with server.client() as client:
             debugged = Debugged(client, "fine").start(pause=ends == "by a kill")
             debugged.settled()
-            kept = debugged.kept()["events"]
+            before = debugged.kept()["events"]
         _ = server.stop() if ends == "in order" else server.kill()
         log = server.data / "journal.db-wal"
         server.room = log.stat().st_size if log.exists() else 0
@@ -162,7 +162,7 @@ def test_a_server_starts_on_a_full_disk_to_read_and_goes_on_when_there_is_room(t
         with server.client() as client:
             debugged.client = client
             path = f"/sessions/{debugged.key}"
-            assert debugged.kept()["events"] == kept
+            assert debugged.kept()["events"] == before
             assert WARNING in page_of(client, "/")
             assert client.get(f"/api{path}/export").status_code == 200
             assert client.post(PATH, json={}).status_code == 503
@@ -272,6 +272,6 @@ def test_pages_say_where_a_damaged_journal_was_put_and_that_it_lies_in_danger(tm
         assert client.get("/version").json()["sqlite_version"] == sqlite3.sqlite_version
     assert "The data folder is inside Dropbox." in page
     assert f"stores sessions in <code>{data}</code> (SQLite {sqlite3.sqlite_version})." in page
-    kept = re.search(r"kept as (.+?)\. To recover", page)
-    assert Path(kept[1]).read_bytes() == b"no database at all"
-    assert f'sqlite3 "{kept[1]}" .recover' in page
+    match = re.search(r"kept as (.+?)\. To recover", page)
+    assert Path(match[1]).read_bytes() == b"no database at all"
+    assert f'sqlite3 "{match[1]}" .recover' in page

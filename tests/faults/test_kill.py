@@ -66,14 +66,14 @@ def test_every_event_shown_as_committed_is_there_after_a_restart(server, kill_af
     is_sound(server)
     server.start()
     with server.client() as client:
-        kept = get_session(client, "travel", session["id"])["events"]
-        ids = [event["id"] for event in kept]
+        events = get_session(client, "travel", session["id"])["events"]
+        ids = [event["id"] for event in events]
         assert [event["id"] for event in seen if event["id"] in ids] == [e["id"] for e in seen]
         page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
         assert "The run was interrupted" in page
         run(client, "travel", session["id"], "Hello again")
         after = get_session(client, "travel", session["id"])["events"]
-        assert after[: len(kept)] == kept
+        assert after[: len(events)] == events
     is_sound(server)
 
 

@@ -202,8 +202,8 @@ def test_a_worker_that_cannot_be_started_is_told_of_and_costs_nothing(served, fr
     assert client.get("/health").status_code == 200
     wait_until(lambda: holds_no_more(server, before))
     process.rlimit(psutil.RLIMIT_NOFILE, limits)
-    told = run(client, "fine", session["id"], "go")
-    assert [frame["content"]["parts"][0]["text"] for frame in told] == ["begun", "after"]
+    frames = run(client, "fine", session["id"], "go")
+    assert [frame["content"]["parts"][0]["text"] for frame in frames] == ["begun", "after"]
     assert "start another process" not in client.get("/apps/fine", headers=HTML).text
 
 

@@ -61,9 +61,9 @@ def numbers(client, debugged: Debugged) -> list[int]:
         with client.stream("GET", path, headers={"Last-Event-ID": last}) as answer:
             for message in messages(answer.iter_lines()):
                 last = message.id
-                told = json.loads(message.data)
-                seen += [told["number"]] if told["type"] == "event" else []
-                if told.get("status") == "done":
+                payload = json.loads(message.data)
+                seen += [payload["number"]] if payload["type"] == "event" else []
+                if payload.get("status") == "done":
                     return seen
 
 
@@ -100,8 +100,8 @@ async def asked(port: int, path: str) -> Answer:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**22)
     head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
     writer.write(head.encode())
-    told = await reader.readuntil(b"\r\n\r\n")
-    return int(told.split()[1]), told, reader, writer
+    raw_head = await reader.readuntil(b"\r\n\r\n")
+    return int(raw_head.split()[1]), raw_head, reader, writer
 
 
 @pytest.mark.req("R60")
@@ -121,11 +121,11 @@ async def test_many_clients_at_once_are_answered_or_told_to_come_later(forker, a
         refused = [head for status, head, *_ in streams if status == 503]
         assert (len(taken), len(refused)) == (MAX_STREAMS, CLIENTS - MAX_STREAMS)
         assert all(b"\r\nretry-after: 5\r\n" in head.lower() for head in refused)
-        told = await asyncio.to_thread(client.get, "/", headers=HTML)
-        assert f"{len(refused)} times: a live stream over the limit" in told.text
+        front = await asyncio.to_thread(client.get, "/", headers=HTML)
+        assert f"{len(refused)} times: a live stream over the limit" in front.text
         await asyncio.to_thread(lambda: debugged.start(pause=False).settled())
-        told = await asyncio.gather(*(reader.readuntil(b'"status":"done"') for reader in taken))
-        assert all(text.count(b'"type":"event"') == 3 for text in told)
+        bodies = await asyncio.gather(*(reader.readuntil(b'"status":"done"') for reader in taken))
+        assert all(text.count(b'"type":"event"') == 3 for text in bodies)
         for *_, writer in (*pages, *streams):
             writer.close()
 

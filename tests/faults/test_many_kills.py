@@ -187,7 +187,7 @@ def kill_worker(forked, client, witnesses: list[RecordingClient], chance: random
 
 def test_a_worker_that_is_killed_while_it_is_held_leaves_what_was_committed(agents, tmp_path):
     with running(agents, tmp_path / "data") as server, server.client() as client:
-        for steps, gate, kept in [(0, "before_commit", 0), (3, "after_commit", 2)]:
+        for steps, gate, count in [(0, "before_commit", 0), (3, "after_commit", 2)]:
             debugged = Debugged(client, "flood").start()
             debugged.settled()
             for _ in range(steps):
@@ -197,5 +197,5 @@ def test_a_worker_that_is_killed_while_it_is_held_leaves_what_was_committed(agen
             while debugged.settled()["status"] == "held":  # the server takes a moment to hear of it
                 time.sleep(0.02)
             assert debugged.position["status"] == "failed"
-            assert len(debugged.kept()["events"]) == kept
+            assert len(debugged.kept()["events"]) == count
     is_sound(tmp_path / "data")

@@ -32,12 +32,12 @@ def test_a_run_waits_until_the_folder_is_back(tmp_path):
         debugged.tell("continue")
         assert debugged.settled()["status"] == "done"
         assert client.post(PATH, json={}).status_code == 200
-        kept = debugged.kept()["events"]
+        before = debugged.kept()["events"]
         assert server.stop() == 0
         server.start()
         with server.client() as after:
             debugged.client = after
-            assert debugged.kept()["events"] == kept
+            assert debugged.kept()["events"] == before
             assert TITLE not in after.get("/", headers={"Accept": "text/html"}).text
 
 
@@ -72,7 +72,7 @@ def test_nothing_is_acknowledged_once_the_log_is_gone_and_nothing_before_is_lost
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "fine").start(pause=False)
         debugged.settled()
-        kept = debugged.kept()["events"]
+        before = debugged.kept()["events"]
         held = Debugged(client, "fine").start()
         held.settled()
         lose(server.data / beside)
@@ -84,13 +84,13 @@ def test_nothing_is_acknowledged_once_the_log_is_gone_and_nothing_before_is_lost
         for path in ("/", f"/sessions/{debugged.key}"):
             page = client.get(path, headers={"Accept": "text/html"}).text
             assert "One of the journal&#39;s files was moved or deleted." in page
-        assert debugged.kept()["events"] == kept
+        assert debugged.kept()["events"] == before
         assert held.kept()["events"] == []
         _ = server.stop() if end == "stop" else server.kill()
         server.start()
         with server.client() as after:
             debugged.client = held.client = after
-            assert debugged.kept()["events"] == kept
+            assert debugged.kept()["events"] == before
             assert held.settled()["status"] == "interrupted"
             assert after.post(PATH, json={}).status_code == 200
             assert (
@@ -152,12 +152,12 @@ def test_a_log_whose_journal_is_gone_is_kept_and_read_as_far_as_it_goes(tmp_path
             late = Debugged(client, "fine").start(pause=False)
             late.settled()
             debugged.client = client
-            kept = debugged.kept()["events"]
+            before = debugged.kept()["events"]
         server.kill()
         content = lose_the_file(server.data, lose, log)
-        told = devui("doctor", "--data-dir", str(server.data), "--json", cwd=tmp_path)
-        assert told.returncode == 1
-        assert "is missing or empty, but its write-ahead log is not" in told.stdout
+        done = devui("doctor", "--data-dir", str(server.data), "--json", cwd=tmp_path)
+        assert done.returncode == 1
+        assert "is missing or empty, but its write-ahead log is not" in done.stdout
         assert (server.data / "journal.db-wal").read_bytes() == content
         server.start()
         [aside] = server.data.glob("journal.db.damaged-*-wal")
@@ -167,10 +167,10 @@ def test_a_log_whose_journal_is_gone_is_kept_and_read_as_far_as_it_goes(tmp_path
             assert ("recovered from its log" in page) == (log == "all of it")
             assert ("a new one was created" in page) == (log != "all of it")
             assert str(aside).removesuffix("-wal") in page
-            found = after.get("/api/sessions").json()["sessions"]
-            assert len(found) == (2 if log == "all of it" else 0)
+            sessions = after.get("/api/sessions").json()["sessions"]
+            assert len(sessions) == (2 if log == "all of it" else 0)
             if log == "all of it":
                 debugged.client = after
-                assert debugged.kept()["events"] == kept
+                assert debugged.kept()["events"] == before
             assert after.post(PATH, json={}).status_code == 200
         assert server.stop() == 0

@@ -12,10 +12,10 @@ pytestmark = pytest.mark.req("R50")
 @pytest.mark.parametrize("app", ["floods", "closes"])
 def test_an_agent_may_print_a_gigabyte_or_close_its_streams(client, server, app):
     before = psutil.Process(server.pid).memory_info().rss
-    last, kept = ends(client, app)
-    assert kept["state"]["after"] is True, last
+    last, session = ends(client, app)
+    assert session["state"]["after"] is True, last
     assert psutil.Process(server.pid).memory_info().rss - before < 100_000_000
-    shown(client, kept, "begun", "after")
+    shown(client, session, "begun", "after")
     still_serves(client)
 
 

@@ -58,10 +58,10 @@ def test_what_would_run_if_it_were_decoded_is_shown_as_what_cannot_be_read(tmp_p
         page = client.get("/sessions/1?event=2&tab=raw", headers=HTML)
         assert (page.status_code, "UNREADABLE_EVENT" in page.text) == (200, True)
         assert "is no event any more" in page.text
-        kept = flown.kept()["events"]
-        assert kept[1].pop("errorCode") == "UNREADABLE_EVENT"
-        assert kept[1]["id"] == whole[1]["id"]
-        assert [*kept[:1], *kept[2:]] == [*whole[:1], *whole[2:]]
+        events = flown.kept()["events"]
+        assert events[1].pop("errorCode") == "UNREADABLE_EVENT"
+        assert events[1]["id"] == whole[1]["id"]
+        assert [*events[:1], *events[2:]] == [*whole[:1], *whole[2:]]
         state = client.get("/sessions/2?tab=state", headers=HTML)
         assert (state.status_code, "devui doctor" in state.text) == (500, True)
         files = f"/apps/travel/users/u/sessions/{flown.session}/artifacts"

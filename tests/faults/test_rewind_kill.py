@@ -35,8 +35,8 @@ def test_the_message_that_was_to_follow_a_rewind_can_be_sent_again(forker, tmp_p
     forked.kill()
     forked = forker.serve(tmp_path / "agents", data, plan)
     with forked.client() as client:
-        told = {"invocationId": invocation, "message": ANEW}
-        client.post(f"/api/sessions/{debugged.key}/rewind", json=told)
+        body = {"invocationId": invocation, "message": ANEW}
+        client.post(f"/api/sessions/{debugged.key}/rewind", json=body)
     forked.ended()
     forked = forker.serve(tmp_path / "agents", data)
     with forked.client() as client:

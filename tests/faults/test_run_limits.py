@@ -83,16 +83,16 @@ def test_a_run_without_end_is_ended_at_its_limit_and_told_why(client, app, words
 
 
 def test_a_run_that_does_nothing_without_end_is_ended_in_time(hasty, tmp_path):
-    [said] = [
+    [first] = [
         event
         for event in ended(hasty, "sleeps", f"its limit of {SECONDS} seconds")
         if event["author"] != "user"
     ]
-    assert said["content"]["parts"][0]["text"] == "begun"
+    assert first["content"]["parts"][0]["text"] == "begun"
     [row] = hasty.get("/api/sessions", params={"app": "sleeps"}).json()["sessions"]
     reach = ("-s", str(row["key"]), "--url", str(hasty.base_url), "--token", TOKEN)
-    told = devui("dbg", "where", *reach, cwd=tmp_path).stdout
-    assert f"RunLimited: the run reached its limit of {SECONDS} seconds" in told
+    output = devui("dbg", "where", *reach, cwd=tmp_path).stdout
+    assert f"RunLimited: the run reached its limit of {SECONDS} seconds" in output
 
 
 def test_time_for_which_a_run_is_held_is_no_time_at_work(hasty):

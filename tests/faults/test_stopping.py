@@ -89,8 +89,8 @@ async def ends_of_runs(agents, app: str, *messages) -> list[RunEnded]:
 def test_a_run_ends_that_is_stopped_before_its_worker_comes_to_it(server):
     """As when the processor, or agent code of another run, is busy: both wait for the worker."""
     start = StartRun(run="r", user="u", session="s", session_key=1, head=0, shared="{}")
-    told = (start, StopRun(run="r"), Shutdown())
-    ends = asyncio.run(ends_of_runs(server.agents, "sleeps", *told))
+    messages = (start, StopRun(run="r"), Shutdown())
+    ends = asyncio.run(ends_of_runs(server.agents, "sleeps", *messages))
     assert ends == [RunEnded(run="r", outcome="stopped")]
 
 

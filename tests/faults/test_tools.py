@@ -22,11 +22,11 @@ FAIL = {
 
 def answered(debugged: Debugged) -> list[str]:
     """The tools that returned something, by the session's events."""
-    found = []
+    names = []
     for event in debugged.kept()["events"]:
         parts: list[dict[str, Any]] = (event.get("content") or {}).get("parts") or []
-        found += [part["functionResponse"]["name"] for part in parts if "functionResponse" in part]
-    return found
+        names += [part["functionResponse"]["name"] for part in parts if "functionResponse" in part]
+    return names
 
 
 def made(server) -> Counter[str]:
@@ -67,7 +67,7 @@ def test_every_call_has_one_outcome_and_what_ended_is_not_made_again(client, ser
 def test_what_no_journal_can_keep_is_kept_in_a_readable_form(client, tool, state, response):
     debugged = Debugged(client, "tools").start(tool, pause=False)
     assert debugged.settled()["status"] == "done"
-    kept = debugged.kept()
-    assert kept["state"] == state
-    first = kept["events"][2]["content"]["parts"][0]["functionResponse"]
+    session = debugged.kept()
+    assert session["state"] == state
+    first = session["events"][2]["content"]["parts"][0]["functionResponse"]
     assert first["response"] == response

@@ -69,8 +69,8 @@ def client(tmp_path_factory):
 
 def ended(client, text: str, *, partial: bool) -> Debugged:
     """A run that told this, and is over."""
-    told = json.dumps({"text": text, "partial": partial})
-    debugged = Debugged(client, "tells").start(told, pause=False, streaming=True)
+    message = json.dumps({"text": text, "partial": partial})
+    debugged = Debugged(client, "tells").start(message, pause=False, streaming=True)
     debugged.settled()
     return debugged
 
@@ -107,8 +107,8 @@ def test_a_server_starts_whatever_the_last_fragment_of_a_run_was(tmp_path):
     write_app(tmp_path / "agents", "tells", TELLS)
     server = Server(tmp_path / "agents", tmp_path / "data").start()
     with server.client() as client:
-        told = json.dumps({"text": json.dumps(EVENT), "partial": True})
-        debugged = Debugged(client, "tells").start(told, pause=False, streaming=True)
+        message = json.dumps({"text": json.dumps(EVENT), "partial": True})
+        debugged = Debugged(client, "tells").start(message, pause=False, streaming=True)
         path = f"/api/sessions/{debugged.key}/export"
         while '"type":"chunk"' not in client.get(path).text:
             time.sleep(0.05)

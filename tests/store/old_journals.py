@@ -74,8 +74,8 @@ def dump(path: Path) -> str:
     """A journal's file as SQL text, with the two numbers that no dump of SQLite has."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         numbers = ("application_id", "user_version")
-        told = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in numbers}
-        lines = [*(f"PRAGMA {name} = {value};" for name, value in told.items())]
+        values = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in numbers}
+        lines = [*(f"PRAGMA {name} = {value};" for name, value in values.items())]
         return "\n".join([*lines, *connection.iterdump(), ""])
 
 

@@ -36,8 +36,8 @@ def _forget_the_app(patch: pytest.MonkeyPatch) -> None:
 
     def wrong(service: InMemorySessionService, session: Any, delta: Any) -> None:
         scoped = ScopedState.of(delta)
-        kept = {k: v for k, v in delta.items() if not (scoped.user and k.startswith("app:"))}
-        write(service, session, kept)
+        lasting = {k: v for k, v in delta.items() if not (scoped.user and k.startswith("app:"))}
+        write(service, session, lasting)
 
     patch.setattr(in_memory_session_service, "_write", wrong)
 
@@ -77,8 +77,8 @@ def _trust_the_cache(patch: pytest.MonkeyPatch) -> None:
     read = EventCache.read
 
     def wrong(self: EventCache, connection: Any, layout: Any, key: Any) -> Any:
-        if (kept := self._entries.get(key)) is not None:
-            return kept.read()
+        if (entry := self._entries.get(key)) is not None:
+            return entry.read()
         return read(self, connection, layout, key)
 
     patch.setattr(EventCache, "read", wrong)
@@ -98,8 +98,8 @@ def _mix_users(patch: pytest.MonkeyPatch) -> None:
 def _take_any_content(patch: pytest.MonkeyPatch) -> None:
     """An id that is known is taken for the event that is known, whatever it says."""
 
-    def wrong(known: tuple[int, int, str], event: Any) -> Appended:
-        return Appended(known[0], known[1], duplicate=True)
+    def wrong(row: tuple[int, int, str], event: Any) -> Appended:
+        return Appended(row[0], row[1], duplicate=True)
 
     patch.setattr(events, "_again", wrong)
 

@@ -84,11 +84,11 @@ class JournalSessions(BaseSessionService):
         row = await self.journal.sessions.find(session.app_name, session.user_id, session.id)
         if row is None:
             raise SessionNotFound(session.id)
-        kept = {k: v for k, v in event.actions.state_delta.items() if not k.startswith("temp:")}
-        actions = event.actions.model_copy(update={"state_delta": kept})
+        lasting = {k: v for k, v in event.actions.state_delta.items() if not k.startswith("temp:")}
+        actions = event.actions.model_copy(update={"state_delta": lasting})
         sent = new_event(event.model_copy(update={"actions": actions}))
         done = await self.journal.events.append(row.key, sent, None)
-        if not done.duplicate or all(known.id != event.id for known in session.events):
+        if not done.duplicate or all(each.id != event.id for each in session.events):
             await super().append_event(session, event)
         return event
 
@@ -196,8 +196,8 @@ class OurJournal(Place):
         return await door.create_session(**where, state=initial, events=events)
 
     async def check(self) -> None:
-        found = check_journal(self.folder / "journal.db", delta_of)
-        assert found.faults == []
+        report = check_journal(self.folder / "journal.db", delta_of)
+        assert report.faults == []
         for row in await self.journal.sessions.recent(100):
             numbers = [event.number for event in await self.journal.events.since(row.key, 0)]
             assert numbers == list(range(1, row.events + 1))
@@ -205,9 +205,9 @@ class OurJournal(Place):
 
     async def _paged(self, key: int, size: int) -> list[int]:
         """The numbers of all events, read in pages from the newest to the oldest."""
-        found: list[int] = []
+        numbers: list[int] = []
         before = None
         while rows := await self.journal.events.page(key, before=before, limit=size):
-            found = [row.number for row in rows] + found
+            numbers = [row.number for row in rows] + numbers
             before = rows[0].seq
-        return found
+        return numbers

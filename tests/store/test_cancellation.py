@@ -14,22 +14,22 @@ from tests.store.kit import new_event
 async def test_a_cancelled_append_happens_wholly_or_not_at_all(
     journal: Journal, session: SessionRow
 ) -> None:
-    kept = 0
+    count = 0
     for steps in [*range(60), *range(60, 1500, 7)] * 4:
-        event = new_event(f"c{kept}-{steps}", kept=kept)
+        event = new_event(f"c{count}-{steps}", kept=count)
         task = asyncio.create_task(journal.events.append(session.key, event, None))
         for _ in range(steps):
             await asyncio.sleep(0)
         task.cancel()
         outcome = (await asyncio.gather(task, return_exceptions=True))[0]
-        assert isinstance(outcome, asyncio.CancelledError) or outcome.number == kept + 1
+        assert isinstance(outcome, asyncio.CancelledError) or outcome.number == count + 1
         # The same event again tells how the cancelled one ended: it was accepted, or never was.
         again = await journal.events.append(session.key, event, None)
-        assert again.number == kept + 1
-        kept += 1
+        assert again.number == count + 1
+        count += 1
     rows = await journal.events.since(session.key, 0)
-    assert [row.number for row in rows] == list(range(1, kept + 1))
-    assert await journal.state.merged(session.key) == {"kept": kept - 1}
+    assert [row.number for row in rows] == list(range(1, count + 1))
+    assert await journal.state.merged(session.key) == {"kept": count - 1}
     assert not await journal._database._writer.call(lambda connection: connection.in_transaction)
 
 

@@ -67,8 +67,8 @@ async def test_a_damaged_journal_is_set_aside_untouched_and_a_new_one_begins(
             assert await journal.sessions.recent(1) == []
             row = await journal.sessions.create("travel", "ada", "s1", {})
             await journal.events.append(row.key, new_event(), None)
-    kept = [file.name for file in (tmp_path / "data").glob("journal.db.damaged-*")]
-    assert len([name for name in kept if not name.endswith(("-wal", "-shm"))]) == 2
+    copies = [file.name for file in (tmp_path / "data").glob("journal.db.damaged-*")]
+    assert len([name for name in copies if not name.endswith(("-wal", "-shm"))]) == 2
 
 
 @pytest.mark.slow

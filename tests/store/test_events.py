@@ -146,9 +146,9 @@ async def test_a_page_can_be_bounded_on_both_sides(journal: Journal, session: Se
 
 async def test_bodies_come_by_number_and_by_seq(journal: Journal, session: SessionRow) -> None:
     await append_many(journal, session.key, 9)
-    found = await journal.events.bodies(session.key, [7, 2, 99, 10**30])
-    assert [(row.number, event.id) for row, event in found] == [(2, "e2"), (7, "e7")]
-    following = await journal.events.following(session.key, found[0][0].seq, 2)
+    bodies = await journal.events.bodies(session.key, [7, 2, 99, 10**30])
+    assert [(row.number, event.id) for row, event in bodies] == [(2, "e2"), (7, "e7")]
+    following = await journal.events.following(session.key, bodies[0][0].seq, 2)
     assert [row.number for row, _ in following] == [3, 4]
     assert await journal.events.body(session.key, 0) is None
 
@@ -170,8 +170,8 @@ async def test_the_json_of_a_session_comes_in_order_and_to_the_letter(
     journal: Journal, session: SessionRow, options: dict[str, Any], expected: list[int]
 ) -> None:
     await append_many(journal, session.key, 7)
-    found = [data async for data in journal.events.json(session.key, **options)]
-    assert found == [new_event(f"e{n}", timestamp=float(n)).data for n in expected]
+    texts = [data async for data in journal.events.json(session.key, **options)]
+    assert texts == [new_event(f"e{n}", timestamp=float(n)).data for n in expected]
 
 
 async def test_the_json_of_a_session_is_that_of_one_moment(

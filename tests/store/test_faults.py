@@ -130,11 +130,11 @@ async def test_one_change_that_is_too_large_fails_alone(tmp_path: Path) -> None:
 @pytest.mark.req("R42")
 async def test_changes_that_fit_do_not_end_the_trouble_that_a_run_waits_for(tmp_path: Path) -> None:
     SmallConnection.pages = 200
-    told: list[JournalError | None] = []
+    troubles: list[JournalError | None] = []
     begun = asyncio.Event()
 
     def turned(trouble: JournalError | None) -> None:
-        told.append(trouble)
+        troubles.append(trouble)
         begun.set()
 
     async with await Journal.open(tmp_path, factory=SmallConnection) as journal:
@@ -147,11 +147,11 @@ async def test_changes_that_fit_do_not_end_the_trouble_that_a_run_waits_for(tmp_
         for number in range(20):
             small = large_event(f"small{number}", 100)
             await journal.events.append(session.key, small, None)
-        assert [type(each) for each in told] == [JournalFull]
+        assert [type(each) for each in troubles] == [JournalFull]
         SmallConnection.pages = 2000
         assert (await waiting).number == 21
         await journal.probe()
-        assert [type(each) for each in told] == [JournalFull, type(None)]
+        assert [type(each) for each in troubles] == [JournalFull, type(None)]
 
 
 @pytest.mark.req("R41")

@@ -80,18 +80,18 @@ async def test_files_are_those_of_that_time_and_their_content_is_kept_once(
     fork = await journal.forks.make(session.key, at(1))
     there = (fork.app, fork.user, fork.id)
     assert await journal.artifacts.keys(*there) == ["a.txt", "user:b"]
-    found = await journal.artifacts.load(*there, "a.txt")
-    assert found is not None
-    assert found.text == "first"
+    first = await journal.artifacts.load(*there, "a.txt")
+    assert first is not None
+    assert first.text == "first"
     assert await journal.artifacts.save(*there, "a.txt", mime=None, text="forked") == 1
     assert await journal.artifacts.save(*there, "user:b", mime=None, text="forked") == 1
     assert len(await journal.artifacts.versions(*where, "user:b")) == 1
     with sqlite3.connect(journal.path / "journal.db") as connection:
         assert connection.execute("SELECT count(*) FROM contents").fetchall() == [(5,)]
     await journal.sessions.delete(session.key)
-    kept = await journal.artifacts.load(*there, "a.txt", version=0)
-    assert kept is not None
-    assert kept.text == "first"
+    oldest = await journal.artifacts.load(*there, "a.txt", version=0)
+    assert oldest is not None
+    assert oldest.text == "first"
     await journal.sessions.delete(fork.key)
     with sqlite3.connect(journal.path / "journal.db") as connection:
         assert connection.execute("SELECT text FROM contents").fetchall() == [("of the user",)]
@@ -155,8 +155,8 @@ async def test_a_fork_knows_the_invocation_that_it_cuts_through(
     cut = await journal.forks.make(session.key, at(2, "cut"))
     whole = await journal.forks.make(session.key, at(3, "whole"))
     again = await journal.forks.make(cut.key, at(2, "again"))
-    found = await journal.forks.among([running.key, cut.key, whole.key, again.key, session.key])
-    assert {key: row.invocation for key, row in found.items()} == {
+    forks = await journal.forks.among([running.key, cut.key, whole.key, again.key, session.key])
+    assert {key: row.invocation for key, row in forks.items()} == {
         running.key: "i1",
         cut.key: "i1",
         whole.key: None,

@@ -67,13 +67,13 @@ def test_a_key_finds_another_place_or_none(homes: Path) -> None:
 
 @pytest.mark.req("R09")
 def test_what_killed_servers_left_is_taken_away(homes: Path) -> None:
-    left = homes / "home" / ".local" / "state" / "devui" / f"{'0' * 32}-1.json"
-    left.parent.mkdir(parents=True)
+    key_file = homes / "home" / ".local" / "state" / "devui" / f"{'0' * 32}-1.json"
+    key_file.parent.mkdir(parents=True)
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    told = {"pid": gone.pid, "host": platform.node(), "key": "k"}
-    others = [{**told, "pid": os.getppid()}, {**told, "host": "another"}, {}]
-    for number, each in enumerate([told, *others]):
-        left.with_stem(str(number)).write_text(json.dumps(each))
-    assert kept_in(homes / "data") == left.parent
-    assert {file.stem for file in left.parent.iterdir()} == {"1", "2", "3"}
+    record = {"pid": gone.pid, "host": platform.node(), "key": "k"}
+    others = [{**record, "pid": os.getppid()}, {**record, "host": "another"}, {}]
+    for number, each in enumerate([record, *others]):
+        key_file.with_stem(str(number)).write_text(json.dumps(each))
+    assert kept_in(homes / "data") == key_file.parent
+    assert {file.stem for file in key_file.parent.iterdir()} == {"1", "2", "3"}

@@ -67,12 +67,12 @@ def shape(path: Path) -> tuple[int, set[tuple[str, ...]]]:
 @functools.cache
 def shapes() -> dict[int, set[tuple[str, ...]]]:
     """The schema of every version."""
-    found = {}
+    schemas = {}
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         for step in STEPS:
             connection.executescript(step.sql)
-            found[step.version] = set(connection.execute("SELECT name, sql FROM sqlite_schema"))
-    return found
+            schemas[step.version] = set(connection.execute("SELECT name, sql FROM sqlite_schema"))
+    return schemas
 
 
 async def opened_and_whole(path: Path) -> None:
@@ -107,13 +107,13 @@ def test_a_journal_of_every_version_is_kept():
 
 
 async def test_a_kept_journal_is_as_its_version_made_it_and_tells_what_it_told(folder):
-    wanted = await told(await lived_in(folder / "new"))
-    assert [row[1] for row in wanted[::7]] == ["ada", "bob"]
+    expected = await told(await lived_in(folder / "new"))
+    assert [row[1] for row in expected[::7]] == ["ada", "bob"]
     for version in range(1, NOW + 1):
         path = restored(version, folder / str(version))
         assert shape(path / "journal.db") == (version, shapes()[version]), "a migration changed"
         await opened_and_whole(path)
-        assert await told(path) == wanted
+        assert await told(path) == expected
         assert (path / f"journal.db.version-{version}").exists() is (version < NOW)
 
 
@@ -135,10 +135,10 @@ async def test_a_migration_that_is_killed_is_taken_up_by_the_next_start(folder):
     command = [sys.executable, "-m", "tests.store.migrator", str(old), str(folder / "killed")]
     await asyncio.to_thread(subprocess.run, command, check=True)
     copies = sorted((folder / "killed").iterdir(), key=lambda path: int(path.name))
-    known, seen = shapes(), set()
+    schemas, seen = shapes(), set()
     for path in copies:
         version, schema = shape(path / "journal.db")
-        assert schema == known[version], "between two versions"
+        assert schema == schemas[version], "between two versions"
         seen.add(version)
         if version > 1:
             assert content(path / "journal.db.version-1") == content(old / "journal.db")
@@ -170,7 +170,7 @@ class Unsaved(sqlite3.Connection):
 async def test_a_disk_that_fills_up_leaves_a_whole_version_behind(folder):
     new = await lived_in(folder / "new")
     old = of_version(1, new, folder / "old")
-    known, failed = shapes(), set()
+    schemas, failed = shapes(), set()
     [(pages,)] = pages_of(old)
     for more in range(0, 60, 4):
         path = Path(shutil.copytree(old, folder / f"full-{more}"))
@@ -178,7 +178,7 @@ async def test_a_disk_that_fills_up_leaves_a_whole_version_behind(folder):
         with contextlib.suppress(JournalError):
             await (await Journal.open(path, factory=Crowded)).close()
         version, schema = shape(path / "journal.db")
-        assert schema == known[version]
+        assert schema == schemas[version]
         failed.add(version)
         await opened_and_whole(path)
         assert content(path / "journal.db") == content(new / "journal.db")
@@ -188,8 +188,10 @@ async def test_a_disk_that_fills_up_leaves_a_whole_version_behind(folder):
 async def test_nothing_is_migrated_that_cannot_be_backed_up_first(folder):
     old = of_version(1, await lived_in(folder / "new"), folder / "old")
     before = content(old / "journal.db")
-    told = "make room on the disk.* It is of version 1, which this devui brings up to date before"
-    with pytest.raises(JournalFull, match=told):
+    message = (
+        "make room on the disk.* It is of version 1, which this devui brings up to date before"
+    )
+    with pytest.raises(JournalFull, match=message):
         await Journal.open(old, factory=Unsaved)
     assert [*old.glob("journal.db.version-1*")] == []
     assert content(old / "journal.db") == before

@@ -110,9 +110,9 @@ class JournalMachine(RuleBasedStateMachine):
 
     def check_every_prefix(self, session: Session) -> None:
         for seq in range(self.head + 1):
-            found = self.run(self.journal.state.at(session.key, seq)) if session.alive else []
+            rows = self.run(self.journal.state.at(session.key, seq)) if session.alive else []
             prefix = {"session": "", "user": "user:", "app": "app:"}
-            values = {prefix[v.scope] + v.key: json.loads(v.value) for v in found}
+            values = {prefix[v.scope] + v.key: json.loads(v.value) for v in rows}
             assert values == (self.folded(session, seq) if session.alive else {})
 
     def folded(self, session: Session, limit: int) -> dict[str, Any]:
@@ -142,10 +142,10 @@ class JournalMachine(RuleBasedStateMachine):
         assert (row.seq, row.created) == (self.head, self.clock)
         assert row.key not in {s.key for s in self.known}
         session = Session(row.key, app, user, name)
-        kept = {key: value for key, value in state.items() if not key.startswith("temp:")}
-        assert self.run(self.journal.sessions.initial_state(row.key)) == kept
+        lasting = {key: value for key, value in state.items() if not key.startswith("temp:")}
+        assert self.run(self.journal.sessions.initial_state(row.key)) == lasting
         self.known.append(session)
-        self.writes.append((self.head, session, kept))
+        self.writes.append((self.head, session, lasting))
         return session
 
     @rule(session=sessions, delta=DELTAS, under_run=st.booleans())
@@ -175,13 +175,13 @@ class JournalMachine(RuleBasedStateMachine):
         """The fork has the parent's state as of every event; the parent stays as it is."""
         number = data.draw(st.integers(0, len(parent.events)))
         self.made += 1
-        wanted = NewFork(number=number, id=f"f{self.made}", reason="same")
+        new_fork = NewFork(number=number, id=f"f{self.made}", reason="same")
         if not parent.alive:
             with pytest.raises(SessionNotFound):
-                self.run(self.journal.forks.make(parent.key, wanted))
+                self.run(self.journal.forks.make(parent.key, new_fork))
             return multiple()
         whole = self.kept(parent)
-        row = self.run(self.journal.forks.make(parent.key, wanted))
+        row = self.run(self.journal.forks.make(parent.key, new_fork))
         assert self.kept(parent) == whole
         session = Session(row.key, parent.app, parent.user, row.id, is_fork=True)
         self.known.append(session)
@@ -190,17 +190,17 @@ class JournalMachine(RuleBasedStateMachine):
         for place, (seq, event) in enumerate(parent.events[:number], 1):
             here = self.head + 1 + 2 * place
             session.events.append((here, event))
-            known = self.folded(parent, seq)
+            there = self.folded(parent, seq)
             before = self.folded(session, here)
-            delta = {k: v for k, v in known.items() if k not in before or before[k] != v}
+            delta = {k: v for k, v in there.items() if k not in before or before[k] != v}
             # What others wrote between two events is not the later event's doing.
             foreign = {k: v for k, v in delta.items() if k not in event.state_delta}
             self.writes.append((here - 1, session, foreign))
             self.writes.append((here, session, dict(event.state_delta)))
         self.head += 1 + 2 * number
         cut = parent.events[number - 1][0] if number else None
-        found = self.run(self.journal.state.merged(row.key))
-        assert found == (self.folded(parent, cut) if cut else begins)
+        merged = self.run(self.journal.state.merged(row.key))
+        assert merged == (self.folded(parent, cut) if cut else begins)
         texts = [event.data for _, event in parent.events[:number]]
         assert self.run(self.texts(row.key)) == texts
         return session

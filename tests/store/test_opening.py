@@ -232,8 +232,8 @@ async def test_a_folder_in_use_says_where_its_server_is(tmp_path: Path) -> None:
         journal.announce("http://127.0.0.1:8123", "a-key")
         with pytest.raises(JournalInUse, match=r"at http://127\.0\.0\.1:8123;"):
             await Journal.open(tmp_path / "data")
-        told = read_address(tmp_path / "data")
-        assert told == ServerAddress(os.getpid(), "http://127.0.0.1:8123")
+        address = read_address(tmp_path / "data")
+        assert address == ServerAddress(os.getpid(), "http://127.0.0.1:8123")
         assert kept_key(tmp_path / "data", os.getpid()) == "a-key"
     assert read_address(tmp_path / "data") is None
     assert kept_key(tmp_path / "data", os.getpid()) == ""

@@ -135,9 +135,9 @@ async def test_every_table_is_reached_by_an_index(tmp_path: Path) -> None:
 
 def is_full_scan(detail: str) -> bool:
     """Whether a line of a plan reads a whole table; the single-row journal may be."""
-    found = re.match(r"SCAN (\w+)(?! USING)", detail)
+    match = re.match(r"SCAN (\w+)(?! USING)", detail)
     harmless = {"json_each", "keys", "mine", "journal", "CONSTANT"}
-    return bool(found) and found[1] not in harmless and "USING INDEX" not in detail
+    return bool(match) and match[1] not in harmless and "USING INDEX" not in detail
 
 
 @pytest.mark.parametrize(

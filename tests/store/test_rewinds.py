@@ -15,14 +15,14 @@ BEFORE = 18
 def event(number: int, invocation: str, before: str | None = None) -> NewEvent:
     """One of an invocation; or one that takes the session back to before another."""
     actions = {"rewindBeforeInvocationId": before} if before else {"stateDelta": {"n": number}}
-    told = {
+    event_json = {
         "id": f"e{number}",
         "invocationId": invocation,
         "author": "user",
         "timestamp": float(number),
         "actions": actions,
     }
-    return event_of(Event.of(told), final=False)
+    return event_of(Event.of(event_json), final=False)
 
 
 HISTORY = [

@@ -94,8 +94,8 @@ async def test_a_run_keeps_what_the_user_said_until_an_event_holds_it(
     await journal.events.append(session.key, replace(new_event("e1"), author="agent"), "r1")
     assert (await journal.runs.get("r1") or row).message == '{"parts":[]}'
     await journal.events.append(session.key, replace(new_event("e2"), author="user"), "r1")
-    said = await journal.runs.get("r1") or row
-    assert (said.message, said.invocation_id) == (None, new_event("e2").invocation_id)
+    run = await journal.runs.get("r1") or row
+    assert (run.message, run.invocation_id) == (None, new_event("e2").invocation_id)
 
 
 async def test_a_run_that_ends_keeps_what_was_cut_off(
@@ -200,13 +200,13 @@ async def test_a_run_starts_only_if_the_user_has_said_nothing_since(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.runs.start("r1", session.key)
-    asked = await journal.events.append(session.key, new_event("asks"), run="r1")
+    question = await journal.events.append(session.key, new_event("asks"), run="r1")
     await journal.runs.change("r1", "done")
-    await journal.runs.start("r2", session.key, last_seen=asked.seq)
+    await journal.runs.start("r2", session.key, last_seen=question.seq)
     answer = replace(new_event("said"), author="user")
-    said = await journal.events.append(session.key, answer, run="r2")
+    message = await journal.events.append(session.key, answer, run="r2")
     await journal.events.append(session.key, new_event("told"), run="r2")
     await journal.runs.change("r2", "done")
-    with pytest.raises(Overtaken, match=f"#{said.number}"):
-        await journal.runs.start("r3", session.key, last_seen=asked.seq)
-    await journal.runs.start("r3", session.key, last_seen=said.seq)
+    with pytest.raises(Overtaken, match=f"#{message.number}"):
+        await journal.runs.start("r3", session.key, last_seen=question.seq)
+    await journal.runs.start("r3", session.key, last_seen=message.seq)

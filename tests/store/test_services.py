@@ -117,29 +117,29 @@ class Sessions(RuleBasedStateMachine):
 
     # The model
 
-    def fold(self, kept: Kept, delta: dict[str, Any]) -> None:
+    def fold(self, model: Kept, delta: dict[str, Any]) -> None:
         for key, value in copy.deepcopy(lasting(delta)).items():
             scope, colon, name = key.partition(":")
-            owner = {"app": self.shared["app"], "user": self.shared[kept.user]}.get(scope)
+            owner = {"app": self.shared["app"], "user": self.shared[model.user]}.get(scope)
             if colon and owner is not None:
                 owner[name] = value
             else:
-                kept.state[key] = value
+                model.state[key] = value
 
-    def state_of(self, kept: Kept) -> dict[str, Any]:
-        app, user = self.shared["app"], self.shared[kept.user]
-        merged = {**kept.state, **{f"app:{key}": value for key, value in app.items()}}
+    def state_of(self, model: Kept) -> dict[str, Any]:
+        app, user = self.shared["app"], self.shared[model.user]
+        merged = {**model.state, **{f"app:{key}": value for key, value in app.items()}}
         return merged | {f"user:{key}": value for key, value in user.items()}
 
-    def order(self, kept: Kept) -> list[str]:
-        events = kept.events
+    def order(self, model: Kept) -> list[str]:
+        events = model.events
         if self.place.by_time:
             events = sorted(events, key=lambda event: event.timestamp)
         return [event.id for event in events]
 
-    def held(self, session: Session, kept: Kept) -> Copy:
+    def held(self, session: Session, model: Kept) -> Copy:
         state, events = copy.deepcopy(session.state), [event.id for event in session.events]
-        return Copy(session, kept, session.last_update_time, state, events)
+        return Copy(session, model, session.last_update_time, state, events)
 
     # What people do
 
@@ -158,18 +158,18 @@ class Sessions(RuleBasedStateMachine):
             with pytest.raises(REFUSALS):
                 self.run(creating)
             return multiple()
-        kept = self.kept[user, name] = Kept(user, name, lasting(state), self.now)
-        self.fold(kept, state)
-        return self.held(self.run(creating), kept)
+        model = self.kept[user, name] = Kept(user, name, lasting(state), self.now)
+        self.fold(model, state)
+        return self.held(self.run(creating), model)
 
-    def door(self, wanted: int) -> Any:
-        return self.place.doors[wanted % len(self.place.doors)]
+    def door(self, number: int) -> Any:
+        return self.place.doors[number % len(self.place.doors)]
 
     @rule(target=copies, copied=copies, door=st.integers(0, 1))
     def read(self, copied: Copy, door: int) -> Any:
-        kept = copied.kept
-        session = self.run(self.door(door).get_session(**kept.where))
-        here = self.kept.get((kept.user, kept.name))
+        model = copied.kept
+        session = self.run(self.door(door).get_session(**model.where))
+        here = self.kept.get((model.user, model.name))
         if here is None:
             assert session is None
             return multiple()
@@ -206,9 +206,9 @@ class Sessions(RuleBasedStateMachine):
         )
 
     def appends(self, copied: Copy, event: Event, delta: dict[str, Any], door: int) -> None:
-        kept = copied.kept
+        model = copied.kept
         appending = self.door(door).append_event(copied.session, event)
-        if (here := self.kept.get((kept.user, kept.name))) is None:
+        if (here := self.kept.get((model.user, model.name))) is None:
             with pytest.raises(MISSING):
                 self.run(appending)
         elif self.place.refuses_stale and here.changed > copied.seen:
@@ -224,18 +224,18 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(copied=copies, data=st.data(), changed=st.booleans())
     def append_again(self, copied: Copy, data: st.DataObject, changed: bool) -> None:
-        kept = self.kept.get((copied.kept.user, copied.kept.name))
-        if kept is None or not kept.events or (changed and not self.place.refuses_other_content):
+        model = self.kept.get((copied.kept.user, copied.kept.name))
+        if model is None or not model.events or (changed and not self.place.refuses_other_content):
             return
-        event = data.draw(st.sampled_from(kept.events)).model_copy(deep=True)
-        fresh = self.run(self.place.doors[0].get_session(**kept.where))
+        event = data.draw(st.sampled_from(model.events)).model_copy(deep=True)
+        fresh = self.run(self.place.doors[0].get_session(**model.where))
         if changed:
             event.author = "somebody else"
             with pytest.raises(REFUSALS):
                 self.run(self.place.doors[0].append_event(fresh, event))
         else:
             self.run(self.place.doors[0].append_event(fresh, event))
-        assert [known.id for known in fresh.events] == self.order(kept)
+        assert [each.id for each in fresh.events] == self.order(model)
 
     @rule(copied=copies)
     def write_and_never_commit(self, copied: Copy) -> None:
@@ -250,20 +250,20 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(copied=copies)
     def delete(self, copied: Copy) -> None:
-        kept = copied.kept
-        self.run(self.place.doors[0].delete_session(**kept.where))
-        self.kept.pop((kept.user, kept.name), None)
+        model = copied.kept
+        self.run(self.place.doors[0].delete_session(**model.where))
+        self.kept.pop((model.user, model.name), None)
 
     @rule(target=copies, copied=copies)
     def export_and_import(self, copied: Copy) -> Any:
-        kept = self.kept.get((copied.kept.user, copied.kept.name))
-        if kept is None:
+        model = self.kept.get((copied.kept.user, copied.kept.name))
+        if model is None:
             return multiple()
-        source = self.run(self.place.doors[0].get_session(**kept.where))
-        other = Kept(kept.user, f"copy{next(self.made)}", kept.initial, self.now)
-        session = self.run(self.place.import_copy(source, kept.initial, other.name))
+        source = self.run(self.place.doors[0].get_session(**model.where))
+        other = Kept(model.user, f"copy{next(self.made)}", model.initial, self.now)
+        session = self.run(self.place.import_copy(source, model.initial, other.name))
         self.kept[other.user, other.name] = other
-        self.fold(other, kept.initial)
+        self.fold(other, model.initial)
         for event in source.events:
             self.fold(other, event.actions.state_delta)
             other.events.append(event)
@@ -272,13 +272,13 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(copied=copies, count=st.integers(0, 4))
     def read_the_newest_events(self, copied: Copy, count: int) -> None:
-        kept = self.kept.get((copied.kept.user, copied.kept.name))
-        if kept is not None:
+        model = self.kept.get((copied.kept.user, copied.kept.name))
+        if model is not None:
             config = GetSessionConfig(num_recent_events=count)
-            found = self.run(self.place.doors[0].get_session(**kept.where, config=config))
-            assert found is not None
-            wanted = self.order(kept)[-count:] if count else []
-            assert [event.id for event in found.events] == wanted
+            session = self.run(self.place.doors[0].get_session(**model.where, config=config))
+            assert session is not None
+            expected = self.order(model)[-count:] if count else []
+            assert [event.id for event in session.events] == expected
 
     @rule()
     def close_and_open(self) -> None:
@@ -291,15 +291,17 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def every_session_is_what_the_model_says(self) -> None:
         for door in self.place.doors:
-            for kept in self.kept.values():
-                found = self.run(door.get_session(**kept.where))
-                assert found is not None
-                assert found.state == self.state_of(kept)
-                assert [event.id for event in found.events] == self.order(kept)
-                known = {event.id: event for event in kept.events}
-                for event in found.events:
-                    assert event.content == known[event.id].content
-                    assert event.actions.state_delta == lasting(known[event.id].actions.state_delta)
+            for model in self.kept.values():
+                session = self.run(door.get_session(**model.where))
+                assert session is not None
+                assert session.state == self.state_of(model)
+                assert [event.id for event in session.events] == self.order(model)
+                events = {event.id: event for event in model.events}
+                for event in session.events:
+                    assert event.content == events[event.id].content
+                    assert event.actions.state_delta == lasting(
+                        events[event.id].actions.state_delta
+                    )
 
     @invariant()
     def lists_agree_with_what_is_read_one_by_one(self) -> None:
@@ -309,8 +311,8 @@ class Sessions(RuleBasedStateMachine):
             names = [(session.user_id, session.id) for session in listed]
             assert sorted(names) == sorted(key for key in self.kept if user in {None, key[0]})
             for session in listed:
-                kept = self.kept[session.user_id, session.id]
-                assert (session.state, session.events) == (self.state_of(kept), [])
+                model = self.kept[session.user_id, session.id]
+                assert (session.state, session.events) == (self.state_of(model), [])
 
 
 def machine(place: type[Place]) -> type[Sessions]:

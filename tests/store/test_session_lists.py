@@ -67,13 +67,13 @@ async def test_every_page_has_what_sorting_and_filtering_all_sessions_gives(tmp_
                 missing = listing.sort == "cost" and cost is None
                 return missing != listing.descending, values[listing.sort]
 
-            found = [
+            matches = [
                 row
                 for row in sorted(rows, key=lambda row: -row.seq)
                 if listing.text.lower() in f"{row.title or ''}\n{row.id}".lower()
                 and listing.choice in {None, statuses[row.key], row.key in starred and "starred"}
             ]
-            return [row.key for row in sorted(found, key=value, reverse=listing.descending)]
+            return [row.key for row in sorted(matches, key=value, reverse=listing.descending)]
 
         texts = ("", "rome", "100%", "s_1", "_", "nothing")
         for sort, down, choice, text in product(SORTS, (True, False), (None, *CHOICES), texts):
@@ -83,9 +83,11 @@ async def test_every_page_has_what_sorting_and_filtering_all_sessions_gives(tmp_
                 for offset in (0, 15, 30)
                 for row in await lists.page(listing, standing, limit=15, offset=offset)
             ]
-            wanted = expected(listing)
-            assert await lists.count(listing, standing) == len(wanted), listing
+            expected_keys = expected(listing)
+            assert await lists.count(listing, standing) == len(expected_keys), listing
             if sort == "cost":  # sums that are added in another order may differ in a last digit
-                assert sorted(keys) == sorted(wanted), listing
-                keys, wanted = ([rounded[key] for key in each] for each in (keys, wanted))
-            assert keys == wanted, listing
+                assert sorted(keys) == sorted(expected_keys), listing
+                keys, expected_keys = (
+                    [rounded[key] for key in each] for each in (keys, expected_keys)
+                )
+            assert keys == expected_keys, listing

@@ -90,14 +90,14 @@ async def test_a_deleted_session_leaves_only_what_it_shared(journal: Journal) ->
     assert await journal.events.since(row.key, 0) == []
     assert await journal.events.chunks(row.key, "e1") == []
     assert await journal.runs.get("r1") is None
-    for table, left in [
+    for table, count in [
         ("writes", 1),
         ("scopes", 2),
         ("output", 0),
         ("artifacts", 0),
         ("kinds", 0),
     ]:
-        assert await journal._database.fetch(f"SELECT count(*) FROM {table}") == [(left,)]
+        assert await journal._database.fetch(f"SELECT count(*) FROM {table}") == [(count,)]
     again = await journal.sessions.create("travel", "ada", "s1", {})
     assert again.key != row.key
     assert await journal.state.merged(again.key) == {"user:name": "Ada"}

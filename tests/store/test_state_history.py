@@ -10,8 +10,8 @@ async def test_every_write_of_a_key_is_told_with_its_event(journal: Journal) -> 
     for number, delta in enumerate(({"plan": 1}, {"other": 1}, {"plan": None}), 1):
         await journal.events.append(row.key, event_with(delta, f"e{number}"), None)
     writes = await journal.histories.writes(row.key, "session", "plan", limit=10)
-    told = [(w.value, w.began, w.event.number if w.event else None) for w in writes]
-    assert told == [("0", row.key, None), ("1", None, 1), ("null", None, 3)]
+    history = [(w.value, w.began, w.event.number if w.event else None) for w in writes]
+    assert history == [("0", row.key, None), ("1", None, 1), ("null", None, 3)]
     newest = await journal.histories.writes(row.key, "session", "plan", limit=1)
     assert newest == writes[-1:]
     early = await journal.histories.writes(
@@ -51,8 +51,8 @@ async def test_a_fork_has_the_history_up_to_its_beginning(journal: Journal) -> N
     fork = await journal.forks.make(parent.key, NewFork(number=2, id="f", reason="same"))
     await journal.events.append(fork.key, new_event("own", plan=9), None)
     writes = await journal.histories.writes(fork.key, "session", "plan", limit=10)
-    told = [(w.value, w.began, w.event.number if w.event else None) for w in writes]
-    assert told == [("0", fork.key, None), ("1", None, 1), ("2", None, 2), ("9", None, 3)]
+    history = [(w.value, w.began, w.event.number if w.event else None) for w in writes]
+    assert history == [("0", fork.key, None), ("1", None, 1), ("2", None, 2), ("9", None, 3)]
     assert all(w.event.session == fork.key for w in writes if w.event)
 
 
@@ -64,12 +64,12 @@ async def test_the_previous_and_the_next_write_are_those_of_this_session(journal
         done = await journal.events.append(mine.key, event_with(delta, f"e{number}"), None)
         seqs.append(done.seq)
     await journal.events.append(other.key, event_with({"user:n": 3}, "o1"), None)
-    asked = (mine.key, "user", "n")
-    assert await journal.histories.previous(*asked, seqs[1]) == 1
-    assert await journal.histories.next(*asked, seqs[1]) == 3
-    assert await journal.histories.previous(*asked, seqs[0]) is None
-    assert await journal.histories.next(*asked, seqs[2]) is None
-    assert await journal.histories.previous(*asked, 2**63) == 3
+    place = (mine.key, "user", "n")
+    assert await journal.histories.previous(*place, seqs[1]) == 1
+    assert await journal.histories.next(*place, seqs[1]) == 3
+    assert await journal.histories.previous(*place, seqs[0]) is None
+    assert await journal.histories.next(*place, seqs[2]) is None
+    assert await journal.histories.previous(*place, 2**63) == 3
 
 
 async def test_a_moment_is_just_after_an_event_or_before_the_first(journal: Journal) -> None:
