@@ -114,9 +114,9 @@ def main() -> None:
     rows: list[tuple[str, float, float | None]] = []
     for figure in arguments.figures:
         ours, theirs = measure(figure, arguments.runs, arguments.adk_python)
-        found = [(name, value, theirs.get(name)) for name, value in ours.items()]
-        print(table(found), flush=True)
-        rows += found
+        measurements = [(name, value, theirs.get(name)) for name, value in ours.items()]
+        print(table(measurements), flush=True)
+        rows += measurements
     today = datetime.now(tz=UTC).date()
     counted = "one run" if arguments.runs == 1 else f"medians of {arguments.runs} runs"
     head = f"Measured on {today} on {machine()}; {counted}."

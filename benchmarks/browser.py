@@ -70,7 +70,7 @@ PAINTED = """() => new Promise(done => new PerformanceObserver(list => done(
 def chromium() -> Iterator[Browser]:
     """The Chromium that the tests use, too."""
     names = (os.environ.get("DEVUI_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
-    path = next((found for name in names if name and (found := shutil.which(name))), None)
+    path = next((program for name in names if name and (program := shutil.which(name))), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
@@ -86,8 +86,8 @@ def opened(browser: Browser, url: str, *, until: str) -> Iterator[tuple[Page, fl
     """
     with _blank(browser, until) as page:
         page.goto(url, wait_until="load")
-        shown = page.evaluate("window.shown")
-        yield page, shown
+        milliseconds = page.evaluate("window.shown")
+        yield page, milliseconds
 
 
 def load(browser: Browser, url: str, *, until: str) -> Figures:
@@ -96,14 +96,14 @@ def load(browser: Browser, url: str, *, until: str) -> Figures:
         session = page.context.new_cdp_session(page)
         counted = _count(session)
         page.goto(url, wait_until="load")
-        shown = page.evaluate("window.shown")
+        milliseconds = page.evaluate("window.shown")
         painted = page.evaluate(PAINTED)
         page.wait_for_timeout(300)  # late requests, such as the page's stream
         return {
             "requests": float(counted["requests"]),
             "kb": counted["bytes"] / 1000,
             "first_paint_ms": float(painted),
-            "shown_ms": float(shown),
+            "shown_ms": float(milliseconds),
             "elements": float(page.evaluate("document.querySelectorAll('*').length")),
             "heap_mb": _heap_mb(session),
         }

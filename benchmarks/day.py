@@ -162,10 +162,10 @@ def opening(browser: Browser, address: str, until: str, runs: int) -> float | No
     """The median milliseconds in which a page opens, without the first time."""
     walls = []
     for _ in range(runs + 1):
-        with opened(browser, address, until=until) as (_page, shown):
-            if shown is None or shown > SLOW:
-                return shown
-            walls.append(shown)
+        with opened(browser, address, until=until) as (_page, milliseconds):
+            if milliseconds is None or milliseconds > SLOW:
+                return milliseconds
+            walls.append(milliseconds)
     return statistics.median(walls[1:])
 
 
@@ -225,7 +225,7 @@ def choose(browser: Browser, front: FrontEnd, runs: int) -> float | None:
         return opening(browser, front.sessions, front.listed, runs)
     opener, walls = front.opener, []
     for _ in range(runs):
-        with opened(browser, front.sessions, until="document.body") as (page, _shown):
+        with opened(browser, front.sessions, until="document.body") as (page, _time):
             page.wait_for_selector(opener)
             page.wait_for_load_state("networkidle")
             walls.append(moment(page, "click", lambda: page.click(opener), until=front.listed))
@@ -253,9 +253,9 @@ def measure(browser: Browser, front: FrontEnd, options: argparse.Namespace) -> F
     with opened(browser, front.chat, until=f"document.querySelector('{front.ready}')") as (page, _):
         walls["day.send_ms"] = send(page, front, options.sends)
     walls[f"day.sessions{options.sessions}_ms"] = choose(browser, front, options.runs)
-    shown = opening(browser, front.long, front.last, options.runs)
-    walls[f"day.open{options.events}_ms"] = shown
-    if shown:
+    milliseconds = opening(browser, front.long, front.last, options.runs)
+    walls[f"day.open{options.events}_ms"] = milliseconds
+    if milliseconds:
         with opened(browser, front.long, until=front.last) as (page, _):
             walls["day.wheel_p99_ms"] = wheel(page, front, options.rows)
         with opened(browser, front.long, until=front.last) as (page, _):

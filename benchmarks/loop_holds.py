@@ -197,8 +197,8 @@ SCENARIOS: dict[str, Callable[[Stage], Awaitable[None]]] = {
 @contextlib.contextmanager
 def watched(data: Path, agents: Path) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
     """A watched server's origin, and what gives its figures since the last time."""
-    told = data / "loop.json"
-    command = [sys.executable, "-m", "benchmarks.loop_watch", str(told), str(agents)]
+    file = data / "loop.json"
+    command = [sys.executable, "-m", "benchmarks.loop_watch", str(file), str(agents)]
     command += ["--no-browser", "--no-auth", "--port", "0", "--data-dir", str(data)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
@@ -206,11 +206,11 @@ def watched(data: Path, agents: Path) -> Iterator[tuple[str, Callable[[], dict[s
     ) as child:
 
         def figures() -> dict[str, Any]:
-            told.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
             child.send_signal(signal.SIGUSR1)
-            while not told.exists():
+            while not file.exists():
                 time.sleep(0.05)
-            return dict(json.loads(told.read_text()))
+            return dict(json.loads(file.read_text()))
 
         try:
             link = next(

@@ -93,7 +93,7 @@ class LoopWatch:
             {"ms": round(spent, 1), "stack": stack}
             for spent, _, stack in sorted(self._longest, reverse=True)
         ]
-        told = {
+        record = {
             "callbacks": self._count,
             "waited_ms": round(self._wait, 1),
             "collected_ms": round(self._collected, 1),
@@ -101,7 +101,7 @@ class LoopWatch:
         }
         self._longest, self._count, self._wait, self._collected = [], 0, 0.0, 0.0
         part = self._report.with_suffix(".part")
-        part.write_text(json.dumps(told))
+        part.write_text(json.dumps(record))
         part.replace(self._report)
 
 

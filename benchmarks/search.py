@@ -75,8 +75,8 @@ async def fill(journal: Journal, sessions: int, events: int) -> None:
             json.dumps({"id": f"e{n}", "invocationId": "i", "timestamp": float(n), **next(drawn)})
             for n in range(events)
         ]
-        made = history(event_of(Event(text), final=False) for text in texts)
-        await journal.sessions.create("bench", "user", None, {}, history=made)
+        history_events = history(event_of(Event(text), final=False) for text in texts)
+        await journal.sessions.create("bench", "user", None, {}, history=history_events)
 
 
 async def measure(folder: Path, sessions: int, events: int) -> Figures:
@@ -92,12 +92,12 @@ async def measure(folder: Path, sessions: int, events: int) -> Figures:
         seconds = time.perf_counter() - started
         prices = Prices.load(folder)
         for name, text in QUERIES.items():
-            wanted = Filter.read(text)
+            filter_ = Filter.read(text)
             times = []
             for _ in range(REPEATS):
                 started = time.perf_counter()
                 await index.catch_up()
-                await find(journal, wanted, prices)
+                await find(journal, filter_, prices)
                 times.append(time.perf_counter() - started)
             figures[f"search.{name}_ms"] = median_ms(times)
     if is_new:
@@ -114,8 +114,8 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=100)
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as made:
-        folder = options.folder or Path(made)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
         folder.chmod(0o700)
         report(asyncio.run(measure(folder, options.sessions, options.events)))
 

@@ -113,8 +113,8 @@ def _first_answer(url: str) -> None:
 
 def _link(child: subprocess.Popen[str]) -> str:
     for line in child.stdout or []:
-        if found := re.search(r"http://[\d.]+:\d+", line):
-            return found[0]
+        if match := re.search(r"http://[\d.]+:\d+", line):
+            return match[0]
     raise RuntimeError(f"the server ended with code {child.wait()} before it printed a link")
 
 

@@ -303,11 +303,11 @@ SAFE_MARKUP = {
 }
 
 
-def settle(found: Mapping[str, str], reasons: Mapping[str, str], advice: str) -> None:
+def settle(findings: Mapping[str, str], reasons: Mapping[str, str], advice: str) -> None:
     """Fail for everything found that has no reason, and for every reason that finds nothing."""
-    wrong = [message for key, message in found.items() if key not in reasons]
+    wrong = [message for key, message in findings.items() if key not in reasons]
     unused = [
-        f"tests/allowed.py: {key} needs no exception any more" for key in reasons.keys() - found
+        f"tests/allowed.py: {key} needs no exception any more" for key in reasons.keys() - findings
     ]
     assert not wrong, f"{advice}\n" + "\n".join(wrong)
     assert not unused, "\n".join(unused)

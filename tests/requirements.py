@@ -83,14 +83,14 @@ _MARKED = re.compile(r"pytest\.mark\.req\(['\"](R\d\d)['\"]\)")
 @cache
 def proven() -> dict[str, list[str]]:
     """For each id the tests and test modules that carry its marker."""
-    found = defaultdict(list)
+    proofs = defaultdict(list)
     for module in modules("tests"):
         for node in ast.walk(module.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 for decorator in node.decorator_list:
                     for name in _MARKED.findall(ast.unparse(decorator)):
-                        found[name].append(f"{module.path}::{node.name}")
+                        proofs[name].append(f"{module.path}::{node.name}")
             elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark":
                 for name in _MARKED.findall(ast.unparse(node.value)):
-                    found[name].append(module.path)
-    return dict(found)
+                    proofs[name].append(module.path)
+    return dict(proofs)

@@ -163,7 +163,7 @@ def floor_of(name: str) -> str:
 def all_imports() -> list[Import]:
     package = modules("devui")
     ours = {module.name for module in package}
-    return [found for module in package for found in imports_of(module, ours)]
+    return [one for module in package for one in imports_of(module, ours)]
 
 
 def starts_with(name: str, prefixes: tuple[str, ...]) -> bool:
@@ -177,26 +177,26 @@ def test_every_module_stands_on_a_known_floor() -> None:
 
 def test_no_module_needs_an_optional_one() -> None:
     wrong = [
-        f"{found.place}: imports {found.target}, which needs an extra"
-        for found in all_imports()
-        if starts_with(found.target, OPTIONAL)
-        and not starts_with(found.module.name, OPTIONAL)
-        and not found.for_types_only  # nothing is loaded for a type
+        f"{edge.place}: imports {edge.target}, which needs an extra"
+        for edge in all_imports()
+        if starts_with(edge.target, OPTIONAL)
+        and not starts_with(edge.module.name, OPTIONAL)
+        and not edge.for_types_only  # nothing is loaded for a type
     ]
     assert not wrong, "\n".join(wrong)
 
 
 def test_floors_import_only_what_lies_below_them() -> None:
     wrong = []
-    for found in all_imports():
-        if not starts_with(found.target, ("devui",)):
+    for edge in all_imports():
+        if not starts_with(edge.target, ("devui",)):
             continue
-        floor, other = floor_of(found.module.name), floor_of(found.target)
-        if found.for_types_only and floor in READS_TYPES:
+        floor, other = floor_of(edge.module.name), floor_of(edge.target)
+        if edge.for_types_only and floor in READS_TYPES:
             continue
         if other != floor and other not in FLOORS[floor]:
             allowed = ", ".join(sorted(FLOORS[floor])) or "nothing else of ours"
-            wrong.append(f"{found.place}: {floor} imports {found.target}; it may import {allowed}")
+            wrong.append(f"{edge.place}: {floor} imports {edge.target}; it may import {allowed}")
     assert not wrong, "\n" + "\n".join(wrong)
 
 
@@ -207,11 +207,11 @@ def test_neither_column_names_a_package_of_the_other(
     column: set[str], never: tuple[str, ...]
 ) -> None:
     wrong = [
-        f"{found.place}: imports {found.target}, which this column must never load"
-        for found in all_imports()
-        if floor_of(found.module.name) in column
-        and starts_with(found.target, never)
-        and not starts_with(found.module.name, OPTIONAL)
+        f"{edge.place}: imports {edge.target}, which this column must never load"
+        for edge in all_imports()
+        if floor_of(edge.module.name) in column
+        and starts_with(edge.target, never)
+        and not starts_with(edge.module.name, OPTIONAL)
     ]
     assert not wrong, "\n" + "\n".join(wrong)
 
@@ -229,9 +229,9 @@ def test_imports_stand_at_the_top_of_a_module() -> None:
 
 def test_imports_are_absolute() -> None:
     wrong = [
-        f"{found.place}: relative import; write it as {found.target}"
-        for found in all_imports()
-        if isinstance(found.node, ast.ImportFrom) and found.node.level
+        f"{edge.place}: relative import; write it as {edge.target}"
+        for edge in all_imports()
+        if isinstance(edge.node, ast.ImportFrom) and edge.node.level
     ]
     assert not wrong, "\n" + "\n".join(wrong)
 
@@ -239,9 +239,9 @@ def test_imports_are_absolute() -> None:
 def test_no_modules_import_each_other_in_a_ring() -> None:
     ours = {module.name for module in modules("devui")}
     graph: dict[str, set[str]] = {name: set() for name in ours}
-    for found in all_imports():
-        if found.target in ours and found.target != found.module.name and not found.for_types_only:
-            graph[found.module.name].add(found.target)
+    for edge in all_imports():
+        if edge.target in ours and edge.target != edge.module.name and not edge.for_types_only:
+            graph[edge.module.name].add(edge.target)
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -269,8 +269,8 @@ MOST_OF_ROWS = 36
 def test_parts_and_what_draws_them_need_nothing_that_acts() -> None:
     """A template's values, and rows and messages, are made from values alone."""
     graph: dict[str, set[str]] = {module.name: set() for module in modules("devui")}
-    for found in all_imports():
-        graph[found.module.name] |= {found.target} & graph.keys()
+    for edge in all_imports():
+        graph[edge.module.name] |= {edge.target} & graph.keys()
     parts = [name for name in graph if starts_with(name, ("devui.web.panels",))]
     pure = [*DRAWN_FROM_VALUES, *(name for name in parts if name.endswith("parts"))]
     needs = {name: reached(graph, name) for name in pure}
@@ -316,9 +316,9 @@ def test_only_adks_base_types_know_each_other_by_their_types() -> None:
     """The one ring that is left when imports for type checkers count, too."""
     ours = {module.name for module in modules("devui") if floor_of(module.name) == "runtime"}
     graph: dict[str, set[str]] = {name: set() for name in ours}
-    for found in all_imports():
-        if found.module.name in ours:
-            graph[found.module.name] |= {found.target} & ours - {found.module.name}
+    for edge in all_imports():
+        if edge.module.name in ours:
+            graph[edge.module.name] |= {edge.target} & ours - {edge.module.name}
     assert rings(graph) == [TYPES_OF_ADK], "declare a Protocol below, or move the function above"
 
 

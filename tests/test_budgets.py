@@ -65,32 +65,32 @@ def over(
 
 @pytest.mark.parametrize(("folder", "limit"), MODULE_LINES.items())
 def test_modules_fit_their_budget(folder: str, limit: int) -> None:
-    found = {
+    findings = {
         module.path: f"{module.path}:1: {lines} lines"
         for module in modules(folder)
         if (lines := len(module.text.splitlines())) > limit
     }
     reasons = {k: v for k, v in allowed.MODULE_LINES.items() if k.startswith(f"{folder}/")}
-    settle(found, reasons, f"a module has at most {limit} lines: split these")
+    settle(findings, reasons, f"a module has at most {limit} lines: split these")
 
 
 def test_functions_fit_their_budget() -> None:
     every = functions("devui", "tests", "agents", "benchmarks")
-    found = over(every, "lines", {f.key: f.lines for f in every}, FUNCTION_LINES)
-    settle(found, allowed.FUNCTION_LINES, f"at most {FUNCTION_LINES} lines a function")
+    findings = over(every, "lines", {f.key: f.lines for f in every}, FUNCTION_LINES)
+    settle(findings, allowed.FUNCTION_LINES, f"at most {FUNCTION_LINES} lines a function")
 
 
 def test_functions_branch_little() -> None:
     every = functions("devui", "agents", "benchmarks")
     sizes = {f.key: complexity(f.node) for f in every}
-    found = over(every, "ways through", sizes, COMPLEXITY)
-    settle(found, allowed.COMPLEXITY, f"at most {COMPLEXITY} ways through a function")
+    findings = over(every, "ways through", sizes, COMPLEXITY)
+    settle(findings, allowed.COMPLEXITY, f"at most {COMPLEXITY} ways through a function")
 
 
 def test_functions_nest_little() -> None:
     every = functions("devui", "agents", "benchmarks")
-    found = over(every, "nested blocks", {f.key: nesting(f.node) for f in every}, NESTING)
-    settle(found, allowed.NESTING, f"at most {NESTING} blocks within each other")
+    findings = over(every, "nested blocks", {f.key: nesting(f.node) for f in every}, NESTING)
+    settle(findings, allowed.NESTING, f"at most {NESTING} blocks within each other")
 
 
 def is_public(function: Function) -> bool:
@@ -103,8 +103,8 @@ def is_public(function: Function) -> bool:
 def test_functions_take_few_positional_arguments() -> None:
     every = [function for function in functions("devui") if is_public(function)]
     sizes = {f.key: positional(f.node) for f in every}
-    found = over(every, "positional arguments", sizes, POSITIONAL)
-    settle(found, allowed.POSITIONAL, f"at most {POSITIONAL}; put a * before the others")
+    findings = over(every, "positional arguments", sizes, POSITIONAL)
+    settle(findings, allowed.POSITIONAL, f"at most {POSITIONAL}; put a * before the others")
 
 
 @pytest.mark.parametrize(("folder", "suffix", "limit"), FILE_LINES)

@@ -169,12 +169,12 @@ def test_before_a_wide_host_is_refused_nothing_listens(tmp_path):
     hosts = ["0.0.0.0", "::", "192.0.2.7", "box.example", "0", "127.1"]
     command = [sys.executable, "-c", BINDS, *hosts]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    told, bound = json.loads(done.stdout)
+    outcomes, bound = json.loads(done.stdout)
     assert bound == []
-    assert [host for host, _, _ in told] == [host for host in hosts for _ in range(3)]
-    for host, status, said in told:
-        assert (status, said.count("\n")) == (1, 1), said
-        assert said.startswith(f"Error: {host!r} can be reached from other machines")
+    assert [host for host, _, _ in outcomes] == [host for host in hosts for _ in range(3)]
+    for host, status, output in outcomes:
+        assert (status, output.count("\n")) == (1, 1), output
+        assert output.startswith(f"Error: {host!r} can be reached from other machines")
 
 
 @pytest.mark.req("R01")
@@ -194,9 +194,9 @@ def test_what_other_pages_need_is_checked_before_the_start(tmp_path, arguments, 
 
 
 def test_what_is_not_given_is_the_safe_choice():
-    given = web.command.make_context("web", []).params
+    defaults = web.command.make_context("web", []).params
     safe = {"host": "127.0.0.1", "allow_remote": False, "no_auth": False}
-    assert {name: given[name] for name in safe} == safe
+    assert {name: defaults[name] for name in safe} == safe
     signature = inspect.signature(get_fast_api_app).parameters
     assert (signature["host"].default, signature["allowed_hosts"].default) == ("127.0.0.1", ())
     settings = Settings(agents=Path())

@@ -159,8 +159,8 @@ def options(command: click.Command) -> Iterator[str]:
 
 def test_every_option_is_documented() -> None:
     pages = [README, *GUIDE.glob("*.md")]
-    said = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    missing = {name for name in options(main) if not re.search(rf"{re.escape(name)}\b", said)}
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    missing = {name for name in options(main) if not re.search(rf"{re.escape(name)}\b", text)}
     assert missing == set(), "name these in README.md or docs/guide"
 
 

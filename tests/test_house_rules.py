@@ -57,19 +57,19 @@ def passes_on(handler: ast.ExceptHandler) -> bool:
 
 
 def test_only_named_edges_catch_every_exception() -> None:
-    found = {}
+    findings = {}
     for module in modules("devui"):
         for node in ast.walk(module.tree):
             if not isinstance(node, ast.ExceptHandler) or passes_on(node):
                 continue
             names = {name_of(inner) for inner in ast.walk(node.type)} if node.type else BROAD
             if names & BROAD:
-                found[module.enclosing(node)] = f"{module.place(node)}: catches everything"
-    settle(found, allowed.BROAD_EXCEPT, "catch the narrowest type, where it can be answered")
+                findings[module.enclosing(node)] = f"{module.place(node)}: catches everything"
+    settle(findings, allowed.BROAD_EXCEPT, "catch the narrowest type, where it can be answered")
 
 
 def test_attributes_are_reached_by_name_not_by_reflection() -> None:
-    found = {
+    findings = {
         module.enclosing(call): f"{module.place(call)}: {ast.unparse(call)}"
         for module in modules("devui")
         for call in calls(module)
@@ -78,7 +78,7 @@ def test_attributes_are_reached_by_name_not_by_reflection() -> None:
         and len(call.args) > 1
         and isinstance(call.args[1], ast.Constant)
     }
-    settle(found, allowed.LITERAL_GETATTR, "use the attribute, or a protocol that has it")
+    settle(findings, allowed.LITERAL_GETATTR, "use the attribute, or a protocol that has it")
 
 
 def test_silenced_type_checks_name_the_check_and_the_reason() -> None:
@@ -88,10 +88,10 @@ def test_silenced_type_checks_name_the_check_and_the_reason() -> None:
     for module in modules("devui", "tests", "agents", "benchmarks"):
         if not silencing.search(module.text):
             continue  # to find the comments of all files takes seconds
-        said = dict(comments(module))
-        for line, text in said.items():
+        texts = dict(comments(module))
+        for line, text in texts.items():
             match = explained.search(text)
-            has_reason = match and (match[1].strip() or line - 1 in said)
+            has_reason = match and (match[1].strip() or line - 1 in texts)
             if silencing.search(text) and not has_reason:
                 wrong.append(f"{module.path}:{line}: {text}")
     assert not wrong, "name the check, and say why there or above:\n" + "\n".join(wrong)
@@ -99,7 +99,7 @@ def test_silenced_type_checks_name_the_check_and_the_reason() -> None:
 
 @pytest.mark.req("R29")
 def test_nothing_received_or_stored_can_become_code() -> None:
-    found = {}
+    findings = {}
     for module in modules("devui"):
         for node in ast.walk(module.tree):
             roots = set()
@@ -112,8 +112,8 @@ def test_nothing_received_or_stored_can_become_code() -> None:
                 if ast.unparse(node.func).startswith("re."):
                     roots = set()
             if roots:
-                found[module.enclosing(node)] = f"{module.place(node)}: {', '.join(roots)}"
-    settle(found, allowed.DYNAMIC_CODE, "data is JSON and never code (R29)")
+                findings[module.enclosing(node)] = f"{module.place(node)}: {', '.join(roots)}"
+    settle(findings, allowed.DYNAMIC_CODE, "data is JSON and never code (R29)")
 
 
 @pytest.mark.req("R28")
@@ -140,8 +140,10 @@ def writes_files(call: ast.Call) -> bool:
     """Whether a call makes, changes or removes a file."""
     name = name_of(call.func)
     if name == "open":
-        given = [ast.unparse(value) for value in [*call.args, *(k.value for k in call.keywords)]]
-        return any(re.fullmatch(r"'[rbt]*[wax+][a-z+]*'", text) for text in given)
+        arguments = [
+            ast.unparse(value) for value in [*call.args, *(k.value for k in call.keywords)]
+        ]
+        return any(re.fullmatch(r"'[rbt]*[wax+][a-z+]*'", text) for text in arguments)
     if ast.unparse(call.func).startswith(("os.", "shutil.")):
         return name in OF_SYSTEMS
     of_values = name in {"rename", "replace"} and len(call.args) + len(call.keywords) > 1
@@ -150,13 +152,13 @@ def writes_files(call: ast.Call) -> bool:
 
 @pytest.mark.req("R33")
 def test_the_web_and_the_debugger_write_no_files() -> None:
-    found = {
+    findings = {
         module.enclosing(call): f"{module.place(call)}: {ast.unparse(call)}"
         for module in modules("devui/web", "devui/debugger")
         for call in calls(module)
         if writes_files(call)
     }
-    settle(found, allowed.WRITES, "files are written by the store, in the data folder (R33)")
+    settle(findings, allowed.WRITES, "files are written by the store, in the data folder (R33)")
 
 
 def is_constant(node: ast.AST) -> bool:
@@ -178,7 +180,7 @@ def is_built(node: ast.AST, built_names: set[str]) -> bool:
 
 @pytest.mark.req("R30")
 def test_sql_is_never_put_together_from_values() -> None:
-    found = {}
+    findings = {}
     for module in modules("devui"):
         built_names = {
             name_of(target)
@@ -189,12 +191,14 @@ def test_sql_is_never_put_together_from_values() -> None:
         for call in calls(module):
             is_sql = name_of(call.func) in SQL_CALLS and call.args
             if is_sql and is_built(call.args[0], built_names):
-                found[module.enclosing(call)] = f"{module.place(call)}: {ast.unparse(call)[:120]}"
-    settle(found, allowed.BUILT_SQL, "pass values as parameters, JSON lists to json_each (R30)")
+                findings[module.enclosing(call)] = (
+                    f"{module.place(call)}: {ast.unparse(call)[:120]}"
+                )
+    settle(findings, allowed.BUILT_SQL, "pass values as parameters, JSON lists to json_each (R30)")
 
 
 def test_the_package_never_sleeps_in_a_loop() -> None:
-    found = {
+    findings = {
         module.enclosing(call): f"{module.place(call)}: {ast.unparse(call)}"
         for module in modules("devui")
         for loop in ast.walk(module.tree)
@@ -204,7 +208,7 @@ def test_the_package_never_sleeps_in_a_loop() -> None:
         and ast.unparse(call.func) in {"time.sleep", "asyncio.sleep"}
         and ast.unparse(call.args[0]) != "0"  # which only gives way
     }
-    settle(found, allowed.SLEEPS, "wait for an event instead of polling")
+    settle(findings, allowed.SLEEPS, "wait for an event instead of polling")
 
 
 def names_of_values(module: Module) -> Iterator[tuple[ast.AST, str]]:
@@ -247,14 +251,14 @@ def test_tests_use_the_real_parts() -> None:
 
 @pytest.mark.req("R17")
 def test_only_the_reviewed_filter_marks_text_as_safe() -> None:
-    found = {
+    findings = {
         module.enclosing(call): f"{module.place(call)}: {ast.unparse(call)[:100]}"
         for module in modules("devui")
         for call in calls(module)
         if name_of(call.func) == "Markup"
         and not all(isinstance(text, ast.Constant) for text in call.args)
     }
-    settle(found, allowed.SAFE_MARKUP, "let Jinja escape it (R17)")
+    settle(findings, allowed.SAFE_MARKUP, "let Jinja escape it (R17)")
 
 
 TEMPLATE_RULES = {

@@ -64,12 +64,12 @@ def link(installed: Path, tmp_path: Path) -> Iterator[str]:
         printed = []
         for line in server.stdout:
             printed.append(line)
-            found = re.search(r"http://127\.0\.0\.1:\d+/\S*", line)
-            if found:
+            match = re.search(r"http://127\.0\.0\.1:\d+/\S*", line)
+            if match:
                 break
         else:
             pytest.fail("devui ended without a link:\n" + "".join(printed))
-        yield found[0]
+        yield match[0]
         server.send_signal(signal.SIGTERM)
         server.communicate(timeout=PATIENCE)
 

@@ -67,11 +67,11 @@ class Conversation:
         return self.seen
 
     async def stored(self) -> Session:
-        found = await self.runner.session_service.get_session(
+        session = await self.runner.session_service.get_session(
             app_name=self.runner.app_name, user_id=USER, session_id=self.session.id
         )
-        assert found is not None
-        return found
+        assert session is not None
+        return session
 
     async def another(self) -> "Conversation":
         """A new session of the same user."""
@@ -227,15 +227,15 @@ async def test_refunds_waits_for_a_manager_before_it_pays_a_large_sum(
     consent: bool, reply: str
 ) -> None:
     refunds = await open_sample("refunds")
-    asked = await refunds.say(prompts("refunds")[1])
-    [question] = asked[-1].get_function_calls()
-    assert asked[-1].node_info.path == "refunds@1/ask_manager@1"
-    assert "pay" not in steps(asked)
+    first_events = await refunds.say(prompts("refunds")[1])
+    [question] = first_events[-1].get_function_calls()
+    assert first_events[-1].node_info.path == "refunds@1/ask_manager@1"
+    assert "pay" not in steps(first_events)
 
     events = await refunds.answer(question, consent)
 
     assert steps(events)[0] == "ask_manager", "what was done is not done again"
-    assert events[-1].invocation_id == asked[-1].invocation_id
+    assert events[-1].invocation_id == first_events[-1].invocation_id
     assert texts(events)[-1].startswith(reply)
 
 

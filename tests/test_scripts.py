@@ -46,9 +46,9 @@ class Copy:
         program = folder / "program"
         program.write_text("#!/bin/sh\necho Mozilla Firefox\n")
         program.chmod(0o755)
-        wanted = ("DEVUI_AXE", "DEVUI_CHROMIUM", "DEVUI_FIREFOX", "DEVUI_ADK_PYTHON")
+        variables = ("DEVUI_AXE", "DEVUI_CHROMIUM", "DEVUI_FIREFOX", "DEVUI_ADK_PYTHON")
         with pytest.MonkeyPatch.context() as patch:
-            for name in wanted:
+            for name in variables:
                 patch.setenv(name, str(program))
             if not has_adk:
                 patch.delenv("DEVUI_ADK_PYTHON")

@@ -64,11 +64,11 @@ class FieldAgent(BaseAgent):
     """Writes field_1, yields, and reads it again."""
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        asked = _text(ctx.user_content).lower()
-        if "dirty" in asked:
+        request = _text(ctx.user_content).lower()
+        if "dirty" in request:
             async for event in self.sub_agents[0].run_async(ctx):
                 yield event
-        elif "write" in asked:
+        elif "write" in request:
             async for event in self._write_and_read(ctx):
                 yield event
         else:

@@ -35,13 +35,13 @@ class Decision(BaseModel):
 
 def read_ticket(ctx: Context, node_input: str) -> str | None:
     """Find the order that the message mentions."""
-    found = re.search(r"\b(\d{4})\b", node_input)
-    known = found is not None and found[1] in ORDERS
-    ctx.route = "known" if known else "unknown"
-    if not known:
+    match = re.search(r"\b(\d{4})\b", node_input)
+    is_known = match is not None and match[1] in ORDERS
+    ctx.route = "known" if is_known else "unknown"
+    if not is_known:
         return None
-    ctx.state["order"] = found[1]
-    return found[1]
+    ctx.state["order"] = match[1]
+    return match[1]
 
 
 def check_price(node_input: str) -> int:

@@ -32,7 +32,7 @@ def find_airports(city: str, tool_context: ToolContext) -> list[str]:
     Returns:
         IATA codes, the largest airport first; empty when the city is not known.
     """
-    name = next((known for known in AIRPORTS if known.lower() == city.strip().lower()), city)
+    name = next((each for each in AIRPORTS if each.lower() == city.strip().lower()), city)
     airports = AIRPORTS.get(name, [])
     state = tool_context.state
     state["city"] = name

@@ -24,8 +24,8 @@ class Paced(BaseAgent):
         for number in range(SECONDS * PER_SECOND):
             await asyncio.sleep(max(0.0, begun + number / PER_SECOND - time.monotonic()))
             end = ".last" if number == SECONDS * PER_SECOND - 1 else "."
-            said = runtime.content(text=f"t={time.time():.4f}{end}")
-            yield Event(author=self.name, invocation_id=ctx.invocation_id, content=said)
+            content = runtime.content(text=f"t={time.time():.4f}{end}")
+            yield Event(author=self.name, invocation_id=ctx.invocation_id, content=content)
 
 
 root_agent = Paced(name="paced")
