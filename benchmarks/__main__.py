@@ -118,8 +118,8 @@ def main() -> None:
         print(table(measurements), flush=True)
         rows += measurements
     today = datetime.now(tz=UTC).date()
-    counted = "one run" if arguments.runs == 1 else f"medians of {arguments.runs} runs"
-    head = f"Measured on {today} on {machine()}; {counted}."
+    runs_text = "one run" if arguments.runs == 1 else f"medians of {arguments.runs} runs"
+    head = f"Measured on {today} on {machine()}; {runs_text}."
     if arguments.write:
         write(f"{head}\n\n{table(rows)}")
     print(head)

@@ -94,14 +94,14 @@ def load(browser: Browser, url: str, *, until: str) -> Figures:
     """Open a page with a cold cache; `until` selects what must come into sight."""
     with _blank(browser, f"seen(document.querySelector({json.dumps(until)}))") as page:
         session = page.context.new_cdp_session(page)
-        counted = _count(session)
+        totals = _count(session)
         page.goto(url, wait_until="load")
         milliseconds = page.evaluate("window.shown")
         painted = page.evaluate(PAINTED)
         page.wait_for_timeout(300)  # late requests, such as the page's stream
         return {
-            "requests": float(counted["requests"]),
-            "kb": counted["bytes"] / 1000,
+            "requests": float(totals["requests"]),
+            "kb": totals["bytes"] / 1000,
             "first_paint_ms": float(painted),
             "shown_ms": float(milliseconds),
             "elements": float(page.evaluate("document.querySelectorAll('*').length")),
@@ -143,19 +143,19 @@ def _blank(browser: Browser, until: str) -> Iterator[Page]:
 
 
 def _count(session: CDPSession) -> dict[str, float]:
-    counted = {"requests": 0.0, "bytes": 0.0}
+    totals = {"requests": 0.0, "bytes": 0.0}
 
     def requested(_: Any) -> None:
-        counted["requests"] += 1
+        totals["requests"] += 1
 
     def finished(event: dict[str, Any]) -> None:
-        counted["bytes"] += event["encodedDataLength"]
+        totals["bytes"] += event["encodedDataLength"]
 
     session.on("Network.requestWillBeSent", requested)
     session.on("Network.loadingFinished", finished)
     session.send("Network.enable")
     session.send("Performance.enable")
-    return counted
+    return totals
 
 
 def _heap_mb(session: CDPSession) -> float:

@@ -195,9 +195,9 @@ def keys(page: Page, front: FrontEnd, presses: int) -> tuple[float | None, float
         page.wait_for_timeout(300)  # the details follow
         return wall
 
-    marked = several(lambda: press(front.next_key, front.marked), presses)
-    selected = several(lambda: press(front.previous_key, front.selected), len(marked))
-    return median(marked), median(selected)
+    mark_times = several(lambda: press(front.next_key, front.marked), presses)
+    select_times = several(lambda: press(front.previous_key, front.selected), len(mark_times))
+    return median(mark_times), median(select_times)
 
 
 def send(page: Page, front: FrontEnd, messages: int) -> float | None:

@@ -69,10 +69,12 @@ def contents(draw: random.Random) -> Iterator[dict[str, Any]]:
 
 async def fill(journal: Journal, sessions: int, events: int) -> None:
     """Write sessions of so many events each."""
-    drawn = contents(random.Random(7))
+    texts_in_turn = contents(random.Random(7))
     for _ in range(sessions - len(await journal.sessions.list("bench"))):
         texts = [
-            json.dumps({"id": f"e{n}", "invocationId": "i", "timestamp": float(n), **next(drawn)})
+            json.dumps(
+                {"id": f"e{n}", "invocationId": "i", "timestamp": float(n), **next(texts_in_turn)}
+            )
             for n in range(events)
         ]
         history_events = history(event_of(Event(text), final=False) for text in texts)

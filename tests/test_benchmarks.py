@@ -46,6 +46,6 @@ def test_every_figure_has_its_module() -> None:
 
 def test_the_guide_has_each_kind_of_figure_that_it_explains() -> None:
     guide = (ROOT / "docs" / "guide" / "performance.md").read_text(encoding="utf-8")
-    explained, _, measured = guide.partition("<!-- figures -->")
+    explained, _, figures = guide.partition("<!-- figures -->")
     kinds = {*re.findall(r"`(\w+)\.[^`]+`", explained)}
-    assert kinds == {*re.findall(r"^\| `(\w+)\.", measured, re.MULTILINE)}
+    assert kinds == {*re.findall(r"^\| `(\w+)\.", figures, re.MULTILINE)}

@@ -27,8 +27,8 @@ from tests.kit.terminal import devui
 
 @pytest.fixture
 def server(tmp_path):
-    with running(SAMPLES, tmp_path / "data") as started:
-        yield started
+    with running(SAMPLES, tmp_path / "data") as server:
+        yield server
 
 
 def test_the_version_is_told(tmp_path):
@@ -169,8 +169,8 @@ def test_before_a_wide_host_is_refused_nothing_listens(tmp_path):
     hosts = ["0.0.0.0", "::", "192.0.2.7", "box.example", "0", "127.1"]
     command = [sys.executable, "-c", BINDS, *hosts]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    outcomes, bound = json.loads(done.stdout)
-    assert bound == []
+    outcomes, listeners = json.loads(done.stdout)
+    assert listeners == []
     assert [host for host, _, _ in outcomes] == [host for host in hosts for _ in range(3)]
     for host, status, output in outcomes:
         assert (status, output.count("\n")) == (1, 1), output
@@ -225,11 +225,11 @@ def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path, server):
 
 
 def test_the_next_free_port_is_taken_when_none_was_asked_for(tmp_path):
-    with default_port_taken() as taken:
+    with default_port_taken() as busy_port:
         server = Server(SAMPLES, tmp_path / "data")
         server.port = None
         server.start()
-        assert server.port > taken
+        assert server.port > busy_port
         server.stop()
 
 

@@ -61,14 +61,14 @@ def link(installed: Path, tmp_path: Path) -> Iterator[str]:
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as server:
         assert server.stdout is not None
-        printed = []
+        lines = []
         for line in server.stdout:
-            printed.append(line)
+            lines.append(line)
             match = re.search(r"http://127\.0\.0\.1:\d+/\S*", line)
             if match:
                 break
         else:
-            pytest.fail("devui ended without a link:\n" + "".join(printed))
+            pytest.fail("devui ended without a link:\n" + "".join(lines))
         yield match[0]
         server.send_signal(signal.SIGTERM)
         server.communicate(timeout=PATIENCE)

@@ -7,8 +7,8 @@ from tests.kit.terminal import Terminal
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 @pytest.fixture

@@ -34,14 +34,14 @@ def test_a_copy_has_what_was_committed_at_one_moment(writing, tmp_path):
         assert len(before) < len(after), "nobody was writing"
         assert stat.S_IMODE(copy.stat().st_mode) == 0o700
         assert stat.S_IMODE((copy / "journal.db").stat().st_mode) == 0o600
-        checked = check_journal(copy / "journal.db", delta_of)
-        assert (checked.faults, len(before) <= checked.events <= len(after)) == ([], True)
-        events = "1 event," if checked.events == 1 else f"{checked.events:,} events,"
+        report = check_journal(copy / "journal.db", delta_of)
+        assert (report.faults, len(before) <= report.events <= len(after)) == ([], True)
+        events = "1 event," if report.events == 1 else f"{report.events:,} events,"
         assert f"1 session with {events}" in done.stdout
         before = after
     with running(server.agents, copy) as other, other.client() as client:
-        copied = get_session(client, "flood", debugged.session)["events"]
-        assert copied == debugged.kept()["events"][: checked.events]
+        copied_events = get_session(client, "flood", debugged.session)["events"]
+        assert copied_events == debugged.kept()["events"][: report.events]
 
 
 def test_nothing_is_written_over_and_nothing_made_of_nothing(writing, tmp_path):

@@ -16,8 +16,8 @@ WEATHER = "How is the weather?"
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("compare")
     write_app(folder / "agents", "teller", teller())
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

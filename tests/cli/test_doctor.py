@@ -37,9 +37,9 @@ def used(tmp_path_factory) -> Path:
         client.patch(path, json={"stateDelta": {"n": None, "app:x": [1.5, "ü"], "user:y": {}}})
         fork = client.post(f"/api/sessions/{debugged.key}/forks", json={"number": 4})
         assert fork.status_code < 300, fork.text
-        gone = make_session(client, "travel", state={"user:left": 1, "app:left": 2})["id"]
-        run(client, "travel", gone, FLIGHT)
-        assert client.delete(f"/apps/travel/users/u/sessions/{gone}").status_code == 200
+        session_id = make_session(client, "travel", state={"user:left": 1, "app:left": 2})["id"]
+        run(client, "travel", session_id, FLIGHT)
+        assert client.delete(f"/apps/travel/users/u/sessions/{session_id}").status_code == 200
     return folder
 
 
@@ -59,8 +59,8 @@ def agents(tmp_path) -> Path:
 
 
 def doctor(data: Path, agents: Path = SAMPLES, *options: str) -> tuple[int, dict[str, list[dict]]]:
-    named = ["--data-dir", str(data), "--agents", str(agents), *options]
-    done = CliRunner().invoke(main, ["doctor", *named, "--json"])
+    arguments = ["--data-dir", str(data), "--agents", str(agents), *options]
+    done = CliRunner().invoke(main, ["doctor", *arguments, "--json"])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.output
     return done.exit_code, json.loads(done.output)
 
@@ -335,8 +335,8 @@ def test_apps_are_looked_at_without_running_them(data, agents):
         "foreign looks loadable; engine devui: its imports of google.adk resolve to devui.runtime",
         "marks looks loadable; engine devui",
     ]
-    [broken] = findings(report, "fault", "apps")
-    assert broken.startswith(f"cannot read {agents}/broken/agent.py:1: ")
+    [fault] = findings(report, "fault", "apps")
+    assert fault.startswith(f"cannot read {agents}/broken/agent.py:1: ")
     nothing, first = findings(report, "note", "apps")
     assert nothing.startswith("nothing has no `root_agent` or `app`")
     assert first.startswith(f"{agents}/1st looks like an agent but is not listed")
@@ -398,11 +398,11 @@ def test_keys_are_told_by_name_and_never_by_value(data, agents):
 
 
 def test_a_port_that_is_taken_is_a_note(data):
-    with default_port_taken() as taken:
+    with default_port_taken() as port:
         status, report = doctor(data)
     assert status == 0
     assert any(
-        what.startswith(f"port {taken} is not available") for what in findings(report, "note")
+        what.startswith(f"port {port} is not available") for what in findings(report, "note")
     )
 
 

@@ -86,11 +86,11 @@ def test_a_database_comes_in_with_ids_times_actions_and_scopes(place, kind):
             by_adk["state"].pop("odd", None)
         assert plain(here) == plain(by_adk)
         path = f"/api/sessions/{sessions[0]['key']}"
-        begun = client.get(f"{path}/state?at=1").json()["values"]
-        values = {each["key"]: each["value"] for each in begun}
+        first_values = client.get(f"{path}/state?at=1").json()["values"]
+        values = {each["key"]: each["value"] for each in first_values}
         assert (values["app:shared"], values["begun_with"], "city" in values) == ("all", 1, False)
-        refused = client.post(f"{path}/runs", json={"message": "more"})
-        assert (refused.status_code, "fork" in refused.json()["detail"]) == (409, True)
+        refusal = client.post(f"{path}/runs", json={"message": "more"})
+        assert (refusal.status_code, "fork" in refusal.json()["detail"]) == (409, True)
         fork = client.post(f"{path}/forks", json={"number": 4, "id": "mine"})
         assert fork.status_code == 201, fork.text
 
@@ -130,8 +130,8 @@ def test_sessions_come_from_a_database_server(place, database, scheme, driver, s
 
 def test_what_is_here_is_skipped_copied_or_goes_on(place):
     file, by_adk = stored(place, "sqlite")
-    done, listed = taken(place, place / "agents", "--list", "--user", "ann")
-    assert [(each["id"], each["events"]) for each in listed] == [("s1", 4), ("s2", 4)]
+    done, rows = taken(place, place / "agents", "--list", "--user", "ann")
+    assert [(each["id"], each["events"]) for each in rows] == [("s1", 4), ("s2", 4)]
     assert not (place / "data").exists()
     done, sessions = taken(place, file, "--session", "s1", "--continue")
     assert (len(sessions), sessions[0]["readOnly"]) == (1, False)
@@ -181,8 +181,8 @@ def test_the_page_takes_a_database(place):
         again = client.post("/import?continue=yes", files=form, headers=origin).text
         assert "Already imported" in again
         form = {"file": ("session.db", file.read_bytes()[:5000], "application/octet-stream")}
-        refused = client.post("/import", files=form, headers=origin)
-        assert (refused.status_code, "session.db" in refused.text) == (422, True)
+        refusal = client.post("/import", files=form, headers=origin)
+        assert (refusal.status_code, "session.db" in refusal.text) == (422, True)
 
 
 def test_what_is_not_understood_is_named(place):

@@ -54,16 +54,16 @@ def plain_name(command: str) -> str:
 
 
 def test_the_table_has_every_command():
-    named = {plain_name(command.removesuffix(" --diff")) for command in SHAPES}
-    assert named == set(names_of(main)) - {SPEAKS_JSON}
+    names = {plain_name(command.removesuffix(" --diff")) for command in SHAPES}
+    assert names == set(names_of(main)) - {SPEAKS_JSON}
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("json")
     bug_hunt.copy_of_faulty(folder / "agents", "faulty")
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 class Prints:
@@ -187,7 +187,7 @@ def _files(prints, server, session: int) -> None:
 def _serve(prints, server) -> None:
     """Another server, which tells how to get in."""
     words = ("--port", "0", "--no-browser", "--json", "--data-dir", "other")
-    with Opened("web", str(server.agents), *words) as opened:
-        about = prints.compared("web", opened.until("link"))
+    with Opened("web", str(server.agents), *words) as web:
+        about = prints.compared("web", web.until("link"))
     assert about["link"].startswith(f"{about['url']}/login?")
     assert about["token"]

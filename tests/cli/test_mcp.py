@@ -62,8 +62,8 @@ def server(tmp_path_factory):
         bug_hunt.copy_of_faulty(folder / "agents", name)
     (folder / "agents" / "long").mkdir()
     (folder / "agents" / "long" / "agent.py").write_text(LONG, encoding="utf-8")
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 def parameters(server) -> StdioServerParameters:
@@ -153,12 +153,12 @@ async def test_a_coding_agent_finds_and_mends_the_bug_with_the_tools(server, way
 async def test_all_tools_together_cost_a_reader_little(server):
     """A token is about four characters of JSON."""
     async with agent(server) as call:
-        listed = await call.session.list_tools()
+        response = await call.session.list_tools()
         resources = await call.session.list_resources()
         templates = (await call.session.list_resource_templates()).resource_templates
         [prompt] = (await call.session.list_prompts()).prompts
         text = (await call.session.get_prompt(prompt.name, {"session": "3"})).messages[0].content
-    tools = [each.model_dump(by_alias=True, exclude_none=True) for each in listed.tools]
+    tools = [each.model_dump(by_alias=True, exclude_none=True) for each in response.tools]
     assert len(json.dumps(tools)) / 4 < 2500
     assert 12 <= len(tools) <= 14
     assert all(each["description"] for each in tools)
@@ -169,8 +169,8 @@ async def test_all_tools_together_cost_a_reader_little(server):
         "devui://sessions/{session}",
         "devui://sessions/{session}/events/{event}",
     ]
-    named = set(re.findall(r"\b[a-z]+_[a-z]+\b", text.text))
-    assert named <= {each["name"] for each in tools}
+    names = set(re.findall(r"\b[a-z]+_[a-z]+\b", text.text))
+    assert names <= {each["name"] for each in tools}
 
 
 async def test_answers_say_what_is_left_out_and_mistakes_what_to_do(server):
@@ -209,8 +209,8 @@ async def test_what_an_answer_cuts_can_be_read_to_its_end(server):
         system = await call("prompt_at", event=event, path="system")
         assert "use start" in system
         assert "END OF SYSTEM" in await call("prompt_at", event=event, path="system", start=5000)
-        sent = await call("prompt_at", event=event, path="contents[0]", start=5000)
-        assert "END OF MESSAGE" in sent
+        last_part = await call("prompt_at", event=event, path="contents[0]", start=5000)
+        assert "END OF MESSAGE" in last_part
         assert "available: " in await call("prompt_at", event=event, path="tols", fails=True)
 
         assert "END OF ROW" not in await call("state_at", key="blob")
@@ -234,8 +234,8 @@ async def test_words_are_right_when_there_is_little_or_nothing(server):
         assert "#1 user user: Split the bill of table 7" in sessions
         assert "no app nope" in await call("list_sessions", app="nope", fails=True)
         assert "no app nope" in await call("breakpoints", action="list", app="nope", fails=True)
-        gone = await call("breakpoints", action="remove", app="faulty", number=999, fails=True)
-        assert "999" in gone
+        answer = await call("breakpoints", action="remove", app="faulty", number=999, fails=True)
+        assert "999" in answer
         for wrong in (-1, 0):
             refusal = await call("show_event", session=wrong, event=1, fails=True)
             assert refusal.startswith("session: ")
@@ -250,10 +250,10 @@ async def test_a_run_is_held_edited_and_finished_by_its_parts(server):
         change = {"actions": {"stateDelta": {"bill": 75.6}}}
         wrong = await call("control_run", command="edit", value={"content": 5}, fails=True)
         assert "the change doesn't fit: content" in wrong
-        edited = await call("control_run", command="edit", value=change)
+        edit = await call("control_run", command="edit", value=change)
         instead = "would write bill: 84.0 → 75.6, edited: the code wrote -756.0"
-        assert instead in edited
-        assert 'edit by mcp:coder: {"actions": {"stateDelta": {"bill": 75.6}}}' in edited
+        assert instead in edit
+        assert 'edit by mcp:coder: {"actions": {"stateDelta": {"bill": 75.6}}}' in edit
         assert "bill: 84.0 → 75.6, edited" in await call("state_at", key="bill")
         half = await call("control_run", command="half")
         assert "wrote bill: 84.0 → 75.6" in half
@@ -426,9 +426,11 @@ def test_http_takes_only_the_protocol_from_those_with_the_token(server):
     with server.client() as client:
         assert client.get("/mcp").status_code == 405
         assert client.post("/mcp", json=[1], headers=ACCEPT).status_code == 400
-        broken = {**ACCEPT, "Content-Type": "application/json"}
-        assert client.post("/mcp", content=b"{", headers=broken).status_code == 400
-        assert client.post("/mcp", content=b"x" * 1_100_000, headers=broken).status_code == 413
+        json_headers = {**ACCEPT, "Content-Type": "application/json"}
+        assert client.post("/mcp", content=b"{", headers=json_headers).status_code == 400
+        assert (
+            client.post("/mcp", content=b"x" * 1_100_000, headers=json_headers).status_code == 413
+        )
         foreign = {**ACCEPT, "Origin": "http://evil.example"}
         assert client.post("/mcp", json=INITIALIZE, headers=foreign).status_code == 403
         unknown = {**ACCEPT, "Mcp-Session-Id": "nobody"}
@@ -437,8 +439,8 @@ def test_http_takes_only_the_protocol_from_those_with_the_token(server):
 
 async def test_a_client_that_leaves_in_the_middle_of_a_call_costs_nobody_anything(server):
     with server.client() as client:
-        opened = client.post("/mcp", json=INITIALIZE, headers=ACCEPT)
-        session = {**ACCEPT, "Mcp-Session-Id": opened.headers["Mcp-Session-Id"]}
+        response = client.post("/mcp", json=INITIALIZE, headers=ACCEPT)
+        session = {**ACCEPT, "Mcp-Session-Id": response.headers["Mcp-Session-Id"]}
         before = max(
             (each["key"] for each in client.get("/api/sessions").json()["sessions"]), default=0
         )

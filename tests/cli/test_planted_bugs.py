@@ -31,8 +31,8 @@ def server(tmp_path_factory):
     for way in WAYS:
         for bug in BUGS:
             write(folder / "agents", bug, f"{bug.app}_{way}")
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 class Tools:
@@ -110,8 +110,8 @@ class Shell:
         return session
 
     async def rows(self, session, filter_text=""):
-        chosen = ("--filter", filter_text) if filter_text else ()
-        rows = await self._lines("dbg", "events", "-s", session, *chosen)
+        options = ("--filter", filter_text) if filter_text else ()
+        rows = await self._lines("dbg", "events", "-s", session, *options)
         return [Row(row["number"], row["kind"], row["text"]) for row in rows]
 
     async def state(self, session):

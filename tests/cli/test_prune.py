@@ -16,8 +16,8 @@ DAY = 86_400
 def server(tmp_path):
     for name in ("fine", "other"):
         write_app(tmp_path / "agents", name, AGENTS["fine"])
-    with running(tmp_path / "agents", tmp_path / "data") as started:
-        yield started
+    with running(tmp_path / "agents", tmp_path / "data") as server:
+        yield server
 
 
 @pytest.mark.req("R48")
@@ -39,9 +39,9 @@ def test_what_is_unused_is_listed_and_deleted_if_somebody_is_sure(server, client
 
     assert pruned("--days", "0") == ({old.key, other.key}, False)
     assert pruned("--days", "1") == (set(), False)
-    listed = terminal("prune", "--days", "0", "--app", "fine").stdout
-    assert f"session {old.key} “go” of fine, 3 events" in listed
-    assert "1 session; add --yes to delete" in listed
+    output = terminal("prune", "--days", "0", "--app", "fine").stdout
+    assert f"session {old.key} “go” of fine, 3 events" in output
+    assert "1 session; add --yes to delete" in output
     with client.stream("GET", f"/api/sessions/{old.key}/stream") as stream:
         assert pruned("--days", "0", "--app", "fine", "--yes") == ({old.key}, True)
         assert any("deleted" in line for line in stream.iter_lines())

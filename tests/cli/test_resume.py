@@ -102,10 +102,10 @@ def test_a_stopped_run_goes_on_and_its_events_are_printed(terminal, client):
 def test_a_call_of_unknown_outcome_is_decided_first(terminal, client):
     debugged = Debugged(client, "pays").start("go")
     debugged.settled()
-    with terminal.open("dbg", "attach") as opened:
-        opened.until("held")
+    with terminal.open("dbg", "attach") as attach:
+        attach.until("held")
         debugged.tell("continue", wait=False)
-        opened.until("stdout: paying")
+        attach.until("stdout: paying")
     terminal("dbg", "stop")
     refusal = terminal("resume", str(debugged.key))
     assert refusal.returncode == 6
@@ -124,9 +124,9 @@ def test_a_run_of_a_killed_server_goes_on_without_one(terminal, client):
     server_file.write_text(
         json.dumps({**record, "pid": os.getpid()})
     )  # another process has its number
-    refused = terminal("dbg", "state")
-    assert (refused.returncode, "no server is running on" in refused.stderr) == (3, True), (
-        refused.stderr
+    refusal = terminal("dbg", "state")
+    assert (refusal.returncode, "no server is running on" in refusal.stderr) == (3, True), (
+        refusal.stderr
     )
     done = terminal("resume", "--agents", str(terminal.server.agents), "--json")
     assert (done.returncode, done.stderr) == (0, "")

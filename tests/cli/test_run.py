@@ -171,9 +171,9 @@ def test_a_script_of_adk_and_saved_sessions_are_played_and_continued(place):
     script.write_text(json.dumps({"state": {"n": 10}, "queries": ["count", "count"]}))
     done = devui("run", "agents/echo", "--replay", "script.json", "--save_session", cwd=place)
     assert (done.returncode, done.stdout) == (0, "n is 11\nn is 12\n"), done.stderr
-    [saved] = (place / "agents" / "echo").glob("*.session.json")
-    assert json.loads(saved.read_text())["state"] == {"n": 12}
-    done = devui("run", "agents/echo", "count", "--resume", str(saved), cwd=place)
+    [session_file] = (place / "agents" / "echo").glob("*.session.json")
+    assert json.loads(session_file.read_text())["state"] == {"n": 12}
+    done = devui("run", "agents/echo", "count", "--resume", str(session_file), cwd=place)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "n is 13")
     assert "n is 11" in done.stdout
     devui("export", "1", "-o", "bundle.json", "--agents", "agents", cwd=place)

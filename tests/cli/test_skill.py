@@ -21,8 +21,8 @@ PAGES = [SKILL / "SKILL.md", *sorted((SKILL / "reference").glob("*.md"))]
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("skill")
     bug_hunt.copy_of_faulty(folder / "agents", "faulty")
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 def test_the_skill_is_one_page_that_leads_to_the_others():
@@ -53,8 +53,8 @@ def test_every_command_and_option_of_the_skill_exists(file):
             command = command.get_command(click.Context(command), words.pop(0))
             assert command is not None, f"no such command: {words}"
         known_options = {option for each in command.params for option in each.opts} | {"--help"}
-        named = {word for word in words if re.match(r"--?[a-z]", word)}
-        assert named - known_options <= {"--json"}, f"{command.name}: {named - known_options}"
+        options = {word for word in words if re.match(r"--?[a-z]", word)}
+        assert options - known_options <= {"--json"}, f"{command.name}: {options - known_options}"
 
 
 def test_it_is_printed_installed_and_kept_from_overwriting_what_others_wrote(tmp_path):
@@ -64,14 +64,14 @@ def test_it_is_printed_installed_and_kept_from_overwriting_what_others_wrote(tmp
 
     assert devui("skill", "--install", cwd=tmp_path).returncode == 0
     place = tmp_path / ".claude" / "skills" / "devui"
-    written = {file.relative_to(place) for file in place.rglob("*.md")}
-    assert written == {file.relative_to(SKILL) for file in PAGES}
+    files = {file.relative_to(place) for file in place.rglob("*.md")}
+    assert files == {file.relative_to(SKILL) for file in PAGES}
 
     own = tmp_path / "skills" / "devui" / "SKILL.md"
     own.parent.mkdir(parents=True)
     own.write_text("mine")
-    refused = devui("skill", "--install", "skills", cwd=tmp_path)
-    assert (refused.returncode, "--force" in refused.stderr) == (1, True)
+    refusal = devui("skill", "--install", "skills", cwd=tmp_path)
+    assert (refusal.returncode, "--force" in refusal.stderr) == (1, True)
     assert [file.name for file in own.parent.iterdir()] == ["SKILL.md"]
     assert devui("skill", "--install", "skills", "--force", cwd=tmp_path).returncode == 0
     assert own.read_text(encoding="utf-8") == PAGES[0].read_text(encoding="utf-8")

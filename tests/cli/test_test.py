@@ -126,8 +126,8 @@ def test_a_session_becomes_a_test_that_plays_without_a_server(stage: Stage, tmp_
     code = (stage.folder / "tests" / "test_trip.py").read_text()
     assert code[code.index("def test_i") :] == EXPECTED
     before, report = stage.live, tmp_path / "report.xml"
-    played = stage.play("tests", "--junit", str(report))
-    assert played.returncode == 0, played.stdout + played.stderr
+    test_run = stage.play("tests", "--junit", str(report))
+    assert test_run.returncode == 0, test_run.stdout + test_run.stderr
     assert stage.live == before == ["Oslo"]
     suite = ET.parse(report).getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "0", "0")
@@ -140,21 +140,23 @@ def test_an_agent_that_goes_astray_is_told_with_its_reason(stage: Stage) -> None
     assert stage.terminal(*lenient).returncode == 0
 
     stage.change("Book a trip.", "Book two trips.")
-    played = stage.play("astray")
-    assert played.returncode == 1
-    assert "trip sent its model a different request than recorded: system differs." in played.stdout
-    assert '+ "Book two trips.' in played.stdout
-    assert "2 failed, 2 passed" in played.stdout
+    test_run = stage.play("astray")
+    assert test_run.returncode == 1
+    assert (
+        "trip sent its model a different request than recorded: system differs." in test_run.stdout
+    )
+    assert '+ "Book two trips.' in test_run.stdout
+    assert "2 failed, 2 passed" in test_run.stdout
 
     stage.change(CHANGED, 'llm_response.content.parts[0].text = "No."')
-    played = stage.play("astray/test_texts.py")
-    assert played.returncode == 1
-    assert "assert 'No.' == 'Where to?'" in played.stdout
+    test_run = stage.play("astray/test_texts.py")
+    assert test_run.returncode == 1
+    assert "assert 'No.' == 'Where to?'" in test_run.stdout
 
     stage.change(CHANGED, "import socket; socket.create_connection(('127.0.0.1', 9), 1)")
-    played = stage.play("astray/test_texts.py")
-    assert played.returncode == 1
-    assert "replays make no live calls" in played.stdout
+    test_run = stage.play("astray/test_texts.py")
+    assert test_run.returncode == 1
+    assert "replays make no live calls" in test_run.stdout
     assert stage.live == ["Oslo"]
 
 
@@ -197,8 +199,8 @@ def test_what_changed_is_recorded_anew_and_told(stage: Stage) -> None:
 
 def test_what_cannot_be_made_or_run_is_said(stage: Stage) -> None:
     key = str(stage.session.key)
-    listed = stage.terminal("make-test", key, "--list")
-    assert '[x] state:city   Final state city: "Oslo"' in listed.stdout
+    done = stage.terminal("make-test", key, "--list")
+    assert '[x] state:city   Final state city: "Oslo"' in done.stdout
     unknown = stage.terminal("make-test", key, "--check", "colour")
     assert (unknown.returncode, "'colour'; run with --list" in unknown.stderr) == (2, True)
     assert stage.terminal("make-test", key, "--run", "none").returncode == 5
@@ -207,8 +209,8 @@ def test_what_cannot_be_made_or_run_is_said(stage: Stage) -> None:
     assert (first.returncode, again.returncode) == (0, 2)
     assert "use --force to overwrite it" in again.stderr
     assert "result.tools" not in (stage.folder / "twice" / "test_trip.py").read_text()
-    spoken = stage.folder / "agents" / "test_spoken.py"
-    spoken.write_text('TEXT = "import devui.testing"\n')
+    test_file = stage.folder / "agents" / "test_spoken.py"
+    test_file.write_text('TEXT = "import devui.testing"\n')
     nothing = stage.play("agents")
     assert (nothing.returncode, "devui make-test" in nothing.stderr) == (2, True)
     (stage.folder / "bare").mkdir()

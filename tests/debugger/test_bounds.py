@@ -100,17 +100,17 @@ async def test_a_reader_of_large_events_that_is_too_slow_begins_again_and_misses
 )
 async def test_an_inbox_takes_what_it_has_room_for_and_makes_the_rest_wait(size, fitting):
     inbox = Inbox[Partial]()
-    sent = [partial(size) for _ in range(fitting + 2)]
-    for message in sent[:fitting]:
+    messages = [partial(size) for _ in range(fitting + 2)]
+    for message in messages[:fitting]:
         inbox.put_nowait(message)
     with pytest.raises(asyncio.QueueFull):
-        inbox.put_nowait(sent[fitting])
-    waiting = asyncio.create_task(put_all(inbox, sent[fitting:]))
+        inbox.put_nowait(messages[fitting])
+    waiting = asyncio.create_task(put_all(inbox, messages[fitting:]))
     for _ in range(5):
         await asyncio.sleep(0)
     assert not waiting.done()
-    got = [await inbox.get() for _ in sent]
-    assert all(one is other for one, other in zip(got, sent, strict=True))
+    got = [await inbox.get() for _ in messages]
+    assert all(one is other for one, other in zip(got, messages, strict=True))
     await waiting
 
 

@@ -120,8 +120,8 @@ class Story:
         await self.spans(name, text)
         marks = {EDITED: [{"edit": row.id, "gate": "after_model", "action": "edit", "by": "Ada"}]}
         await self.event(delta, text, run=name, customMetadata=marks)
-        written = json.dumps({**TOUCH, "value": json.dumps(text)})
-        touch = NewTouch(1, f"e{self.count}", None, written)
+        touch_json = json.dumps({**TOUCH, "value": json.dumps(text)})
+        touch = NewTouch(1, f"e{self.count}", None, touch_json)
         lost = NewTouch(2, "lost", None, json.dumps(TOUCH))
         await journal.uncommitted.put(key, name, [touch, lost])
         await journal.runs.add_output(name, [OutputLine("stdout", text, 2.0)] * 3)
@@ -131,18 +131,18 @@ class Story:
 
     async def spans(self, run: str, text: str) -> None:
         """What a model was sent, in pieces, and a tool whose arguments look like pieces."""
-        sent = {"model": "m", "stream": True, "system": "h1", "tools": None, "config": None}
-        sent |= {"contents": ["h2", "h1"]}
+        request = {"model": "m", "stream": True, "system": "h1", "tools": None, "config": None}
+        request |= {"contents": ["h2", "h1"]}
         agent = NewSpan(run, 1, None, "agent", "agent", "agent", None, None, 1.5, None)
-        model = replace(agent, number=2, parent=1, type="model", sent=json.dumps(sent))
+        model = replace(agent, number=2, parent=1, type="model", sent=json.dumps(request))
         tool = replace(agent, number=3, parent=1, type="tool", branch="b", call="c")
         tool = replace(tool, sent='{"system":"no piece","contents":[]}')
-        ended = [
+        ends = [
             SpanEnd(run, 2, 0.5, 0.1, None, "[[0.1,{}]]"),
             SpanEnd(run, 3, 1.0, None, "bad", None),
         ]
         pieces = {"h1": json.dumps(text), "h2": '{"x":1}'}
-        await self.journal.spans.add(self.session.key, [agent, model, tool], ended, pieces)
+        await self.journal.spans.add(self.session.key, [agent, model, tool], ends, pieces)
 
     async def file(self, name: str, content: str | bytes) -> None:
         content_field: dict[str, Any] = {"text" if isinstance(content, str) else "data": content}
@@ -300,9 +300,9 @@ async def test_what_is_wrong_is_told_with_its_line_and_leaves_nothing(tmp_path: 
         _, text = await told(bundles, journal)
         before = len(await journal.sessions.list("travel"))
         for sentence, data in wrong_files(text).items():
-            with pytest.raises(BadBundle) as refused:
+            with pytest.raises(BadBundle) as refusal:
                 await bundles.take(io.BytesIO(data))
-            assert sentence in str(refused.value)
+            assert sentence in str(refusal.value)
         assert len(await journal.sessions.list("travel")) == before
 
 
@@ -351,8 +351,8 @@ async def test_an_imported_session_is_read_only_and_goes_on_in_a_fork(tmp_path: 
         assert json.loads(await exported(bundles, row.key)) == json.loads(text) | {
             "forks": [json.loads(await exported(bundles, row.key))["forks"][-1]]
         }
-        shared = await journal.sessions.create("elsewhere", "ada", "later", {})
-        assert await journal.state.merged(shared.key) == {}  # what is imported is nobody else's
+        neighbour = await journal.sessions.create("elsewhere", "ada", "later", {})
+        assert await journal.state.merged(neighbour.key) == {}  # what is imported is nobody else's
 
 
 def _event(name: str) -> tuple[dict[str, Any], str]:

@@ -156,9 +156,9 @@ def branches(*order: str, **more: str) -> list[Step]:
 def test_branches_in_another_order_are_no_difference() -> None:
     comparison = compare(branches("a1", "b1", "a2", "b2"), branches("a1", "a2", "b1", "b2"))
     assert comparison.equal
-    moved = [row for row in comparison.rows if row.kind == "moved"]
-    assert len(moved) == 2
-    assert (moved[0].left or moved[0].right, moved[0].elsewhere) in {(3, 4), (4, 3)}
+    moves = [row for row in comparison.rows if row.kind == "moved"]
+    assert len(moves) == 2
+    assert (moves[0].left or moves[0].right, moves[0].elsewhere) in {(3, 4), (4, 3)}
 
 
 def test_what_differs_within_a_branch_does_also_when_it_has_moved() -> None:

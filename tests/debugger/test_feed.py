@@ -26,8 +26,8 @@ numbers = itertools.count(1)
 
 @pytest.fixture
 async def journal(tmp_path):
-    async with await Journal.open(tmp_path / "data") as opened:
-        yield opened
+    async with await Journal.open(tmp_path / "data") as journal:
+        yield journal
 
 
 @pytest.fixture

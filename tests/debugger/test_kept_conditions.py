@@ -35,8 +35,8 @@ async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
         connection.executescript((KEPT / "conditions.sql").read_text(encoding="utf-8"))
         connection.execute("PRAGMA journal_mode = WAL")
     (folder / "journal.db").chmod(0o600)
-    async with await Journal.open(folder) as opened:
-        yield opened
+    async with await Journal.open(folder) as journal:
+        yield journal
 
 
 async def session_in(journal: Journal) -> SessionRow:
@@ -101,9 +101,9 @@ async def test_a_breakpoint_of_a_kind_that_is_not_known_leaves_the_others(journa
 async def test_a_breakpoint_of_the_journal_hits_what_it_always_did(journal: Journal) -> None:
     session = await session_in(journal)
     book = await BreakpointBook.load(journal, Bus())
-    stored = book.of("travel")
-    assert len(stored) == len(EXPECTED["breakpoints"])
-    for row, expected in zip(stored, EXPECTED["breakpoints"], strict=True):
+    rows = book.of("travel")
+    assert len(rows) == len(EXPECTED["breakpoints"])
+    for row, expected in zip(rows, EXPECTED["breakpoints"], strict=True):
         past = await past_hits(journal, session, [row.breakpoint], PRICES)
         hits = [[hit.number, hit.text] for hit in past.hits]
         assert hits == expected["hits"], expected["breakpoint"]

@@ -122,10 +122,10 @@ def test_a_cached_price_that_nobody_has_named_makes_no_cost_up(tmp_path) -> None
 )
 def test_a_table_that_is_none_is_refused_with_its_place(tmp_path, text, said) -> None:
     (tmp_path / "prices.json").write_text(text)
-    with pytest.raises(WrongPrices) as refused:
+    with pytest.raises(WrongPrices) as refusal:
         Prices.load(tmp_path)
-    assert str(tmp_path / "prices.json") in str(refused.value)
-    assert said in str(refused.value)
+    assert str(tmp_path / "prices.json") in str(refusal.value)
+    assert said in str(refusal.value)
 
 
 @pytest.mark.parametrize(

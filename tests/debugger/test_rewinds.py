@@ -28,8 +28,8 @@ def rewinds(history: list[Event]) -> list[Rewind]:
     for number, event in enumerate(history, 1):
         name = event.actions.rewind_before_invocation_id
         if name is not None:
-            named = (n for n, e in enumerate(history[: number - 1], 1) if e.invocation_id == name)
-            rewinds.append(Rewind(number, next(named, number)))
+            numbers = (n for n, e in enumerate(history[: number - 1], 1) if e.invocation_id == name)
+            rewinds.append(Rewind(number, next(numbers, number)))
     return rewinds
 
 

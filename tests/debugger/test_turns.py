@@ -63,8 +63,8 @@ def test_the_json_of_a_large_value_is_made_in_small_parts(value: object) -> None
 
 @pytest.fixture
 async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    async with await Journal.open(tmp_path / "data") as opened:
-        yield opened
+    async with await Journal.open(tmp_path / "data") as journal:
+        yield journal
 
 
 async def long_session(journal: Journal) -> int:

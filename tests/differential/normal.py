@@ -171,11 +171,11 @@ def _count_times(events: Json) -> None:
 def _only_ends(event: Json) -> bool:
     """Whether an event says nothing but that a node has ended; see EVERYWHERE."""
     marks = event.get("customMetadata") or {}
-    ended = marks.pop("__adk_internal_node_ended", None)
+    end_mark = marks.pop("__adk_internal_node_ended", None)
     route = marks.pop("__adk_internal_node_route", None)  # which the next event tells
-    if (ended or route is not None) and not marks:
+    if (end_mark or route is not None) and not marks:
         del event["customMetadata"]
-    return bool(ended) and not any(event["actions"].values()) and "content" not in event
+    return bool(end_mark) and not any(event["actions"].values()) and "content" not in event
 
 
 def _event(event: Json) -> Json:
@@ -259,8 +259,8 @@ def _content(content: Json) -> Json:
 
 def _part(part: Json) -> Json:
     text = part.get("text") or ""
-    if saved := _SAVED.search(text):
-        return part | {"text": saved[0]}
+    if match := _SAVED.search(text):
+        return part | {"text": match[0]}
     if "<PAST_CONVERSATIONS>" in text:
         return part | {"text": _MEMORY.sub("", text).strip()}
     if "functionResponse" in part:
@@ -432,11 +432,11 @@ def _with_counted_ids(record: Json) -> Json:
     def named(match: re.Match[str]) -> str:
         return counted_ids.setdefault(match[0], f"<{match[1]}id {len(counted_ids) + 1}>")
 
-    counted = json.loads(_ID.sub(named, json.dumps(record, sort_keys=True)))
-    for holder in (*counted["runs"], *counted["sessions"].values()):
+    result = json.loads(_ID.sub(named, json.dumps(record, sort_keys=True)))
+    for holder in (*result["runs"], *result["sessions"].values()):
         for event in holder["events"]:
             event.get("longRunningToolIds", []).sort()  # they were sorted by the made-up ids
-    return counted
+    return result
 
 
 def differences(ours: Json, theirs: Json, path: str = "") -> list[str]:

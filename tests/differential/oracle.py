@@ -39,8 +39,8 @@ def interpreter() -> Path:
     Raises:
         NoOracleError: there is none, with what to do.
     """
-    named = os.environ.get("DEVUI_ADK_PYTHON")
-    path = Path(named) if named else ROOT / ".venv-adk" / "bin" / "python"
+    variable = os.environ.get("DEVUI_ADK_PYTHON")
+    path = Path(variable) if variable else ROOT / ".venv-adk" / "bin" / "python"
     if not path.exists():
         raise NoOracleError(f"{path} does not exist. {_HOW}")
     return path

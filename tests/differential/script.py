@@ -112,13 +112,13 @@ def responses(ns: Namespace, answer: list[Step], stream: bool) -> list[Any]:
     return [*partials, ns.LlmResponse(content=whole, finish_reason=types.FinishReason.STOP)]
 
 
-def scripted(ns: Namespace, label: str, answers: Sequence[Answer], heard: list[Any]) -> Any:
+def scripted(ns: Namespace, label: str, answers: Sequence[Answer], requests: list[Any]) -> Any:
     """A model that gives its answers one after the other, and records what it is asked."""
     remaining = [steps(answer) for answer in answers]
 
     class Scripted(ns.BaseLlm):
         async def generate_content_async(self, llm_request, stream=False):
-            heard.append((label, stream, llm_request.model, *_snapshot(llm_request)))
+            requests.append((label, stream, llm_request.model, *_snapshot(llm_request)))
             answer = remaining.pop(0) if remaining else [Say("Nothing more.")]
             for response in responses(ns, answer, stream):
                 if isinstance(response, Exception):

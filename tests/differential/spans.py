@@ -325,9 +325,9 @@ class Exported:
 
 def _names(events: Iterable[Any]) -> Callable[[Any], Any]:
     """What puts the place of an event in place of its id, and counts all other ids."""
-    stored = list(events)
-    places = {event.id: f"event {n}" for n, event in enumerate(stored)}
-    calls = [call.id for event in stored for call in event.get_function_calls()]
+    event_list = list(events)
+    places = {event.id: f"event {n}" for n, event in enumerate(event_list)}
+    calls = [call.id for event in event_list for call in event.get_function_calls()]
     places |= {call: f"call {n}" for n, call in enumerate(calls)}
 
     def name(value: Any) -> Any:
@@ -360,12 +360,12 @@ def _span(span: ReadableSpan, name: Callable[[Any], Any]) -> dict[str, Any]:
         for key, value in sorted(span.attributes.items())
         if key not in _LEFT_OUT
     }
-    if any(merged in span.name for merged in ("_city", "_slow")):
+    if any(suffix in span.name for suffix in ("_city", "_slow")):
         attributes.pop(
             _EVENT, None
         )  # with several calls google-adk's is of no event of the session
     scope = span.instrumentation_scope
-    raised = {  # google-adk records what a tool raises twice
+    errors = {  # google-adk records what a tool raises twice
         (event.name, event.attributes["exception.type"], event.attributes["exception.message"])
         for event in span.events
     }
@@ -374,7 +374,7 @@ def _span(span: ReadableSpan, name: Callable[[Any], Any]) -> dict[str, Any]:
         "kind": span.kind.name,
         "scope": [scope.name, scope.version, scope.schema_url],
         "status": [span.status.status_code.name, span.status.description],
-        "raised": sorted(raised),
+        "raised": sorted(errors),
         "attributes": attributes,
     }
 

@@ -188,9 +188,9 @@ class Stage:
         if self.runner is None:
             return {}
         service = self.runner.session_service
-        listed = await service.list_sessions(app_name="app", user_id="u")
+        response = await service.list_sessions(app_name="app", user_id="u")
         sessions = {}
-        for each in listed.sessions:
+        for each in response.sessions:
             session = await service.get_session(app_name="app", user_id="u", session_id=each.id)
             events = [dump(event) for event in session.events]
             sessions[each.id] = {"state": session.state, "events": events}

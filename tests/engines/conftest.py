@@ -18,11 +18,11 @@ def projects(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(projects, tmp_path_factory):
-    with running(projects, tmp_path_factory.mktemp("engines") / "data") as started:
-        yield started
+    with running(projects, tmp_path_factory.mktemp("engines") / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client

@@ -172,7 +172,7 @@ def test_a_memory_service_that_nobody_registers_keeps_the_app_from_loading(
 
 @needs_adk
 def test_the_table_of_plugins_yaml_gets_the_events_on_googles_engine(agents, tmp_path):
-    file, sent = agents / "desk" / "plugins.yaml", agents / "desk" / "sent.txt"
+    file, sent_file = agents / "desk" / "plugins.yaml", agents / "desk" / "sent.txt"
     file.write_text(TABLE, encoding="utf-8")
     table = {"project_id": "lab", "dataset_id": "events", "table_id": None, "location": "EU"}
     with (
@@ -180,12 +180,12 @@ def test_the_table_of_plugins_yaml_gets_the_events_on_googles_engine(agents, tmp
         server.client() as client,
     ):
         state(client)
-        assert json.loads(sent.read_text()) == table
+        assert json.loads(sent_file.read_text()) == table
         for text in ("- 1", TABLE.replace("EU", "''")):
             file.write_text(text, encoding="utf-8")
             assert client.post("/apps/desk/reload").status_code == 303
             state(client)
-            assert json.loads(sent.read_text()) == table, text
+            assert json.loads(sent_file.read_text()) == table, text
 
 
 def test_a_replay_sends_nothing_to_the_table(agents, tmp_path):

@@ -48,9 +48,9 @@ def test_a_worker_exports_its_runs(engine, tmp_path) -> None:
         finally:
             server.stop()
         with sink.client() as client:
-            listed = client.get("/api/sessions", params={"app": "elsewhere"}).json()["sessions"]
-            assert [each["id"] for each in listed] == [session["id"]]
-            spans = client.get(f"/api/sessions/{listed[0]['key']}/spans").json()["spans"]
+            sessions = client.get("/api/sessions", params={"app": "elsewhere"}).json()["sessions"]
+            assert [each["id"] for each in sessions] == [session["id"]]
+            spans = client.get(f"/api/sessions/{sessions[0]['key']}/spans").json()["spans"]
             assert [(each["type"], each["name"]) for each in spans] == [
                 ("agent", "one"),
                 ("model", "m"),

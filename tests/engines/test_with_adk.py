@@ -97,8 +97,8 @@ def server(tmp_path_factory):
     shutil.copytree(PROJECTS, folder / "agents")
     write_app(folder / "agents", "desk", DESK)
     write_app(folder / "agents", "graph", GRAPH)
-    with running(folder / "agents", folder / "data", *OPTIONS) as started:
-        yield started
+    with running(folder / "agents", folder / "data", *OPTIONS) as server:
+        yield server
 
 
 OPTIONS = ("--python", str(adk_python()))
@@ -106,8 +106,8 @@ OPTIONS = ("--python", str(adk_python()))
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def texts_of(frames):
@@ -442,9 +442,9 @@ def test_a_session_is_compared_with_its_runs_on_the_other_engine(client, server,
         debugged.start(message, pause=False).settled()
     done = Terminal(server)("compare", str(debugged.key), "--engines", "--json")
     assert done.returncode in {0, 1}, done.stderr
-    compared = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(compared) == 2
-    for each in compared:
+    comparisons = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(comparisons) == 2
+    for each in comparisons:
         run = client.get(f"/api/sessions/{each['right']['session']}/runs").json()["runs"][-1]
         verdict = run["replay"]["verdict"]
         assert verdict["events"] == verdict["recorded"]
@@ -454,11 +454,11 @@ def test_a_session_is_compared_with_its_runs_on_the_other_engine(client, server,
 def test_the_page_plays_a_run_on_the_other_engine_and_leads_to_the_comparison(client, server):
     debugged = Debugged(client, "weather").start("Weather in Oslo", pause=False)
     debugged.settled()
-    begun = client.post(
+    response = client.post(
         f"/sessions/{debugged.key}/replays", data={"other": "on"}, headers={"Origin": server.url}
     )
-    assert begun.status_code == 303, begun.text
-    key = int(re.search(r"/sessions/(\d+)", begun.headers["Location"])[1])
+    assert response.status_code == 303, response.text
+    key = int(re.search(r"/sessions/(\d+)", response.headers["Location"])[1])
     settled(client, client.get(f"/api/sessions/{key}/run").json()["run"])
     page = client.get(f"/sessions/{key}", headers={"Accept": "text/html"}).text
     assert "Replay differs" in page

@@ -180,5 +180,5 @@ def test_the_refused_packages_are_those_of_google_adk():
     from google.adk.agents.config_agent_utils import _BLOCKED_MODULES
     print(*sorted(_BLOCKED_MODULES - sys.stdlib_module_names - set(sys.builtin_module_names)))
     """
-    refused = set(yaml_agents.REFUSED) - sys.stdlib_module_names
-    assert refused == set(run_adk(code).split())
+    packages = set(yaml_agents.REFUSED) - sys.stdlib_module_names
+    assert packages == set(run_adk(code).split())

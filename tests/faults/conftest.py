@@ -12,11 +12,11 @@ def server(tmp_path_factory):
     agents = folder / "agents"
     for name, code in AGENTS.items():
         write_app(agents, name, code)
-    with running(agents, folder / "data") as started:
-        yield started
+    with running(agents, folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client

@@ -121,5 +121,5 @@ def test_many_runs_may_begin_together_on_a_worker_that_is_not_there_yet(client):
     client.post("/apps/fine/reload")
     sessions = [make_session(client, "fine")["id"] for _ in range(10)]
     with ThreadPoolExecutor(10) as pool:
-        ended = list(pool.map(lambda name: run(client, "fine", name, "go"), sessions))
-    assert all("error" not in frames[-1] for frames in ended)
+        runs = list(pool.map(lambda name: run(client, "fine", name, "go"), sessions))
+    assert all("error" not in frames[-1] for frames in runs)

@@ -135,9 +135,9 @@ def test_a_read_only_disk_serves_what_is_there(server, ended, lock):
                 assert response.status_code == 200, page
                 assert "Can&#39;t write to the journal" in response.text, page
             assert client.get(f"/api{path}/export").status_code == 200
-            refused = client.post("/apps/fine/users/u/sessions", json={})
-            assert refused.status_code == 503
-            assert "check the disk" in refused.json()["detail"]
+            refusal = client.post("/apps/fine/users/u/sessions", json={})
+            assert refusal.status_code == 503
+            assert "check the disk" in refusal.json()["detail"]
         assert server.stop() == 0
         assert {file: file.read_bytes() for file in server.data.iterdir()} == before
     server.start()

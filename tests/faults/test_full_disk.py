@@ -51,9 +51,9 @@ def fill(server, client) -> None:
     """Let the disk have no room for what the journal writes."""
     log = (server.data / "journal.db-wal").stat().st_size
     psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (log, ANY))
-    while (refused := client.post(PATH, json={})).status_code != 503:
-        assert refused.status_code == 200
-    assert "check the disk" in refused.json()["detail"]
+    while (response := client.post(PATH, json={})).status_code != 503:
+        assert response.status_code == 200
+    assert "check the disk" in response.json()["detail"]
 
 
 def page_of(client, path: str) -> str:
@@ -170,8 +170,8 @@ def test_a_server_starts_on_a_full_disk_to_read_and_goes_on_when_there_is_room(t
             wait_until(lambda: read_address(server.data) == ServerAddress(server.pid, server.url))
             wait_until(lambda: kept_key(server.data, server.pid))
             wait_until(lambda: "running" not in client.get(f"/api{path}/run").json()["status"])
-            ended = debugged.settled()["status"]
-            assert ended == ("done" if ends == "in order" else "interrupted")
+            status = debugged.settled()["status"]
+            assert status == ("done" if ends == "in order" else "interrupted")
             assert client.post(PATH, json={}).status_code == 200
 
 

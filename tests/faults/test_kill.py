@@ -28,9 +28,9 @@ HTMX = {"HX-Request": "true"}
 
 @pytest.fixture
 def server(tmp_path):
-    started = Server(SAMPLES, tmp_path / "data").start()
-    yield started
-    started.stop()
+    server = Server(SAMPLES, tmp_path / "data").start()
+    yield server
+    server.stop()
 
 
 def shown_until_killed(server: Server, session: str, kill_after: int) -> list[dict]:
@@ -138,8 +138,8 @@ def test_a_server_leaves_at_once_while_an_app_is_being_loaded(tmp_path):
     server = Server(tmp_path / "agents", tmp_path / "data").start()
     with server.client() as client:
         session = make_session(client, "slow")
-        started = client.post("/sessions/1/runs", data={"text": "Hi"}, headers=HTMX)
-        assert started.status_code == 204
+        response = client.post("/sessions/1/runs", data={"text": "Hi"}, headers=HTMX)
+        assert response.status_code == 204
         page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
         assert "running" in page
         assert server.stop() == 0  # the import would take five times as long as is waited here

@@ -216,6 +216,6 @@ def warm_up(client) -> None:
 
 def room_for(server: Server, free: int) -> int:
     """The limit below which so many numbers are left for descriptors."""
-    taken = {int(file.name) for file in Path(f"/proc/{server.pid}/fd").iterdir()}
-    unused = (number for number in itertools.count() if number not in taken)
+    descriptors = {int(file.name) for file in Path(f"/proc/{server.pid}/fd").iterdir()}
+    unused = (number for number in itertools.count() if number not in descriptors)
     return next(itertools.islice(unused, free, None))

@@ -35,8 +35,8 @@ def agents(tmp_path):
 
 @pytest.fixture
 def forker():
-    with ServerForker() as opened:
-        yield opened
+    with ServerForker() as forker:
+        yield forker
 
 
 def stuck(forked: ForkedServer, path: str) -> socket.socket:
@@ -117,14 +117,14 @@ async def test_many_clients_at_once_are_answered_or_told_to_come_later(forker, a
         pages = await asyncio.gather(*(asked(port, page) for _ in range(CLIENTS)))
         assert {status for status, *_ in pages} == {200}
         streams = await asyncio.gather(*(asked(port, path) for _ in range(CLIENTS)))
-        taken = [reader for status, _, reader, _ in streams if status == 200]
-        refused = [head for status, head, *_ in streams if status == 503]
-        assert (len(taken), len(refused)) == (MAX_STREAMS, CLIENTS - MAX_STREAMS)
-        assert all(b"\r\nretry-after: 5\r\n" in head.lower() for head in refused)
+        readers = [reader for status, _, reader, _ in streams if status == 200]
+        refusals = [head for status, head, *_ in streams if status == 503]
+        assert (len(readers), len(refusals)) == (MAX_STREAMS, CLIENTS - MAX_STREAMS)
+        assert all(b"\r\nretry-after: 5\r\n" in head.lower() for head in refusals)
         front = await asyncio.to_thread(client.get, "/", headers=HTML)
-        assert f"{len(refused)} times: a live stream over the limit" in front.text
+        assert f"{len(refusals)} times: a live stream over the limit" in front.text
         await asyncio.to_thread(lambda: debugged.start(pause=False).settled())
-        bodies = await asyncio.gather(*(reader.readuntil(b'"status":"done"') for reader in taken))
+        bodies = await asyncio.gather(*(reader.readuntil(b'"status":"done"') for reader in readers))
         assert all(text.count(b'"type":"event"') == 3 for text in bodies)
         for *_, writer in (*pages, *streams):
             writer.close()

@@ -43,10 +43,10 @@ def test_an_app_that_does_not_load_is_listed_with_what_is_wrong_and_where(client
 def test_what_an_app_prints_while_it_is_imported_is_on_its_page(client, app):
     client.post(f"/apps/{app}/reload")
     page = client.get(f"/apps/{app}", headers=HTML).text
-    printed = page.split("Output while loading", 1)[1].split("</pre>", 1)[0]
-    assert "reading &lt;b&gt;prices&lt;/b&gt;\n" in printed
-    assert "warning: prices: they are of last year\n" in printed
-    assert "no end" in printed
+    output = page.split("Output while loading", 1)[1].split("</pre>", 1)[0]
+    assert "reading &lt;b&gt;prices&lt;/b&gt;\n" in output
+    assert "warning: prices: they are of last year\n" in output
+    assert "no end" in output
     shows(client, app, "from a child")  # it comes by another way than the rest
 
 

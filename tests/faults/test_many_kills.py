@@ -41,8 +41,8 @@ PLACES = [
 
 @pytest.fixture(scope="module")
 def forker():
-    with ServerForker() as opened:
-        yield opened
+    with ServerForker() as forker:
+        yield forker
 
 
 @pytest.fixture

@@ -23,9 +23,9 @@ def test_a_run_waits_until_the_folder_is_back(tmp_path):
     with running(tmp_path / "agents", data) as server, server.client() as client:
         debugged = Debugged(client, "fine").start()
         data.rename(elsewhere)
-        refused = client.post(PATH, json={})
-        assert refused.status_code == 503
-        assert "put it back, or restart devui" in refused.json()["detail"]
+        refusal = client.post(PATH, json={})
+        assert refusal.status_code == 503
+        assert "put it back, or restart devui" in refusal.json()["detail"]
         page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
         assert TITLE in page
         elsewhere.rename(data)
@@ -76,10 +76,10 @@ def test_nothing_is_acknowledged_once_the_log_is_gone_and_nothing_before_is_lost
         held = Debugged(client, "fine").start()
         held.settled()
         lose(server.data / beside)
-        refused = client.post(PATH, json={})
-        assert refused.status_code == 503
-        assert f"{beside}'" in refused.json()["detail"]
-        assert "restart devui" in refused.json()["detail"]
+        refusal = client.post(PATH, json={})
+        assert refusal.status_code == 503
+        assert f"{beside}'" in refusal.json()["detail"]
+        assert "restart devui" in refusal.json()["detail"]
         held.tell("continue", wait=False)
         for path in ("/", f"/sessions/{debugged.key}"):
             page = client.get(path, headers={"Accept": "text/html"}).text

@@ -22,14 +22,14 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "flood", FLOOD.replace("5_000", str(NUMBERS)))
     write_app(folder / "agents", "flood_on", FLOOD)
     write_app(folder / "agents", "fine", AGENTS["fine"])
-    with running(folder / "agents", folder / "data") as started:
-        yield started
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 @pytest.fixture
 def client(server):
-    with server.client() as opened:
-        yield opened
+    with server.client() as client:
+        yield client
 
 
 def under_way(client, app: str = "flood") -> Debugged:

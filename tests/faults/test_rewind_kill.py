@@ -11,8 +11,8 @@ ANEW = "look again"
 
 @pytest.fixture(scope="module")
 def forker():
-    with ServerForker() as opened:
-        yield opened
+    with ServerForker() as forker:
+        yield forker
 
 
 @pytest.mark.req("R35")

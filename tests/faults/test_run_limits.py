@@ -41,16 +41,16 @@ def served(folder, limits):
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     """Of a server on which a run may take as long as it likes, however slow the machine is."""
-    with served(tmp_path_factory.mktemp("limits"), LIMITS) as server, server.client() as opened:
-        yield opened
+    with served(tmp_path_factory.mktemp("limits"), LIMITS) as server, server.client() as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory):
     """Of a server on which time alone is limited."""
     folder = tmp_path_factory.mktemp("time")
-    with served(folder, {"seconds": SECONDS}) as server, server.client() as opened:
-        yield opened
+    with served(folder, {"seconds": SECONDS}) as server, server.client() as client:
+        yield client
 
 
 def ended(client, app, words):
@@ -105,9 +105,9 @@ def test_time_for_which_a_run_is_held_is_no_time_at_work(hasty):
 def test_so_many_runs_go_on_at_once_and_no_more(client):
     held = [Debugged(client, "fine").start() for _ in range(LIMITS["runs"])]
     late = Debugged(client, "fine")
-    refused = client.post(f"/api/sessions/{late.key}/runs", json={"message": "go"})
-    assert refused.status_code == 409
-    assert re.search(r"which is the limit.*--limit runs=\d+", refused.text)
+    refusal = client.post(f"/api/sessions/{late.key}/runs", json={"message": "go"})
+    assert refusal.status_code == 409
+    assert re.search(r"which is the limit.*--limit runs=\d+", refusal.text)
     assert "a run over the limit" in client.get("/", headers=HTML).text
     held[0].settled()
     assert held[0].tell("continue")["status"] == "done"

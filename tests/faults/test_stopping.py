@@ -62,8 +62,8 @@ def test_stop_right_after_the_start_is_not_lost(client, server):
         list(lines)
     workers = set()
     for _ in range(10):
-        begun = client.post(f"/sessions/{key}/runs", data={"text": "go"}, headers=HTMX)
-        assert begun.status_code < 400, begun.text
+        response = client.post(f"/sessions/{key}/runs", data={"text": "go"}, headers=HTMX)
+        assert response.status_code < 400, response.text
         run_id = run_of(client, session)
         client.post(f"/runs/{run_id}/stop", headers=HTMX)
         while GOING.search(client.get(f"/sessions/{key}", headers=HTML).text):

@@ -63,8 +63,8 @@ TEXTS = [
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wrong")
     write_app(folder / "agents", "tells", TELLS)
-    with running(folder / "agents", folder / "data") as server, server.client() as opened:
-        yield opened
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield client
 
 
 def ended(client, text: str, *, partial: bool) -> Debugged:
@@ -91,8 +91,8 @@ def test_what_is_no_event_fails_its_run_with_the_reason_and_a_sample(client, tex
 
 
 def test_what_no_model_can_have_counted_breaks_no_sum(client):
-    counted = {"totalTokenCount": 2**70, "promptTokenCount": 2**80, "candidatesTokenCount": -5}
-    debugged = ended(client, json.dumps(EVENT | {"usageMetadata": counted}), partial=False)
+    usage = {"totalTokenCount": 2**70, "promptTokenCount": 2**80, "candidatesTokenCount": -5}
+    debugged = ended(client, json.dumps(EVENT | {"usageMetadata": usage}), partial=False)
     assert debugged.position["status"] == "done"
     page = f"/sessions/{debugged.key}"
     fork = client.post(f"/api{page}/forks", json={"number": 3})

@@ -142,9 +142,9 @@ async def approve_aloud(context, queue, task):
     call.metadata.update({"adk_type": "function_call", LONG: True})
     question = task.new_agent_message([call])
     await task.start_work(question)
-    begun = new_data_part({"id": "call-1", "name": "approve", "response": {"status": "begun"}})
-    begun.metadata.update({"adk_type": "function_response"})
-    await task.start_work(task.new_agent_message([begun]))
+    begin_part = new_data_part({"id": "call-1", "name": "approve", "response": {"status": "begun"}})
+    begin_part.metadata.update({"adk_type": "function_response"})
+    await task.start_work(task.new_agent_message([begin_part]))
     await task.start_work(task.new_agent_message([text("It waits.")]))
     await task.requires_input(question)
 

@@ -49,9 +49,9 @@ def _of_class(owner: str, node: ast.stmt, *, is_model: bool) -> Iterator[str]:
 
 
 def _parameters(owner: str, node: Function, bound: Iterable[str]) -> Iterator[str]:
-    placed = [*node.args.posonlyargs, *node.args.args]
-    defaults = [None] * (len(placed) - len(node.args.defaults)) + node.args.defaults
-    pairs = list(zip(placed, defaults, strict=True))[len([*bound]) :]
+    positional = [*node.args.posonlyargs, *node.args.args]
+    defaults = [None] * (len(positional) - len(node.args.defaults)) + node.args.defaults
+    pairs = list(zip(positional, defaults, strict=True))[len([*bound]) :]
     for place, (argument, default) in enumerate(pairs):
         yield from _line(owner, argument, str(place), default)
     for argument, default in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):

@@ -39,11 +39,11 @@ class Steps:
         """Do the steps with a new service on the file; what the file holds in the end."""
         database = service == "database"
         url = f"sqlite+aiosqlite:///{path}" if database else str(path)
-        opened = self._services[service](url)
+        store = self._services[service](url)
         for step in steps:
-            await getattr(self, f"_{step['do']}")(opened, step)
-        session = await self._held(opened)
-        closing = getattr(opened, "close", None)
+            await getattr(self, f"_{step['do']}")(store, step)
+        session = await self._held(store)
+        closing = getattr(store, "close", None)
         if closing is not None:
             await closing()
         return session
@@ -64,9 +64,9 @@ class Steps:
         return await service.get_session(app_name=APP, user_id=user, session_id=session)
 
     async def _held(self, service: Any) -> Json:
-        listed = await service.list_sessions(app_name=APP)
+        response = await service.list_sessions(app_name=APP)
         held = {}
-        for user, name in sorted((each.user_id, each.id) for each in listed.sessions):
+        for user, name in sorted((each.user_id, each.id) for each in response.sessions):
             session = await self._get(service, user, name)
             events = [
                 event.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -17,8 +17,8 @@ from tests.kit.patience import PATIENCE
 @contextmanager
 def adk_web(agents: Path, *options: str) -> Iterator[httpx2.Client]:
     """A client of `adk web` on a folder of agents, as it answers without any other option."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
     command = [str(adk_python()), "-W", "ignore", "-m", "google.adk.cli", "web", str(agents)]
     command += ["--port", str(port), "--no-reload", *options]
     environment = {**os.environ, "HOME": str(agents.parent), "ADK_DISABLE_LOAD_DOTENV": "1"}

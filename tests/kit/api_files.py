@@ -56,19 +56,19 @@ def row(endpoint: Endpoint) -> str:
 
 
 def details(endpoint: Endpoint) -> Iterator[str]:
-    described = document()["paths"][endpoint.path][endpoint.method]
+    operation = document()["paths"][endpoint.path][endpoint.method]
     queries = [
         f"`{name}`" + (f" ({uncapitalized(each.description)})" if each.description else "")
         for name, each in endpoint.operation.query.items()
     ]
     if queries:
         yield f"Query: {', '.join(queries)}."
-    if body := described.get("requestBody"):
+    if body := operation.get("requestBody"):
         yield f"Body: {shape(body['content'])}."
     status = endpoint.operation.status
     if status is None:  # The summary says why it is refused.
         return
-    content = described["responses"][str(status)].get("content")
+    content = operation["responses"][str(status)].get("content")
     if content and (answer := shape(content)):
         yield f"Answer{'' if status == 200 else f' ({status})'}: {answer}."
     for each in endpoint.refusals:
@@ -114,15 +114,15 @@ def outline(schema: dict[str, Any]) -> str:
 
 def members(schema: dict[str, Any], *, is_outer: bool) -> Iterator[str]:
     """The names of an object's members; where few of them are lists, also those of their items."""
-    listed = {
+    lists = {
         name: items
         for name, each in schema["properties"].items()
         if "properties" in (items := resolved(each.get("items", {})))
         and schema_name(each["items"]) not in EXPLAINED
     }
     for name in schema["properties"]:
-        if is_outer and name in listed and len(listed) <= LISTS:
-            yield f'"{name}": [{{{", ".join(members(listed[name], is_outer=False))}}}]'
+        if is_outer and name in lists and len(lists) <= LISTS:
+            yield f'"{name}": [{{{", ".join(members(lists[name], is_outer=False))}}}]'
         else:
             yield f'"{name}"'
 

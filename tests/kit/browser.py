@@ -140,7 +140,7 @@ class Visit:
         return [
             complaint
             for complaint in self.complaints
-            if not any(allowed.search(complaint) for allowed in self._allowed)
+            if not any(pattern.search(complaint) for pattern in self._allowed)
         ]
 
     def allow(self, pattern: str) -> None:

@@ -41,6 +41,6 @@ def definition_of(folder: Path, name: str) -> tuple[Path, str]:
 
 def mend(file: Path, source: str, argument: str) -> None:
     """Make a percentage a fraction, where a function multiplies by it."""
-    fixed = source.replace(f"* {argument}", f"* {argument} / 100")
-    assert fixed != source
-    file.write_text(file.read_text(encoding="utf-8").replace(source, fixed), encoding="utf-8")
+    correction = source.replace(f"* {argument}", f"* {argument} / 100")
+    assert correction != source
+    file.write_text(file.read_text(encoding="utf-8").replace(source, correction), encoding="utf-8")

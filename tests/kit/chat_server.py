@@ -79,8 +79,8 @@ class ChatServer:
         self._http.server_close()
         self._thread.join()
 
-    def _take(self, received: Received) -> tuple[int, tuple[Json, ...]] | tuple[str, bytes]:
-        self.received.append(received)
+    def _take(self, request: Received) -> tuple[int, tuple[Json, ...]] | tuple[str, bytes]:
+        self.received.append(request)
         if self._answers:
             return self._answers.popleft()
         return 500, ({"error": {"message": "The test queued no answer for this request."}},)
@@ -172,10 +172,10 @@ def _chunk(chunk: Json) -> Json:
 def _whole(chunks: tuple[Json, ...]) -> Json:
     texts = [chunk["delta"].get("content") or "" for chunk in chunks]
     thoughts = [chunk["delta"].get("reasoning_content") or "" for chunk in chunks]
-    joined: dict[int, Json] = {}
+    calls: dict[int, Json] = {}
     for chunk in chunks:
         for call in chunk["delta"].get("tool_calls", ()):
-            call_json = joined.setdefault(
+            call_json = calls.setdefault(
                 call["index"], {"type": "function", "function": {"arguments": ""}}
             )
             call_json |= {key: call[key] for key in ("id", "extra_content") if key in call}
@@ -185,7 +185,7 @@ def _whole(chunks: tuple[Json, ...]) -> Json:
     message: Json = {"role": "assistant", "content": "".join(texts) or None}
     if any(thoughts):
         message["reasoning_content"] = "".join(thoughts)
-    if joined:
-        message["tool_calls"] = [joined[index] for index in sorted(joined)]
+    if calls:
+        message["tool_calls"] = [calls[index] for index in sorted(calls)]
     choice = {"message": message, "finish_reason": chunks[-1]["finish"]}
     return {**_envelope("chat.completion", choice), "usage": chunks[-1].get("usage", USAGE)}

@@ -47,8 +47,8 @@ def work_with_sessions(client: Client) -> None:
     streamed = adk.run_sse(USER, "s", app_name=APP, new_message=message("hi"), streaming=True)
     assert [each.get("partial", False) for each in streamed] == [True, True, True, False]
     changed = adk.patch_session(APP, USER, "s", {"n": 2})
-    copied = adk.create_session(APP, USER, session_id="copy", events=changed["events"])
-    assert [each["id"] for each in copied["events"]] == [each["id"] for each in changed["events"]]
+    copy = adk.create_session(APP, USER, session_id="copy", events=changed["events"])
+    assert [each["id"] for each in copy["events"]] == [each["id"] for each in changed["events"]]
     adk.add_session_to_memory(APP, USER, "s")
     adk.delete_session(APP, USER, "named")
     assert {each["id"] for each in adk.list_sessions(APP, USER)} == {"s", "copy"}
@@ -56,14 +56,14 @@ def work_with_sessions(client: Client) -> None:
 
 def work_with_files(client: Client) -> None:
     adk = client.adk
-    saved = adk.save_artifact(APP, USER, "s", "a.txt", artifact={"text": "hi"})
+    metadata = adk.save_artifact(APP, USER, "s", "a.txt", artifact={"text": "hi"})
     part: AdkPartJson = adk.load_artifact(APP, USER, "s", "a.txt")
     assert part == {"text": "hi"}
     adk.save_artifact(APP, USER, "s", "a.txt", artifact=part)
     assert assert_type(adk.list_artifacts(APP, USER, "s"), list[str]) == ["a.txt"]
     assert assert_type(adk.list_versions(APP, USER, "s", "a.txt"), list[int]) == [0, 1]
     assert adk.load_version(APP, USER, "s", "a.txt", version="latest")["text"] == "hi"
-    assert adk.version_metadata(APP, USER, "s", "a.txt", version="0") == saved
+    assert adk.version_metadata(APP, USER, "s", "a.txt", version="0") == metadata
     assert len(adk.list_versions_metadata(APP, USER, "s", "a.txt")) == 2
     adk.delete_artifact(APP, USER, "s", "a.txt")
     assert adk.list_artifacts(APP, USER, "s") == []

@@ -188,9 +188,9 @@ WIDTH = 92
 
 def files() -> dict[Path, str]:
     """Each with what it is to hold."""
-    described = list(endpoints())
-    own = [each for each in described if each.family in {DEBUGGER, TELEMETRY}]
-    adk = [each for each in described if each.family in {ADK, DEVELOPMENT}]
+    all_endpoints = list(endpoints())
+    own = [each for each in all_endpoints if each.family in {DEBUGGER, TELEMETRY}]
+    adk = [each for each in all_endpoints if each.family in {ADK, DEVELOPMENT}]
     return {
         FOLDER / "endpoints.py": _module(
             "Endpoints", "The endpoints of the debugger's API, a method each.", own, NAMES, set()
@@ -209,12 +209,10 @@ def request_of(endpoint: Endpoint) -> str:
     return f"{endpoint.method.upper()} {endpoint.path}"
 
 
-def named(
-    described: list[Endpoint], names: dict[str, str], constant: set[str]
-) -> dict[str, Endpoint]:
+def named(items: list[Endpoint], names: dict[str, str], constant: set[str]) -> dict[str, Endpoint]:
     """The endpoints that have methods, by request. Raises AssertionError if it isn't decided, or
     decided in vain, whether an endpoint has one."""
-    by_request = {request_of(each): each for each in described}
+    by_request = {request_of(each): each for each in items}
     unknown = (names.keys() | constant) - by_request.keys()
     assert not unknown, f"no such routes: {unknown}"
     assert len(set(names.values())) == len(names), "two methods have one name"
@@ -242,21 +240,21 @@ def is_without(endpoint: Endpoint, first: set[int]) -> bool:
 def _module(
     name: str,
     about: str,
-    described: list[Endpoint],
+    items: list[Endpoint],
     names: dict[str, str],
     constant: set[str],
 ) -> str:
     methods = [
-        _Method(each, names[request]) for request, each in named(described, names, constant).items()
+        _Method(each, names[request]) for request, each in named(items, names, constant).items()
     ]
     text = "\n".join(method.text() for method in methods)
-    imported: dict[str, set[str]] = {}
+    imports: dict[str, set[str]] = {}
     for method in methods:
         for module, type_ in method.imported:
-            imported.setdefault(module, set()).add(type_)
+            imports.setdefault(module, set()).add(type_)
     types_ = "".join(
         f"    from {module} import {', '.join(sorted(names))}\n"
-        for module, names in sorted(imported.items())
+        for module, names in sorted(imports.items())
     )
     head = f'"""{about}\n\nscripts/describe writes this module from the routes.\n"""\n\n'
     head += "from __future__ import annotations\n\n"
@@ -323,40 +321,46 @@ class _Method:
         """The parameters, and what of them is sent."""
         operation, request = self.endpoint.operation, request_of(self.endpoint)
         first = [f"{_path_name(name)}: {self._type(each.type)}" for name, each in self._in_path]
-        named, sent = list[str](), list[str]()
+        keyword_parameters, members = list[str](), list[str]()
         for name, query in operation.query.items():
             parameter = f"{_python_name(name)}: {self._type(query.type)}"
-            (first if query.required else named).append(
+            (first if query.required else keyword_parameters).append(
                 parameter if query.required else f"{parameter} | None = None"
             )
-            sent.append(_keyword(name, _python_name(name)))
+            members.append(_keyword(name, _python_name(name)))
         whole = WHOLE.get(request, "")
         if whole:
             first.append(whole)
         elif operation.body is not None:
             for name, member in operation.body.model_fields.items():
-                self._add_member(name, member, first, named)
-                sent.append(_keyword(member.alias or name, BY_CLIENT.get(name, name)))
-        named = [*first[POSITIONAL:], *named]
-        parameters = ["self", *first[:POSITIONAL], *(["*", *named] if named else [])]
-        call = [*([whole.partition(":")[0]] if whole else []), *self._path, *sent]
+                self._add_member(name, member, first, keyword_parameters)
+                members.append(_keyword(member.alias or name, BY_CLIENT.get(name, name)))
+        keyword_parameters = [*first[POSITIONAL:], *keyword_parameters]
+        parameters = [
+            "self",
+            *first[:POSITIONAL],
+            *(["*", *keyword_parameters] if keyword_parameters else []),
+        ]
+        call = [*([whole.partition(":")[0]] if whole else []), *self._path, *members]
         return parameters, call
 
-    def _add_member(self, name: str, member: FieldInfo, first: list[str], named: list[str]) -> None:
+    def _add_member(
+        self, name: str, member: FieldInfo, first: list[str], keyword_parameters: list[str]
+    ) -> None:
         """The parameter for a member of the body."""
         type_ = self._type(member.annotation)
         if name == "actor":
             return
         if member.is_required() and name not in BY_CLIENT:
-            (first if len(first) < POSITIONAL else named).append(f"{name}: {type_}")
+            (first if len(first) < POSITIONAL else keyword_parameters).append(f"{name}: {type_}")
         elif isinstance(member.default, bool | int | str):
             default = (
                 '"' + member.default + '"' if isinstance(member.default, str) else member.default
             )
-            named.append(f"{name}: {type_} = {default}")
+            keyword_parameters.append(f"{name}: {type_} = {default}")
         else:
             optional = "" if "None" in type_ or type_ == "Any" else " | None"
-            named.append(f"{name}: {type_}{optional} = None")
+            keyword_parameters.append(f"{name}: {type_}{optional} = None")
 
     def _body(self, call: str) -> list[str]:
         """The statements that send it."""

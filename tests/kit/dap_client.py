@@ -34,13 +34,13 @@ class DapClient:
 
     def attach(self, file: str, *lines: int) -> None:
         """What an editor does from the start of its session to the breakpoints in a file."""
-        attached = self.send("attach", {"name": "tests", "type": "debugpy", "justMyCode": True})
+        request = self.send("attach", {"name": "tests", "type": "debugpy", "justMyCode": True})
         self.event("initialized")
         breakpoints = {"source": {"path": file}, "breakpoints": [{"line": line} for line in lines]}
         answer = self.request("setBreakpoints", breakpoints)
         assert all(each["verified"] for each in answer["breakpoints"]), answer
         self.request("configurationDone")
-        self.answer(attached)
+        self.answer(request)
 
     def request(self, command: str, arguments: dict[str, Any] | None = None) -> Any:
         """The body of the answer."""

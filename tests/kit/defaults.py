@@ -43,17 +43,17 @@ def _parameters(owner: Any) -> dict[str, tuple[int | None, Any]]:
     fields = {
         name: (None, _of_field(field)) for name, field in getattr(owner, "model_fields", {}).items()
     }
-    called = owner.__init__ if inspect.isclass(owner) else owner
+    function = owner.__init__ if inspect.isclass(owner) else owner
     try:
-        parameters = [*inspect.signature(called).parameters.values()]
+        parameters = [*inspect.signature(function).parameters.values()]
     except (TypeError, ValueError):
         return fields
     if parameters and parameters[0].name == "self":
         del parameters[0]
-    placed = [each for each in parameters if each.kind is not each.KEYWORD_ONLY]
+    positional = [each for each in parameters if each.kind is not each.KEYWORD_ONLY]
     return fields | {
         each.name: (
-            placed.index(each) if each in placed else None,
+            positional.index(each) if each in positional else None,
             REQUIRED if each.default is each.empty else each.default,
         )
         for each in parameters

@@ -226,12 +226,12 @@ class _Children:
     def __init__(self) -> None:
         self._tell: dict[int, int] = {}
         """Descriptors by process id."""
-        self.ends, ended = os.pipe()
+        self.ends, write_end = os.pipe()
         """Can be read when one has ended."""
-        for descriptor in (self.ends, ended):
+        for descriptor in (self.ends, write_end):
             os.set_blocking(descriptor, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(ended)
+        signal.set_wakeup_fd(write_end)
 
     def fork(self, job: dict[str, Any], output: int, errors: int, status: int) -> None:
         """Fork the command and tell its process id."""
@@ -246,10 +246,10 @@ class _Children:
     def reap(self) -> None:
         """Tell of each that has ended."""
         os.read(self.ends, 1000)
-        while self._tell and (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            descriptor = self._tell.pop(ended[0])
+        while self._tell and (pid_and_status := os.waitpid(-1, os.WNOHANG))[0]:
+            descriptor = self._tell.pop(pid_and_status[0])
             with suppress(BrokenPipeError):
-                os.write(descriptor, f"{ended[1]}\n".encode())
+                os.write(descriptor, f"{pid_and_status[1]}\n".encode())
             os.close(descriptor)
 
 

@@ -76,8 +76,8 @@ class GeminiServer:
         self._http.server_close()
         self._thread.join()
 
-    def _take(self, received: Received) -> _Answer:
-        self.received.append(received)
+    def _take(self, request: Received) -> _Answer:
+        self.received.append(request)
         if self._answers:
             return self._answers.popleft()
         message = "The test queued no answer for this request: call server.answer(...)."

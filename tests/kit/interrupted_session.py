@@ -123,7 +123,7 @@ class InterruptedSession:
         tasks, loop, hook = asyncio.all_tasks(), asyncio.get_running_loop(), sys.unraisablehook
         noises: list[Any] = []
         loop.set_exception_handler(lambda _, context: noises.append(context))
-        sys.unraisablehook = lambda raised: noises.append(raised.exc_value)
+        sys.unraisablehook = lambda noise: noises.append(noise.exc_value)
         try:
             yield
         finally:
@@ -201,11 +201,11 @@ class InterruptedSession:
 
     async def _check(self, before: int) -> None:
         session = await self._stored("s")
-        stored = session.events
-        ids = [event.id for event in stored]
+        events = session.events
+        ids = [event.id for event in events]
         self._blame("events are doubled", len(ids) - len(set(ids)))
-        self._check_yielded(stored[before:])
-        self._check_pairs(stored)
+        self._check_yielded(events[before:])
+        self._check_pairs(events)
         self._check_state(session)
         if not self.contexts:
             return
@@ -214,27 +214,31 @@ class InterruptedSession:
         if self.outcome != "cancelled" and len(outermost) != 2:
             self.wrong.append(f"hooks of runs: {self.runs}, {self.outcome}")
 
-    def _check_memory(self, held: Any, stored: Any) -> None:
-        if [_dump(e) for e in held.events] != [_dump(e) for e in stored.events]:
-            self.wrong.append(f"memory has {len(held.events)} events, not {len(stored.events)}")
+    def _check_memory(self, held: Any, stored_session: Any) -> None:
+        if [_dump(e) for e in held.events] != [_dump(e) for e in stored_session.events]:
+            self.wrong.append(
+                f"memory has {len(held.events)} events, not {len(stored_session.events)}"
+            )
         whole = not self.interrupter.came and self.outcome == "ended"  # else it may be ahead
-        if whole and _lasting(held.state) != _lasting(stored.state):
-            self.wrong.append(f"memory has the state {held.state}, the store {stored.state}")
+        if whole and _lasting(held.state) != _lasting(stored_session.state):
+            self.wrong.append(
+                f"memory has the state {held.state}, the store {stored_session.state}"
+            )
 
-    def _check_yielded(self, stored: list[Event]) -> None:
+    def _check_yielded(self, events: list[Event]) -> None:
         got = [event.id for event in self.yielded if not event.partial]
-        stored_ids = [event.id for event in stored]
+        stored_ids = [event.id for event in events]
         self._blame("yielded and not kept", [e for e in got if e not in stored_ids])
-        new = [event for event in stored if event.id in got or not _from_user(event)]
+        new = [event for event in events if event.id in got or not _from_user(event)]
         if [e.id for e in new[: len(got)]] != got:
             self.wrong.append("yielded in another order than kept")
         unheard = new[len(got) :]
         if self.outcome == "ended":
             self._blame("kept and not yielded", [_line(e) for e in unheard])
 
-    def _check_pairs(self, stored: list[Event]) -> None:
+    def _check_pairs(self, events: list[Event]) -> None:
         calls, answers = {}, Counter()
-        for event in stored:
+        for event in events:
             for call in event.get_function_calls():
                 self._blame("a call twice", call.id in calls and call.name)
                 calls[call.id] = call
@@ -249,12 +253,12 @@ class InterruptedSession:
                 self.wrong.append(f"{number} answers to {name}")
 
     def _check_state(self, session: Any) -> None:
-        folded: dict[str, Any] = {}
+        fold: dict[str, Any] = {}
         for event in session.events:
-            folded.update(event.actions.state_delta)
-        folded = {k: v for k, v in folded.items() if not k.startswith("temp:")}
-        if folded != session.state:
-            self.wrong.append(f"state {session.state} is not what its events say: {folded}")
+            fold.update(event.actions.state_delta)
+        fold = {k: v for k, v in fold.items() if not k.startswith("temp:")}
+        if fold != session.state:
+            self.wrong.append(f"state {session.state} is not what its events say: {fold}")
 
     def _blame(self, what: str, evidence: Any) -> None:
         if evidence:

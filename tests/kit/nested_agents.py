@@ -100,8 +100,8 @@ def _in_graph(nested: NestedAgents, mode: str | None, is_node: bool, *below: Bel
         return "last"
 
     nested.expect(f"last of {name}")
-    joined = (nodes, JoinNode(name="join")) if len(nodes) > 1 else nodes
-    return Workflow(name=name, edges=[("START", *joined, last)], input_schema=str)
+    middle = (nodes, JoinNode(name="join")) if len(nodes) > 1 else nodes
+    return Workflow(name=name, edges=[("START", *middle, last)], input_schema=str)
 
 
 def _with_experts(nested: NestedAgents, mode: str | None, is_node: bool, *below: Below) -> Any:

@@ -62,8 +62,8 @@ def config_of(scheme, raw=None, key=None) -> AuthConfig:
 
 
 def runner_with(tool, *steps: Call, service=None):
-    called = list(steps) or [CALL]
-    rules = [Rule(after=called[0].name, then=Say("read it")), Rule(then=called)]
+    calls = list(steps) or [CALL]
+    rules = [Rule(after=calls[0].name, then=Say("read it")), Rule(then=calls)]
     runner = runner_of(Agent(name="reader", model=ScriptedLlm(rules=rules), tools=[tool]))
     runner.credential_service = service
     return runner

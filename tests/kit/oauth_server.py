@@ -157,19 +157,19 @@ class Handler(BaseHTTPRequestHandler):
             return
         try:
             self._answer(200, self.server_state.token(form, self._client(form)))
-        except Refused as refused:
-            self._answer(400, {"error": str(refused), "error_description": "no such thing"})
+        except Refused as refusal:
+            self._answer(400, {"error": str(refusal), "error_description": "no such thing"})
 
     def _client(self, form: Fields) -> str:
         """The client by its secret, in the header or the body; only `open` needs none."""
         if form["grant_type"].endswith(":jwt-bearer"):
             return ""
-        sent = self.headers.get("Authorization", "").removeprefix("Basic ")
-        name, _, secret = base64.b64decode(sent).decode().partition(":")
+        authorization = self.headers.get("Authorization", "").removeprefix("Basic ")
+        name, _, secret = base64.b64decode(authorization).decode().partition(":")
         if "client_assertion" in form:
             key = OctKey.import_key(SECRET)
             return str(jwt.decode(form["client_assertion"], key).claims["iss"])
-        if not sent:
+        if not authorization:
             name, secret = form.get("client_id", ""), form.get("client_secret", "")
         if name != "open" and secret != SECRET:
             raise Refused("invalid_client")

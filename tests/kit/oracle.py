@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def adk_python() -> Path | None:
     """The interpreter, or None."""
-    named = os.environ.get("DEVUI_ADK_PYTHON")
-    path = Path(named) if named else ROOT / ".venv-adk" / "bin" / "python"
+    variable = os.environ.get("DEVUI_ADK_PYTHON")
+    path = Path(variable) if variable else ROOT / ".venv-adk" / "bin" / "python"
     return path if path.exists() else None
 
 

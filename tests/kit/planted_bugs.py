@@ -276,9 +276,9 @@ async def _wrong_value(hands: Hands, session: int, wrong: int, code: Path) -> Ca
     for key in keys:  # it grows by what the writers read
         write = (await hands.writes(session, key))[-1]
         call = await hands.call(session, write.number)
-        returned = call.result.get(key, write.value)
-        if returned != write.value:
-            proof = await hands.fork(session, write.number, {key: returned})
+        result = call.result.get(key, write.value)
+        if result != write.value:
+            proof = await hands.fork(session, write.number, {key: result})
             return Cause(write.tool, await _before_call(hands, session, write.number), proof)
         keys += [each for each in _keys_read(functions(code)[write.tool]) if each not in keys]
     raise AssertionError(f"no write of {keys} is wrong")

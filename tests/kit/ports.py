@@ -15,10 +15,10 @@ _SECONDS = 10
 def default_port_taken() -> Iterator[int]:
     """Meanwhile nobody can have the port."""
     until = time.monotonic() + _SECONDS
-    with ExitStack() as taken:
+    with ExitStack() as listeners:
         while time.monotonic() < until:
             try:
-                taken.enter_context(socket.create_server(("127.0.0.1", DEFAULT_PORT)))
+                listeners.enter_context(socket.create_server(("127.0.0.1", DEFAULT_PORT)))
             except OSError:
                 time.sleep(0.05)
             else:

@@ -178,7 +178,7 @@ class RandomPlay(Play):
     async def run(self, **what: Any) -> None:
         """Run a new Runner; a tool may fail, or the run break off."""
         leave = self._random.randint(-4, 4) if self._leaving else 0
-        heard = len(self.events)
+        before = len(self.events)
         self.failed = False
         try:
             await super().run(leave=leave, **what)
@@ -186,7 +186,7 @@ class RandomPlay(Play):
             if str(error) != FAILURE:
                 raise
             self.failed = True
-        if leave > 0 and len(self.events) == heard + leave:
+        if leave > 0 and len(self.events) == before + leave:
             self.failed = True
             self._leaving -= 1
 

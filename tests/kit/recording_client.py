@@ -104,10 +104,10 @@ class RecordingClient:
         for run in self.runs[len(self.ended) :]:
             self.ended[run] = self._end(client, run)
         page = client.get(f"/sessions/{self.key}", headers=HTML).text
-        marked = _MARKS.findall(page)
-        assert {status for status, _ in marked} <= CUT_OFF
-        assert len({run for _, run in marked}) == len(marked), "a run has two marks"
-        assert [run for _, run in marked].count(self.runs[-1]) == 1
+        marks = _MARKS.findall(page)
+        assert {status for status, _ in marks} <= CUT_OFF
+        assert len({run for _, run in marks}) == len(marks), "a run has two marks"
+        assert [run for _, run in marks].count(self.runs[-1]) == 1
 
     def ends_hold(self, client: httpx2.Client) -> None:
         """Every run has the end that it had when that was first looked at."""

@@ -31,8 +31,8 @@ class Caller(BaseLlm):
     """Whether it carries out a task, of which it has to say that it is done."""
 
     async def generate_content_async(self, llm_request, stream=False):
-        called, responses = _since_calls(llm_request.contents)
-        if self.calls and not called & set(self.calls):
+        names, responses = _since_calls(llm_request.contents)
+        if self.calls and not names & set(self.calls):
             calls = [types.FunctionCall(name=name, args=request_of(name)) for name in self.calls]
         else:
             assert all(each.response and "error" not in each.response for each in responses), (
@@ -51,9 +51,9 @@ def _since_calls(
 ) -> tuple[set[str | None], list[types.FunctionResponse]]:
     """What the model has called with its latest words, and what it was told since."""
     own = max((i for i, each in enumerate(contents) if each.role == "model"), default=0)
-    called = {part.function_call.name for part in contents[own].parts if part.function_call}
+    names = {part.function_call.name for part in contents[own].parts if part.function_call}
     parts = [part for content in contents[own:] for part in content.parts or []]
-    return called, [each for part in parts if (each := part.function_response)]
+    return names, [each for part in parts if (each := part.function_response)]
 
 
 def request_of(name: str) -> dict[str, str]:

@@ -9,8 +9,8 @@ from devui.store.rows import SessionRow
 
 @pytest.fixture
 async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    async with await Journal.open(tmp_path / "data") as opened:
-        yield opened
+    async with await Journal.open(tmp_path / "data") as journal:
+        yield journal
 
 
 @pytest.fixture

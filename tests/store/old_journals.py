@@ -41,8 +41,8 @@ async def lived_in(path: Path) -> Path:
 
 def tables_of(connection: sqlite3.Connection) -> dict[str, list[str]]:
     """The columns of every table."""
-    listed = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-    names = [name for (name,) in listed if not name.startswith("sqlite_")]
+    rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    names = [name for (name,) in rows if not name.startswith("sqlite_")]
     columns = "SELECT name FROM pragma_table_info(?)"
     return {name: [row[0] for row in connection.execute(columns, [name])] for name in names}
 

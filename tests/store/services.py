@@ -86,8 +86,8 @@ class JournalSessions(BaseSessionService):
             raise SessionNotFound(session.id)
         lasting = {k: v for k, v in event.actions.state_delta.items() if not k.startswith("temp:")}
         actions = event.actions.model_copy(update={"state_delta": lasting})
-        sent = new_event(event.model_copy(update={"actions": actions}))
-        done = await self.journal.events.append(row.key, sent, None)
+        new = new_event(event.model_copy(update={"actions": actions}))
+        done = await self.journal.events.append(row.key, new, None)
         if not done.duplicate or all(each.id != event.id for each in session.events):
             await super().append_event(session, event)
         return event

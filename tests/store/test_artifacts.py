@@ -11,10 +11,10 @@ async def test_versions_count_from_zero_and_the_newest_is_loaded(
     journal: Journal, session: SessionRow
 ) -> None:
     for version in range(3):
-        saved = await journal.artifacts.save(
+        number = await journal.artifacts.save(
             "travel", "ada", "s1", "plan.bin", mime="image/png", data=bytes([version])
         )
-        assert saved == version
+        assert number == version
     newest = await journal.artifacts.load("travel", "ada", "s1", "plan.bin")
     assert newest is not None
     assert (newest.row.version, newest.data, newest.text) == (2, b"\x02", None)
@@ -45,9 +45,9 @@ async def test_a_user_artifact_is_shared_by_the_users_sessions(journal: Journal)
     assert await journal.artifacts.keys("travel", "ada", "s2") == ["user:me.txt"]
     assert await journal.artifacts.keys("travel", "ada", None) == ["user:me.txt"]
     assert await journal.artifacts.keys("travel", "bob", "s1") == []
-    shared = await journal.artifacts.load("travel", "ada", "s2", "user:me.txt")
-    assert shared is not None
-    assert shared.text == "Ada"
+    artifact = await journal.artifacts.load("travel", "ada", "s2", "user:me.txt")
+    assert artifact is not None
+    assert artifact.text == "Ada"
 
 
 async def test_deleting_takes_all_versions_of_one_name(

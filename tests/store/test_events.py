@@ -23,8 +23,8 @@ async def test_an_appended_event_can_be_read_at_once(journal: Journal, session: 
         event = new_event(f"e{number}", timestamp=float(number), text="é" * number)
         done = await journal.events.append(session.key, event, None)
         assert done == Appended(session.seq + number, number, duplicate=False)
-        row, stored = await journal.events.body(session.key, number) or pytest.fail("not there")
-        assert stored.text == event.data
+        row, body = await journal.events.body(session.key, number) or pytest.fail("not there")
+        assert body.text == event.data
         assert (row.seq, row.id, row.size) == (done.seq, event.id, len(event.data.encode()))
         head = await journal.sessions.get(session.key)
         assert head is not None

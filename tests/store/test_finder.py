@@ -24,10 +24,10 @@ def finder(tmp_path: Path) -> Iterator[Finder]:
         rows = [("short", "a"), ("long", "a" * 100_000), ("damaged", b"\xff")]
         connection.executemany("INSERT INTO texts VALUES (?, CAST(? AS TEXT))", rows)
         connection.commit()
-        opened = Finder.open(path, sqlite3.Connection, ())
-        assert opened is not None
-        yield opened
-        opened.close()
+        finder = Finder.open(path, sqlite3.Connection, ())
+        assert finder is not None
+        yield finder
+        finder.close()
 
 
 @pytest.mark.parametrize(

@@ -69,9 +69,9 @@ def test_a_key_finds_another_place_or_none(homes: Path) -> None:
 def test_what_killed_servers_left_is_taken_away(homes: Path) -> None:
     key_file = homes / "home" / ".local" / "state" / "devui" / f"{'0' * 32}-1.json"
     key_file.parent.mkdir(parents=True)
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    record = {"pid": gone.pid, "host": platform.node(), "key": "k"}
+    ended_process = subprocess.Popen([sys.executable, "-c", ""])
+    ended_process.wait()
+    record = {"pid": ended_process.pid, "host": platform.node(), "key": "k"}
     others = [{**record, "pid": os.getppid()}, {**record, "host": "another"}, {}]
     for number, each in enumerate([record, *others]):
         key_file.with_stem(str(number)).write_text(json.dumps(each))

@@ -41,12 +41,12 @@ async def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path) -> 
             assert session is not None
             rows = await journal.events.since(session.key, 0)
             assert [row.number for row in rows] == list(range(1, session.events + 1))
-            stored = {row.id: (row.seq, row.number) for row in rows}
-            assert acknowledged.items() <= stored.items()
-            folded: dict[str, object] = {}
+            places = {row.id: (row.seq, row.number) for row in rows}
+            assert acknowledged.items() <= places.items()
+            state: dict[str, object] = {}
             for row in rows:
                 writer, _, number = row.id.rpartition("-")
-                folded |= {"last": row.id, writer: int(number)}
-            assert await journal.state.merged(session.key) == folded
+                state |= {"last": row.id, writer: int(number)}
+            assert await journal.state.merged(session.key) == state
     with closing(sqlite3.connect(tmp_path / "journal.db")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -131,9 +131,9 @@ class JournalMachine(RuleBasedStateMachine):
         state=STATES,
     )
     def create(self, app: str, user: str, name: str, state: dict[str, Any]) -> Any:
-        taken = any((s.app, s.user, s.id) == (app, user, name) for s in self.known if s.alive)
+        is_taken = any((s.app, s.user, s.id) == (app, user, name) for s in self.known if s.alive)
         creation = self.journal.sessions.create(app, user, name, state)
-        if taken:
+        if is_taken:
             with pytest.raises(SessionExists):
                 self.run(creation)
             return multiple()

@@ -123,12 +123,12 @@ async def test_active_runs_are_interrupted_once(journal: Journal, session: Sessi
     await journal.runs.start("r1", session.key)
     await journal.runs.start("r2", other.key)
     await journal.runs.change("r2", "stopping")
-    marked = await journal.runs.interrupt_active()
-    assert [(run.id, run.status) for run in marked] == [
+    runs = await journal.runs.interrupt_active()
+    assert [(run.id, run.status) for run in runs] == [
         ("r1", "interrupted"),
         ("r2", "interrupted"),
     ]
-    assert len({run.seq for run in marked}) == 2
+    assert len({run.seq for run in runs}) == 2
     assert await journal.runs.interrupt_active() == []
     assert await journal.runs.active(session.key) is None
 

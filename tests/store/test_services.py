@@ -307,10 +307,10 @@ class Sessions(RuleBasedStateMachine):
     def lists_agree_with_what_is_read_one_by_one(self) -> None:
         door = self.place.doors[-1]
         for user in (None, *USERS):
-            listed = self.run(door.list_sessions(app_name=APP, user_id=user)).sessions
-            names = [(session.user_id, session.id) for session in listed]
+            sessions = self.run(door.list_sessions(app_name=APP, user_id=user)).sessions
+            names = [(session.user_id, session.id) for session in sessions]
             assert sorted(names) == sorted(key for key in self.kept if user in {None, key[0]})
-            for session in listed:
+            for session in sessions:
                 model = self.kept[session.user_id, session.id]
                 assert (session.state, session.events) == (self.state_of(model), [])
 

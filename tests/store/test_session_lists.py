@@ -32,8 +32,8 @@ async def fill(journal: Journal, count: int) -> dict[int, str]:
             new = replace(new_event(f"e{number}-{event}"), usage=usage)
             await journal.events.append(key, new, f"r{number}")
         if statuses[key] not in {"running", "held"}:
-            ended: RunStatus = "failed" if statuses[key] == "failed" else "done"
-            await journal.runs.change(f"r{number}", ended)
+            end_status: RunStatus = "failed" if statuses[key] == "failed" else "done"
+            await journal.runs.change(f"r{number}", end_status)
         if draw.random() < 0.3:
             await journal.notes.put(key, 0, text="", starred=True, actor="u")
     return statuses

@@ -40,8 +40,8 @@ async def test_writes_of_other_sessions_are_told_as_theirs(journal: Journal) -> 
     assert rate.event.session == stranger.key
     assert await journal.histories.writes(mine.key, "session", "name", limit=10) == []
     await journal.sessions.delete(other.key)
-    *_, gone = await journal.histories.writes(mine.key, "user", "name", limit=10)
-    assert (gone.value, gone.event) == ('"L"', None)
+    *_, last = await journal.histories.writes(mine.key, "user", "name", limit=10)
+    assert (last.value, last.event) == ('"L"', None)
 
 
 async def test_a_fork_has_the_history_up_to_its_beginning(journal: Journal) -> None:
@@ -76,8 +76,8 @@ async def test_a_moment_is_just_after_an_event_or_before_the_first(journal: Jour
     row = await journal.sessions.create("travel", "ada", "s1", {"a": 0})
     done = await journal.events.append(row.key, new_event("e1", a=1), None)
     assert await journal.state.moment(row.key, 1) == done.seq
-    begun = await journal.state.moment(row.key, 0)
-    [initial] = await journal.state.at(row.key, begun)
+    begin = await journal.state.moment(row.key, 0)
+    [initial] = await journal.state.at(row.key, begin)
     assert (initial.value, initial.initial) == ("0", True)
     assert await journal.state.moment(row.key, 2) is None
     assert await journal.state.moment(99, 0) is None

@@ -65,8 +65,8 @@ def summed(events: list[NewEvent]) -> list[UsageSum]:
 async def matches(journal: Journal, session: int, events: list[NewEvent], until: int) -> None:
     totals, some = journal.totals, events[:until]
     assert await totals.usage(session, limits=LIMITS, until=until) == summed(some)
-    counted = [event.tokens for event in some if event.usage]
-    assert await totals.tokens(session, until) == (sum(counted) if counted else None)
+    tokens = [event.tokens for event in some if event.usage]
+    assert await totals.tokens(session, until) == (sum(tokens) if tokens else None)
 
 
 @pytest.mark.parametrize("seed", range(3))

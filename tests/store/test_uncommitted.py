@@ -15,8 +15,8 @@ async def test_a_write_is_carried_by_an_event_only_once_that_is_committed(
 ) -> None:
     await journal.runs.start("r1", session.key)
     await journal.uncommitted.put(session.key, "r1", [WRITE])
-    carried = NewTouch(number=1, event="e1", flagged="e0", data='{"key":"plan"}')
-    await journal.uncommitted.put(session.key, "r1", [carried])
+    touch = NewTouch(number=1, event="e1", flagged="e0", data='{"key":"plan"}')
+    await journal.uncommitted.put(session.key, "r1", [touch])
     row = TouchRow("r1", 1, session.key, WRITE.data, event=None, flagged=None)
     assert await journal.uncommitted.of_run("r1") == [row]
     await journal.events.append(session.key, new_event("e1"), "r1")

@@ -27,8 +27,8 @@ def server(tmp_path):
     write_app(tmp_path / "agents", "count", COUNT)
     write_app(tmp_path / "agents", "slow", SLOW)
     write_app(tmp_path / "agents", "weather", WEATHER)
-    with running(tmp_path / "agents", tmp_path / "data") as started:
-        yield started
+    with running(tmp_path / "agents", tmp_path / "data") as server:
+        yield server
 
 
 @pytest.fixture

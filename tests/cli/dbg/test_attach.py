@@ -8,15 +8,15 @@ from tests.kit.debugged import Debugged
 
 
 def test_attach_follows_a_session_until_ctrl_c_which_leaves_the_run_alone(terminal, held):
-    with terminal.open("dbg", "attach") as opened:
-        opened.until("Paused before the commit")
+    with terminal.open("dbg", "attach") as attach:
+        attach.until("Paused before the commit")
         held.tell("step_event")
-        opened.until("#1    user        user             hello")
-        opened.until("Paused after the commit of #1")
+        attach.until("#1    user        user             hello")
+        attach.until("Paused after the commit of #1")
         held.tell("step_half")
-        opened.until("n: nothing → 1")
-        status, errors = opened.interrupt()
-    pauses = [line for line in opened.lines if line.startswith("Paused after the commit of #1")]
+        attach.until("n: nothing → 1")
+        status, errors = attach.interrupt()
+    pauses = [line for line in attach.lines if line.startswith("Paused after the commit of #1")]
     assert len(pauses) == 1
     assert (status, "the run continues" in errors) == (130, True)
     assert held.settled()["status"] == "held"
@@ -26,32 +26,32 @@ def test_attach_follows_a_session_until_ctrl_c_which_leaves_the_run_alone(termin
 def test_attach_begins_with_the_last_events_and_shows_what_is_printed(terminal, held):
     held.tell("run_to", like={"agent": "count"})
     held.tell("step_event")
-    with terminal.open("dbg", "attach", str(held.key), "--last", "1") as opened:
-        opened.until("Paused after the commit of #2")
+    with terminal.open("dbg", "attach", str(held.key), "--last", "1") as attach:
+        attach.until("Paused after the commit of #2")
         held.tell("continue")
-        opened.until("stdout: saw 3")
-        assert opened.until("done") == "done"
-        status, errors = opened.interrupt()
+        attach.until("stdout: saw 3")
+        assert attach.until("done") == "done"
+        status, errors = attach.interrupt()
     assert (status, errors.strip()) == (130, "detached")
-    assert not [line for line in opened.lines if line.startswith("#1")]
-    assert [line[:2] for line in opened.lines if line[0] == "#"] == ["#2", "#3", "#4"]
+    assert not [line for line in attach.lines if line.startswith("#1")]
+    assert [line[:2] for line in attach.lines if line[0] == "#"] == ["#2", "#3", "#4"]
 
 
 def test_attach_tells_everything_as_json(terminal, held):
-    with terminal.open("dbg", "attach", "--json") as opened:
-        news = json.loads(opened.until("position"))
+    with terminal.open("dbg", "attach", "--json") as attach:
+        news = json.loads(attach.until("position"))
         assert news["holds"][0]["gate"] == "before_commit"
         held.tell("continue")
-        last = json.loads(opened.until('"status": "done"'))
+        last = json.loads(attach.until('"status": "done"'))
     assert last["run"] == held.run
-    assert [json.loads(line)["type"] for line in opened.lines].count("event") == 4
+    assert [json.loads(line)["type"] for line in attach.lines].count("event") == 4
 
 
 def test_attach_ends_with_its_server(terminal, held):
-    with terminal.open("dbg", "attach") as opened:
-        opened.until("Paused before the commit")
+    with terminal.open("dbg", "attach") as attach:
+        attach.until("Paused before the commit")
         terminal.server.stop()
-        status, errors = opened.ended()
+        status, errors = attach.ended()
     assert status == 3
     assert "the server is shutting down" in errors
 

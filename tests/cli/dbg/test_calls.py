@@ -42,8 +42,8 @@ def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal,
 
 def test_a_call_that_is_not_under_way_is_refused_with_where_the_run_stands(terminal, client):
     begun(client)
-    gone = terminal("dbg", "end", "12345")
-    assert (gone.returncode, "already ended" in gone.stderr) == (6, True)
+    refusal = terminal("dbg", "end", "12345")
+    assert (refusal.returncode, "already ended" in refusal.stderr) == (6, True)
     unknown = terminal("dbg", "end", "other")
     assert (unknown.returncode, "no call 'other' is in progress" in unknown.stderr) == (6, True)
     both = terminal("dbg", "end", "wait", "1", "--why", "x")
@@ -64,8 +64,8 @@ def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
     assert trial.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
     assert debugged.kept()["state"] == {"city": "Oslo"}
     assert terminal("dbg", "try", "weather", "{", *there).returncode == 2
-    raised = terminal("dbg", "try", "weather", '{"city": ""}', "--sure", *there)
-    assert (raised.returncode, raised.stdout) == (1, "ValueError: which city?\n")
+    failure = terminal("dbg", "try", "weather", '{"city": ""}', "--sure", *there)
+    assert (failure.returncode, failure.stdout) == (1, "ValueError: which city?\n")
     a_tool_is_said_to_be_harmless(terminal, there)
 
 

@@ -78,8 +78,8 @@ def an_event_is_edited_in_a_fork(terminal, there, event):
     lacks = terminal("dbg", "fork", "1", "--event", "{}", *there)
     assert (lacks.returncode, "event.author: Field required" in lacks.stderr) == (2, True)
     event["content"]["parts"][0]["text"] = "stop"
-    edited = terminal("dbg", "fork", "1", "--event", json.dumps(event), "--run", *there)
-    assert edited.stdout.partition("\n")[0].endswith(" at #1, edited"), edited.stderr
+    fork = terminal("dbg", "fork", "1", "--event", json.dumps(event), "--run", *there)
+    assert fork.stdout.partition("\n")[0].endswith(" at #1, edited"), fork.stderr
 
 
 def is_found_by_its_number(client, debugged):
@@ -109,8 +109,8 @@ def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal,
     assert terminal("dbg", "fork", "99", *there).returncode == 5
     back = terminal("dbg", "rewind", "1", "hello again", "--guard", "run", *there)
     assert (back.returncode, back.stderr) == (0, "")
-    taken, again, *answers, end = back.stdout.splitlines()
-    assert taken.endswith("rewound the session")
+    rewind, again, *answers, end = back.stdout.splitlines()
+    assert rewind.endswith("rewound the session")
     assert again.endswith("hello again")
     assert (len(answers) > 0, end) == (True, "done")
     assert "hello again" in debugged.texts()
@@ -133,12 +133,12 @@ def test_the_status_says_whether_the_run_failed_or_could_not_begin(terminal, cli
     debugged = Debugged(client, "weather").start(pause=False)
     debugged.settled()
     at_the_call = ("dbg", "fork", "2", "-s", str(debugged.key), "--run", "--guard", "run", "--json")
-    refused = terminal(*at_the_call)
-    [fork] = map(json.loads, refused.stdout.splitlines())
+    refusal = terminal(*at_the_call)
+    [fork] = map(json.loads, refusal.stdout.splitlines())
     [call] = fork["unknown"]
-    assert (refused.returncode, fork["run"]) == (6, None)
-    assert f"isn't running. Continue it with `devui resume {fork['key']}" in refused.stderr
-    assert f"--call {call['id']}=WHAT" in refused.stderr
+    assert (refusal.returncode, fork["run"]) == (6, None)
+    assert f"isn't running. Continue it with `devui resume {fork['key']}" in refusal.stderr
+    assert f"--call {call['id']}=WHAT" in refusal.stderr
     event = debugged.kept()["events"][1]
     event["content"]["parts"][0]["functionCall"]["args"]["city"] = ""
     failed = terminal(*at_the_call, "--event", json.dumps(event))
@@ -153,5 +153,5 @@ def test_a_session_of_any_id_is_named_by_it(terminal, client):
     for name in ("a/b", "..a", "%2F", "a b?c#d;e", "--help", "ünï🦊", "'\"", "n" * 200):
         path = "/apps/count/users/odd%2Fuser/sessions"
         assert client.post(path, json={"sessionId": name}).status_code == 200
-        named = terminal("dbg", "state", "--json", f"--session={name}")
-        assert (named.returncode, named.stderr) == (0, ""), name
+        done = terminal("dbg", "state", "--json", f"--session={name}")
+        assert (done.returncode, done.stderr) == (0, ""), name

@@ -17,8 +17,8 @@ def test_a_run_is_stepped_to_its_end(terminal, held):
     last = terminal("dbg", "continue").stdout
     assert [line[:2] for line in last.splitlines()] == ["#2", "#3", "#4", "do"]
     assert held.settled()["status"] == "done"
-    printed = terminal("dbg", "log", "--last", "2").stdout.splitlines()
-    assert printed == ["      stdout: saw 2", "      stdout: saw 3"]
+    log = terminal("dbg", "log", "--last", "2").stdout.splitlines()
+    assert log == ["      stdout: saw 2", "      stdout: saw 3"]
 
 
 def test_a_run_is_finished_with_the_event_that_is_held(terminal, held):
@@ -49,9 +49,9 @@ def test_a_command_that_was_decided_upon_an_older_position_is_refused_with_the_n
 
 
 def test_a_message_to_a_held_run_is_refused_with_what_to_do(terminal, held):
-    refused = terminal("dbg", "start", "and then?", "-s", held.session)
-    assert refused.returncode == 6
-    assert "which is held; continue it or stop it" in refused.stderr
+    refusal = terminal("dbg", "start", "and then?", "-s", held.session)
+    assert refusal.returncode == 6
+    assert "which is held; continue it or stop it" in refusal.stderr
     misread = terminal("dbg", "events", "--filter", "kind:nothing")
     assert misread.returncode == 2
     assert "filter, character 1: unknown kind" in misread.stderr
@@ -78,8 +78,8 @@ def test_what_is_held_is_changed(terminal, client):
     assert (wrong.returncode, "not valid JSON" in wrong.stderr) == (2, True)
     unfit = terminal("dbg", "edit", '["city"]')
     assert (unfit.returncode, "the change doesn't fit" in unfit.stderr) == (2, True)
-    edited = terminal("dbg", "edit", '{"city": "Tromsø"}').stdout.splitlines()
-    assert [line.strip() for line in edited if line.strip().startswith(("-", "+"))] == [
+    lines = terminal("dbg", "edit", '{"city": "Tromsø"}').stdout.splitlines()
+    assert [line.strip() for line in lines if line.strip().startswith(("-", "+"))] == [
         '-  "city": "Oslo"',
         '+  "city": "Tromsø"',
     ]
@@ -96,8 +96,8 @@ def test_an_edit_is_merged_into_what_is_held(terminal, held):
     held.tell("run_to", like={"agent": "count"})
     wrong = terminal("dbg", "edit", '{"x": 1}')
     assert (wrong.returncode, "an event has no member 'x'" in wrong.stderr) == (2, True)
-    edited = terminal("dbg", "edit", '{"actions": {"stateDelta": {"n": 7}}}')
-    assert "(edited: the code wrote 1)" in edited.stdout
+    done = terminal("dbg", "edit", '{"actions": {"stateDelta": {"n": 7}}}')
+    assert "(edited: the code wrote 1)" in done.stdout
     terminal("dbg", "edit", '{"actions": {"stateDelta": {"more": true}}}')
     terminal("dbg", "half")
     event = held.kept()["events"][-1]

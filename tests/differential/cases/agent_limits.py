@@ -58,8 +58,8 @@ def failing(stage, name, *answers, **fields):
 
 def noting(stage, name, *answers, key="days", value="many", **fields):
     """An agent that writes something into the state which its schema does not allow."""
-    written = call("note", key=key, value=value)
-    return stage.agent(name, written, *answers, tools=[note], state_schema=Trip, **fields)
+    note_call = call("note", key=key, value=value)
+    return stage.agent(name, note_call, *answers, tools=[note], state_schema=Trip, **fields)
 
 
 def unknown(stage, name, *answers, **fields):

@@ -230,8 +230,8 @@ def _hooks(stage: Any, dice: random.Random) -> dict[str, Any]:
         return {"recovered": str(error)}
 
     hooks = {"before_tool_callback": before, "after_tool_callback": after}
-    chosen = {name: hook for name, hook in hooks.items() if dice.random() < 0.5}
-    return chosen | {"on_tool_error_callback": told}
+    some_hooks = {name: hook for name, hook in hooks.items() if dice.random() < 0.5}
+    return some_hooks | {"on_tool_error_callback": told}
 
 
 WAYS = ["all", "all", "some", "backwards", "last", "again", "words", "wrong"]

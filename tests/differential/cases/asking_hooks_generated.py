@@ -42,15 +42,15 @@ class Hooks:
 
     def of_agent(self, chance: float) -> dict[str, Any]:
         """Some callbacks of an agent."""
-        chosen = [kind for kind in HOOKS if self._dice.random() < chance]
-        fields = {f"{kind}_callback": self._hook("agent", kind) for kind in chosen}
+        kinds = [kind for kind in HOOKS if self._dice.random() < chance]
+        fields = {f"{kind}_callback": self._hook("agent", kind) for kind in kinds}
         # A call that failed is run again by a later answer, which differs on purpose.
         return fields | {"on_tool_error_callback": _recovers}
 
     def plugin(self, name: str, chance: float) -> Any:
         """A plugin with some of these hooks."""
-        chosen = [kind for kind in HOOKS if self._dice.random() < chance]
-        methods = {f"{kind}_callback": _method(self._hook(name, kind)) for kind in chosen}
+        kinds = [kind for kind in HOOKS if self._dice.random() < chance]
+        methods = {f"{kind}_callback": _method(self._hook(name, kind)) for kind in kinds}
         return type("Plugin", (self._stage.ns.BasePlugin,), methods)(name=name)
 
     def _hook(self, who: str, kind: str) -> Any:

@@ -68,9 +68,9 @@ class Closer:
 
 async def _close(stage: Any, wrong: str, how: str) -> None:
     closer = Closer(stage, wrong, how)
-    shared = closer.toolset()
-    below = stage.agent("below", tools=[shared])
-    root = stage.agent("root", tools=[shared], sub_agents=[below])
+    toolset = closer.toolset()
+    below = stage.agent("below", tools=[toolset])
+    root = stage.agent("root", tools=[toolset], sub_agents=[below])
     services = {"session_service": closer.sessions()}
     await stage.open(root, plugins=[closer.plugin("one"), closer.plugin("two")], services=services)
     for time in ("first", "second"):

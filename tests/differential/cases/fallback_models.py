@@ -54,8 +54,8 @@ def _failing(stage, name, failure, *, begins=False, spoils=False):
                 llm_request.config.labels["spoilt"] = "yes"
             if begins:
                 yield ns.response("Half an", partial=True)
-            raised = FAILURES[failure]()
-            raise raised
+            error = FAILURES[failure]()
+            raise error
 
     return Failing(model=name)
 

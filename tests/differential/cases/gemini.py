@@ -173,7 +173,7 @@ async def _streamed(stage: Any, chunks: list[Json]) -> None:
         await stage.open(stage.agent("agent", model=model, tools=[plan, other]))
         await stage.stream()
         await stage.stream("next")
-        stage.note([received.body["contents"] for received in server.received])
+        stage.note([request.body["contents"] for request in server.received])
 
 
 for _name, _chunks in ANSWERS.items():
@@ -202,7 +202,7 @@ async def _with_a_file(stage: Any, mime_type: str, data: bytes) -> None:
         file = types.Blob(data=data, mime_type=mime_type, display_name="f")
         await stage.say([types.Part(text="Look."), types.Part(inline_data=file)])
         await stage.say("Again.")
-        stage.note([received.body["contents"] for received in server.received])
+        stage.note([request.body["contents"] for request in server.received])
 
 
 for _name, (_mime_type, _data) in FILES.items():
@@ -223,7 +223,7 @@ async def _asked_while_a_job_waits(stage: Any) -> None:
         await stage.open(stage.agent("agent", model=model, tools=tools))
         await stage.say("Begin.")
         await stage.say("And now?")
-        stage.note([received.body["contents"] for received in server.received])
+        stage.note([request.body["contents"] for request in server.received])
 
 
 add(Case("Gemini is asked while a job waits", _asked_while_a_job_waits, MISSING_RESULTS))
@@ -244,7 +244,7 @@ async def _ended_with(stage: Any, part: Json) -> None:
         )
         await stage.open(stage.agent("agent", model=model, tools=[look]))
         await stage.stream([types.Part(text=""), types.Part(inline_data=file)])
-        stage.note([received.body["contents"] for received in server.received])
+        stage.note([request.body["contents"] for request in server.received])
 
 
 ENDS: dict[str, Json] = {
@@ -265,8 +265,8 @@ def _call_in_pieces(rnd: random.Random, name: str) -> list[Json]:
     for index in range(count := rnd.randint(1, 4)):
         values = [(rnd.choice(PATHS), rnd.choice(VALUES)) for _ in range(rnd.randint(0, 2))]
         more = True if index + 1 < count else rnd.choice([False, None])
-        named = name if index == 0 or rnd.random() < 0.3 else ""
-        pieces.append(piece(named, *values, more=more))
+        piece_name = name if index == 0 or rnd.random() < 0.3 else ""
+        pieces.append(piece(piece_name, *values, more=more))
     return pieces if count > 1 else [piece(name, ("$.a", 1), more=False)]
 
 
@@ -276,8 +276,8 @@ def _any_chunks(seed: int) -> list[Json]:
     for _ in range(rnd.randint(1, 4)):
         kind = rnd.random()
         if kind < 0.4:
-            thought = {"thought": True} if rnd.random() < 0.4 else {}
-            parts += [text(rnd.choice(["a", "b ", "c"]), **thought) for _ in range(2)]
+            thought_field = {"thought": True} if rnd.random() < 0.4 else {}
+            parts += [text(rnd.choice(["a", "b ", "c"]), **thought_field) for _ in range(2)]
         elif kind < 0.55:
             parts.append({"functionCall": {"name": "plan", "args": {"n": rnd.randint(0, 9)}}})
         else:

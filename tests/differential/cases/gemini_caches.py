@@ -45,12 +45,12 @@ def look(place: str) -> str:
     return f"seen {place}"
 
 
-def _sent(received: Received) -> Any:
+def _sent(request: Received) -> Any:
     """A request without what runtimes word, or name after themselves."""
-    body = {key: value for key, value in received.body.items() if key != "displayName"}
+    body = {key: value for key, value in request.body.items() if key != "displayName"}
     if "systemInstruction" in body:
         body["systemInstruction"] = "<instruction>"
-    return [received.path.split("/")[2:], body]  # without the version, which is google-genai's
+    return [request.path.split("/")[2:], body]  # without the version, which is google-genai's
 
 
 def _of_one_name(ns: Any) -> Callable[..., Any]:
@@ -93,8 +93,8 @@ async def _talk(
                 else:
                     server.answer(answer)
             await getattr(stage, play)()
-        for received in server.received:
-            stage.note("sent", _sent(received))
+        for request in server.received:
+            stage.note("sent", _sent(request))
         await client.aio.aclose()
         client.close()
 

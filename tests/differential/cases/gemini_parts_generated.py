@@ -139,7 +139,7 @@ async def messages(stage: Any, number: int) -> None:
                 server.answer(*DONE)
             say = stage.stream if dice.random() < 0.4 else stage.say
             await say(parts.message())
-            stage.note([_sent(received.body) for received in server.received])
+            stage.note([_sent(request.body) for request in server.received])
 
 
 for _number in range(MESSAGES):

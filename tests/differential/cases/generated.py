@@ -76,8 +76,8 @@ def some_answers(dice: random.Random, turns: int) -> list[Answer]:
         for _ in range(dice.randrange(3)):
             words = [Say("Let me see.", chunks=dice.randrange(1, 4))] if dice.random() < 0.3 else []
             answers.append([*words, *(a_call(dice) for _ in range(dice.randrange(1, 4)))])
-        thought = [Say("Hm.", thought=True)] if dice.random() < 0.3 else []
-        answers.append([*thought, Say(f"Answer number {turn}.", chunks=dice.randrange(1, 4))])
+        thoughts = [Say("Hm.", thought=True)] if dice.random() < 0.3 else []
+        answers.append([*thoughts, Say(f"Answer number {turn}.", chunks=dice.randrange(1, 4))])
     return answers
 
 

@@ -54,8 +54,8 @@ class Grower:
     def _routes(self, last: Any, edges: list[Any], _: int) -> Any:
         routes = ["a", "b", self._ns.DEFAULT_ROUTE]
         targets = {route: self._node() for route in self._dice.sample(routes, 2)}
-        chosen = self._dice.choice(["a", "b", "c"])
-        choose = self._function("route", lambda ctx, value: setattr(ctx, "route", chosen))
+        own_route = self._dice.choice(["a", "b", "c"])
+        choose = self._function("route", lambda ctx, value: setattr(ctx, "route", own_route))
         meet = self._node()
         edges.append((last, choose, targets))
         edges.extend((target, meet) for target in targets.values())

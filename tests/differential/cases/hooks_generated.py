@@ -84,8 +84,8 @@ class Hooks:
         return method
 
     def _do(self, who: str, kind: str, deeds: Iterator[Deed], values: dict[str, Any]) -> Any:
-        heard = values.get("event") or values.get("llm_response")
-        if heard is not None and heard.partial:
+        arrival = values.get("event") or values.get("llm_response")
+        if arrival is not None and arrival.partial:
             return None  # google-adk asks for the next fragment before a plugin sees the last one
         self._stage.note(who, kind, told(kind, values))
         return next(deeds)(values)
@@ -93,10 +93,10 @@ class Hooks:
     def _deeds(self, who: str, kind: str) -> Iterator[Deed]:
         """Without end: most often nothing, for the rest what can be done there."""
         possible = [self._writes(who, kind), self._answers(who, kind), *self._others(who, kind)]
-        chosen = [
+        deeds = [
             self._dice.choice(possible) if self._dice.random() < 0.5 else _nothing for _ in range(5)
         ]
-        return cycle(chosen)
+        return cycle(deeds)
 
     def _writes(self, who: str, kind: str) -> Deed:
         def deed(values: dict[str, Any]) -> None:

@@ -88,8 +88,8 @@ async def _asked(stage, chunks, play):
         await stage.open(agent)
         await getattr(stage, play)("one")
         await getattr(stage, play)("two")
-        for received in server.received:
-            stage.note("sent", _sent(received.body))
+        for request in server.received:
+            stage.note("sent", _sent(request.body))
 
 
 async def _streamed_by_a_page(stage):
@@ -107,8 +107,8 @@ def differs_in(chunks: list[Json], play: str) -> Difference | None:
     pieces = [call for one in chunks for call in one["delta"].get("tool_calls", [])]
     if play == "say" or not pieces:
         return None
-    broken = pieces[-1]["function"]["arguments"].endswith(": ")
-    return BROKEN_CALLS if broken else FRAGMENTS_OF_CALLS
+    is_broken = pieces[-1]["function"]["arguments"].endswith(": ")
+    return BROKEN_CALLS if is_broken else FRAGMENTS_OF_CALLS
 
 
 for _name, _chunks in ANSWERS.items():

@@ -257,8 +257,8 @@ def noting(stage: Any, answers: list[Json] | None = None) -> Any:
 
     class Noting(stage.ns.LiteLLMClient):
         async def acompletion(self, model, messages, tools, **more):
-            sent = {"model": model, "messages": messages, "tools": tools, **more}
-            stage.note("sent", _plain(sent))
+            request = {"model": model, "messages": messages, "tools": tools, **more}
+            stage.note("sent", _plain(request))
             answer = remaining.pop(0) if remaining else {"content": "ok"}
             if more.get("stream"):
                 return streamed(answer)

@@ -50,9 +50,9 @@ ANSWERS = {
 async def _logged(stage, answers, play):
     agent = stage.agent("agent", *answers, tools=[look, fall])
     await stage.open(agent, plugins=[stage.ns.LoggingPlugin(name="log")])
-    with redirect_stdout(io.StringIO()) as written:
+    with redirect_stdout(io.StringIO()) as stdout:
         await getattr(stage, play)("go")
-    output = written.getvalue()
+    output = stdout.getvalue()
     headings = [KINDS.get(heading, heading) for heading in _HEADING.findall(output)]
     stage.note("hooks", [kind for kind in headings if kind != "event"])
     stage.note("events", headings.count("event"))

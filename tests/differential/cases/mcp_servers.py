@@ -259,9 +259,9 @@ async def _copied(stage):
     agent = stage.agent("agent", call_it, "Done.", call_it, "Done.", tools=[server(stage)])
     await stage.open(agent)
     await stage.say()
-    copied = agent.model_copy(update={"tools": copy.deepcopy(agent.tools)})
+    agent_copy = agent.model_copy(update={"tools": copy.deepcopy(agent.tools)})
     await stage.runner.close()
-    await stage.open(copied)
+    await stage.open(agent_copy)
     await stage.say()
     await stage.runner.close()
 

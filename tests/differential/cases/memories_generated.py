@@ -116,9 +116,9 @@ class Play:
         where = self._where()
         session = await self._stage.runner.session_service.get_session(**where)
         ids = [event.invocation_id for event in session.events] if session else []
-        chosen = self._dice.choice(ids) if ids else "e-none"
+        invocation_id = self._dice.choice(ids) if ids else "e-none"
         del where["app_name"]
-        await self._stage.runner.rewind_async(**where, rewind_before_invocation_id=chosen)
+        await self._stage.runner.rewind_async(**where, rewind_before_invocation_id=invocation_id)
         return "rewound"
 
     async def _remember(self) -> Any:

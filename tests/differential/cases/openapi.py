@@ -311,15 +311,15 @@ async def operations_become_tools_one_by_one(stage):
         return {"x-trace": f"of {context.agent_name}"}
 
     with service() as address:
-        parsed = stage.ns.OpenApiSpecParser().parse(SPEC | {"servers": [{"url": address}]})
-        for one in parsed:
+        operations = stage.ns.OpenApiSpecParser().parse(SPEC | {"servers": [{"url": address}]})
+        for one in operations:
             where = one.endpoint
             stage.note(one.name, one.description, where.path, where.method, one.auth_scheme)
         one.auth_scheme, one.auth_credential = scheme, key
         make = stage.ns.RestApiTool.from_parsed_operation
         tools = [
             make(each, header_provider=headers, allow_private_network_access=True)
-            for each in parsed
+            for each in operations
         ]
         agent = stage.agent(
             "agent",

@@ -62,8 +62,8 @@ async def an_agent_tool_of_ones_own_plays_its_agent(stage):
         records = await service.list_artifact_versions(**place, filename="a.txt")
         newest = await service.get_artifact_version(**place, filename="a.txt")
         names = await tool_context.list_artifacts()
-        loaded = await tool_context.load_artifact("a.txt", 0)
-        return [versions, numbers, len(records), newest.version, names, loaded.text]
+        artifact = await tool_context.load_artifact("a.txt", 0)
+        return [versions, numbers, len(records), newest.version, names, artifact.text]
 
     kind = telling(stage.ns)
     keeper = stage.agent("keeper", call("keep", text="tea"), "Kept.", tools=[keep])

@@ -192,8 +192,8 @@ def hiding(ns):
             self._ignore_params.append("currency")
 
         async def run_async(self, *, args, tool_context):
-            filled = args if "keep" in args.values() else {**args, "currency": "EUR"}
-            return await super().run_async(args=filled, tool_context=tool_context)
+            own_args = args if "keep" in args.values() else {**args, "currency": "EUR"}
+            return await super().run_async(args=own_args, tool_context=tool_context)
 
     return Hiding
 
@@ -530,8 +530,8 @@ async def _loads(stage, cached):
             self._use_invocation_cache = cached
 
         async def get_tools(self, readonly_context=None):
-            loaded = readonly_context.state.get("loaded") if readonly_context else False
-            return [ns.FunctionTool(load), *([ns.FunctionTool(look)] if loaded else [])]
+            is_loaded = readonly_context.state.get("loaded") if readonly_context else False
+            return [ns.FunctionTool(load), *([ns.FunctionTool(look)] if is_loaded else [])]
 
     def load(tool_context) -> str:
         """Loads a tool."""

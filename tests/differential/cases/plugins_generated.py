@@ -43,8 +43,8 @@ class Plugins:
     def some(self) -> list[Any]:
         """Two to four of them, in any order."""
         kinds = ["filter", "instruction", "tools", "models", "media", "integrity", "log"]
-        chosen = self._dice.sample(kinds, self._dice.randrange(2, 5))
-        return [getattr(self, f"_{kind}")() for kind in chosen]
+        sample = self._dice.sample(kinds, self._dice.randrange(2, 5))
+        return [getattr(self, f"_{kind}")() for kind in sample]
 
     def _filter(self) -> Any:
         count = self._dice.choice([1, 2, None])

@@ -189,8 +189,8 @@ async def _append_twice(stage, service):
         await service.append_event(session, event)
     except Exception as error:  # noqa: BLE001  its name is what is compared
         stage.note(type(error).__name__)
-    stored = await service.get_session(**where, session_id=session.id)
-    stage.note([event.id for event in stored.events])
+    stored_session = await service.get_session(**where, session_id=session.id)
+    stage.note([event.id for event in stored_session.events])
 
 
 @case()
@@ -211,8 +211,8 @@ async def a_session_was_begun_where_the_clock_is_ahead(stage):
         agent = stage.agent("agent", "One.", "Two.")
         await stage.open(agent, services={"session_service": service})
         session = await service.get_session(app_name="app", user_id="u", session_id="s")
-        begun = stage.ns.event("user", "Earlier.", timestamp=session.last_update_time + 3600)
-        await service.append_event(session, begun)
+        event = stage.ns.event("user", "Earlier.", timestamp=session.last_update_time + 3600)
+        await service.append_event(session, event)
         await stage.say("next")
         await stage.say("last")
         stage.runner = None  # the file goes with its folder

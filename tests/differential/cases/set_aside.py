@@ -145,11 +145,11 @@ async def the_changes_of_an_event_are_no_dict(stage):
 
 @case(differs=SAID_BY_USERS)
 async def what_run_debug_prints(stage):
-    printed = io.StringIO()
+    stdout = io.StringIO()
     runner = stage.ns.InMemoryRunner(agent=stage.agent("agent", "Hello."), app_name="app")
-    with redirect_stdout(printed):
+    with redirect_stdout(stdout):
         await runner.run_debug("go")
-    lines = printed.getvalue().splitlines()
+    lines = stdout.getvalue().splitlines()
     stage.note([line.lower() for line in lines if line.endswith((" go", " Hello."))])
 
 

@@ -75,9 +75,9 @@ class Tool:
 
     def function(self) -> Callable[..., Any]:
         """An async function that tells what it was given."""
-        ordered = sorted(self._types, key=lambda name: name in self._optional)
-        parameters = ", ".join(self._parameter(name) for name in ordered)
-        entries = ", ".join(f"'{name}': told({name})" for name in ordered)
+        names_in_order = sorted(self._types, key=lambda name: name in self._optional)
+        parameters = ", ".join(self._parameter(name) for name in names_in_order)
+        entries = ", ".join(f"'{name}': told({name})" for name in names_in_order)
         source = f"async def look({parameters}):\n    'Looks.'\n    return {{{entries}}}\n"
         names = {**NAMES, "Size": Size, "Trip": Trip, "told": told}
         exec(source, names)  # to write a hundred signatures down would say less

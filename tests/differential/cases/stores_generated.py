@@ -92,8 +92,8 @@ class Sessions:
         where = self._where()
         if self._dice.random() < 0.4:
             where["user_id"] = None
-        listed = await self._service.list_sessions(**where)
-        return [self._told(each) for each in listed.sessions if len(each.id) < 10]
+        response = await self._service.list_sessions(**where)
+        return [self._told(each) for each in response.sessions if len(each.id) < 10]
 
     async def _delete(self) -> Any:
         where = self._where() | {"session_id": self._dice.choice(["a", "b", " a "])}

@@ -61,10 +61,10 @@ class Team:
         """A tool, or something for an agent below, or for two of them, perhaps with words."""
         if not below or self._dice.random() < 0.3:
             return [call("look", place="Rome")]
-        chosen = self._dice.sample(below, k=self._dice.randrange(1, min(3, len(below) + 1)))
-        chosen.sort(key=lambda each: each.mode)  # tasks last, as they come to their ends
+        agents = self._dice.sample(below, k=self._dice.randrange(1, min(3, len(below) + 1)))
+        agents.sort(key=lambda each: each.mode)  # tasks last, as they come to their ends
         words = [Say("Let me see.", chunks=2)] if self._dice.random() < 0.3 else []
-        return [*words, *(call(each.name, request=f"For {each.name}.") for each in chosen)]
+        return [*words, *(call(each.name, request=f"For {each.name}.") for each in agents)]
 
     def _name(self, kind: str) -> str:
         self._count += 1

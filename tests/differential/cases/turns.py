@@ -82,9 +82,9 @@ async def dialogues(stage, number: int) -> None:
         if dice.random() < 0.6:
             answers.append(some_calls(dice))
         answers.append(f"Answer {turn}.")
-    guarded = stage.ns.FunctionTool(pay, require_confirmation=True)
+    pay_tool = stage.ns.FunctionTool(pay, require_confirmation=True)
     later = [stage.ns.LongRunningFunctionTool(each) for each in (wait, begin)]
-    agent = stage.agent("agent", *answers, tools=[look, guarded, *later])
+    agent = stage.agent("agent", *answers, tools=[look, pay_tool, *later])
     await stage.open(agent, resumable=number % 2 == 1)
     open_calls: list[Any] = []
     seen: set[str] = set()

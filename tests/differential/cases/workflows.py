@@ -208,8 +208,8 @@ async def a_custom_agent_runs_others_by_condition(stage):
     async def body(ctx):
         async for event in first.run_async(ctx):
             yield event
-        chosen = bad if ctx.session.state["mood"] == "negative" else good
-        async for event in chosen.run_async(ctx):
+        branch = bad if ctx.session.state["mood"] == "negative" else good
+        async for event in branch.run_async(ctx):
             yield event
 
     root = stage.ns.Custom(name="root", body=body, sub_agents=[first, good, bad])
@@ -244,8 +244,8 @@ async def a_custom_agent_saves_an_artifact(stage):
         names = await tool_context.list_artifacts()
         part = await tool_context.load_artifact("note.txt")
         first = await tool_context.load_artifact("note.txt", version=0)
-        gone = await tool_context.load_artifact("nothing.txt")
-        return [names, part.text, first.text, gone]
+        nothing = await tool_context.load_artifact("nothing.txt")
+        return [names, part.text, first.text, nothing]
 
     batch = [call("save", text="one"), call("load"), "Ok."]
     answers = batch[0], call("save", text="two"), call("load"), "Ok."
