@@ -67,7 +67,7 @@ def large_json(size: int) -> str:
     return json.dumps({f"key {n}": item for n in range(size // len(json.dumps(item)))})
 
 
-def said(texts: list[str]) -> list[dict[str, Any]]:
+def answer_steps(texts: list[str]) -> list[dict[str, Any]]:
     return [
         {
             "id": f"event-{number}",
@@ -81,7 +81,7 @@ def said(texts: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def answered(result: Any) -> list[dict[str, Any]]:
+def call_steps(result: Any) -> list[dict[str, Any]]:
     """A call and its result, which is large."""
     events = history(4)
     events[2]["content"]["parts"][0]["functionResponse"]["response"] = {"result": result}
@@ -90,13 +90,13 @@ def answered(result: Any) -> list[dict[str, Any]]:
 
 SESSIONS: dict[str, Callable[[], tuple[dict[str, Any], list[dict[str, Any]]]]] = {
     "long": lambda: ({}, history(2000)),
-    "chat": lambda: ({}, said([f"**{n}** says `code` " * 20 for n in range(2000)])),
-    "secret": lambda: ({}, said([f"It is {SECRET}, and {n} " * 60 for n in range(200)])),
+    "chat": lambda: ({}, answer_steps([f"**{n}** says `code` " * 20 for n in range(2000)])),
+    "secret": lambda: ({}, answer_steps([f"It is {SECRET}, and {n} " * 60 for n in range(200)])),
     "state": lambda: ({f"key {n}": {"n": n, "t": "x" * 50} for n in range(10_000)}, history(8)),
     "heavy_state": lambda: ({"large": json.loads(large_json(5_000_000))}, history(8)),
-    "json_text": lambda: ({}, said(["give", large_json(5_000_000)])),
-    "json_result": lambda: ({}, answered(large_json(5_000_000))),
-    "object_result": lambda: ({}, answered(json.loads(large_json(5_000_000)))),
+    "json_text": lambda: ({}, answer_steps(["give", large_json(5_000_000)])),
+    "json_result": lambda: ({}, call_steps(large_json(5_000_000))),
+    "object_result": lambda: ({}, call_steps(json.loads(large_json(5_000_000)))),
 }
 
 

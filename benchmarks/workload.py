@@ -94,7 +94,7 @@ def _model(runtime: Runtime, scenario: Scenario) -> type[Any]:
         self: Any, llm_request: Any, stream: bool = False
     ) -> AsyncGenerator[Any, None]:
         await asyncio.sleep(0)  # as a model behind a network gives way
-        done = _answered(llm_request.contents)
+        done = _count_results(llm_request.contents)
         if done < scenario.tools:
             args = {"city": f"City {done}", "day": "tomorrow"}
             call = runtime.types.FunctionCall(name="get_weather", args=args)
@@ -111,7 +111,7 @@ def _model(runtime: Runtime, scenario: Scenario) -> type[Any]:
     return type("BenchLlm", (runtime.base_llm,), {"generate_content_async": generate})
 
 
-def _answered(contents: list[Any]) -> int:
+def _count_results(contents: list[Any]) -> int:
     """How many tool results stand at the end of a request."""
     done = 0
     for content in reversed(contents):

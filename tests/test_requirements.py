@@ -10,7 +10,7 @@ SHOULD = {"R12", "R20", "R63", "R67"}
 """Those that only ought to hold; a test may name them."""
 
 
-def listed(heading: str) -> set[str]:
+def ids_below(heading: str) -> set[str]:
     """The ids in the first column of the table below a heading of the page."""
     _, _, section = PAGE.read_text(encoding="utf-8").partition(f"\n## {heading}\n")
     assert section, f"{PAGE.name} has no section {heading!r}"
@@ -19,14 +19,14 @@ def listed(heading: str) -> set[str]:
 
 def test_every_requirement_has_a_test_or_a_reason_why_not() -> None:
     without = MUST.keys() - proven().keys()
-    assert without == listed("What does not hold"), (
+    assert without == ids_below("What does not hold"), (
         "mark the test that proves a requirement, or say in docs/guide/security.md why there is "
         "none; what has a test leaves that list"
     )
 
 
 def test_what_holds_in_part_has_a_test_for_that_part() -> None:
-    assert listed("What holds partly") - proven().keys() == set()
+    assert ids_below("What holds partly") - proven().keys() == set()
 
 
 def test_every_marker_names_a_requirement() -> None:

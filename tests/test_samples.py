@@ -138,7 +138,7 @@ def test_every_sample_says_what_it_shows_and_has_three_prompts(name: str) -> Non
     assert f"`{name}`" in guide
 
 
-async def answered(conversation: Conversation, *prompts: str) -> None:
+async def play_prompts(conversation: Conversation, *prompts: str) -> None:
     """Every prompt, one after another, gets a final answer with all its templates filled."""
     for prompt in prompts:
         events = await conversation.say(prompt)
@@ -152,8 +152,8 @@ async def test_every_prompt_is_answered_in_order_and_alone(name: str) -> None:
     first = await open_sample(name)
     others = [(await first.another(), prompt) for prompt in prompts(name)]
     await asyncio.gather(
-        answered(first, *prompts(name)),
-        *(answered(conversation, prompt) for conversation, prompt in others),
+        play_prompts(first, *prompts(name)),
+        *(play_prompts(conversation, prompt) for conversation, prompt in others),
     )
 
 

@@ -31,14 +31,14 @@ def place(tmp_path):
     return tmp_path
 
 
-def taken(place, *args):
+def import_sessions(place, *args):
     here = ("--data-dir", str(place / "data"), "--agents", str(place / "agents"), "--json")
     done = devui("import", *map(str, args), *here, cwd=place)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     return done, lines
 
 
-def stored(place, kind):
+def make_database(place, kind):
     """A database of that kind, and the session s1 as google-adk reads it."""
     file = place / "agents" / "travel" / ".adk" / "session.db"
     if kind == "sqlite":
@@ -64,8 +64,8 @@ def plain(session):
 
 @pytest.mark.parametrize("kind", ["sqlite", "1", "0"])
 def test_a_database_comes_in_with_ids_times_actions_and_scopes(place, kind):
-    file, by_adk = stored(place, kind)
-    done, sessions = taken(place, file)
+    file, by_adk = make_database(place, kind)
+    done, sessions = import_sessions(place, file)
     assert done.returncode == 0, done.stderr
     assert [(each["id"], each["user"], each["title"], each["events"]) for each in sessions] == [
         ("s1", "ann", "Trip 1", 4),
@@ -108,7 +108,9 @@ def test_sessions_come_from_a_database_server(place, database, scheme, driver, s
     with database() as address:
         by_adk = json.loads(database_store(f"{scheme}+{driver}://{address}", schema))
         for number, spelling in enumerate((f"{scheme}+{driver}", scheme)):
-            done, sessions = taken(place, f"{spelling}://{address}", *(["--as-copy"] * number))
+            done, sessions = import_sessions(
+                place, f"{spelling}://{address}", *(["--as-copy"] * number)
+            )
             assert done.returncode == 0, done.stderr
             assert [(each["user"], each["events"]) for each in sessions] == [
                 ("ann", 4),
@@ -116,7 +118,7 @@ def test_sessions_come_from_a_database_server(place, database, scheme, driver, s
                 ("ben", 4),
             ]
             assert PASSWORD not in done.stdout + done.stderr
-        done, _ = taken(place, f"{scheme}://{address}".replace("devui:", "devui:wrong"))
+        done, _ = import_sessions(place, f"{scheme}://{address}".replace("devui:", "devui:wrong"))
         assert done.returncode == 1
         assert re.search("authentication failed|Access denied", done.stderr)
         assert "wrong" not in done.stderr
@@ -129,16 +131,16 @@ def test_sessions_come_from_a_database_server(place, database, scheme, driver, s
 
 
 def test_what_is_here_is_skipped_copied_or_goes_on(place):
-    file, by_adk = stored(place, "sqlite")
-    done, rows = taken(place, place / "agents", "--list", "--user", "ann")
+    file, by_adk = make_database(place, "sqlite")
+    done, rows = import_sessions(place, place / "agents", "--list", "--user", "ann")
     assert [(each["id"], each["events"]) for each in rows] == [("s1", 4), ("s2", 4)]
     assert not (place / "data").exists()
-    done, sessions = taken(place, file, "--session", "s1", "--continue")
+    done, sessions = import_sessions(place, file, "--session", "s1", "--continue")
     assert (len(sessions), sessions[0]["readOnly"]) == (1, False)
-    done, again = taken(place, file, "--user", "ann")
+    done, again = import_sessions(place, file, "--user", "ann")
     assert done.returncode == 0
     assert [each.get("skipped", "") for each in again] == ["already here", ""]
-    done, copies = taken(place, file, "--session", "s1", "--as-copy")
+    done, copies = import_sessions(place, file, "--session", "s1", "--as-copy")
     assert copies[0]["id"] != "s1"
     with running(place / "agents", place / "data") as server, server.client() as client:
         assert plain(get_session(client, "travel", "s1", "ann")) == plain(by_adk)
@@ -151,9 +153,9 @@ def test_what_is_here_is_skipped_copied_or_goes_on(place):
 
 
 def test_files_come_with_their_sessions(place):
-    file, _ = stored(place, "sqlite")
+    file, _ = make_database(place, "sqlite")
     artifact_store(file.parent / "artifacts")
-    done, _ = taken(place, place / "agents", "--session", "s1")
+    done, _ = import_sessions(place, place / "agents", "--session", "s1")
     assert done.returncode == 0, done.stderr
     with running(place / "agents", place / "data") as server, server.client() as client:
         base = "/apps/travel/users/ann/sessions/s1/artifacts"
@@ -166,12 +168,12 @@ def test_files_come_with_their_sessions(place):
         assert image["inlineData"]["mimeType"] == "image/png"
     shutil.rmtree(place / "data")
     file.unlink()
-    done, alone = taken(place, file.parent / "artifacts")
+    done, alone = import_sessions(place, file.parent / "artifacts")
     assert [(each["id"], each["events"]) for each in alone] == [("s1", 0)], done.stderr
 
 
 def test_the_page_takes_a_database(place):
-    file, _ = stored(place, "1")
+    file, _ = make_database(place, "1")
     with running(place / "agents", place / "data") as server, server.client() as client:
         origin = {"Origin": server.url}
         form = {"file": ("session.db", file.read_bytes(), "application/octet-stream")}
@@ -186,23 +188,23 @@ def test_the_page_takes_a_database(place):
 
 
 def test_what_is_not_understood_is_named(place):
-    file, _ = stored(place, "sqlite")
+    file, _ = make_database(place, "sqlite")
     with sqlite3.connect(file) as connection:
         cut = "UPDATE events SET event_data = '{' WHERE session_id = 's2' AND id = 'e3'"
         connection.execute(cut)
-    done, sessions = taken(place, file)
+    done, sessions = import_sessions(place, file)
     assert (done.returncode, [each["id"] for each in sessions]) == (1, ["s1", "s3"])
     for words in (str(file), "table events", "session s2", "e3", "event_data", "JSON"):
         assert words in done.stderr
     other = place / "other.db"
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE sessions (id TEXT)")
-    done, _ = taken(place, other)
+    done, _ = import_sessions(place, other)
     assert (done.returncode, "table sessions has no column app_name" in done.stderr) == (1, True)
     (place / "empty").mkdir()
-    done, _ = taken(place, place / "empty")
+    done, _ = import_sessions(place, place / "empty")
     assert (done.returncode, ".adk/session.db" in done.stderr) == (1, True)
-    done, _ = taken(place, "nowhere")
+    done, _ = import_sessions(place, "nowhere")
     assert done.returncode == 2
 
 
@@ -225,8 +227,8 @@ print(json.dumps([answer.status_code, answer.text, whole.model_dump(mode="json",
 
 
 def test_adk_takes_back_what_is_exported(place):
-    file, by_adk = stored(place, "sqlite")
-    _, [session] = taken(place, file, "--session", "s1")
+    file, by_adk = make_database(place, "sqlite")
+    _, [session] = import_sessions(place, file, "--session", "s1")
     here = ("--data-dir", str(place / "data"), "--agents", str(place / "agents"))
     for form in ("adk", "adk-web"):
         done = devui("export", str(session["key"]), "-o", form, "--format", form, *here, cwd=place)

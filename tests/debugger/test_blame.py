@@ -19,7 +19,7 @@ JSON = st.recursive(
 STEPS = [{"do": "look"}, {"do": "book"}, {"do": "pay"}]
 
 
-def told(old: Any, new: Any) -> list[tuple[str, Any, Any]]:
+def changes_of(old: Any, new: Any) -> list[tuple[str, Any, Any]]:
     return [(path_text(each.path), each.old, each.new) for each in differences(old, new)]
 
 
@@ -30,19 +30,19 @@ def pieces(*values: Any) -> dict[str, int]:
 def test_a_change_deep_inside_is_told_with_its_path_alone():
     old = {"title": "trip", "steps": [*STEPS[:2], {"do": "pay", "done": False}]}
     new = {"title": "trip", "steps": [*STEPS[:2], {"do": "pay", "done": True}]}
-    assert told(old, new) == [("steps[2].done", False, True)]
+    assert changes_of(old, new) == [("steps[2].done", False, True)]
 
 
 def test_an_item_put_in_front_is_one_addition():
-    assert told(STEPS, [{"do": "ask"}, *STEPS]) == [("[0]", ABSENT, {"do": "ask"})]
-    assert told(STEPS, STEPS[1:]) == [("[0]", STEPS[0], ABSENT)]
+    assert changes_of(STEPS, [{"do": "ask"}, *STEPS]) == [("[0]", ABSENT, {"do": "ask"})]
+    assert changes_of(STEPS, STEPS[1:]) == [("[0]", STEPS[0], ABSENT)]
 
 
 def test_what_json_tells_apart_differs():
-    assert told({"a": 1}, {"a": True}) == [("a", 1, True)]
-    assert told([1], [1.0]) == [("[0]", 1, 1.0)]
-    assert told(None, None) == []
-    assert told(ABSENT, None) == [("", ABSENT, None)]
+    assert changes_of({"a": 1}, {"a": True}) == [("a", 1, True)]
+    assert changes_of([1], [1.0]) == [("[0]", 1, 1.0)]
+    assert changes_of(None, None) == []
+    assert changes_of(ABSENT, None) == [("", ABSENT, None)]
 
 
 def test_a_piece_is_from_the_write_that_last_changed_it_also_when_it_moved():
@@ -87,7 +87,7 @@ def leaf(value: Any, path: tuple[str | int, ...]) -> Any:
 @given(JSON, JSON)
 def test_the_differences_are_where_the_values_say(old, new):
     changes = differences(old, new)
-    assert bool(changes) == (repr(old) != repr(new) and told(old, new) != [])
+    assert bool(changes) == (repr(old) != repr(new) and changes_of(old, new) != [])
     for each in changes:
         assert each.new is ABSENT or leaf(new, each.path) == each.new
         assert each.old is not ABSENT or each.new is not ABSENT

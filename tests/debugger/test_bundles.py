@@ -239,7 +239,7 @@ def test_export_import_export_gives_the_same_file(
     asyncio.run(story())
 
 
-async def told(bundles: Exchange, journal: Journal) -> tuple[SessionRow, str]:
+async def eventful_session(bundles: Exchange, journal: Journal) -> tuple[SessionRow, str]:
     """A session that everything happened to, and its bundle."""
     other = await journal.sessions.create("travel", "ada", "other", {})
     story = Story(journal, await journal.sessions.create("travel", "ada", "s", {"a": 1}), other)
@@ -297,7 +297,7 @@ def wrong_files(text: str) -> dict[str, bytes]:
 @pytest.mark.req("R27")
 async def test_what_is_wrong_is_told_with_its_line_and_leaves_nothing(tmp_path: Path) -> None:
     async with exchange(tmp_path) as (journal, bundles):
-        _, text = await told(bundles, journal)
+        _, text = await eventful_session(bundles, journal)
         before = len(await journal.sessions.list("travel"))
         for sentence, data in wrong_files(text).items():
             with pytest.raises(BadBundle) as refusal:
@@ -323,7 +323,7 @@ async def test_what_pages_read_of_a_record_has_its_type(
     tmp_path: Path, kind: str, member: str, value: Any, sentence: str
 ) -> None:
     async with exchange(tmp_path) as (journal, bundles):
-        _, text = await told(bundles, journal)
+        _, text = await eventful_session(bundles, journal)
         bundle = json.loads(text)
         records = [each for each in bundle["records"] if each["type"] == kind]
         next(each for each in records if each.get("kind", "model") == "model")[member] = value
@@ -334,7 +334,7 @@ async def test_what_pages_read_of_a_record_has_its_type(
 @pytest.mark.req("R27")
 async def test_an_imported_session_is_read_only_and_goes_on_in_a_fork(tmp_path: Path) -> None:
     async with exchange(tmp_path) as (journal, bundles):
-        session, text = await told(bundles, journal)
+        session, text = await eventful_session(bundles, journal)
         pretty = json.dumps(json.loads(text), indent=2)  # as an editor may have left it
         row = await bundles.take(io.BytesIO(pretty.encode()), Landed(app="elsewhere"))
         assert (row.app, row.user, row.events) == ("elsewhere", "ada", 2)

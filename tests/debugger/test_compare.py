@@ -18,7 +18,7 @@ from devui.store.rows import EventRow
 from devui.wire.events import Event
 
 
-def made(number: int, event: dict[str, Any]) -> Step:
+def read_step(number: int, event: dict[str, Any]) -> Step:
     """The step of an event in ADK's wire form."""
     event = {"id": f"e{number}", "invocationId": "i", "timestamp": 1.0 * number, **event}
     summary = summarise(Event.of(event), final=False)
@@ -42,7 +42,7 @@ def made(number: int, event: dict[str, Any]) -> Step:
 
 
 def steps(*events: dict[str, Any]) -> list[Step]:
-    return [made(number, event) for number, event in enumerate(events, 1)]
+    return [read_step(number, event) for number, event in enumerate(events, 1)]
 
 
 def say(author: str, text: str, **more: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def result(name: str, value: Any, *, author: str = "agent", call_id: str = "c") 
 ASK, DONE = say("user", "go"), say("agent", "done")
 
 
-def told(comparison: Comparison) -> list[tuple[Any, ...]]:
+def pairs_of(comparison: Comparison) -> list[tuple[Any, ...]]:
     return [(row.kind, row.left, row.right) for row in comparison.rows]
 
 
@@ -80,7 +80,7 @@ def test_one_step_more_moves_no_other() -> None:
         DONE,
     )
     comparison = compare(short, long)
-    assert told(comparison) == [
+    assert pairs_of(comparison) == [
         ("same", 1, 1),
         ("right", None, 2),
         ("right", None, 3),
@@ -129,19 +129,19 @@ def test_the_same_call_with_other_arguments_is_a_change_of_its_arguments() -> No
 
 def test_what_was_done_in_place_of_something_else_stands_beside_it() -> None:
     comparison = compare(steps(ASK, call("look")), steps(ASK, say("agent", "I do not know")))
-    assert told(comparison) == [("same", 1, 1), ("changed", 2, 2)]
+    assert pairs_of(comparison) == [("same", 1, 1), ("changed", 2, 2)]
     assert comparison.rows[1].other_step
 
 
 def test_another_agents_step_stands_alone() -> None:
     comparison = compare(steps(ASK, say("planner", "yes")), steps(ASK, say("writer", "yes")))
-    assert told(comparison) == [("same", 1, 1), ("left", 2, None), ("right", None, 2)]
+    assert pairs_of(comparison) == [("same", 1, 1), ("left", 2, None), ("right", None, 2)]
 
 
 def test_of_several_like_it_the_most_alike_is_beside_it() -> None:
     old = steps(ASK, call("look", city="Oslo", day="Monday"), DONE)
     new = steps(ASK, call("look", city="Rome"), call("look", city="Oslo", day="Friday"), DONE)
-    assert told(compare(old, new))[1:3] == [("right", None, 2), ("changed", 2, 3)]
+    assert pairs_of(compare(old, new))[1:3] == [("right", None, 2), ("changed", 2, 3)]
 
 
 def branches(*order: str, **more: str) -> list[Step]:
@@ -180,7 +180,7 @@ def test_steps_in_another_order_by_choice_differ() -> None:
 
 def test_nothing_is_equal_to_nothing_and_to_nothing_else() -> None:
     assert compare([], []).equal
-    assert told(compare([], steps(ASK))) == [("right", None, 1)]
+    assert pairs_of(compare([], steps(ASK))) == [("right", None, 1)]
 
 
 # --- whatever the sequences are ------------------------------------------------------------------
@@ -247,7 +247,7 @@ def partner(row: Row) -> tuple[int | None, int | None]:
 @given(run=RUNS, cells=CELLS)
 def test_comparing_with_itself_is_all_equal(run: list[Step], cells: int) -> None:
     comparison = compared_by(run, run, cells)
-    assert told(comparison) == [("same", each.number, each.number) for each in run]
+    assert pairs_of(comparison) == [("same", each.number, each.number) for each in run]
     assert comparison.equal
 
 
@@ -290,4 +290,4 @@ def test_long_runs_that_share_nothing_are_aligned_in_a_band() -> None:
     comparison = compare(left, right)
     assert [row.left for row in comparison.rows if row.left] == [*range(1, 1001)]
     assert comparison.count("changed") == 1000
-    assert json.dumps(told(comparison))
+    assert json.dumps(pairs_of(comparison))

@@ -18,11 +18,11 @@ SHORT, LONG = 20, 1_000
 Part = dict[str, Any]
 
 
-def said(number: int) -> Part:
+def text_part(number: int) -> Part:
     return {"text": f"step {number}"}
 
 
-def called(number: int) -> Part:
+def call_or_answer(number: int) -> Part:
     """A call in every other event, its answer in the next."""
     if number % 2:
         return {"functionCall": {"id": f"c{number}", "name": "look", "args": {}}}
@@ -53,7 +53,7 @@ async def stands(journal: Journal, run: str, parts: list[Part], status: Any) -> 
     return ListeningConnection.steps, stand
 
 
-CASES = [(said, "stopped"), (called, "stopped"), (said, "done")]
+CASES = [(text_part, "stopped"), (call_or_answer, "stopped"), (text_part, "done")]
 
 
 @pytest.mark.parametrize(("make", "status"), CASES)
@@ -73,10 +73,10 @@ async def test_a_call_far_behind_on_another_branch_is_still_asked_about(tmp_path
         session = (await journal.sessions.create("travel", "ada", "s", {})).key
         await journal.runs.start("r", session, "i1")
         for number in range(1, 30):
-            new = event(number, called(number))
+            new = event(number, call_or_answer(number))
             event_json = {**json.loads(new.data), "branch": "left" if number == 3 else "right"}
             if number == 4:
-                event_json["content"]["parts"] = [said(4)]
+                event_json["content"]["parts"] = [text_part(4)]
             await journal.events.append(session, event_of(Event.of(event_json), final=False), "r")
         await journal.runs.change("r", "stopped")
         stand = await cutoff(journal, session, None)

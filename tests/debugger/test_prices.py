@@ -21,7 +21,7 @@ def table(folder: Path, *models: dict) -> Prices:
     return Prices.load(folder)
 
 
-def used(model: str, prompt: int = 1_000_000, cached: int = 0, output: int = 0) -> Usage:
+def make_usage(model: str, prompt: int = 1_000_000, cached: int = 0, output: int = 0) -> Usage:
     return Usage(model, prompt, cached, output, 0)
 
 
@@ -64,7 +64,7 @@ def test_a_model_is_found_by_its_name_and_never_by_that_of_another(model, name) 
 
 def test_cached_tokens_and_answers_have_prices_of_their_own(tmp_path) -> None:
     prices = table(tmp_path, {"name": "m", "input": 2, "cached": 0.5, "output": 8})
-    usage = used("m", prompt=1_000_000, cached=400_000, output=500_000)
+    usage = make_usage("m", prompt=1_000_000, cached=400_000, output=500_000)
     assert prices.cost(usage) == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.5 * 8)
 
 
@@ -72,23 +72,23 @@ def test_a_prompt_above_the_limit_costs_more_from_its_first_token_on(tmp_path) -
     long = {"above": 1000, "input": 4, "output": 16}
     prices = table(tmp_path, {"name": "m", "input": 2, "output": 8, "long": long})
     assert prices.limits[0] == 1000
-    at, over = used("m", prompt=1000, output=10), used("m", prompt=1001, output=10)
+    at, over = make_usage("m", prompt=1000, output=10), make_usage("m", prompt=1001, output=10)
     assert prices.cost(at) == pytest.approx((1000 * 2 + 10 * 8) / 1e6)
     assert prices.cost(over) == pytest.approx((1001 * 4 + 10 * 16) / 1e6)
 
 
 def test_what_the_user_names_comes_before_the_table(tmp_path) -> None:
     prices = table(tmp_path, {"name": "gpt-4o", "input": 1, "output": 1})
-    assert prices.cost(used("gpt-4o")) == 1
+    assert prices.cost(make_usage("gpt-4o")) == 1
     assert prices.find("gpt-4o").source == str(tmp_path / "prices.json")
-    assert prices.cost(used("gpt-4o-mini")) == BUILT_IN.cost(used("gpt-4o-mini"))
+    assert prices.cost(make_usage("gpt-4o-mini")) == BUILT_IN.cost(make_usage("gpt-4o-mini"))
 
 
 def test_what_is_not_known_is_told_and_is_not_nothing(tmp_path) -> None:
     prices = table(tmp_path, {"name": "free", "input": 0, "output": 0})
-    assert prices.cost(used("who")) is None
-    assert prices.cost(used("free")) == 0
-    unknown, free = UsageSum("a", 0, 3, used("who")), UsageSum("a", 0, 1, used("free"))
+    assert prices.cost(make_usage("who")) is None
+    assert prices.cost(make_usage("free")) == 0
+    unknown, free = UsageSum("a", 0, 3, make_usage("who")), UsageSum("a", 0, 1, make_usage("free"))
     assert (prices.total([unknown]).cost, prices.total([unknown]).unpriced) == (None, 3)
     assert (prices.total([unknown, free]).cost, prices.total([unknown, free]).unpriced) == (0, 3)
     assert prices.total([]).cost is None
@@ -96,11 +96,11 @@ def test_what_is_not_known_is_told_and_is_not_nothing(tmp_path) -> None:
 
 def test_a_cached_price_that_nobody_has_named_makes_no_cost_up(tmp_path) -> None:
     prices = table(tmp_path, {"name": "m", "input": 2, "cached": None, "output": 8})
-    assert prices.cost(used("m", prompt=1_000_000)) == 2
-    assert prices.cost(used("m", cached=10)) is None
-    both = [UsageSum("a", 0, 2, used("m", cached=10)), UsageSum("b", 0, 1, used("m"))]
+    assert prices.cost(make_usage("m", prompt=1_000_000)) == 2
+    assert prices.cost(make_usage("m", cached=10)) is None
+    both = [UsageSum("a", 0, 2, make_usage("m", cached=10)), UsageSum("b", 0, 1, make_usage("m"))]
     assert (prices.total(both).cost, prices.total(both).unpriced) == (2, 2)
-    assert BUILT_IN.cost(used("gemini-2.0-flash-lite", cached=10)) is None
+    assert BUILT_IN.cost(make_usage("gemini-2.0-flash-lite", cached=10)) is None
     prices_json = json.loads((Path(__file__).parents[2] / "devui" / "prices.json").read_text())
     for model in prices_json["models"]:
         assert "cached" in model, "named, or null: nothing is left to be guessed"

@@ -62,17 +62,17 @@ def test_files_saved_twice_while_their_app_is_being_loaded_do_not_hold_up_the_en
     server = Server(agents, tmp_path / "data").start()
     with server.client() as client:
 
-        def told() -> str:
+        def app_page() -> str:
             return client.get("/apps/witness", headers=HTML).text
 
         client.get("/apps/slow", headers=HTML)
         wait_until(marks[0].exists)
-        wait_until(lambda: "Version 0." in told())
+        wait_until(lambda: "Version 0." in app_page())
         for version, mark in enumerate(marks[1:], 1):
             write_app(agents, "slow", FOREVER.format(mark=str(mark)))
             write_app(agents, "witness", WITNESS.format(version=version))
             # Changes are taken in order: whoever knows of this one knows of the one before.
-            wait_until(lambda version=version: f"Version {version}." in told())
+            wait_until(lambda version=version: f"Version {version}." in app_page())
     assert workers_of(agents)
     assert server.stop() == 0
     assert workers_of(agents) == []
@@ -90,15 +90,15 @@ def test_an_import_that_does_not_end_is_ended_told_and_mended_by_a_save(tmp_path
             client.get("/apps/endless", headers=HTML)
             assert Debugged(client, "fine").start(pause=False).settled()["status"] == "done"
 
-            def told() -> str:
+            def app_page() -> str:
                 return client.get("/apps/endless", headers=HTML).text
 
-            wait_until(lambda: "LoadTimeout" in told())
-            assert "move slow work out of the module level" in told()
+            wait_until(lambda: "LoadTimeout" in app_page())
+            assert "move slow work out of the module level" in app_page()
             assert "LoadTimeout" in client.get("/", headers=HTML).text
             wait_until(lambda: workers_of(agents, "endless") == [])
             write_app(agents, "endless", AGENTS["fine"])
-            wait_until(lambda: "LoadTimeout" not in told())
+            wait_until(lambda: "LoadTimeout" not in app_page())
             assert Debugged(client, "endless").start(pause=False).settled()["status"] == "done"
         forked.kill()
 

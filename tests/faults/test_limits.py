@@ -95,7 +95,7 @@ CLIENTS = MAX_STREAMS + 32
 Answer = tuple[int, bytes, asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def asked(port: int, path: str) -> Answer:
+async def open_path(port: int, path: str) -> Answer:
     """Ask for a path; the status, the head, what comes after it, and what closes it."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**22)
     head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
@@ -114,9 +114,9 @@ async def test_many_clients_at_once_are_answered_or_told_to_come_later(forker, a
     with forked.client() as client:
         debugged = Debugged(client, "fine")
         page, path = f"/sessions/{debugged.key}", f"/api/sessions/{debugged.key}/stream"
-        pages = await asyncio.gather(*(asked(port, page) for _ in range(CLIENTS)))
+        pages = await asyncio.gather(*(open_path(port, page) for _ in range(CLIENTS)))
         assert {status for status, *_ in pages} == {200}
-        streams = await asyncio.gather(*(asked(port, path) for _ in range(CLIENTS)))
+        streams = await asyncio.gather(*(open_path(port, path) for _ in range(CLIENTS)))
         readers = [reader for status, _, reader, _ in streams if status == 200]
         refusals = [head for status, head, *_ in streams if status == 503]
         assert (len(readers), len(refusals)) == (MAX_STREAMS, CLIENTS - MAX_STREAMS)
@@ -157,20 +157,20 @@ def test_much_use_leaves_no_task_no_thread_and_no_descriptor(forker, agents, tmp
     assert forked is not None
     process = psutil.Process(forked.pid)
 
-    def held() -> tuple[int, int, int, int]:
+    def resources() -> tuple[int, int, int, int]:
         workers = process.children(recursive=True)
         return (*forked.counts(), process.num_fds() - connections(forked), len(workers))
 
     for _ in range(3):
         use(forked)
-    before = held()
+    before = resources()
     rounds = 8
     for _ in range(rounds):
         use(forked)
     # A pool of threads grows by one or two until it is full; what leaks, leaks in each round.
     slack = (0, rounds // 2, 0, 0)
     limits = [count + more for count, more in zip(before, slack, strict=True)]
-    wait_until(lambda: all(now <= most for now, most in zip(held(), limits, strict=True)))
+    wait_until(lambda: all(now <= most for now, most in zip(resources(), limits, strict=True)))
 
 
 def test_the_parts_of_an_end_are_within_five_seconds():

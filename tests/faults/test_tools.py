@@ -20,7 +20,7 @@ FAIL = {
 }
 
 
-def answered(debugged: Debugged) -> list[str]:
+def tools_with_results(debugged: Debugged) -> list[str]:
     """The tools that returned something, by the session's events."""
     names = []
     for event in debugged.kept()["events"]:
@@ -29,7 +29,7 @@ def answered(debugged: Debugged) -> list[str]:
     return names
 
 
-def made(server) -> Counter[str]:
+def work_counts(server) -> Counter[str]:
     """How often each tool was at work so far."""
     ledger = server.agents / "tools" / "ledger"
     return Counter(ledger.read_text().split() if ledger.exists() else [])
@@ -37,14 +37,14 @@ def made(server) -> Counter[str]:
 
 @pytest.mark.parametrize("tool", sorted([*RETURN, *FAIL]))
 def test_every_call_has_one_outcome_and_what_ended_is_not_made_again(client, server, tool):
-    before = made(server)
+    before = work_counts(server)
     debugged = Debugged(client, "tools").start(tool, pause=False)
     status = debugged.settled()
-    assert made(server) - before == {tool: 1, "fine": 1}
+    assert work_counts(server) - before == {tool: 1, "fine": 1}
     if tool in RETURN:
-        assert (status["status"], answered(debugged)) == ("done", [tool, "fine"])
+        assert (status["status"], tools_with_results(debugged)) == ("done", [tool, "fine"])
         return
-    assert (status["status"], answered(debugged)) == ("failed", ["fine"])
+    assert (status["status"], tools_with_results(debugged)) == ("failed", ["fine"])
     page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     assert FAIL[tool] in page.replace("&#39;", "'")
     body = {"invocationId": status["invocationId"]}
@@ -52,7 +52,7 @@ def test_every_call_has_one_outcome_and_what_ended_is_not_made_again(client, ser
     assert again.status_code == 201, again.text
     debugged.run = again.json()["run"]
     debugged.settled()
-    assert made(server) - before == {tool: 2, "fine": 1}
+    assert work_counts(server) - before == {tool: 2, "fine": 1}
 
 
 @pytest.mark.parametrize(

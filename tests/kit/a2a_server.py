@@ -48,13 +48,13 @@ def text(words: str, **metadata: Any) -> Part:
     return Part(text=words, metadata=metadata or None)
 
 
-def heard(context: RequestContext) -> list[Any]:
+def parts_of(context: RequestContext) -> list[Any]:
     """The parts of the message as JSON, without what is made up."""
     parts = MessageToDict(context.message).get("parts", []) if context.message else []
     return [{key: each for key, each in part.items() if each} for part in parts]
 
 
-def wanted(context: RequestContext) -> str:
+def act_for(context: RequestContext) -> str:
     """What the user asks for; what other agents said does not count."""
     parts = context.message.parts if context.message else []
     texts = [part.text for part in parts if part.text and "is_user_input" in part.metadata]
@@ -74,7 +74,7 @@ async def think(context, queue, task):
 
 async def echo(context, queue, task):
     await begin(context, queue)
-    heard_parts = json.dumps(heard(context), sort_keys=True)
+    heard_parts = json.dumps(parts_of(context), sort_keys=True)
     await task.add_artifact([text(heard_parts)], last_chunk=True)
     await task.complete()
 
@@ -112,7 +112,7 @@ async def ask(context, queue, task):
         await begin(context, queue)
         await task.requires_input(task.new_agent_message([text("Let me see."), text("Which?")]))
         return
-    heard_parts = json.dumps(heard(context), sort_keys=True)
+    heard_parts = json.dumps(parts_of(context), sort_keys=True)
     await task.complete(task.new_agent_message([text(f"Taken: {heard_parts}")]))
 
 
@@ -210,7 +210,7 @@ class Executor(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         task_id, context_id = context.task_id or "", context.context_id or ""
-        name = self._waiting.pop(task_id, None) or wanted(context)
+        name = self._waiting.pop(task_id, None) or act_for(context)
         if context.current_task is None:
             self._waiting[task_id] = name
         await ACTS[name](context, event_queue, TaskUpdater(event_queue, task_id, context_id))

@@ -42,7 +42,7 @@ class Steps:
         store = self._services[service](url)
         for step in steps:
             await getattr(self, f"_{step['do']}")(store, step)
-        session = await self._held(store)
+        session = await self._contents(store)
         closing = getattr(store, "close", None)
         if closing is not None:
             await closing()
@@ -63,7 +63,7 @@ class Steps:
     async def _get(self, service: Any, user: str, session: str) -> Any:
         return await service.get_session(app_name=APP, user_id=user, session_id=session)
 
-    async def _held(self, service: Any) -> Json:
+    async def _contents(self, service: Any) -> Json:
         response = await service.list_sessions(app_name=APP)
         held = {}
         for user, name in sorted((each.user_id, each.id) for each in response.sessions):

@@ -258,9 +258,9 @@ def _module(
     )
     head = f'"""{about}\n\nscripts/describe writes this module from the routes.\n"""\n\n'
     head += "from __future__ import annotations\n\n"
-    if abstract := _used(("Mapping", "Sequence"), text):
+    if abstract := _used_names(("Mapping", "Sequence"), text):
         head += f"from collections.abc import {', '.join(abstract)}\n"
-    typing_names = _used(("IO", "Any", "Literal", "overload"), text)
+    typing_names = _used_names(("IO", "Any", "Literal", "overload"), text)
     typing_names += ["TYPE_CHECKING"] if types_ else []
     head += f"from typing import {', '.join(sorted(typing_names))}\n"
     head += "from uuid import uuid4\n" if "uuid4" in text else ""
@@ -269,7 +269,7 @@ def _module(
     return _formatted(f'{head}class {name}(Connection):\n    """{about}"""\n\n{text}')
 
 
-def _used(names: Iterable[str], text: str) -> list[str]:
+def _used_names(names: Iterable[str], text: str) -> list[str]:
     return [each for each in names if re.search(rf"\b{each}\b", text)]
 
 

@@ -15,7 +15,7 @@ def differs(line: str, find: Callable[[str], Any]) -> str | None:
     """What differs from a line of tests.kit.adk_defaults; `find` gives what has a name."""
     name, place, default = line.split(" ", 2)
     owner, _, parameter = name.rstrip(")").rpartition("(" if "(" in name else ".")
-    pair = _parameters(_found(owner, find)).get(parameter)
+    pair = _parameters(_find_owner(owner, find)).get(parameter)
     if pair is None:
         return None  # that it is missing, or is taken by **, is told elsewhere
     here, value = pair
@@ -28,7 +28,7 @@ def differs(line: str, find: Callable[[str], Any]) -> str | None:
     return None
 
 
-def _found(owner: str, find: Callable[[str], Any]) -> Any:
+def _find_owner(owner: str, find: Callable[[str], Any]) -> Any:
     """A class, a function, or a method of a class."""
     above, _, last = owner.rpartition(".")
     if above.rpartition(".")[2][:1].isupper():

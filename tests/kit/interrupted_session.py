@@ -63,7 +63,7 @@ class InterruptedSession:
     async def called(self, tool_context: Any) -> None:
         """Refuse a call that has its result already."""
         ctx = tool_context.get_invocation_context()
-        session = await self._stored(ctx.session.id, ctx.session_service)
+        session = await self._read_session(ctx.session.id, ctx.session_service)
         for event in session.events:
             for each in event.get_function_responses():
                 if each.name.startswith("login"):
@@ -105,7 +105,7 @@ class InterruptedSession:
             plugins=[Hooks(self)],
         )
         runner = Runner(app=app, session_service=self.service)
-        before = len((await self._stored("s")).events)
+        before = len((await self._read_session("s")).events)
         self.yielded = []
         with self._nothing_left_over():
             self.outcome = await self._bounded(runner, what)
@@ -200,7 +200,7 @@ class InterruptedSession:
     # What has to hold
 
     async def _check(self, before: int) -> None:
-        session = await self._stored("s")
+        session = await self._read_session("s")
         events = session.events
         ids = [event.id for event in events]
         self._blame("events are doubled", len(ids) - len(set(ids)))
@@ -269,7 +269,7 @@ class InterruptedSession:
     async def open(self) -> dict[str, types.FunctionCall]:
         """The questions that the user has not answered, the latest about each thing."""
         questions: dict[str, types.FunctionCall] = {}
-        events = (await self._stored("s")).events
+        events = (await self._read_session("s")).events
         graph = self.tree is not None and self.tree.around == "graph"
         if graph:  # where each question is waited for, and none of those before
             events = [e for e in events if e.invocation_id == events[-1].invocation_id]
@@ -287,12 +287,12 @@ class InterruptedSession:
 
     async def latest(self) -> str:
         """The id of the latest invocation."""
-        return (await self._stored("s")).events[-1].invocation_id
+        return (await self._read_session("s")).events[-1].invocation_id
 
     async def told(self) -> Counter[str]:
         """How often each agent or node has said in the history that it is done."""
         counts: Counter[str] = Counter()
-        for event in (await self._stored("s")).events:
+        for event in (await self._read_session("s")).events:
             done = f"{event.author} is done"
             if event.output == "last is done":
                 counts["last"] += 1
@@ -303,7 +303,7 @@ class InterruptedSession:
                 )
         return counts
 
-    async def _stored(self, session: str, service: Any = None) -> Any:
+    async def _read_session(self, session: str, service: Any = None) -> Any:
         service = service or self.service
         stored_session = await service.get_session(
             app_name="app", user_id="user", session_id=session

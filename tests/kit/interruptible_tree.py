@@ -36,14 +36,14 @@ class Stubborn(BaseLlm):
     async def generate_content_async(self, llm_request, stream=False):
         self.played.look_at(self.me, llm_request)
         await self.played.interrupter.moment(f"model {self.me}")
-        parts = self._said(llm_request.contents)
+        parts = self._answer(llm_request.contents)
         if stream and isinstance(parts, str):
             yield LlmResponse(content=types.ModelContent(parts[:2]), partial=True)
             await self.played.interrupter.moment(f"stream {self.me}")
         yield LlmResponse(content=types.ModelContent(parts))
         await self.played.interrupter.calm_moment(f"after {self.me}")
 
-    def _said(self, contents: list[types.Content]) -> Any:
+    def _answer(self, contents: list[types.Content]) -> Any:
         parts = [part for each in contents for part in each.parts or []]
         done = f"{self.me} is done"
         before = [i for i, p in enumerate(parts) if done in (p.text or "") or _finishes(p, done)]
@@ -266,7 +266,7 @@ class InterruptibleTree:
 
     def _agent(self, kind: str, depth: int, target: Any = None) -> LlmAgent:
         name, random = self._name("a"), self._random
-        kinds = self._wanted(kind, depth)
+        kinds = self._kinds(kind, depth)
         below = [(each, self._agent(each, depth + 1)) for each in kinds if each in _MODES]
         own: list[Any] = [
             self._tool(each, f"{each}_{name}{n}")
@@ -298,7 +298,7 @@ class InterruptibleTree:
             **{f"{where}_callback": self._callback(where) for where in _CALLBACKS},
         )
 
-    def _wanted(self, kind: str, depth: int) -> list[str]:
+    def _kinds(self, kind: str, depth: int) -> list[str]:
         """What the agent calls: tools, and agents unless it stands too deep."""
         kinds = [*_TOOLS, *(_ASKING if kind != "tool" else ())]
         kinds += _BELOW[kind] if depth < 2 else ()

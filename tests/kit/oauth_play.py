@@ -66,10 +66,10 @@ async def play(root: str, url: str, secret: str | None) -> list[Any]:
     await stage.say("again")
     hidden = {"state", "code_challenge"}
     visible = {key: "…" if key in hidden else value for key, value in query.items()}
-    return [visible, sorted(oauth2), [_told(event) for event in stage.events]]
+    return [visible, sorted(oauth2), [_outline(event) for event in stage.events]]
 
 
-def _told(event: Any) -> list[Any]:
+def _outline(event: Any) -> list[Any]:
     summary: list[Any] = [event.author]
     for part in (event.content or types.Content()).parts or []:
         if part.function_call:

@@ -291,7 +291,7 @@ async def _wrong_prompt(hands: Hands, session: int, code: Path) -> Cause:
     sources = functions(code)
     constants = [
         ast.unparse(node.targets[0])
-        for node in _parsed(code).body
+        for node in _parse(code).body
         if isinstance(node, ast.Assign) and line.strip() in ast.unparse(node.value)
     ]
     [name] = [name for name, text in sources.items() if any(each in text for each in constants)]
@@ -321,11 +321,11 @@ async def _before_call(hands: Hands, session: int, result: int) -> int:
 
 def functions(code: Path) -> dict[str, str]:
     """The functions of a file by name."""
-    nodes = [each for each in _parsed(code).body if isinstance(each, ast.FunctionDef)]
+    nodes = [each for each in _parse(code).body if isinstance(each, ast.FunctionDef)]
     return {node.name: ast.unparse(node) for node in nodes}
 
 
-def _parsed(code: Path) -> ast.Module:
+def _parse(code: Path) -> ast.Module:
     return ast.parse(code.read_text(encoding="utf-8"))
 
 

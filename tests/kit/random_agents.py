@@ -37,9 +37,9 @@ class Patient(Caller):
     """Whether it begins with a question to the user, in words."""
 
     async def generate_content_async(self, llm_request, stream=False):
-        yield LlmResponse(content=types.ModelContent(self._said(llm_request.contents)))
+        yield LlmResponse(content=types.ModelContent(self._answer(llm_request.contents)))
 
-    def _said(self, contents: list[types.Content]) -> Any:
+    def _answer(self, contents: list[types.Content]) -> Any:
         parts = [part for each in contents for part in each.parts or []]
         done = f"{self.me} is done"
         rounds_before = [i for i, part in enumerate(parts) if part.text == done]
@@ -47,7 +47,7 @@ class Patient(Caller):
         if self.asks and not any(part.text == SIZE for part in parts):
             self.log[f"{self.me} asks"] += 1
             return ASKS
-        if self.calls and not _called(parts) & set(self.calls):
+        if self.calls and not _call_names(parts) & set(self.calls):
             return [_call(name, request_of(name)) for name in self.calls]
         if not self._is_told(parts):
             assert not self.finishes, "a task is asked too early"
@@ -66,7 +66,7 @@ def _is_result(response: dict[str, Any]) -> bool:
     return "error" not in response and any(response.values())
 
 
-def _called(parts: Sequence[types.Part]) -> set[str | None]:
+def _call_names(parts: Sequence[types.Part]) -> set[str | None]:
     return {call.name for part in parts if (call := part.function_call)}
 
 
@@ -150,7 +150,7 @@ class RandomPlay(Play):
         self._leaves = bool(leaving)
 
     @property
-    def _asked(self) -> int:
+    def _question_count(self) -> int:
         parts = [part for each in self.events if each.content for part in each.content.parts or []]
         return sum(part.text == ASKS for part in parts)
 
@@ -165,7 +165,7 @@ class RandomPlay(Play):
 
     async def go_on(self) -> bool:
         """Answer one of the questions, or go on after a failure; False if nothing is left."""
-        words = self._asked - self._told
+        words = self._question_count - self._told
         choices = [*sorted(self.open), *[SIZE] * words, *["resume"] * self.failed]
         if self._leaves and self.failed:
             choices = ["resume"]  # nobody knows of questions that are not asked yet

@@ -84,7 +84,7 @@ async def opened_and_whole(path: Path) -> None:
     assert shape(path / "journal.db") == (NOW, shapes()[NOW])
 
 
-async def told(path: Path) -> list[Any]:
+async def visible_rows(path: Path) -> list[Any]:
     """What people would see in a journal."""
     async with await Journal.open(path) as journal:
         seen: list[Any] = []
@@ -107,13 +107,13 @@ def test_a_journal_of_every_version_is_kept():
 
 
 async def test_a_kept_journal_is_as_its_version_made_it_and_tells_what_it_told(folder):
-    expected = await told(await lived_in(folder / "new"))
+    expected = await visible_rows(await lived_in(folder / "new"))
     assert [row[1] for row in expected[::7]] == ["ada", "bob"]
     for version in range(1, NOW + 1):
         path = restored(version, folder / str(version))
         assert shape(path / "journal.db") == (version, shapes()[version]), "a migration changed"
         await opened_and_whole(path)
-        assert await told(path) == expected
+        assert await visible_rows(path) == expected
         assert (path / f"journal.db.version-{version}").exists() is (version < NOW)
 
 

@@ -180,9 +180,9 @@ class JournalMachine(RuleBasedStateMachine):
             with pytest.raises(SessionNotFound):
                 self.run(self.journal.forks.make(parent.key, new_fork))
             return multiple()
-        whole = self.kept(parent)
+        whole = self.everything_of(parent)
         row = self.run(self.journal.forks.make(parent.key, new_fork))
-        assert self.kept(parent) == whole
+        assert self.everything_of(parent) == whole
         session = Session(row.key, parent.app, parent.user, row.id, is_fork=True)
         self.known.append(session)
         begins = self.run(self.journal.sessions.initial_state(row.key))
@@ -205,7 +205,7 @@ class JournalMachine(RuleBasedStateMachine):
         assert self.run(self.texts(row.key)) == texts
         return session
 
-    def kept(self, session: Session) -> Any:
+    def everything_of(self, session: Session) -> Any:
         """All there is of a session."""
         state = [self.run(self.journal.state.at(session.key, n)) for n in range(self.head + 1)]
         rows = self.run(self.journal.events.since(session.key, 0))

@@ -36,7 +36,7 @@ HISTORY = [
 FOUND = [Rewind(4, 2), Rewind(5, 5), Rewind(6, 4)]
 
 
-async def kept(path: Path) -> int:
+async def make_journal(path: Path) -> int:
     """A journal with that history; the key of its session."""
     async with await Journal.open(path) as journal:
         session = (await journal.sessions.create("travel", "ada", "s1", {})).key
@@ -46,7 +46,7 @@ async def kept(path: Path) -> int:
 
 
 async def test_they_are_found_now_and_as_of_an_event_and_in_a_fork(tmp_path: Path) -> None:
-    session = await kept(tmp_path)
+    session = await make_journal(tmp_path)
     async with await Journal.open(tmp_path) as journal:
         assert await journal.events.rewinds(session) == FOUND
         assert await journal.events.rewinds(session, until=5) == FOUND[:2]
@@ -57,7 +57,7 @@ async def test_they_are_found_now_and_as_of_an_event_and_in_a_fork(tmp_path: Pat
 
 
 async def test_a_journal_that_did_not_know_them_finds_them(tmp_path: Path) -> None:
-    session = await kept(tmp_path / "new")
+    session = await make_journal(tmp_path / "new")
     old = of_version(BEFORE, tmp_path / "new", tmp_path / "old")
     async with await Journal.open(old) as journal:
         assert await journal.events.rewinds(session) == FOUND

@@ -35,7 +35,9 @@ def answer(draw: random.Random, number: int) -> NewEvent:
     return dataclasses.replace(event, usage=used, tokens=tokens, summary_json=summary)
 
 
-async def told(journal: Journal, session: int, events: list[NewEvent], run_length: int) -> None:
+async def append_all(
+    journal: Journal, session: int, events: list[NewEvent], run_length: int
+) -> None:
     """Append them in runs of so many events."""
     for number, event in enumerate(events):
         place, run = number % run_length, f"r{session}-{event.id[1:]}"
@@ -75,10 +77,10 @@ async def test_as_of_any_event_they_are_the_plain_sums_also_while_the_session_gr
 ) -> None:
     draw = random.Random(seed)
     events = [answer(draw, number) for number in range(1, 300)]
-    await told(journal, session.key, events[:150], 7)
+    await append_all(journal, session.key, events[:150], 7)
     for until in (0, 1, 64, 65, 100, 149, 150):
         await matches(journal, session.key, events[:150], until)
-    await told(journal, session.key, events[150:], 7)
+    await append_all(journal, session.key, events[150:], 7)
     for until in (299, 150, draw.randrange(300), draw.randrange(300), 500, 10**30):
         await matches(journal, session.key, events, until)
     assert await journal.totals.kinds(session.key) == tuple(each.kind for each in events)
@@ -95,7 +97,7 @@ async def test_any_range_of_events_comes_to_their_plain_sums(
 ) -> None:
     draw = random.Random(seed)
     events = [answer(draw, number) for number in range(1, 500)]
-    await told(journal, session.key, events, 7)
+    await append_all(journal, session.key, events, 7)
     ranges = [(1, 1), (1, 499), (2, 498)]
     for _ in range(30):
         first = draw.randrange(1, 500)
@@ -119,7 +121,7 @@ async def test_the_time_as_of_an_event_is_that_of_the_runs_before_and_its_own_so
         dataclasses.replace(new_event(f"e{n}", timestamp=at), paused=held)
         for n, (at, held) in enumerate([(12.0, 0.5), (19.0, 0.0), (33.0, 1.0), (44.0, 2.0)])
     ]
-    await told(journal, session.key, events, 2)
+    await append_all(journal, session.key, events, 2)
     rows = await journal.events.since(session.key, 0)
     at = [await journal.totals.seconds_at(row) for row in rows]
     assert at == [(1.5, 0.5), (8.5, 0.5), (9.75 + 2.0, 1.25), (9.75 + 11.0, 3.25)]
@@ -146,7 +148,9 @@ async def test_a_look_costs_no_more_in_a_long_session_than_in_a_short_one(tmp_pa
     async with await Journal.open(tmp_path, factory=ListeningConnection) as journal:
         for count in (100, 2_000):
             session = await journal.sessions.create("travel", "ada", None, {})
-            await told(journal, session.key, [answer(draw, n) for n in range(1, count + 1)], 10)
+            await append_all(
+                journal, session.key, [answer(draw, n) for n in range(1, count + 1)], 10
+            )
             row, _ = (await journal.events.bodies(session.key, [count - 5]))[0]
             first, again = await steps(journal, row), await steps(journal, row)
             costs.append(again)
