@@ -33,7 +33,7 @@ def page() -> str:
 def _everywhere() -> Iterator[str]:
     yield "## Everywhere\n"
     for difference in EVERYWHERE:
-        yield from _told(difference)
+        yield from _section(difference)
 
 
 def _in_cases() -> Iterator[str]:
@@ -43,7 +43,7 @@ def _in_cases() -> Iterator[str]:
         if case.differs is not None:
             shown_by.setdefault(case.differs, []).append(case.name)
     for difference, names in sorted(shown_by.items(), key=lambda item: item[0].topic):
-        yield from _told(difference, names)
+        yield from _section(difference, names)
 
 
 def _left_out() -> Iterator[str]:
@@ -65,7 +65,7 @@ def _topics(table: Iterable[LeftOut]) -> Iterator[str]:
         yield ""
 
 
-def _told(difference: Difference, names: Iterable[str] = ()) -> Iterator[str]:
+def _section(difference: Difference, names: Iterable[str] = ()) -> Iterator[str]:
     yield f"### {difference.topic}\n"
     yield f"- **devui**: {difference.here}"
     yield f"- **google-adk**: {difference.there}"

@@ -9,12 +9,12 @@ Json = Any
 def events_where(keep: Callable[[Json], bool]) -> Callable[[Json], Json]:
     """A record of only those events, both yielded and stored."""
 
-    def kept(record: Json) -> Json:
+    def keep_events(record: Json) -> Json:
         for holder in (*record["runs"], *record["sessions"].values()):
             holder["events"] = [event for event in holder["events"] if keep(event)]
         return record
 
-    return kept
+    return keep_events
 
 
 def without_errors(event: Json) -> bool:

@@ -445,14 +445,18 @@ def normal(value: Any) -> Any:
 
 def _object(value: JSON) -> JSON:
     match value:
-        case {"attributes": dict(told), "logs": list(logs)}:
-            return {"name": value["name"], "attributes": _known(told), "logs": normal(logs)}
-        case {"event_name": name, "attributes": dict(told)}:
-            return {"name": name, "attributes": _known(told)}
+        case {"attributes": dict(attributes), "logs": list(logs)}:
+            return {
+                "name": value["name"],
+                "attributes": _comparable_attributes(attributes),
+                "logs": normal(logs),
+            }
+        case {"event_name": name, "attributes": dict(attributes)}:
+            return {"name": name, "attributes": _comparable_attributes(attributes)}
         case {"type": "tool_call" | "tool_call_response", "id": _}:
             return {**value, "id": "<id>"}
         case {"gen_ai.operation.name": _}:
-            return _known(value)
+            return _comparable_attributes(value)
     return {_ID.sub("<id>", key): _member(key, each) for key, each in value.items()}
 
 
@@ -470,7 +474,7 @@ def _is_agents(span: JSON) -> bool:
     return not _OF_THE_SERVER.match(span["name"])
 
 
-def _known(attributes: JSON) -> JSON:
+def _comparable_attributes(attributes: JSON) -> JSON:
     return {
         key: normal(value)
         for key, value in sorted(attributes.items())
@@ -484,7 +488,7 @@ def _member(key: str, value: Any) -> Any:
     return "<own>" if key in _OWN and value is not None else normal(value)
 
 
-def told(answer: httpx2.Response) -> JSON:
+def outline_of(answer: httpx2.Response) -> JSON:
     """The status, the kind and the content of an answer."""
     kind = answer.headers.get("content-type", "").partition(";")[0]
     content: Any = answer.text
@@ -518,7 +522,7 @@ def exchange(client: httpx2.Client) -> Iterator[tuple[Asked, httpx2.Response]]:
 
 def answers(exchanged: Iterable[tuple[Asked, httpx2.Response]]) -> dict[str, JSON]:
     """What a server says to all requests, by their names."""
-    return {request.name: told(answer) for request, answer in exchanged}
+    return {request.name: outline_of(answer) for request, answer in exchanged}
 
 
 _NO_EVAL_SETS = "devui has no eval sets, and says what to use (501)"
