@@ -63,6 +63,12 @@ _STATUS: Final = """
         WHEN key IN (SELECT value FROM json_each(?5)) THEN 'waiting'
         ELSE coalesce((
             SELECT CASE WHEN closed THEN 'idle' WHEN status = 'stopping' THEN 'running'
+                   WHEN status = 'done' AND 'error' = (
+                       SELECT kind FROM events
+                       WHERE session = sessions.key AND invocation_id = runs.invocation_id
+                             AND kind <> 'checkpoint'
+                       ORDER BY seq DESC LIMIT 1
+                   ) THEN 'failed'
                    ELSE status END
             FROM runs WHERE session = sessions.key ORDER BY seq DESC LIMIT 1
         ), 'idle')

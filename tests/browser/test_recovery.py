@@ -3,12 +3,13 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.api.test_model_errors import APP as BUSY
 from tests.browser.test_restart import AWAY
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.cutoff import Clerk
 from tests.kit.lingering import SUMMARISE, write_lingering
 from tests.kit.processes import processes_of
-from tests.kit.server import running
+from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser
 
@@ -109,6 +110,22 @@ def test_a_result_that_is_empty_or_no_json_is_refused_at_its_field(cut, own_visi
     button(cut, "Resume").click()
     cut.ends()
     expect(cut.messages.last).to_contain_text("answered: paid by hand")
+
+
+def test_a_run_that_a_models_error_ended_has_failed_and_is_retried(browser, tmp_path):
+    write_app(tmp_path / "agents", "busy", BUSY.replace("NAME", "busy"))
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        Visit(browser, server) as visit,
+    ):
+        session = visit.session("busy")
+        session.say("go", "failed")
+        expect(bar(session)).to_contain_text("Failed")
+        session.equals(visit.again(session), "#resume")
+        button(session, "Retry from here").click()
+        session.ends()
+        expect(session.messages.last).to_contain_text("Here I am.")
+        expect(bar(session)).to_have_count(0)
 
 
 def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):

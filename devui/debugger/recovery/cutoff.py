@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from devui.debugger.questions.open import answer_lost
 from devui.debugger.recovery.unknown import UnknownCall, unknown_calls
@@ -37,6 +37,36 @@ class Cutoff:
     streamed: tuple[tuple[str, str], ...] = ()
     """Author and text of answers that were being streamed."""
     unknown: tuple[UnknownCall, ...] = ()
+    is_concluded: bool = False
+    """Its agents have recorded that they are done, so there is nothing to enter again."""
+
+
+_TRAILING: Final = 50
+"""The events of an invocation's end among which its last one that isn't a checkpoint is."""
+
+
+async def final_error(journal: Journal, run: RunRow) -> EventRow | None:
+    """The model's error that a run ended with, though it is done.
+
+    To ADK, a model's error is an answer like others, and its runs end as others do. Lists of
+    sessions have the same rule in SQL (`store/session_lists.py`).
+    """
+    if run.status != "done" or run.invocation_id is None:
+        return None
+    rows = await journal.events.rows_of_invocation(run.session, run.invocation_id, limit=_TRAILING)
+    last = next((row for row in reversed(rows) if row.kind != "checkpoint"), None)
+    return last if last is not None and last.kind == "error" else None
+
+
+async def is_over(journal: Journal, run: RunRow) -> bool:
+    """Whether nothing of the run's invocation is left to resume."""
+    if run.status != "done" or run.invocation_id is None:
+        return False
+    error, last = (
+        await final_error(journal, run),
+        await _last(journal, run.session, run.invocation_id),
+    )
+    return error is None or error != last
 
 
 async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff:
@@ -52,6 +82,10 @@ async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff
     last = await _last(journal, session, run.invocation_id)
     if run.status == "done" or answer_lost(run):
         question = await _question(journal, session, run.invocation_id)
+        error = await final_error(journal, run) if question is None else None
+        if error is not None:
+            is_concluded = error != last
+            return Cutoff("failed", run, run.invocation_id, error, is_concluded=is_concluded)
         standing = "idle" if question is None else "waiting"
         return Cutoff(standing, run, run.invocation_id, last, question)
     return Cutoff(

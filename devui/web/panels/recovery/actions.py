@@ -10,6 +10,7 @@ from devui.debugger.events.news import PositionChanged
 from devui.debugger.guard.ground import guard_of_fork, guard_over
 from devui.debugger.guard.guard import Guard, Policy
 from devui.debugger.recovery.answers import CallAnswer, Misjudged, Settled, opening, settle
+from devui.debugger.recovery.cutoff import is_over
 from devui.debugger.recovery.forking import Forking, ForkRequest, NotForkable, message_text
 from devui.debugger.recovery.unknown import unknown_calls
 from devui.debugger.runs.request import RunRequest
@@ -25,6 +26,10 @@ from devui.wire.messages import AgentInfo
 NO_CHECKPOINTS = (
     "This run can't be resumed: its app records no checkpoints. To make future "
     "runs resumable, set resumability_config=ResumabilityConfig(is_resumable=True) on the App."
+)
+CONCLUDED = (
+    "This run can't be retried: its app records checkpoints, and the agent recorded that it is "
+    "done. To try again, send the message again."
 )
 
 
@@ -61,7 +66,7 @@ async def decisions_for(
     """
     runs = await services.journal.runs.list(session.key)
     newest = next((run for run in runs if run.invocation_id == invocation), None)
-    if newest is not None and newest.status == "done":
+    if newest is not None and await is_over(services.journal, newest):
         raise Finished(
             f"invocation {invocation} is done, so nothing is left to resume: send a message, or"
             " fork the session to run a part of it again"

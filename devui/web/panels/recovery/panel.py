@@ -13,7 +13,7 @@ from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.links import choose_url, close_url, forks_url, runs_url, session_url
 from devui.web.panels.apps.lists import forked_at, session_name
 from devui.web.panels.chat.run_notes import cut_off
-from devui.web.panels.recovery.actions import NO_CHECKPOINTS, goes_on
+from devui.web.panels.recovery.actions import CONCLUDED, NO_CHECKPOINTS, goes_on
 from devui.web.panels.recovery.event_fields import fields_of
 from devui.web.panels.recovery.parts import ForkForm, ForkLink, Lineage, Resume, UnknownAsk
 from devui.web.panels.timeline.kinds import WORDS
@@ -90,7 +90,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
     retries = stands.standing == "failed" and not was_cut_off(stands.run)
     is_over = stands.standing == "stopped"
     row = await services.journal.sessions.get(session)
-    stays = row is not None and not goes_on(services, row.app)
+    stays = NO_CHECKPOINTS if row is not None and not goes_on(services, row.app) else ""
     return Resume(
         title=_TITLES[stands.standing],
         text=_commit_text(stands),
@@ -108,7 +108,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         losses=tuple(_loss(hold) for hold in stands.lost if hold["gate"] in _LOST),
         streamed=tuple(cut_off(text) for _, text in stands.streamed),
         unknown=tuple(_ask(call, session) for call in stands.unknown),
-        stays=NO_CHECKPOINTS if stays else "",
+        stays=CONCLUDED if stands.is_concluded else stays,
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from devui.debugger.questions.open import answer_lost, open_questions
+from devui.debugger.recovery.cutoff import final_error
 from devui.store.rows import RunRow
 from devui.web.basic_parts import RunStatus, Status
 from devui.web.links import session_url, stop_url
@@ -62,13 +63,16 @@ async def newest_run(services: Services, session: int) -> RunStatus:
 async def run_of(services: Services, session: int, run: RunRow | None) -> RunStatus:
     """The same, of the newest run as it was read.
 
-    One that asked a person waits for the answer; one that is closed wants no attention any more.
+    One that asked a person waits for the answer; one that a model's error ended has failed; one
+    that is closed wants no attention any more.
     """
     if run is not None and run.closed:
         return replace(run_status(run), status="idle", word="closed")
     may_ask = run is not None and (run.status == "done" or answer_lost(run))
     if run is not None and may_ask and await open_questions(services.journal, run):
         return replace(run_status(run), status="waiting", word=WORDS["waiting"])
+    if run is not None and await final_error(services.journal, run):
+        return replace(run_status(run), status="failed", word=WORDS["failed"])
     live = services.runs.live(session)
     if live is None:
         return run_status(run)
