@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.api.test_model_errors import APP as BUSY
+from tests.api.test_unknown_calls import FRAGILE
 from tests.browser.test_restart import AWAY
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.cutoff import Clerk
@@ -126,6 +127,22 @@ def test_a_run_that_a_models_error_ended_has_failed_and_is_retried(browser, tmp_
         session.ends()
         expect(session.messages.last).to_contain_text("Here I am.")
         expect(bar(session)).to_have_count(0)
+
+
+def test_retries_that_fail_look_the_same_live_and_after_a_reload(browser, tmp_path):
+    write_app(tmp_path / "agents", "fragile", FRAGILE)
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        Visit(browser, server) as visit,
+    ):
+        session = visit.session("fragile")
+        session.say("go", "failed")
+        for retry in (1, 2):
+            button(session, "Retry from here").click()
+            expect(session.messages).to_have_count(3 + retry)
+            session.ends("failed")
+        expect(session.messages.last.locator("header")).to_have_text("fragile")
+        session.equals(visit.again(session), "#messages")
 
 
 def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):

@@ -33,7 +33,7 @@ from devui.web.panels.chat.chat import (
     spoken_by,
     tool_outcomes,
 )
-from devui.web.panels.chat.parts import ChatMessage, ToolChip
+from devui.web.panels.chat.parts import ToolChip
 from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.session.page import newest
 from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, with_lost_marks
@@ -43,7 +43,7 @@ from devui.web.panels.timeline.parts import InvocationHeader
 from devui.web.panels.timeline.rewound import LiveRewinds, with_rewind_marks
 from devui.web.panels.timeline.rows import Look, invocation_header
 from devui.web.panels.timeline.runs import run_end
-from devui.web.panels.timeline.window import SIZE, body, last_answers, window_before
+from devui.web.panels.timeline.window import SIZE, body, ends_in_error, last_answers, window_before
 from devui.web.services import Services
 from devui.web.text.markdown import prepare
 
@@ -66,6 +66,10 @@ class LiveHistory:
         self._matches = 0
         """How many events the filter has let through."""
         self._speaker: str | None = None
+        """Whom the next message continues if it has the same author."""
+        self._is_error = False
+        """Whether the last event is an error, and no run has ended since in a way that the page
+        shows."""
         self._open: set[str] = set()
         """The chips of calls that have no result yet."""
 
@@ -78,7 +82,7 @@ class LiveHistory:
         for row in group:
             if row.run in going:
                 self._wait_for(row.number, row.summary)
-        self._speaker = await self._last_speaker(after)
+        await self._begin_chat(after)
         return number
 
     async def _page_end(self, after: int) -> tuple[Timeline, list[EventRow]]:
@@ -122,14 +126,13 @@ class LiveHistory:
         ended_runs = await self._services.journal.runs.since(self._key, after)
         return {run.id for run in ended_runs} | ({live.row.id} if live is not None else set())
 
-    async def _last_speaker(self, after: int) -> str | None:
-        """Who spoke last on the page; most often that is among the last few events."""
+    async def _begin_chat(self, after: int) -> None:
+        """Learn what the chat ends with; most often that is among the last few events."""
         for size in (_FEW, SIZE):
             window = await window_before(self._services.journal, self._key, after + 1, size=size)
-            if messages := window.messages():
-                last = messages[-1]
-                return spoken_by(last) if isinstance(last, ChatMessage) else None
-        return None
+            self._speaker, self._is_error = window.speaker, ends_in_error(window.last_segment)
+            if window.ends or window.messages():
+                return
 
     async def add(self, batch: Batch, lost: Lost) -> Markup:
         """What is added, with the marks of lost reads, and what of the page was taken back."""
@@ -166,24 +169,19 @@ class LiveHistory:
         )
 
     async def _add_news(self, batch: Batch) -> Markup:
-        failed = self._has_failed()
         rows, updates = await self._rows(batch)
         messages = Markup("")
         for events, run in _segments(batch.news):
             if events:
                 more, outcomes = await self._messages(events, over=run is not None)
                 messages, updates = messages + more, updates + outcomes
-                failed = events[-1].row.summary.kind == "error"
+                self._is_error = ends_in_error([event.row for event in events])
             if run is not None:
-                note, outcomes = self._end(run, failed=failed)
+                note, outcomes = self._end(run)
                 messages, updates = messages + note, updates + outcomes
         updates += await self._former_answers(batch) + self._filter_summary()
         updates += append("#rows", rows) if rows else ""
         return updates + (append("#messages", messages) if messages else "")
-
-    def _has_failed(self) -> bool:
-        last = self._timeline.last
-        return last is not None and last.summary.kind == "error"
 
     async def _rows(self, batch: Batch) -> tuple[Markup, Markup]:
         """Rows to add, and what they change of the page."""
@@ -248,20 +246,16 @@ class LiveHistory:
             "#filter-said", self._services.render.part(filter_summary(self._matches, count))
         )
 
-    def _end(self, run: RunRow, *, failed: bool) -> tuple[Markup, Markup]:
-        """The message that a run ends with, and what became of its open calls.
-
-        `failed`: the message before is the error itself.
-        """
+    def _end(self, run: RunRow) -> tuple[Markup, Markup]:
+        """The message that a run ends with, and what became of its open calls."""
         render = self._services.render
         lost_outcomes = [lost_outcome(slot) for slot in sorted(self._open)]
         self._open.clear()
         outcomes = Markup("").join(fill(f"#{o.slot}", render.part(o)) for o in lost_outcomes)
-        note = run_note(run, follows_error=failed)
-        if note is None:
-            return Markup(""), outcomes
-        self._speaker = None
-        return render.part(note), outcomes
+        note = run_note(run, follows_error=self._is_error)
+        if run_end(run):
+            self._speaker, self._is_error = None, False
+        return render.part(note) if note else Markup(""), outcomes
 
     def _wait_for(self, number: int, summary: Summary) -> None:
         self._open |= set(open_slots(number, summary))

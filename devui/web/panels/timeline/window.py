@@ -16,7 +16,7 @@ from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
 from devui.store.summaries import ANSWERS, Summary
 from devui.web.panels.breakpoints.gutter import Gutter
-from devui.web.panels.chat.chat import Answered, conversation
+from devui.web.panels.chat.chat import Answered, conversation, spoken_by
 from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
 from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, with_lost_marks
@@ -83,23 +83,40 @@ class Window:
     def messages(self) -> tuple[ChatMessage | RunNote, ...]:
         """The messages of the chat."""
         messages: list[ChatMessage | RunNote] = []
-        summaries = ((row.number, row.author, row.summary) for row in (*self.rows, *self.later))
-        call_answers = Answered.of(summaries, self.session)
+        call_answers = self._call_answers()
         for rows, end in self._segments():
-            events = [(row.number, self.bodies[row.number], row.summary) for row in rows]
-            going_on = next((row.number for row in rows if self._goes_on(row)), None)
-            messages += conversation(
-                events,
-                session=self.session,
-                going_on=going_on,
-                askers=self.askers,
-                call_answers=call_answers,
-                cut=self.cut,
-            )
-            failed = bool(rows) and rows[-1].summary.kind == "error"
-            note = run_note(end, follows_error=failed) if end else None
+            messages += self._conversation(rows, call_answers)
+            note = run_note(end, follows_error=ends_in_error(rows)) if end else None
             messages += [note] if note else []
         return with_rewind_marks(messages, self.taken_back, self.session)
+
+    @property
+    def speaker(self) -> str | None:
+        """Whom the next message continues if it has the same author; nobody after a run's end."""
+        messages = self._conversation(self.last_segment, self._call_answers())
+        return spoken_by(messages[-1]) if messages else None
+
+    @property
+    def last_segment(self) -> Sequence[EventRow]:
+        """The events after the last end of a run that the chat or the timeline shows."""
+        *_, (rows, _) = self._segments()
+        return rows
+
+    def _call_answers(self) -> Answered:
+        summaries = ((row.number, row.author, row.summary) for row in (*self.rows, *self.later))
+        return Answered.of(summaries, self.session)
+
+    def _conversation(
+        self, rows: Sequence[EventRow], call_answers: Answered
+    ) -> tuple[ChatMessage, ...]:
+        return conversation(
+            [(row.number, self.bodies[row.number], row.summary) for row in rows],
+            session=self.session,
+            going_on=next((row.number for row in rows if self._goes_on(row)), None),
+            askers=self.askers,
+            call_answers=call_answers,
+            cut=self.cut,
+        )
 
     def _goes_on(self, row: EventRow) -> bool:
         if self.running is None:
@@ -114,6 +131,11 @@ class Window:
             yield self.rows[start:stop], end
             start = stop
         yield self.rows[start:], None
+
+
+def ends_in_error(rows: Sequence[EventRow]) -> bool:
+    """Whether the last of the events is an error."""
+    return bool(rows) and rows[-1].summary.kind == "error"
 
 
 async def window_before(journal: Journal, session: int, seq: int, *, size: int = SIZE) -> Window:
