@@ -73,6 +73,12 @@ _LAST_ANSWERS = """
         ORDER BY seq DESC LIMIT 1
     ) FROM json_each(?2) AS invocations
 """
+_BEGINNINGS = """
+    SELECT value, (
+        SELECT number FROM events WHERE session = ?1 AND invocation_id = value
+        ORDER BY seq LIMIT 1
+    ) FROM json_each(?2)
+"""
 _ASKING = """
     SELECT event_rows.*, run IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM runs JOIN imports USING (session) WHERE runs.id = event_rows.run
@@ -259,6 +265,12 @@ class Events:
         values = (session_key, invocation, before, limit)
         rows = await self._database.fetch(_ROWS_OF_INVOCATION, *values)
         return [event_row(row) for row in reversed(rows)]
+
+    async def beginnings(self, session_key: int, invocations: Iterable[str]) -> dict[str, int]:
+        """Return the number of each invocation's first event."""
+        names = json.dumps([*set(invocations)])
+        rows = await self._database.fetch(_BEGINNINGS, session_key, names)
+        return {name: number for name, number in rows if number is not None}
 
     async def holds(self, session_key: int, run: str) -> list[tuple[float, float]]:
         """Return when a run was held between its events, in seconds since the epoch, and for how

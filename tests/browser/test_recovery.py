@@ -145,6 +145,32 @@ def test_retries_that_fail_look_the_same_live_and_after_a_reload(browser, tmp_pa
         session.equals(visit.again(session), "#messages")
 
 
+def test_what_a_retry_adds_after_a_state_edit_belongs_to_its_message(browser, tmp_path):
+    write_app(tmp_path / "agents", "fragile", FRAGILE)
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        Visit(browser, server) as visit,
+    ):
+        session = visit.session("fragile", ["go"], ends="failed")
+        headings = session.page.locator("#rows > .inv")
+        session.page.get_by_role("link", name="Set a new key").click()
+        session.panel.get_by_role("textbox", name="Key").fill("city")
+        session.panel.get_by_label("Value, as JSON").fill('"Rome"')
+        button(session, "Save").click()
+        expect(headings.last.locator(".say")).to_have_text("State edited")
+        for retry in (1, 2):
+            button(session, "Retry from here").click()
+            expect(headings.last.locator(".meta")).to_contain_text(f"{retry} failed")
+            session.ends("failed")
+        expect(headings.locator(".say")).to_have_text(["go", "State edited", "go continued"])
+        headings.last.get_by_role("button").click()
+        expect(session.events).to_have_count(6)
+        expect(session.events.last).to_be_hidden()
+        expect(session.events.first).to_be_visible()
+        headings.last.get_by_role("button").click()
+        session.equals(visit.again(session), "#rows")
+
+
 def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):
     button(cut, "Dismiss").click()
     expect(bar(cut)).to_have_count(0)

@@ -24,13 +24,40 @@ async def invocations(
             rows[item.row.number] = item.row
     if not numbers:
         return {}
+    beginnings = await journal.events.beginnings(
+        session, {rows[number].invocation_id for number in numbers}
+    )
     every = await journal.totals.invocations(session, numbers, limits=prices.limits, until=until)
-    missing = {each.message for each in every if each.message is not None} - rows.keys()
+    messages = {
+        number: each.message or beginnings.get(rows[number].invocation_id)
+        for number, each in zip(numbers, every, strict=True)
+    }
+    missing = {message for message in messages.values() if message is not None} - rows.keys()
     if missing:
         rows |= {row.number: row for row in await journal.events.rows(session, missing)}
     return {
-        number: _invocation(each.sums, prices, rows.get(each.message) if each.message else None)
+        number: _invocation(each.sums, prices, _said(rows.get(messages[number] or 0)))
         for number, each in zip(numbers, every, strict=True)
+    }
+
+
+def _said(row: EventRow | None) -> EventRow | None:
+    return row if row is not None and row.kind == "user" else None
+
+
+async def later_parts(journal: Journal, session: int, items: Iterable[Item]) -> dict[int, int]:
+    """Of the items' events that follow another invocation's in the midst of their own, the number
+    of the first that does so; by their numbers.
+
+    A person may set state between a run and its retry: what the retry adds is such a part.
+    """
+    rows = [item.row for item in items if isinstance(item, Heading | Line)]
+    beginnings = await journal.events.beginnings(session, {row.invocation_id for row in rows})
+    starts = await journal.totals.starts(session, [row.number for row in rows])
+    return {
+        row.number: starts[row.number]
+        for row in rows
+        if starts[row.number] > beginnings.get(row.invocation_id, row.number)
     }
 
 

@@ -24,7 +24,7 @@ from devui.web.links import filter_words_url, moment_url, session_url
 from devui.web.page_query import PageQuery
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.timeline.dirty_reads import lost_reads, with_lost_marks
-from devui.web.panels.timeline.figures import invocations
+from devui.web.panels.timeline.figures import invocations, later_parts
 from devui.web.panels.timeline.gaps import Gap, Stretch, gap
 from devui.web.panels.timeline.parts import (
     FilterBar,
@@ -124,6 +124,7 @@ async def filtered_rows(
         answers=await last_answers(
             journal, session.key, [entries[number].row for number in numbers], until=now
         ),
+        parts=await later_parts(journal, session.key, changes.items),
         matches=frozenset(query.matches.numbers),
     )
     items = await asyncio.to_thread(look.items, changes.items)

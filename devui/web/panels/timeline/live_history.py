@@ -37,7 +37,7 @@ from devui.web.panels.chat.parts import ToolChip
 from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.session.page import newest
 from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, with_lost_marks
-from devui.web.panels.timeline.figures import invocations
+from devui.web.panels.timeline.figures import invocations, later_parts
 from devui.web.panels.timeline.filtering import filter_summary, of_run_end, with_matches
 from devui.web.panels.timeline.parts import InvocationHeader
 from devui.web.panels.timeline.rewound import LiveRewinds, with_rewind_marks
@@ -200,11 +200,16 @@ class LiveHistory:
             (*headings, *changes.items),
             until=count,
         )
-        items = Look(gutter, under, only=only, answers=answers).items(changes.items)
+        parts = await later_parts(services.journal, self._key, (*headings, *changes.items))
+        items = Look(gutter, under, only=only, answers=answers, parts=parts).items(changes.items)
         lost = await lost_reads(services.journal, self._key, added)
         marks = with_lost_marks(items, {**lost, **self._lost})
         rows = render.parts(with_rewind_marks(marks, self._rewinds.taken_back, self._key))
-        headers = [invocation_header(each, under[each.row.number]) for each in headings]
+        headers = [
+            invocation_header(each, under[number], parts.get(number, 0))
+            for each in headings
+            for number in [each.row.number]
+        ]
         updates = (replace(f"#{header.group}", render.part(header)) for header in headers)
         return rows, Markup("").join(updates)
 

@@ -117,6 +117,8 @@ class InvocationHeader:
     """`$0.42`; "" when nothing of it is known."""
     continued: bool = False
     """The invocation began before the rows under it."""
+    is_later: bool = False
+    """Events of another invocation are between these and the ones before."""
     held_note: str = ""
     """What is said of the time that it was held; "" without."""
     failures: str = ""

@@ -50,12 +50,14 @@ class Gutter(Protocol):
         """The mark at the left edge of a row."""
 
 
-def group_id(invocation_id: str) -> str:
-    """The DOM id of an invocation; ids of invocations may hold any character."""
-    return (
-        "i-"
-        + sha1(invocation_id.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
-    )
+def group_id(invocation_id: str, part: int = 0) -> str:
+    """The DOM id of an invocation; ids of invocations may hold any character.
+
+    `part`: the first event of a later part of it (`figures.later_parts`), which has its own.
+    """
+    name = invocation_id.encode("utf-8", "replace")
+    group = f"i-{sha1(name, usedforsecurity=False).hexdigest()[:12]}"
+    return f"{group}-{part}" if part else group
 
 
 def row_text(summary: Summary) -> str:
@@ -73,10 +75,11 @@ def event_row(
     note: NoteRow | None = None,
     only: str = "",
     is_answer: bool = False,
+    part: int = 0,
 ) -> EventRow:
     """One row; `previous` is the event before, if there is one, `only` a filter that links keep.
 
-    `is_answer`: it is the last answer of its invocation.
+    `is_answer`: it is the last answer of its invocation; `part` as for `group_id`.
     """
     summary, duration = row.summary, seconds_of_work(row, previous)
     cost = gutter.cost(summary)
@@ -105,7 +108,7 @@ def event_row(
         lane=min(summary.lane, LANES),
         path=visible(summary.path),
         branch=visible(row.branch or ""),
-        group=group_id(row.invocation_id),
+        group=group_id(row.invocation_id, part),
         href=session_url(row.session, event=row.number, only=only),
         is_selected=is_selected,
         fork_href=fork_here_url(row.session, row.number),
@@ -124,20 +127,26 @@ def bar(duration: float | None) -> int:
     return min(round(log10(duration / _SHORTEST) * BAR / 4), BAR)
 
 
-def invocation_header(heading: Heading, invocation: Invocation) -> InvocationHeader:
-    """The header above the events of one invocation."""
+def invocation_header(heading: Heading, invocation: Invocation, part: int = 0) -> InvocationHeader:
+    """The header above the events of one invocation, or of a later part of it."""
     message, tokens, cost = invocation.message, invocation.tokens, invocation.cost
     return InvocationHeader(
-        group=group_id(heading.row.invocation_id),
-        text=(row_text(message.summary) if message else "") or "no message",
+        group=group_id(heading.row.invocation_id, part),
+        text=(row_text(message.summary) if message else "") or _untold(heading.row),
         events=plural(invocation.events, "event"),
         elapsed=f"{seconds(invocation.seconds)} s",
         held_note=held_for(invocation.held),
         tokens="" if tokens is None else f"{compact(tokens)} tok",
         cost="" if cost is None else money(cost, more=invocation.is_unpriced),
         continued=heading.continued,
+        is_later=part > 0,
         failures=f"{invocation.failures:,} failed" if invocation.failures else "",
     )
+
+
+def _untold(row: StoredEvent) -> str:
+    """What a header says of an invocation without a message, by its first row."""
+    return "State edited" if row.kind == "state" and row.author == USER else "no message"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +163,8 @@ class Look:
     """The filter in force; links keep it."""
     answers: Container[int] = frozenset()
     """The number of the last answer of each invocation."""
+    parts: Mapping[int, int] = field(default_factory=dict)
+    """By the numbers of events, the later part of their invocation that they are in."""
     matches: Container[int] | None = None
     """What the filter lets through; other rows say that they aren't."""
 
@@ -164,7 +175,8 @@ class Look:
     def _item(self, item: Item) -> TimelineItem | None:
         match item:
             case Heading():
-                return invocation_header(item, self.invocations[item.row.number])
+                number = item.row.number
+                return invocation_header(item, self.invocations[number], self.parts.get(number, 0))
             case EditRow():
                 return dropped_row(item)
             case RunRow():
@@ -177,6 +189,7 @@ class Look:
             note=self.notes.get(item.row.number),
             only=self.only,
             is_answer=item.row.number in self.answers,
+            part=self.parts.get(item.row.number, 0),
         )
         if item.follows and item.previous and _answers(item.row.summary, item.previous.summary):
             row = replace(row, answers=True)

@@ -13,6 +13,7 @@ from devui.debugger.events.nodes import name_of
 from devui.debugger.events.preview import one_line, preview
 from devui.debugger.history.rewinds import taken_back
 from devui.debugger.predicates.filters import Typed
+from devui.debugger.timeline import Line
 from devui.store.rows import Change, EventRow, SessionRow
 from devui.store.state import prefixed
 from devui.web.errors import BadRequest
@@ -26,7 +27,7 @@ from devui.web.panels.inspector.inspector import state as state_panel
 from devui.web.panels.session.parts import EventTip
 from devui.web.panels.state.keys import some_changes
 from devui.web.panels.state.panel import LONGEST
-from devui.web.panels.timeline.figures import with_totals
+from devui.web.panels.timeline.figures import later_parts, with_totals
 from devui.web.panels.timeline.filtering import filter_words, filtered_rows, search, with_matches
 from devui.web.panels.timeline.gaps import Gap, Stretch, gap
 from devui.web.panels.timeline.kinds import WORDS
@@ -120,7 +121,8 @@ async def _beside_fold(
     other = await services.journal.events.outside(
         session.key, row.invocation_id, path, numbers, is_last=is_below
     )
-    group, path = group_id(row.invocation_id), visible(path)
+    parts = await later_parts(services.journal, session.key, [Line(row, None)])
+    group, path = group_id(row.invocation_id, parts.get(row.number, 0)), visible(path)
     if is_below:
         start = 0 if other is None else numbers.index(other) + 1
         begin = first if other is None else other + 1

@@ -20,7 +20,7 @@ from devui.web.panels.chat.chat import Answered, conversation, spoken_by
 from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
 from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, with_lost_marks
-from devui.web.panels.timeline.figures import invocations
+from devui.web.panels.timeline.figures import invocations, later_parts
 from devui.web.panels.timeline.parts import TimelineItem
 from devui.web.panels.timeline.rewound import with_rewind_marks
 from devui.web.panels.timeline.rows import Look
@@ -76,7 +76,8 @@ class Window:
         """The rows of the timeline; headers tell of the events up to number `until`."""
         _, changes = fold(Timeline(self.previous), in_order(self.rows, self.drops, self.ends))
         under = await invocations(journal, gutter.prices, self.session, changes.items, until=until)
-        look = Look(gutter, under, selection, self.notes, answers=self.answers)
+        parts = await later_parts(journal, self.session, changes.items)
+        look = Look(gutter, under, selection, self.notes, answers=self.answers, parts=parts)
         items = with_lost_marks(look.items(changes.items), self.lost)
         return with_rewind_marks(items, self.taken_back, self.session)
 
