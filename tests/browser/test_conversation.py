@@ -87,9 +87,9 @@ def test_rows_are_flagged_with_what_their_events_did(travel):
         expect(travel.row(number).locator(".flags")).to_contain_text(flag)
     final = travel.row(8).locator(".flag.final")
     final.hover()
-    expect(final).to_have_attribute("title", "is_final_response()")
+    expect(final).to_have_attribute("title", "the last answer of this invocation")
     expect(travel.row(8).locator(".seq a")).to_have_accessible_description(
-        re.compile(r"final ?: is_final_response\(\)")
+        re.compile("final ?: the last answer of this invocation")
     )
     final.click()
     expect(travel.row(8)).to_have_attribute("aria-selected", "true")
@@ -105,10 +105,17 @@ def facts(session: SessionPage) -> dict[str, str]:
     return dict(zip(names, values, strict=True))
 
 
+def test_of_a_users_message_the_inspector_does_not_say_whether_it_is_final(booking):
+    booking.select(1)
+    expect(booking.panel.locator("h2")).to_contain_text("user")
+    assert facts(booking)["partial"] == "no"
+    assert "is_final_response()" not in facts(booking)
+
+
 def test_a_click_on_a_row_shows_labelled_fields_and_then_the_raw_json(booking):
     booking.select(8)
     fields = facts(booking)
-    assert fields["final response"] == "yes"
+    assert fields["is_final_response()"] == "yes"
     assert fields["partial"] == "no"
     assert fields["invocation"].startswith("e-")
     assert fields["branch"] == "none"

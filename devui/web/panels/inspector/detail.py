@@ -34,7 +34,7 @@ from devui.web.text import formats
 from devui.web.text.formats import LONGEST_TEXT, moment, money, plain
 from devui.web.text.jsontree import json_text
 from devui.web.text.visible import visible
-from devui.wire.events import Event, Fields
+from devui.wire.events import USER, Event, Fields
 
 CHUNKS_SHOWN: Final = 200
 RAW_IN_FILE: Final = 131_072
@@ -90,7 +90,7 @@ def event_detail(
         shape=shape(summary.kind, final=row.final),
         author=visible(row.author),
         moment=moment(row.timestamp),
-        final=row.final,
+        final=row.final if row.author != USER else None,
         partial=event.is_partial,
         error=_error(event),
         parts=_parts(event, row),

@@ -196,7 +196,9 @@ class EventDetail:
     shape: str
     author: str
     moment: Moment
-    final: bool
+    final: bool | None
+    """`is_final_response()`, of each answer and not just of the invocation's last; None for a
+    user's event, of which it says nothing."""
     partial: bool
     error: Fact | None
     """Code as label, message as value."""

@@ -247,7 +247,7 @@ def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[F
     if summary.cut and summary.kind != "error":
         yield Flag("cut", visible(summary.cut), "the model stopped early", "warning")
     if is_answer and summary.kind != "error":
-        yield Flag("final", "final", "is_final_response()")
+        yield Flag("final", "final", "the last answer of this invocation")
 
 
 def _notices(summary: Summary) -> Iterable[Flag]:
