@@ -55,6 +55,17 @@ def press(session: SessionPage, key: str) -> None:
     session.page.keyboard.press(key)
 
 
+def test_the_chat_names_the_tool_that_is_at_work_and_counts_its_seconds(begin, server):
+    session = begin("sleeping")
+    doing = session.page.locator("#live-chat .waiting")
+    expect(doing).to_contain_text(re.compile(r"^look_up \d+ s$"))
+    age = doing.locator("time").inner_text()
+    expect(doing.locator("time")).not_to_have_text(age)
+    let_go(server, "sleeping")
+    session.ends()
+    expect(doing).to_have_count(0)
+
+
 def test_a_run_without_progress_offers_to_say_why_and_the_key_opens_it(begin, server):
     session = begin("sleeping")
     chip = session.page.locator("#why")

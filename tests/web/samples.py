@@ -65,7 +65,7 @@ from devui.web.panels.timeline.rows import Look
 from devui.web.panels.timeline.runs import run_end
 from devui.web.panels.timeline.transport import ticks
 from devui.web.panels.usage.parts import Spending, SpendingLine
-from devui.web.text.formats import UNKNOWN, compact
+from devui.web.text.formats import UNKNOWN, compact, moment
 from devui.web.text.jsontree import json_text
 from devui.wire.events import Event
 from tests.web import (
@@ -264,13 +264,14 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> Cha
     """The chat pane of some events."""
     running = run is not None and run.status == "running"
     note = run_note(run, follows_error=False) if run else None
+    doing = ("search_flights", moment(NOW)) if running and not live else ("", None)
     message = LiveMessage("FlightAgent", WORDS, thought="The cheaper one.", chunks=17)
     return Chat(
         welcome=WELCOME,
         gaps_href=links.messages_url(KEY),
         messages=conversation([(r.number, e, s) for r, s, e in events], session=KEY)
         + ((note,) if note else ()),
-        live=LiveChat((), (message,) if live else (), "FlightAgent is working" if running else ""),
+        live=LiveChat((), (message,) if live else (), *doing),
         resume=held_samples.RESUME if run is not None and run.status == "interrupted" else Resume(),
         composer=Composer(
             action=links.runs_url(KEY),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from devui.web.basic_parts import Failure, Status
+from devui.web.basic_parts import Failure, Moment, Status
 from devui.web.panels.chat.attachments import MESSAGE_LIMIT
 from devui.web.panels.chat.content_parts import (
     AroundPart,
@@ -143,7 +143,9 @@ class LiveChat:
     """What the user has just said, until it is an event of the session."""
     messages: tuple[LiveMessage, ...] = ()
     waiting: str = ""
-    """What the run is doing while no words arrive: `TravelAgent is working`; "" when idle."""
+    """What the run is doing while no words arrive, such as the tools at work; "" when idle."""
+    since: Moment | None = None
+    """When the first of these tools began."""
 
 
 @dataclass(frozen=True, slots=True)

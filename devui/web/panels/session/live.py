@@ -143,7 +143,10 @@ class LivePage:
             ),
             ({EventCommitted}, self._chips),
             ({EventCommitted, RunChanged}, self._totals),
-            ({EventCommitted, PartialArrived, RunChanged, PositionChanged}, self._in_flight),
+            (
+                {EventCommitted, PartialArrived, RunChanged, PositionChanged, SpansChanged},
+                self._in_flight,
+            ),
             ({RunChanged, AppChanged, RunStuck}, self._status),
             ({RunChanged, PositionChanged, RunStuck}, self._debugger),
             ({EventCommitted}, self._committed),

@@ -244,13 +244,14 @@ def live_chat(live: LiveRun | None, view: View) -> LiveChat:
         )
         for answer in live.streaming.values()
     )
-    return LiveChat(unsaid(live.row), messages, _doing(live, bool(messages)))
-
-
-def _doing(live: LiveRun, streaming: bool) -> str:
+    tools = [span for span in live.recording.open.values() if span.type == "tool"]
     if live.stepper.holds:
-        return SENTENCES[live.stepper.holds[0].arrival.gate].lower()
-    return "" if streaming else "working"
+        waiting = SENTENCES[live.stepper.holds[0].arrival.gate].lower()
+        return LiveChat(unsaid(live.row), messages, waiting)
+    if tools:
+        names = ", ".join(dict.fromkeys(visible(span.name) for span in tools))
+        return LiveChat(unsaid(live.row), messages, names, moment(tools[0].at))
+    return LiveChat(unsaid(live.row), messages, "" if messages else "working")
 
 
 def composer_state(
