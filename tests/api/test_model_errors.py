@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.api.test_resume import APP as FLAKY
 from tests.kit.debugged import Debugged, settled
 from tests.kit.server import running, write_app
 
@@ -40,6 +41,7 @@ app = App(
 def client(tmp_path):
     agents = tmp_path / "agents"
     write_app(agents, "busy", APP.replace("NAME", "busy"))
+    write_app(agents, "flaky", FLAKY)
     write_app(agents, "resumable", (APP + RESUMABLE).replace("NAME", "resumable"))
     with running(agents, tmp_path / "data") as server, server.client() as opened:
         yield opened
@@ -51,6 +53,12 @@ def page(client, address):
 
 def statuses(markup):
     return re.findall(r'class="run (\w+)"', markup)
+
+
+def statuses_in(graph):
+    """Those of an agent and its tool, by their names."""
+    nodes = re.findall(r'class="node [^"]* s-(\w+)".*?<title>\w+ (\w+),', graph, re.DOTALL)
+    return {name: status for status, name in nodes if name in {"first", "connect"}}
 
 
 def cutoff(session):
@@ -77,6 +85,15 @@ def test_a_run_that_ends_with_a_model_error_has_failed_and_can_be_retried(client
     shown = page(client, f"/sessions/{session.key}")
     assert (statuses(shown), cutoff(session)["standing"]) == (["done"], "idle")
     assert "Retry from here" not in shown
+
+
+def test_a_graph_colours_what_failed_until_a_retry_works(client):
+    session = Debugged(client, "flaky").start("go", pause=False)
+    assert session.settled()["status"] == "failed"
+    graph = f"/sessions/{session.key}/graph"
+    assert statuses_in(page(client, graph)) == {"first": "failed", "connect": "failed"}
+    assert settled(client, resume(session).json()["run"])["status"] == "done"
+    assert statuses_in(page(client, graph)) == {"first": "done", "connect": "done"}
 
 
 def test_where_the_agent_has_recorded_its_end_the_page_says_why_there_is_no_retry(client):

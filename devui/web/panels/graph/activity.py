@@ -31,6 +31,8 @@ class Activity:
     """How often it ran: an agent's turns, a tool's calls."""
     seconds: float = 0.0
     errors: int = 0
+    has_failed: bool = False
+    """Its last call failed."""
     running: bool = False
     is_held: bool = False
 
@@ -41,7 +43,7 @@ class Activity:
             return "held"
         if self.running:
             return "running"
-        if self.errors:
+        if self.has_failed:
             return "failed"
         return "done" if self.count else "idle"
 
@@ -81,6 +83,8 @@ class _Reading:
         self._turns = Counter[int]()  # by events, where no span was recorded
         self._calls = Counter[int]()
         self._timings = Counter[int]()
+        self._raised = set[int]()
+        """Whose last span ended with an error."""
         self._last: int | None = None
         self._agents: dict[str, int] = {}
         self._tools: defaultdict[str, list[int]] = defaultdict(list)
@@ -116,7 +120,7 @@ class _Reading:
             position = self.agent(row.author)
         if position is not None:
             self._move(position)
-            self.nodes[position].errors += summary.kind == "error"
+            self._outcome(position, failed=summary.kind == "error")
         for call in summary.calls:
             tool = self.tool(row.author, call.name)
             if tool is not None:
@@ -124,7 +128,11 @@ class _Reading:
         for response in summary.responses:
             tool = self.tool(row.author, response.name)
             if tool is not None:
-                self.nodes[tool].errors += response.failed
+                self._outcome(tool, failed=response.failed)
+
+    def _outcome(self, position: int, *, failed: bool) -> None:
+        self.nodes[position].errors += failed
+        self.nodes[position].has_failed = failed
 
     def _move(self, position: int) -> None:
         """The node works now; ways between the parts of one frame are counted for these."""
@@ -167,10 +175,17 @@ class _Reading:
         node.running |= span.seconds is None and now is not None and span.run == now.run
         if span.error and not node.errors:
             node.errors += 1
+        # A result may be an error, too, which the span of its call doesn't know. A call that raised
+        # has no result, and its span alone knows of it.
+        if span.error:
+            self._raised.add(position)
+        else:
+            self._raised.discard(position)
 
     def course(self) -> Course:
         """What was counted; who contains something that ran has run itself."""
         for position, node in enumerate(self.nodes):
+            node.has_failed |= position in self._raised
             turns = self._turns[position] + self._calls[position]
             node.count = max(self._timings[position], self._calls[position]) or turns
         for position in reversed(range(len(self.nodes))):
