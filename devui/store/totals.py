@@ -264,8 +264,8 @@ class Totals:
     async def starts(self, session_key: int, numbers: Iterable[int]) -> dict[int, int]:
         """Return, for each of these events, the first one of its invocation that it follows without
         another's between."""
-        known = await self._events(session_key)
-        return {number: known.invocation(number)[0] for number in numbers}
+        course = await self._events(session_key)
+        return {number: course.invocation(number)[0] for number in numbers}
 
     async def usage(
         self, session_key: int, *, limits: Sequence[int] = (), until: int | None = None

@@ -36,12 +36,12 @@ async def invocations(
     if missing:
         rows |= {row.number: row for row in await journal.events.rows(session, missing)}
     return {
-        number: _invocation(each.sums, prices, _said(rows.get(messages[number] or 0)))
+        number: _invocation(each.sums, prices, _user_message(rows.get(messages[number] or 0)))
         for number, each in zip(numbers, every, strict=True)
     }
 
 
-def _said(row: EventRow | None) -> EventRow | None:
+def _user_message(row: EventRow | None) -> EventRow | None:
     return row if row is not None and row.kind == "user" else None
 
 
