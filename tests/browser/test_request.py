@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage, Visit
-from tests.kit.model_call_apps import HUGE, teller
+from tests.kit.model_call_apps import CENSOR, HUGE, teller
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser
@@ -17,6 +17,7 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("request")
     write_app(folder / "agents", "teller", teller())
     write_app(folder / "agents", "huge", HUGE)
+    write_app(folder / "agents", "seller", CENSOR)
     write_app(folder / "agents", "liar", teller(lies=True))
     with running(folder / "agents", folder / "data") as server:
         yield server
@@ -157,3 +158,29 @@ def test_a_streamed_answer_can_be_gone_through_piece_by_piece(session):
 def test_an_answer_that_differs_from_its_pieces_is_marked(visit):
     session = send(visit.session("liar"), "How is the weather?")
     expect(request_of(session, 4).locator(".mismatch")).to_be_visible()
+
+
+def test_the_answer_of_a_model_is_shown_beside_what_a_callback_made_of_it(visit):
+    session = visit.session("seller")
+    session.page.get_by_label("stream", exact=True).uncheck()
+    send(session, "What is the price?")
+    answer = request_of(session, 4).locator(".answer")
+    expect(answer).to_contain_text("The price is 900 euros.")
+    expect(answer.locator("del")).to_contain_text("900")
+    expect(answer.locator("ins")).to_contain_text("***")
+    session.page.keyboard.press("1")
+    changed = session.page.locator("#panel .changed-answer")
+    expect(changed).to_contain_text("changed the model's answer")
+    changed.get_by_role("link").click()
+    expect(answer.locator(".changed-answer")).to_be_visible()
+
+
+def test_an_answer_that_no_callback_changed_has_no_mark(visit):
+    session = visit.session("seller")
+    send(session, "What is the price?")
+    answer = request_of(session, 2).locator(".answer")
+    expect(answer.locator(".k-call")).to_contain_text('city: "Rome"')
+    expect(answer.locator(".changed-answer, .block-diff")).to_have_count(0)
+    session.page.keyboard.press("1")
+    expect(session.page.locator("#panel .event h2")).to_contain_text("#2")
+    expect(session.page.locator("#panel .changed-answer")).to_have_count(0)

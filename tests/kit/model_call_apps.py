@@ -64,6 +64,35 @@ root_agent = Agent(
 )
 '''
 
+CENSOR = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def lookup(city: str) -> dict:
+    return {"city": city}
+
+
+def censor(callback_context, llm_response):
+    for part in llm_response.content.parts or []:
+        if part.text:
+            part.text = part.text.replace("900", "***")
+    return llm_response
+
+
+root_agent = Agent(
+    name="seller",
+    model=ScriptedLlm(
+        rules=[
+            Rule(after="lookup", then=Say("The price is 900 euros.")),
+            Rule(then=Call("lookup", city="Rome")),
+        ]
+    ),
+    tools=[lookup],
+    after_model_callback=censor,
+)
+"""
+
 HUGE = """
 from google.genai import types
 

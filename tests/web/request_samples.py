@@ -10,7 +10,9 @@ from devui.web.page_query import TRACE
 from devui.web.panels.inspector.parts import TabAsk
 from devui.web.panels.request.parts import (
     Block,
+    DiffBlock,
     DiffForm,
+    ModelAnswer,
     OtherCall,
     RawRequest,
     RequestPanel,
@@ -81,6 +83,11 @@ PANEL = RequestPanel(
     messages=(block(1, json.loads(FIRST.text)),),
     tools=(tool_shown("tool-4-0", ("weather", "The weather.", SCHEMA)),),
     config=json_tree({"temperature": 0.5}),
+    answer=ModelAnswer(
+        (body_of({"role": "model", "parts": [{"text": "It is sunny."}]}),),
+        DiffBlock("changed", "model's answer → event #4", (("removed", "sunny"), ("added", "s"))),
+        "A callback, plugin, or planner changed this answer.",
+    ),
     streamed=Streamed(
         (StreamedPiece("It is ", "1 ms", 1.0), StreamedPiece("sunny.", "2.0 s", 1000.0)),
         "M1 3v14",

@@ -117,7 +117,7 @@ def event_panel(events: list[Stored], number: int) -> EventDetail:
     pieces = [
         Event.of({"content": text(piece)}) for piece in ("London ", "has three ", "airports. ")
     ]
-    return event_detail(
+    panel = event_detail(
         event,
         row,
         state_samples.CHANGES if number == 11 else [],
@@ -125,6 +125,8 @@ def event_panel(events: list[Stored], number: int) -> EventDetail:
         prices=PRICES,
         chunks=pieces * 13 if row.chunks else (),
     )
+    answer = links.session_url(KEY, event=number, tab="request") if row.chunks else ""
+    return replace(panel, answer_href=answer)
 
 
 def raw_panel(events: list[Stored], number: int) -> RawPanel:

@@ -32,6 +32,7 @@ from devui.web.panels.inspector.parts import (
     Tab,
     TabKey,
 )
+from devui.web.panels.request.answer import differs_from_answer
 from devui.web.panels.request.panel import request_panel
 from devui.web.panels.runs.output import NumberedLine, last_output
 from devui.web.panels.runs.panel import run_panel
@@ -226,7 +227,12 @@ async def detail(
     )
     await prepare(_markdown(panel.parts))
     rewinds = await taken_back(services.journal, session.key, until=until)
-    return replace(panel, rewind=rewind_mark(rewinds, row.number, session.key, "detail"))
+    changed = await differs_from_answer(services.journal, row, event)
+    return replace(
+        panel,
+        rewind=rewind_mark(rewinds, row.number, session.key, "detail"),
+        answer_href=session_url(session.key, event=row.number, tab="request") if changed else "",
+    )
 
 
 async def _build(row: EventRow, build: Callable[[], T]) -> T:

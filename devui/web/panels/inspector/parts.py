@@ -224,6 +224,8 @@ class EventDetail:
     notes: EventNotes | None = None
     """What was noticed of the state."""
     rewind: RewindMark | None = None
+    answer_href: str = ""
+    """The answer of the model, if the event says something else."""
     whole: str = ""
     """Where all of it is, if it has texts of which only the beginning is shown."""
 

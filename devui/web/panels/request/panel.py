@@ -27,10 +27,12 @@ from devui.web.links import (
 )
 from devui.web.panels.chat.chat import StreamedCalls
 from devui.web.panels.inspector.parts import Hint
+from devui.web.panels.request.answer import model_answer
 from devui.web.panels.request.parts import (
     Block,
     BlockBody,
     DiffForm,
+    ModelAnswer,
     OtherCall,
     RawRequest,
     RequestPanel,
@@ -243,9 +245,11 @@ async def _model_call(
     than = await request_and_answers(services.journal, other) if other else (None, None)
     trials = len(await services.journal.trials.list(row.session, span=span.id))
     responses = json.loads(answers or "[]")
+    body = await services.journal.events.body(row.session, row.number)
+    answer = model_answer(responses, body[1] if body else None, row)
     clean_answers(responses, services.view.redactor())
     build = partial(
-        _panel, span, request, responses, form=form, than=(other, than[0]), trials=trials
+        _panel, span, request, responses, answer, form=form, than=(other, than[0]), trials=trials
     )
     weight = len(request) + (len(than[0]) if than[0] else 0)
     return await asyncio.to_thread(build) if weight > HEAVY else build()
@@ -255,6 +259,7 @@ def _panel(
     span: SpanRow,
     request: SentRequest,
     answers: Sequence[Any],
+    answer: ModelAnswer | None,
     *,
     form: DiffForm,
     than: tuple[SpanRow | None, SentRequest | None],
@@ -286,6 +291,7 @@ def _panel(
             for i, declaration in enumerate(declarations(tools))
         ),
         config=json_tree(json.loads(request.config.text)) if request.config else None,
+        answer=answer,
         streamed=streamed_answer(answers),
         raw_href=raw_request_url(span.session, span.id),
         json_href=span_api_url(span.session, span.id),

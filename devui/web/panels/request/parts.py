@@ -130,6 +130,18 @@ class Streamed:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """What the model said itself, before callbacks."""
+
+    bodies: tuple[BlockBody, ...]
+    """One, unless the model answers several times to one request."""
+    difference: DiffBlock | None
+    """What its event says instead, if that is something else."""
+    by: str
+    """Who or what may have changed it, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
 class RequestPanel:
     """One call of a model: everything that was sent."""
 
@@ -148,6 +160,8 @@ class RequestPanel:
     messages: tuple[Block, ...]
     tools: tuple[ToolShown, ...]
     config: JsonTree | None
+    answer: ModelAnswer | None
+    """None if nothing came."""
     streamed: Streamed | None
     raw_href: str
     json_href: str

@@ -1,0 +1,79 @@
+"""What a model answered, before callbacks, plugins, and planners made an event of it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from devui.store.journal import Journal
+from devui.store.rows import EventRow
+from devui.web.panels.request.parts import DiffBlock, ModelAnswer
+from devui.web.panels.request.prompt_diff import around, as_text, body_of
+from devui.web.text.worddiff import word_diff
+from devui.wire.events import Event, fields_in
+
+_OF_MODELS: Final = frozenset({"text", "thought", "call", "human", "transfer", "error"})
+"""Kinds of events that may come of a model's answer."""
+_BY_CODE: Final = "A callback, plugin, or planner changed this answer."
+_BY_HAND: Final = "This answer was edited before it was committed."
+
+
+def whole_answers(answers: Sequence[Any]) -> list[Event]:
+    """The responses, of `[seconds, response]` each, that aren't chunks of another one."""
+    responses = (Event.of(fields_in(response)) for _, response in answers)
+    return [each for each in responses if not each.is_partial]
+
+
+def model_answer(answers: Sequence[Any], event: Event | None, row: EventRow) -> ModelAnswer | None:
+    """The answer as it came, and how its event differs from it; None if nothing came."""
+    whole = whole_answers(answers)
+    bodies = tuple(body for each in whole if (body := body_of(each.content.fields)).parts)
+    if not bodies:
+        return None
+    changed = event is not None and is_changed(whole, event)
+    difference = _difference(whole[0], event, row.number) if event and changed else None
+    return ModelAnswer(bodies, difference, by=_BY_HAND if row.summary.edited else _BY_CODE)
+
+
+async def differs_from_answer(journal: Journal, row: EventRow, event: Event) -> bool:
+    """Whether the event says something else than the model whose answer it is."""
+    if row.author == "user" or row.summary.edited or row.summary.kind not in _OF_MODELS:
+        return False
+    spans = await journal.spans.of_event(row.session, row.number)
+    models = [span for span in spans if span.type == "model"]
+    if not models:
+        return False
+    _, result, _ = await journal.spans.bodies(models[-1].id)
+    return is_changed(whole_answers(json.loads(result or "[]")), event)
+
+
+def is_changed(answers: Sequence[Event], event: Event) -> bool:
+    """Whether the event says something else than the one answer it came of.
+
+    Ids that the runtime gives to calls don't count, nor how texts are cut into parts: code
+    executors and planners do that.
+    """
+    if len(answers) != 1 or any(part.code or part.code_result for part in event.parts):
+        return False
+    return _said(answers[0]) != _said(event)
+
+
+def _said(event: Event) -> tuple[str, list[tuple[str, Mapping[str, Any]]]]:
+    text = "".join(part.text for part in event.parts)
+    return "".join(text.split()), [(call.name, call.args) for call in event.calls]
+
+
+def _difference(answer: Event, event: Event, number: int) -> DiffBlock:
+    pieces = tuple(around(word_diff(_text(answer), _text(event))))
+    return DiffBlock("changed", f"model's answer → event #{number}", pieces)
+
+
+def _text(event: Event) -> str:
+    parts = [_without_id(part.fields) for part in event.parts]
+    return as_text({"parts": parts})
+
+
+def _without_id(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    call = fields_in(part.get("functionCall"))
+    if not call:
+        return part
+    return {"functionCall": {key: value for key, value in call.items() if key != "id"}}
