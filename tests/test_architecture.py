@@ -262,7 +262,7 @@ DRAWN_FROM_VALUES = (
     "devui.web.panels.inspector.edits",
     "devui.web.panels.timeline.rows",
 )
-MOST_OF_ROWS = 36
+MOST_OF_ROWS = 37
 """Modules that rows of the timeline are made with, beside the packages they are in."""
 
 

@@ -27,6 +27,27 @@ def guide(name):
 fan = ParallelAgent(name="Fan", sub_agents=[guide("Paris"), guide("Rome")])
 root_agent = SequentialAgent(name="Team", sub_agents=[fan, guide("Oslo")])
 """
+PAIR = """
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+
+
+def list_flights(origin: str, destination: str) -> dict:
+    return {"flights": [{"id": "LX100", "price": 120}, {"id": "LX101", "price": 155}]}
+
+
+def get_weather(city: str) -> dict:
+    return {"city": city, "temperature": 22}
+
+
+calls = [
+    Call("list_flights", origin="Zurich", destination="Rome"), Call("get_weather", city="Rome")
+]
+rules = [Rule(after="get_weather", then=Say("Done.")), Rule(then=calls)]
+root_agent = Agent(
+    name="Pair", model=ScriptedLlm(rules=rules), tools=[list_flights, get_weather]
+)
+"""
 FAN, OSLO = range(2, 8), range(8, 11)
 """The numbers of the events of these agents."""
 
@@ -35,6 +56,7 @@ FAN, OSLO = range(2, 8), range(8, 11)
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tree")
     write_app(folder / "agents", "team", TEAM)
+    write_app(folder / "agents", "pair", PAIR)
     shutil.copytree(SAMPLES / "story_flow", folder / "agents" / "story_flow")
     with running(folder / "agents", folder / "data", "--no-auth") as server:
         yield server
@@ -114,3 +136,24 @@ def test_checkpoints_in_a_row_are_one_until_they_are_asked_for(visit):
     expect(story.row(first + 1)).to_be_visible()
     story.page.keyboard.press("j")
     expect(story.row(first + 1)).to_have_attribute("aria-selected", "false")
+
+
+def test_a_row_of_parallel_calls_shows_the_name_of_each(visit):
+    pair = visit.session("pair", ["Go"])
+    calls, results = (pair.row(number).locator(".what") for number in (2, 3))
+    expect(calls).to_have_text('list_flights(origin="Zuric…), get_weather(city="Rome")')
+    expect(results).to_have_text('list_flights → {"flights": […, get_weather → {"city": "Rom…')
+    second = "(row) => { const r = new Range(), t = row.firstChild, at = t.data.indexOf('get_w');"
+    second += " r.setStart(t, at); r.setEnd(t, at + 11);"
+    second += " return r.getBoundingClientRect().right - row.getBoundingClientRect().right }"
+    assert calls.evaluate(second) <= 0
+
+
+def test_past_hits_of_a_parallel_call_show_it(visit):
+    pair = visit.session("pair", ["Go"])
+    pair.tab("breaks")
+    pair.page.locator("#break-on").select_option("tool")
+    pair.page.locator("#break-name").fill("get_weather")
+    pair.page.get_by_role("button", name="Add breakpoint").click()
+    pair.page.get_by_role("link", name=re.compile("Hits of breakpoint")).click()
+    expect(pair.page.locator(".past-hits li")).to_contain_text("get_weather(")

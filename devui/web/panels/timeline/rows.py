@@ -8,6 +8,7 @@ from math import log10
 from typing import Final, Protocol
 
 from devui.debugger.events.nodes import name_of
+from devui.debugger.events.short_lines import short_line
 from devui.debugger.timeline import Heading, Invocation, Item
 from devui.store.rows import EditRow, NoteRow, RunRow
 from devui.store.rows import EventRow as StoredEvent
@@ -90,7 +91,7 @@ def event_row(
         shape=shape(summary.kind, final=row.final),
         author=visible(name_of(summary.node) or row.author),
         node=visible(summary.node),
-        text=row_text(summary),
+        text=visible(short_line(summary)) if summary.kind in CODE else row_text(summary),
         lead=_lead(summary),
         aside=summary.kind in {"checkpoint", "state"} and row.author != USER,
         code=summary.kind in CODE,
