@@ -352,6 +352,11 @@ def trace_url(key: int) -> str:
     return f"/sessions/{key}/trace"
 
 
+def request_url(key: int) -> str:
+    """The newest request to a model, as the inspector's tab."""
+    return f"/sessions/{key}/request"
+
+
 def graph_url(key: int) -> str:
     """The graph of the app with what the session has run, as the inspector's tab."""
     return f"/sessions/{key}/graph"

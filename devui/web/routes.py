@@ -108,6 +108,7 @@ pages = [
     Route("/sessions/{key}/standing", runs.run_tab, methods=["GET"]),
     Route("/sessions/{key}/log", runs.log_tab, methods=["GET"]),
     Route("/sessions/{key}/trace", traces.show, methods=["GET"]),
+    Route("/sessions/{key}/request", requests.newest, methods=["GET"]),
     Route("/sessions/{key}/graph", graphs.show, methods=["GET"]),
     Route("/sessions/{key}/spans/{span}/raw", requests.raw, methods=["GET"]),
     Route("/sessions/{key}/spans/{span}/blocks/{position}", requests.block, methods=["GET"]),

@@ -64,6 +64,27 @@ def test_the_prompt_of_an_answer_is_shown_as_it_was_sent(session):
     expect(panel.locator(".facts")).to_contain_text("300 of them cached")
 
 
+def test_without_a_selection_the_request_is_that_of_the_last_call_or_the_held_one(visit):
+    session = visit.session("teller")
+    session.tab("request")
+    expect(session.panel).to_contain_text("No model has been called")
+    send(session, "How is the weather?")
+    expect(session.panel.locator(".as-sent")).to_contain_text("The last model call, of event #4")
+    expect(session.panel.locator(".block.r-user, .block.r-model")).to_have_count(3)
+    session.page.get_by_label("pause first").check()
+    session.send("Say hello sternly")
+    session.ends("held")
+    for gate in ("after the commit", "before the agent", "before the model call"):
+        session.page.get_by_role("button", name="Into").click()
+        expect(session.page.locator("#held")).to_contain_text(f"Paused {gate}")
+    expect(session.panel.locator(".as-sent")).to_contain_text("Held before the model call")
+    expect(session.panel.locator(".block.r-system")).to_contain_text("Be kind about the weather.")
+    expect(session.panel.locator("section .block").last).to_contain_text("Say hello sternly")
+    session.page.keyboard.press("c")
+    session.ends()
+    expect(session.panel.locator(".as-sent")).to_contain_text("The last model call, of event #6")
+
+
 def test_raw_json_is_asked_for_when_it_is_unfolded_and_can_be_copied(session):
     session.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     panel = request_of(session, 2)

@@ -68,6 +68,7 @@ def block(position: int, value: object, *, at_once: bool = True) -> Block:
 PANEL = RequestPanel(
     model="gemini",
     agent="teller",
+    note="As sent by the runtime, after all callbacks.",
     facts=(Fact("prompt tokens", "400", hint="300 of them cached"),),
     error="ValueError: it sank",
     form=DiffForm(

@@ -112,7 +112,7 @@ async def inspector(
     if tab == "breaks":
         panel: Panel = await breakpoints_panel(services, session, row, query)
     elif tab == "request":
-        panel = await request_panel(services, session, row, query.against)
+        panel = await request_panel(services, session, row or query.at, query.against)
     elif tab == "artifacts":
         panel = await artifacts_panel(services, session, row, query)
     else:

@@ -29,10 +29,12 @@ class TabAsk:
     """
 
     template: ClassVar[str] = "inspector/tab_ask.html"
-    tab: Literal["standing", "trace", "graph", "files"]
+    tab: Literal["standing", "trace", "graph", "files", "request"]
     href: str
     fields: str = ""
     """The element whose fields say what the tab shows."""
+    inside: str = ""
+    """The element whose content is the answer; "" if the answer is the tab's element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +276,8 @@ class Hint:
     template: ClassVar[str] = "inspector/hint.html"
     title: str
     text: str
+    ask: str = ""
+    """The id of what asks for the tab anew, if it may have more to show later."""
 
 
 Panel: TypeAlias = (

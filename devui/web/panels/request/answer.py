@@ -23,14 +23,18 @@ def whole_answers(answers: Sequence[Any]) -> list[Event]:
     return [each for each in responses if not each.is_partial]
 
 
-def model_answer(answers: Sequence[Any], event: Event | None, row: EventRow) -> ModelAnswer | None:
+def model_answer(
+    answers: Sequence[Any], stored: tuple[EventRow, Event] | None
+) -> ModelAnswer | None:
     """The answer as it came, and how its event differs from it; None if nothing came."""
     whole = whole_answers(answers)
     bodies = tuple(body for each in whole if (body := body_of(each.content.fields)).parts)
     if not bodies:
         return None
-    changed = event is not None and is_changed(whole, event)
-    difference = _difference(whole[0], event, row.number) if event and changed else None
+    if stored is None or not is_changed(whole, stored[1]):
+        return ModelAnswer(bodies, None)
+    row, event = stored
+    difference = _difference(whole[0], event, row.number)
     return ModelAnswer(bodies, difference, by=_BY_HAND if row.summary.edited else _BY_CODE)
 
 

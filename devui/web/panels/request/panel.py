@@ -28,6 +28,7 @@ from devui.web.links import (
 from devui.web.panels.chat.chat import StreamedCalls
 from devui.web.panels.inspector.parts import Hint
 from devui.web.panels.request.answer import model_answer
+from devui.web.panels.request.held import request_at_gate
 from devui.web.panels.request.parts import (
     Block,
     BlockBody,
@@ -145,6 +146,13 @@ _AT_ONCE: Final = 60_000
 _UNFOLDED: Final = 2_000
 """Characters of a block that is shown unfolded."""
 _WIDE: Final = 1000.0
+_SENT: Final = (
+    "As sent by the runtime, after all callbacks. The provider's SDK may still change it."
+)
+_LAST: Final = "The last model call{}, as sent by the runtime. Select an event to see its request."
+_HELD: Final = (
+    "Held before the model call: not sent yet. Plugins and callbacks after devui's may change it."
+)
 
 
 async def request_panel(
@@ -152,12 +160,11 @@ async def request_panel(
 ) -> RequestPanel | ToolCallsPanel | Hint:
     """What the selected event came of; `against` names the call to compare with."""
     if row is None:
-        text = "Select a model event to see the prompt as it was sent."
-        return Hint("No event is selected", text)
+        return await _newest(services, session, against)
     spans = await services.journal.spans.of_event(session.key, row.number)
     models = [span for span in spans if span.type == "model"]
     if models:
-        return await _model_call(services, row, models[-1], against)
+        return await _model_call(services, session, row, models[-1], against)
     if spans:
         bodies = [await sent_and_result(services.journal, span) for span in spans]
         body = await services.journal.events.body(session.key, row.number)
@@ -167,6 +174,22 @@ async def request_panel(
         )
         return ToolCallsPanel(row.number, calls)
     return _nothing(row)
+
+
+async def _newest(
+    services: Services, session: SessionRow, against: int | None
+) -> RequestPanel | Hint:
+    """The request that waits for its model call, else that of the last call."""
+    live = services.runs.live(session.key)
+    for hold in live.stepper.holds if live else ():
+        if hold.arrival.gate == "before_model":
+            request, agent = request_at_gate(hold.arrival.payload), hold.arrival.agent
+            return await asyncio.to_thread(_panel, None, request, agent=agent, note=_HELD)
+    calls = await services.journal.spans.model_calls(session.key, limit=1)
+    if calls:
+        return await _model_call(services, session, None, calls[0], against)
+    text = "Select a model event to see the prompt as it was sent."
+    return Hint("No model has been called", text, ask="request-ask")
 
 
 async def raw_request(services: Services, span: SpanRow) -> RawRequest:
@@ -230,8 +253,13 @@ def _tool(
 
 
 async def _model_call(
-    services: Services, row: EventRow, span: SpanRow, against: int | None
+    services: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    span: SpanRow,
+    against: int | None,
 ) -> RequestPanel | Hint:
+    """A call, as that of the selected event or as the last one."""
     request, answers = await request_and_answers(services.journal, span)
     if request is None:
         return Hint(
@@ -241,30 +269,43 @@ async def _model_call(
     previous = await services.journal.spans.model_call_before(span)
     others = await services.journal.spans.model_calls(span.session, limit=CALLS)
     other = previous if against == PREVIOUS else next((s for s in others if s.id == against), None)
-    form = _form(row, span, previous, others, against if other else None)
+    form = _form(session.key, row, span, previous, others, against if other else None)
     than = await request_and_answers(services.journal, other) if other else (None, None)
-    trials = len(await services.journal.trials.list(row.session, span=span.id))
+    trials = len(await services.journal.trials.list(session.key, span=span.id))
     responses = json.loads(answers or "[]")
-    body = await services.journal.events.body(row.session, row.number)
-    answer = model_answer(responses, body[1] if body else None, row)
+    number = row.number if row else span.event
+    body = await services.journal.events.body(session.key, number) if number else None
+    answer = model_answer(responses, body)
     clean_answers(responses, services.view.redactor())
     build = partial(
-        _panel, span, request, responses, answer, form=form, than=(other, than[0]), trials=trials
+        _panel,
+        span,
+        request,
+        responses,
+        answer,
+        agent=span.agent,
+        note=_SENT if row else _LAST.format(f", of event #{span.event}" if span.event else ""),
+        form=form,
+        than=(other, than[0]),
+        trials=trials,
     )
     weight = len(request) + (len(than[0]) if than[0] else 0)
     return await asyncio.to_thread(build) if weight > HEAVY else build()
 
 
 def _panel(
-    span: SpanRow,
+    span: SpanRow | None,
     request: SentRequest,
-    answers: Sequence[Any],
-    answer: ModelAnswer | None,
+    answers: Sequence[Any] = (),
+    answer: ModelAnswer | None = None,
     *,
-    form: DiffForm,
-    than: tuple[SpanRow | None, SentRequest | None],
-    trials: int,
+    agent: str,
+    note: str,
+    form: DiffForm | None = None,
+    than: tuple[SpanRow | None, SentRequest | None] = (None, None),
+    trials: int = 0,
 ) -> RequestPanel:
+    """A call, or with no span a request that is held before it."""
     texts = blocks_of(request)
     usage = _usage(answers)
     tools = json.loads(request.tools.text) if request.tools else []
@@ -275,10 +316,11 @@ def _panel(
     diff = prompt_diff(than[0], than[1], request) if than[0] and than[1] else None
     cached = _WIDE * usage.cached / usage.prompt if usage and usage.prompt else 0.0
     return RequestPanel(
-        model=visible(request.model or span.name),
-        agent=visible(span.agent),
+        model=visible(request.model or (span.name if span else "")),
+        agent=visible(agent),
+        note=note,
         facts=tuple(_facts(span, usage, request, sum(sizes))),
-        error=visible(span.error or ""),
+        error=visible(span.error or "") if span else "",
         form=form,
         diff=diff,
         bar=_bar(texts, request, tokens),
@@ -287,15 +329,16 @@ def _panel(
         system=system,
         messages=tuple(blocks[1:] if system else blocks),
         tools=tuple(
-            tool_shown(f"tool-{span.id}-{i}", declaration)
+            tool_shown(f"tool-{span.id if span else 'held'}-{i}", declaration)
             for i, declaration in enumerate(declarations(tools))
         ),
         config=json_tree(json.loads(request.config.text)) if request.config else None,
         answer=answer,
         streamed=streamed_answer(answers),
-        raw_href=raw_request_url(span.session, span.id),
-        json_href=span_api_url(span.session, span.id),
-        again_href=again_url(span.session, span.id),
+        raw_href=raw_request_url(span.session, span.id) if span else "",
+        json_href=span_api_url(span.session, span.id) if span else "",
+        again_href=again_url(span.session, span.id) if span else "",
+        is_newest=form is None or form.event is None,
         trial_note=f"sent {plural(trials, 'time')}" if trials else "",
     )
 
@@ -311,21 +354,21 @@ def _estimate(usage: Usage | None, characters: int) -> float | None:
     return usage.prompt / characters if usage and usage.prompt and characters else None
 
 
-def _blocks(span: SpanRow, texts: list[BlockText], tokens: float | None) -> list[Block]:
+def _blocks(span: SpanRow | None, texts: list[BlockText], tokens: float | None) -> list[Block]:
     total, blocks = 0, []
     for position, each in enumerate(texts):
         total += len(each.text)
-        at_once = total <= _AT_ONCE or len(each.text) <= PREVIEW
+        at_once = span is None or total <= _AT_ONCE or len(each.text) <= PREVIEW
         newest = position == len(texts) - 1
         blocks.append(
             Block(
-                dom_id=f"block-{span.id}-{position}",
+                dom_id=f"block-{span.id if span else 'held'}-{position}",
                 role=visible(each.role),
                 place=each.place,
                 preview=visible(one_line(each.text, PREVIEW)),
                 size=_size(len(each.text), tokens),
                 body=body_of(each.value) if at_once else None,
-                href="" if at_once else block_url(span.session, span.id, position),
+                href=block_url(span.session, span.id, position) if span and not at_once else "",
                 open=at_once and len(each.text) <= _UNFOLDED and (newest or not each.place),
             )
         )
@@ -366,13 +409,15 @@ def _bar_title(usage: Usage | None) -> str:
     return title + " from characters, without files"
 
 
-def _facts(span: SpanRow, usage: Usage | None, request: SentRequest, characters: int) -> list[Fact]:
+def _facts(
+    span: SpanRow | None, usage: Usage | None, request: SentRequest, characters: int
+) -> list[Fact]:
     facts = [Fact("messages", f"{len(request.contents):,}")]
     if usage:
         cached = f"{formats.group_digits(usage.cached)} of them cached" if usage.cached else ""
         facts.append(Fact("prompt tokens", formats.group_digits(usage.prompt), hint=cached))
     facts.append(Fact("characters", formats.group_digits(characters), hint="without tools"))
-    if span.seconds is not None:
+    if span and span.seconds is not None:
         first = request.stream and span.first is not None and span.first < span.seconds
         hint = f"first chunk after {formats.duration(span.first or 0)}" if first else ""
         facts.append(Fact("took", formats.duration(span.seconds), hint=hint))
@@ -380,7 +425,8 @@ def _facts(span: SpanRow, usage: Usage | None, request: SentRequest, characters:
 
 
 def _form(
-    row: EventRow,
+    session: int,
+    row: EventRow | None,
     span: SpanRow,
     previous: SpanRow | None,
     others: Sequence[SpanRow],
@@ -395,7 +441,7 @@ def _form(
         for each in others
         if each.id != span.id
     ]
-    return DiffForm(session_url(row.session), row.number, tuple(options))
+    return DiffForm(session_url(session), row.number if row else None, tuple(options))
 
 
 def _of(span: SpanRow) -> str:

@@ -71,7 +71,8 @@ class DiffForm:
     """Which call to compare with."""
 
     action: str
-    event: int
+    event: int | None
+    """The selected one."""
     calls: tuple[OtherCall, ...]
     """The first is none."""
 
@@ -137,7 +138,7 @@ class ModelAnswer:
     """One, unless the model answers several times to one request."""
     difference: DiffBlock | None
     """What its event says instead, if that is something else."""
-    by: str
+    by: str = ""
     """Who or what may have changed it, as a sentence."""
 
 
@@ -148,9 +149,12 @@ class RequestPanel:
     template: ClassVar[str] = "request/request_panel.html"
     model: str
     agent: str
+    note: str
+    """Which request this is."""
     facts: tuple[Fact, ...]
     error: str
-    form: DiffForm
+    form: DiffForm | None
+    """None for a request that is held."""
     diff: PromptDiff | None
     bar: tuple[Share, ...]
     cached: float
@@ -163,9 +167,12 @@ class RequestPanel:
     answer: ModelAnswer | None
     """None if nothing came."""
     streamed: Streamed | None
-    raw_href: str
-    json_href: str
-    again_href: str
+    raw_href: str = ""
+    """"" for a request that isn't recorded yet, like the two addresses below."""
+    json_href: str = ""
+    again_href: str = ""
+    is_newest: bool = False
+    """No event is selected: it is another one when the run goes on."""
     trial_note: str = ""
     """How often it was asked again, in words."""
 

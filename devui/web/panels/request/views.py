@@ -1,14 +1,25 @@
 """Requests to models: blocks and raw text for the page."""
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from devui.store.rows import SpanRow
 from devui.web.errors import NotFound
+from devui.web.htmx import opens_page
+from devui.web.links import session_url
 from devui.web.lookup import session_of
-from devui.web.panels.request.panel import block_body, raw_request
+from devui.web.panels.request.panel import block_body, raw_request, request_panel
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
+
+
+async def newest(request: Request) -> Response:
+    """The tab while no event is selected."""
+    services, session = await session_of(request)
+    if opens_page(request.headers):
+        return RedirectResponse(session_url(session.key, tab="request"), 303)
+    against = whole_number(request.query_params.get("with"))
+    return services.render.page(await request_panel(services, session, None, against))
 
 
 async def raw(request: Request) -> Response:

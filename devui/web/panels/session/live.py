@@ -54,6 +54,7 @@ from devui.web.links import (
     files_url,
     graph_url,
     key_history_url,
+    request_url,
     standing_url,
     trace_url,
 )
@@ -154,6 +155,7 @@ class LivePage:
             ({EventCommitted, RunChanged}, self._replay),
             ({AppChanged}, self._stays),
             ({RunChanged, SpansChanged}, self._trace),
+            ({EventCommitted, PositionChanged, SpansChanged}, self._request),
             ({EventCommitted, RunChanged, PositionChanged, SpansChanged, AppChanged}, self._graph),
             ({EventCommitted, ArtifactsChanged}, self._files),
             ({AppChanged}, self._app),
@@ -302,6 +304,11 @@ class LivePage:
         """The tab of spans, if it is open, asks for itself."""
         ask = TabAsk("trace", trace_url(self._session.key), "#trace-event")
         return replace("#trace-ask", self._services.render.part(ask))
+
+    async def _request(self, _: Batch) -> Markup:
+        """The newest request, if it is shown, asks for itself."""
+        ask = TabAsk("request", request_url(self._session.key), "#diff-with", inside="#panel")
+        return replace("#request-ask", self._services.render.part(ask))
 
     async def _graph(self, _: Batch) -> Markup:
         """The graph, if it is open, asks for itself."""
