@@ -151,7 +151,7 @@ _SENT: Final = (
 )
 _LAST: Final = "The last model call{}, as sent by the runtime. Select an event to see its request."
 _HELD: Final = (
-    "Held before the model call: not sent yet. Plugins and callbacks after devui's may change it."
+    "Held before the model call and not sent yet. The agent's callbacks may still change it."
 )
 
 
@@ -325,7 +325,7 @@ def _panel(
         diff=diff,
         bar=_bar(texts, request, tokens),
         cached=cached,
-        bar_title=_bar_title(usage),
+        bar_title=_bar_title(usage) if span else "estimated from characters",
         system=system,
         messages=tuple(blocks[1:] if system else blocks),
         tools=tuple(
