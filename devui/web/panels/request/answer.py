@@ -46,7 +46,7 @@ async def differs_from_answer(journal: Journal, row: EventRow, event: Event) -> 
     models = [span for span in spans if span.type == "model"]
     if not models:
         return False
-    _, result, _ = await journal.spans.bodies(models[-1].id)
+    _, result, _ = await journal.spans.bodies(models[-1])
     return is_changed(whole_answers(json.loads(result or "[]")), event)
 
 
