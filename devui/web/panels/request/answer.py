@@ -58,10 +58,10 @@ def is_changed(answers: Sequence[Event], event: Event) -> bool:
     """
     if len(answers) != 1 or any(part.code or part.code_result for part in event.parts):
         return False
-    return _said(answers[0]) != _said(event)
+    return _words_and_calls(answers[0]) != _words_and_calls(event)
 
 
-def _said(event: Event) -> tuple[str, list[tuple[str, Mapping[str, Any]]]]:
+def _words_and_calls(event: Event) -> tuple[str, list[tuple[str, Mapping[str, Any]]]]:
     text = "".join(part.text for part in event.parts)
     return "".join(text.split()), [(call.name, call.args) for call in event.calls]
 
