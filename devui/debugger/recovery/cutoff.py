@@ -3,11 +3,12 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from devui.debugger.questions.open import answer_lost
 from devui.debugger.recovery.unknown import UnknownCall, unknown_calls
 from devui.debugger.runs.live import LiveRun
+from devui.debugger.runs.model_errors import final_error
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow
 from devui.store.runs.calls import has_answer, long_running_calls
@@ -39,23 +40,6 @@ class Cutoff:
     unknown: tuple[UnknownCall, ...] = ()
     is_concluded: bool = False
     """Its agents have recorded that they are done, so there is nothing to enter again."""
-
-
-_TRAILING: Final = 50
-"""The events of an invocation's end among which its last one that isn't a checkpoint is."""
-
-
-async def final_error(journal: Journal, run: RunRow) -> EventRow | None:
-    """The model's error that a run ended with, though it is done.
-
-    To ADK, a model's error is an answer like others, and its runs end as others do. Lists of
-    sessions have the same rule in SQL (`store/session_lists.py`).
-    """
-    if run.status != "done" or run.invocation_id is None:
-        return None
-    rows = await journal.events.rows_of_invocation(run.session, run.invocation_id, limit=_TRAILING)
-    last = next((row for row in reversed(rows) if row.kind != "checkpoint"), None)
-    return last if last is not None and last.kind == "error" else None
 
 
 async def is_over(journal: Journal, run: RunRow) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from devui.debugger.questions.open import answer_lost, open_questions
-from devui.debugger.recovery.cutoff import final_error
+from devui.debugger.runs.model_errors import final_error
 from devui.store.rows import RunRow
 from devui.web.basic_parts import RunStatus, Status
 from devui.web.links import session_url, stop_url
