@@ -14,7 +14,6 @@ from typing import Any
 
 from devui.debugger.breakpoints.breakpoint import Breakpoint, Hit, StoredBreakpoint, Watch
 from devui.debugger.events.prices import Prices
-from devui.debugger.events.short_lines import short_line
 from devui.debugger.predicates.facts import Facts, calls_of, responses_of
 from devui.debugger.runs.meter import Meter
 from devui.debugger.stepping.arrivals import Arrival
@@ -142,7 +141,7 @@ class _Scan:
             hits = [*self._hits_of(each, body, deltas.get(number, {}))]
             if hits:
                 hit = min(hits, key=lambda hit: hit.point.row.id)
-                yield PastHit(number, each.row.seq, hit.line or short_line(each.summary))
+                yield PastHit(number, each.row.seq, hit.line or each.summary.text)
 
     def _count(self, candidate: _Candidate, event: Mapping[str, Any]) -> None:
         row, summary = candidate.row, candidate.summary
