@@ -11,11 +11,18 @@ from tests.kit.server import SAMPLES, running, write_app
 pytestmark = pytest.mark.browser
 
 TEAM = """
+import asyncio
+
 from devui.runtime.agents import Agent, ParallelAgent, SequentialAgent
 from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
 
 
-def look_up(city: str) -> str:
+both_called = asyncio.Barrier(2)
+
+
+async def look_up(city: str) -> str:
+    if city != "Oslo":
+        await both_called.wait()
     return f"{city} is fine"
 
 
@@ -92,7 +99,7 @@ def test_agents_are_indented_and_parallel_branches_have_lanes(team, visit):
 def test_a_call_and_its_result_read_as_one_row_until_they_are_shown_apart(team):
     call, result = OSLO[0], OSLO[1]
     assert height(team, call) + height(team, result) < 2 * height(team, 1)
-    expect(team.row(FAN[2])).not_to_have_class(re.compile("answers"))  # another branch's is between
+    expect(team.row(FAN[3])).not_to_have_class(re.compile("answers"))  # another branch's is between
     team.row(call).locator(".seq a").focus()
     team.page.keyboard.press("j")
     expect(team.row(result)).to_have_attribute("aria-selected", "true")
