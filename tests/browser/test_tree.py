@@ -154,13 +154,3 @@ def test_a_row_of_parallel_calls_shows_the_name_of_each(visit):
     second += " r.setStart(t, at); r.setEnd(t, at + 11);"
     second += " return r.getBoundingClientRect().right - row.getBoundingClientRect().right }"
     assert calls.evaluate(second) <= 0
-
-
-def test_past_hits_of_a_parallel_call_show_it(visit):
-    pair = visit.session("pair", ["Go"])
-    pair.tab("breaks")
-    pair.page.locator("#break-on").select_option("tool")
-    pair.page.locator("#break-name").fill("get_weather")
-    pair.page.get_by_role("button", name="Add breakpoint").click()
-    pair.page.get_by_role("link", name=re.compile("Hits of breakpoint")).click()
-    expect(pair.page.locator(".past-hits li")).to_contain_text("get_weather(")
