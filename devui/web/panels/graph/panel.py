@@ -182,6 +182,7 @@ def _node(
     name = "start" if node.kind == "start" else visible(node.name)
     figures = [f"{activity.count}{_TIMES}"] if activity.count else []
     took = [duration(activity.seconds)] if activity.seconds else []
+    in_all = [f"{each} with pauses" for each in took]  # a span goes on while its run is held
     errors = [plural(activity.errors, "error")] if activity.errors else []
     detail = figures if is_row else [word, *figures, *took]
     room = box.w - (70 if is_row else 56)
@@ -196,7 +197,7 @@ def _node(
         status=activity.status,
         mark=_MARKS[activity.status],
         title=", ".join(
-            [f"{word} {name}", _STATUS_WORDS[activity.status], *figures, *took, *errors]
+            [f"{word} {name}", _STATUS_WORDS[activity.status], *figures, *in_all, *errors]
         ),
         menu=_menu(node, key, word) if key is not None and node.kind != "start" else None,
     )
