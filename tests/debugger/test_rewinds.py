@@ -36,15 +36,15 @@ def rewinds(history: list[Event]) -> list[Rewind]:
 @given(STEPS)
 def test_an_event_is_taken_back_when_the_runtime_leaves_it_out(steps):
     history = events(steps)
-    taken = TakenBack.of(rewinds(history))
+    rewound = TakenBack.of(rewinds(history))
     live_ids = [id(event) for event in live_events(history)]
     for number, event in enumerate(history, 1):
-        holds = number in {rewind.number for rewind in taken.holding}
-        assert (id(event) in live_ids) is (taken.by(number) is None and not holds)
+        holds = number in {rewind.number for rewind in rewound.holding}
+        assert (id(event) in live_ids) is (rewound.by(number) is None and not holds)
 
 
 def test_a_rewind_that_is_taken_back_gives_back_what_it_took():
-    taken = TakenBack.of([Rewind(5, 3), Rewind(6, 5)])
-    assert [taken.by(number) for number in range(1, 7)] == [None, None, None, None, 6, None]
-    taken = TakenBack.of([Rewind(5, 3), Rewind(9, 2)])
-    assert [taken.by(number) for number in (1, 2, 3, 5, 8, 9)] == [None, 9, 9, 9, 9, None]
+    rewound = TakenBack.of([Rewind(5, 3), Rewind(6, 5)])
+    assert [rewound.by(number) for number in range(1, 7)] == [None, None, None, None, 6, None]
+    rewound = TakenBack.of([Rewind(5, 3), Rewind(9, 2)])
+    assert [rewound.by(number) for number in (1, 2, 3, 5, 8, 9)] == [None, 9, 9, 9, 9, None]

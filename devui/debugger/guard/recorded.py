@@ -75,7 +75,7 @@ async def last_result(journal: Journal, session: int, tool: str) -> Mapping[str,
     events = row.events if row else 0
     name = json.dumps(tool, ensure_ascii=False)
     numbers = await journal.events.holding(
-        session, name, first=max(1, events - _NEWEST), last=events
+        session, name, first=max(1, events - _NEWEST + 1), last=events
     )
     for number in sorted(numbers, reverse=True):
         body = await journal.events.body(session, number)

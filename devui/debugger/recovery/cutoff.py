@@ -46,11 +46,8 @@ async def is_over(journal: Journal, run: RunRow) -> bool:
     """Whether nothing of the run's invocation is left to resume."""
     if run.status != "done" or run.invocation_id is None:
         return False
-    error, last = (
-        await final_error(journal, run),
-        await _last(journal, run.session, run.invocation_id),
-    )
-    return error is None or error != last
+    error = await final_error(journal, run)
+    return error is None or error != await _last(journal, run.session, run.invocation_id)
 
 
 async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff:

@@ -206,11 +206,11 @@ class Gatekeeper:
             return False
         if arrival.gate == "before_commit" and arrival.state is None:  # an edit may write to it
             hold.arrival = arrival.before(await self._journal.state.merged(live.session.key))
+        hold.refused_edit = self._edits.get(_what(arrival)) if arrival.problem else None
+        await self._keep(hold)
         if arrival.gate == "before_tool":
             tool = arrival.tool or ""
             hold.last_result = await last_result(self._journal, live.session.key, tool)
-        hold.refused_edit = self._edits.get(_what(arrival)) if arrival.problem else None
-        await self._keep(hold)
         if live.ended.is_set():  # nobody is answered any more, and the journal keeps what was held
             return True
         if not live.stepper.take(hold):

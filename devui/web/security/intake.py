@@ -40,6 +40,7 @@ NAMES: Final = "devui.names"
 """In a request's scope: what puts the names themselves in the place of their stand-ins."""
 _STAND_IN: Final = b"redacted-"
 _WITH_FILES: Final = "multipart/form-data"
+_LIKE_JSON: Final = ("{", "[", '"')
 
 Value = TypeVar("Value")
 
@@ -183,6 +184,19 @@ def parse_typed(text: str) -> Json:
         return parse_json(text.encode(), of_runtime=True)
     except Unprocessable as error:
         raise BadRequest(str(error)) from error
+
+
+def parse_typed_or_text(text: str) -> Json:
+    """Return the value of JSON in a field of a form, or the text if it isn't meant as JSON.
+
+    Raises BadRequest: it begins like JSON and isn't, which is a typo.
+    """
+    try:
+        return parse_typed(text)
+    except BadRequest:
+        if text.lstrip().startswith(_LIKE_JSON):
+            raise
+        return text
 
 
 def _without_last_comma(body: bytes) -> bytes:

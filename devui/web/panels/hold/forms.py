@@ -20,7 +20,7 @@ from devui.web.links import commands_url
 from devui.web.panels.hold.parts import CommandButton, HeldEdit, HeldFields, HeldMock
 from devui.web.panels.questions.parts import AskField
 from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, filled_again
-from devui.web.security.intake import parse_typed
+from devui.web.security.intake import parse_typed, parse_typed_or_text
 from devui.web.text.difference import as_text, difference
 from devui.web.text.gates import HOLDING
 from devui.web.text.visible import visible
@@ -37,8 +37,6 @@ _BUTTONS: Final[Mapping[str, CommandButton]] = {
     ),
 }
 TAKES_VALUE: Final = frozenset({"edit", "mock"})
-_LIKE_JSON: Final = ("{", "[", '"')
-"""What begins like this and isn't JSON is a typo, and no text that somebody means to give."""
 _LONGEST: Final = 10_000
 """Characters of a last result that a field begins with."""
 _UNDO: Final = CommandButton("undo", "Undo", "", "Restore the original")
@@ -163,10 +161,8 @@ def value_of(command: str, text: str) -> Any:
     if not text.strip():
         raise WrongFields({"value": "enter a value first; for an empty text, enter two quotes"})
     try:
-        return parse_typed(text)
+        return parse_typed_or_text(text) if command == "mock" else parse_typed(text)
     except BadRequest as error:
-        if command == "mock" and not text.lstrip().startswith(_LIKE_JSON):
-            return text
         raise WrongFields({"value": str(error)}) from error
 
 

@@ -88,7 +88,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         return Resume()
     number = stands.last.number if stands.last else 0
     retries = stands.standing == "failed" and not was_cut_off(stands.run)
-    is_over = stands.standing == "stopped"
+    is_over = stands.standing == "stopped" or stands.is_concluded
     row = await services.journal.sessions.get(session)
     stays = NO_CHECKPOINTS if row is not None and not goes_on(services, row.app) else ""
     return Resume(
@@ -104,7 +104,9 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         number=number,
         close_action=close_url(session),
         close="Dismiss" if is_over else "Mark as stopped",
-        close_title=f"{'Hide this' if is_over else 'End this invocation'} without resuming it",
+        close_title="Hide this notice without resuming the run"
+        if is_over
+        else "End this invocation without resuming it",
         losses=tuple(_loss(hold) for hold in stands.lost if hold["gate"] in _LOST),
         streamed=tuple(cut_off(text) for _, text in stands.streamed),
         unknown=tuple(_ask(call, session) for call in stands.unknown),

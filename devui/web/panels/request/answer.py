@@ -19,20 +19,19 @@ _BY_HAND: Final = "This answer was edited before it was committed."
 
 def whole_answers(answers: Sequence[Any]) -> list[Event]:
     """The responses, of `[seconds, response]` each, that aren't chunks of another one."""
-    responses = (Event.of(fields_in(response)) for _, response in answers)
-    return [each for each in responses if not each.is_partial]
+    responses = [fields_in(response) for _, response in answers]
+    return [Event.of(each) for each in responses if not each.get("partial")]
 
 
 def model_answer(
     answers: Sequence[Any], stored: tuple[EventRow, Event] | None
 ) -> ModelAnswer | None:
-    """The answer as it came, and how its event differs from it; None if nothing came."""
+    """The answer as it came, and how its event differs from it; None if nothing came, and nothing
+    was put in its place."""
     whole = whole_answers(answers)
     bodies = tuple(body for each in whole if (body := body_of(each.content.fields)).parts)
-    if not bodies:
-        return None
-    if stored is None or not is_changed(whole, stored[1]):
-        return ModelAnswer(bodies, None)
+    if stored is None or not is_changed(whole, *stored):
+        return ModelAnswer(bodies, None) if bodies else None
     row, event = stored
     difference = _difference(whole[0], event, row.number)
     return ModelAnswer(bodies, difference, by=_BY_HAND if row.summary.edited else _BY_CODE)
@@ -40,23 +39,29 @@ def model_answer(
 
 async def differs_from_answer(journal: Journal, row: EventRow, event: Event) -> bool:
     """Whether the event says something else than the model whose answer it is."""
-    if row.author == "user" or row.summary.edited or row.summary.kind not in _OF_MODELS:
+    if row.summary.edited or not _is_of_model(row):
         return False
     spans = await journal.spans.of_event(row.session, row.number)
     models = [span for span in spans if span.type == "model"]
     if not models:
         return False
     _, result, _ = await journal.spans.bodies(models[-1])
-    return is_changed(whole_answers(json.loads(result or "[]")), event)
+    return is_changed(whole_answers(json.loads(result or "[]")), row, event)
 
 
-def is_changed(answers: Sequence[Event], event: Event) -> bool:
+def _is_of_model(row: EventRow) -> bool:
+    return row.author != "user" and row.summary.kind in _OF_MODELS
+
+
+def is_changed(answers: Sequence[Event], row: EventRow, event: Event) -> bool:
     """Whether the event says something else than the one answer it came of.
 
     Ids that the runtime gives to calls don't count, nor how texts are cut into parts: code
     executors and planners do that.
     """
-    if len(answers) != 1 or any(part.code or part.code_result for part in event.parts):
+    if len(answers) != 1 or not _is_of_model(row):
+        return False
+    if any(part.code or part.code_result for part in event.parts):
         return False
     return _words_and_calls(answers[0]) != _words_and_calls(event)
 

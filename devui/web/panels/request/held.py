@@ -19,14 +19,17 @@ def request_at_gate(payload: Any) -> SentRequest:
         system=_piece(system),
         tools=_piece(tools),
         config=_piece(config),
-        contents=tuple(_named(each) for each in (contents if isinstance(contents, list) else [])),
+        contents=tuple(
+            _unstored_piece(each) for each in (contents if isinstance(contents, list) else [])
+        ),
     )
 
 
 def _piece(value: Any) -> Piece | None:
-    return _named(value) if value else None
+    return _unstored_piece(value) if value else None
 
 
-def _named(value: Any) -> Piece:
+def _unstored_piece(value: Any) -> Piece:
+    """A piece that isn't stored: its text is its name, too."""
     text = json.dumps(value)
     return Piece(text, text)

@@ -188,7 +188,7 @@ async def _newest(
     calls = await services.journal.spans.model_calls(session.key, limit=1)
     if calls:
         return await _model_call(services, session, None, calls[0], against)
-    text = "Select a model event to see the prompt as it was sent."
+    text = "The prompt of the last model call appears here, as it was sent."
     return Hint("No model has been called", text, ask="request-ask")
 
 

@@ -244,14 +244,13 @@ def live_chat(live: LiveRun | None, view: View) -> LiveChat:
         )
         for answer in live.streaming.values()
     )
-    tools = [span for span in live.recording.open.values() if span.type == "tool"]
+    waiting, since = "" if messages else "working", None
     if live.stepper.holds:
         waiting = SENTENCES[live.stepper.holds[0].arrival.gate].lower()
-        return LiveChat(unsaid(live.row), messages, waiting)
-    if tools:
-        names = ", ".join(dict.fromkeys(visible(span.name) for span in tools))
-        return LiveChat(unsaid(live.row), messages, names, moment(tools[0].at))
-    return LiveChat(unsaid(live.row), messages, "" if messages else "working")
+    elif tools := [span for span in live.recording.open.values() if span.type == "tool"]:
+        waiting = ", ".join(dict.fromkeys(visible(span.name) for span in tools))
+        since = moment(tools[0].at)
+    return LiveChat(unsaid(live.row), messages, waiting, since)
 
 
 def composer_state(

@@ -15,15 +15,13 @@ from devui.web.links import change_state_url, session_url
 from devui.web.lookup import session_of
 from devui.web.page_query import view_of
 from devui.web.panels.state.parts import StateForm
-from devui.web.security.intake import parse_typed, read_form
+from devui.web.security.intake import parse_typed, parse_typed_or_text, read_form
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
 from devui.web.text.visible import visible
 
 Kind = Literal["text", "number", "boolean", "json"]
 _TEMPORARY = "temp:"
-_LIKE_JSON = ("{", "[", '"')
-"""A value that begins so is meant as JSON, and a mistake in it is not a text."""
 
 
 async def state_form(services: Services, session: SessionRow, key: str) -> StateForm:
@@ -85,9 +83,6 @@ def _value(key: str, form: dict[str, str]) -> Any:
     text = form.get("json", "") if how in {"json", "either"} else value
     if not text.strip():
         raise BadRequest('Enter a value, such as "London", 3 or {"a": 1}.')
-    try:
-        return parse_typed(text)
-    except BadRequest:
-        if how != "either" or text.lstrip().startswith(_LIKE_JSON):
-            raise
-        return text.replace("\r\n", "\n")
+    if how == "either":
+        return parse_typed_or_text(text.replace("\r\n", "\n"))
+    return parse_typed(text)

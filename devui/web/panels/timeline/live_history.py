@@ -206,9 +206,8 @@ class LiveHistory:
         marks = with_lost_marks(items, {**lost, **self._lost})
         rows = render.parts(with_rewind_marks(marks, self._rewinds.taken_back, self._key))
         headers = [
-            invocation_header(each, under[number], parts.get(number, 0))
+            invocation_header(each, under[each.row.number], parts.get(each.row.number, 0))
             for each in headings
-            for number in [each.row.number]
         ]
         updates = (replace(f"#{header.group}", render.part(header)) for header in headers)
         return rows, Markup("").join(updates)
