@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage, Visit
-from tests.kit.model_call_apps import CENSOR, HUGE, teller
+from tests.kit.model_call_apps import CENSOR, HUGE, STAND_IN, teller
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser
@@ -18,6 +18,7 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "teller", teller())
     write_app(folder / "agents", "huge", HUGE)
     write_app(folder / "agents", "seller", CENSOR)
+    write_app(folder / "agents", "shop", STAND_IN)
     write_app(folder / "agents", "liar", teller(lies=True))
     with running(folder / "agents", folder / "data") as server:
         yield server
@@ -194,6 +195,13 @@ def test_the_answer_of_a_model_is_shown_beside_what_a_callback_made_of_it(visit)
     expect(changed).to_contain_text("changed the model's answer")
     changed.get_by_role("link").click()
     expect(answer.locator(".changed-answer")).to_be_visible()
+
+
+def test_what_a_callback_puts_in_the_place_of_an_error_is_compared_with_nothing(visit):
+    session = send(visit.session("shop"), "Are you open?")
+    answer = request_of(session, 2).locator(".answer")
+    expect(answer.locator(".changed-answer")).to_be_visible()
+    expect(answer.locator("ins")).to_contain_text("Closed today.")
 
 
 def test_an_answer_that_no_callback_changed_has_no_mark(visit):

@@ -93,6 +93,24 @@ root_agent = Agent(
 )
 """
 
+STAND_IN = """
+from google.genai import types
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Fail, LlmResponse, Rule, ScriptedLlm
+
+
+def stand_in(callback_context, llm_response):
+    return LlmResponse(content=types.Content(role="model", parts=[types.Part(text="Closed today.")]))
+
+
+root_agent = Agent(
+    name="shop",
+    model=ScriptedLlm(rules=[Rule(then=Fail("BUSY", "Try later."))]),
+    after_model_callback=stand_in,
+)
+"""
+
 HUGE = """
 from google.genai import types
 
