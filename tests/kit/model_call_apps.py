@@ -101,7 +101,8 @@ from devui.runtime.models import Fail, LlmResponse, Rule, ScriptedLlm
 
 
 def stand_in(callback_context, llm_response):
-    return LlmResponse(content=types.Content(role="model", parts=[types.Part(text="Closed today.")]))
+    parts = [types.Part(text="Closed today.")]
+    return LlmResponse(content=types.Content(role="model", parts=parts))
 
 
 root_agent = Agent(
