@@ -79,9 +79,9 @@ def team(visit):
     return visit.session("team", ["Go"])
 
 
-def values(session, name):
+def values(rows, name):
     script = "(rows, name) => rows.map((row) => row.getAttribute(name))"
-    return session.events.evaluate_all(script, name)
+    return rows.evaluate_all(script, name)
 
 
 def height(session, number):
@@ -89,8 +89,8 @@ def height(session, number):
 
 
 def test_agents_are_indented_and_parallel_branches_have_lanes(team, visit):
-    assert values(team, "aria-level") == ["2", *["4"] * len(FAN), *["3"] * len(OSLO)]
-    lanes = dict(zip(team.cell("who"), values(team, "data-lane"), strict=True))
+    assert values(team.events, "aria-level") == ["2", *["4"] * len(FAN), *["3"] * len(OSLO)]
+    lanes = dict(zip(team.cell("who"), values(team.events, "data-lane"), strict=True))
     assert {lanes["Paris"], lanes["Rome"]} == {"1", "2"}
     assert lanes["user"] is lanes["Oslo"] is None
     visit.again(team).equals(team, "#rows")
@@ -132,17 +132,38 @@ def test_an_agent_folds_to_its_first_row_and_stays_folded(team, visit):
     expect(team.row(FAN[-1])).to_be_visible()
 
 
-def test_checkpoints_in_a_row_are_one_until_they_are_asked_for(visit):
+def test_checkpoints_fold_into_the_row_before_them_until_they_are_asked_for(visit):
     story = visit.session("story_flow", ["A story about a lighthouse"])
-    kinds = values(story, "class")
-    first = next(n for n, kind in enumerate(kinds, 1) if "aside" in kind and "aside" in kinds[n])
+    kinds = values(story.events, "class")
+    first = next(n for n, kind in enumerate(kinds, 1) if "k-text" in kind)
+    assert "k-state" in kinds[first - 2] and "k-checkpoint" in kinds[first]
+    expect(story.row(first - 1)).to_be_visible()
     expect(story.row(first + 1)).to_be_hidden()
+    shown = values(story.events.filter(visible=True), "class")
+    assert sum("k-checkpoint" in kind for kind in shown) == 2  # those with which an agent begins
     story.row(first).get_by_role("button", name="more events").click()
     expect(story.row(first + 1)).to_be_visible()
     story.page.goto(f"{story.page.url.partition('?')[0]}?event={first + 1}")
     expect(story.row(first + 1)).to_be_visible()
     story.page.keyboard.press("j")
     expect(story.row(first + 1)).to_have_attribute("aria-selected", "false")
+
+
+def test_the_first_row_of_an_agent_unfolds_its_checkpoints_and_folds_the_agent(visit):
+    story = visit.session("story_flow", ["A story about a lighthouse"])
+    authors = values(story.events, "data-path")
+    first = next(n for n, path in enumerate(authors, 1) if path and path.endswith("/Critic"))
+    critic, visible = story.row(first), story.events.filter(visible=True)
+    before = visible.count()
+    button = critic.locator("[data-fold-row]")
+    expect(button).to_have_text("+2")
+    button.click()
+    expect(visible).to_have_count(before + 2)
+    button.click()  # its second turn is folded with the first
+    expect(button).to_have_text(re.compile(r"^\+1\b"))
+    button.click()
+    expect(button).to_have_text("+2")
+    expect(visible).to_have_count(before)
 
 
 def test_a_row_of_parallel_calls_shows_the_name_of_each(visit):

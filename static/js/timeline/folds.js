@@ -1,6 +1,7 @@
 // Parts of the timeline that fold to their first row: what an agent or a workflow's node did in an invocation, which a reader
-// folds, and checkpoints and changes of the state in a row, which a reader unfolds. Rows that arrive later join. Of a long fold,
-// the page has a gap (gaps.js), which knows the agent that all its events are under, and is folded as they were.
+// folds, and clusters, which a reader unfolds: a row with the checkpoints after it, or changes of the state in a row. Rows that
+// arrive later join. Of a long fold, the page has a gap (gaps.js), which knows the agent that all its events are under, and is
+// folded as they were.
 import { each } from "../shell/behaviours.js";
 import { say } from "./fold-button.js";
 import { gapOf, look } from "./gaps.js";
@@ -9,7 +10,7 @@ import { fold, keepStop, selected } from "./rows.js";
 const ROW = ".row[data-event]";
 const PIECE = `${ROW}, [data-gap][data-path]`;
 const closed = new Set(); // agents: the invocation's id and the path
-const opened = new Set(); // events among unfolded checkpoints and changes of the state
+const opened = new Set(); // events of unfolded clusters
 let wanted = null; // the selected event, until it is shown
 
 export function start() {
@@ -31,18 +32,15 @@ export function connect(root) {
   });
 }
 
-// Folds what begins with the row, the innermost or the outermost agent first; whether there was anything.
+// Folds what begins with the row: the smallest of it, or the outermost agent first, and with it what was unfolded of the row's
+// cluster. Whether there was anything.
 export function close(row, outermost = false) {
-  const beside = asides(row);
-  if (beside[0] === row && opened.has(row.dataset.event)) {
-    beside.forEach((each) => opened.delete(each.dataset.event));
-    refresh(row.parentElement);
-    return true;
-  }
-  const paths = outermost ? begun(row) : begun(row).reverse();
-  const path = paths.find((each) => !closed.has(key(row, each)));
-  if (!path) return false;
-  closed.add(key(row, path));
+  const paths = begun(row).filter((each) => !closed.has(key(row, each)));
+  const rows = cluster(row);
+  const isUnfolded = rows[0] === row && opened.has(row.dataset.event);
+  if (!isUnfolded && !paths.length) return false;
+  if (isUnfolded) rows.forEach((each) => opened.delete(each.dataset.event));
+  if (paths.length && (outermost || !isUnfolded)) closed.add(key(row, outermost ? paths[0] : paths.at(-1)));
   refresh(row.parentElement);
   return true;
 }
@@ -67,14 +65,14 @@ export function open(row) {
   if (row.getAttribute("aria-expanded") !== "false") return false;
   const path = prefixes(row).find((each) => closed.has(key(row, each)));
   if (path) closed.delete(key(row, path));
-  else asides(row).forEach((each) => opened.add(each.dataset.event));
+  else cluster(row).forEach((each) => opened.add(each.dataset.event));
   refresh(row.parentElement);
   return true;
 }
 
-// The row that the row folds to: the first of its checkpoints, else of its agent; null for the invocation's header.
+// The row that the row folds to: the first of its cluster, else of its agent; null for the invocation's header.
 export function parent(row) {
-  const [first] = asides(row);
+  const [first] = cluster(row);
   if (first && first !== row && opened.has(row.dataset.event)) return first;
   const heads = prefixes(row).reverse().map((path) => stretch(row, path).find((each) => each.matches(ROW)));
   return heads.find((head) => head !== row) ?? null;
@@ -97,12 +95,11 @@ function reveal(list) {
   if (item.hidden) fold(item.dataset.group, false);
   if (!item.matches("[data-folded]")) return;
   prefixes(item).forEach((path) => closed.delete(key(item, path)));
-  if (row) asides(row).forEach((each) => opened.add(each.dataset.event));
+  if (row) cluster(row).forEach((each) => opened.add(each.dataset.event));
   refresh(list);
 }
 
-// Numbers in one fold of checkpoints and changes of the state: the list leaves out what is far away, and rows without a height
-// never are.
+// Numbers in one cluster: the list leaves out what is far away, and rows without a height never are.
 const MOST = 50;
 
 const key = (item, path) => `${item.dataset.group} ${path}`;
@@ -113,7 +110,8 @@ function prefixes(item) {
   return names.slice(1).map((_, place) => names.slice(0, place + 2).join("/"));
 }
 
-const within = (item, path) => item.dataset.path === path || Boolean(item.dataset.path?.startsWith(`${path}/`));
+// No path is that of the root.
+const within = (item, path) => !path || item.dataset.path === path || Boolean(item.dataset.path?.startsWith(`${path}/`));
 
 // The rows and gaps beside one another, this row among them, for which something holds.
 function run(row, holds) {
@@ -125,9 +123,24 @@ function run(row, holds) {
 }
 
 const stretch = (row, path) => run(row, (each) => within(each, path));
-const asides = (row) => row.matches(".aside") ? run(row, (each) => each.matches(".aside") && part(each) === part(row)) : [];
 const part = (row) => Math.floor(row.dataset.event / MOST);
 const joins = (item, path) => item?.matches(PIECE) && within(item, path);
+
+// Whether a row is in the cluster of the one before it. A checkpoint with which an agent begins isn't: there, the agent folds.
+function follows(row, before) {
+  if (!row?.matches(".aside") || !before?.matches(ROW) || row.dataset.group !== before.dataset.group) return false;
+  if (part(row) !== part(before)) return false;
+  return row.matches(".k-checkpoint") ? within(before, row.dataset.path) : before.matches(".aside.k-state");
+}
+
+// The rows that fold to one, which is their first: this row among them, and maybe alone.
+function cluster(row) {
+  let first = row;
+  while (follows(first, first.previousElementSibling)) first = first.previousElementSibling;
+  const rows = [first];
+  while (follows(rows.at(-1).nextElementSibling, rows.at(-1))) rows.push(rows.at(-1).nextElementSibling);
+  return rows;
+}
 
 // The paths of the agents whose rows begin here and go on, outermost first.
 function begun(row) {
@@ -146,20 +159,19 @@ function refresh(list) {
     hidden = [];
   };
   const filtered = Boolean(document.querySelector("[data-filter-text]"));
-  const runs = new Map(); // by their rows, so that each is looked at once
-  const runOf = (row) => {
-    if (!row.matches(".aside")) return null;
-    if (!runs.has(row)) {
-      const rows = asides(row);
+  const clusters = new Map(); // by their rows, so that each is looked at once
+  const clusterOf = (row) => {
+    if (!clusters.has(row)) {
+      const rows = cluster(row);
       const isOpen = rows.length < 2 || rows.some(({ dataset: { event } }) => opened.has(event));
-      for (const each of rows) runs.set(each, { rows, isOpen });
+      for (const each of rows) clusters.set(each, { rows, isOpen });
     }
-    return runs.get(row);
+    return clusters.get(row);
   };
   for (const item of list.children) {
     const isRow = item.matches(ROW), isPiece = isRow || item.matches(PIECE);
     const joined = isPiece && last?.dataset.group === item.dataset.group;
-    const fold = isPiece ? foldOf(item, filtered || !isRow ? null : runOf(item)) : null;
+    const fold = isPiece ? foldOf(item, filtered || !isRow ? null : clusterOf(item)) : null;
     if (!joined || fold?.id !== of) finish();
     hide(item, head && fold);
     item.toggleAttribute("data-leads", Boolean(fold && !head && !isRow)); // a gap: its first row is to come
@@ -168,14 +180,14 @@ function refresh(list) {
     heads(item, isHead && fold.kind === "agent" ? fold.id : "");
     if (isHead) [head, of] = [item, fold.id];
     else if (head) hidden.push(item);
-    else if (isRow) say(item, [], begun(item).length > 0 || (runOf(item)?.rows[0] === item && opened.has(item.dataset.event)));
+    else if (isRow) say(item, [], begun(item).length > 0 || (clusterOf(item).rows[0] === item && opened.has(item.dataset.event)));
   }
   finish();
   keepStop();
   look(list);
 }
 
-// `data-folded` says which kind of fold an item is in: `agent`, whose rows may become a gap, or `asides`.
+// `data-folded` says which kind of fold an item is in: `agent`, whose rows may become a gap, or `cluster`.
 function hide(item, fold) {
   if (!fold) item.removeAttribute("data-folded");
   else if (item.dataset.folded !== fold.kind) item.dataset.folded = fold.kind;
@@ -187,9 +199,9 @@ function heads(item, path) {
   else item.removeAttribute("data-heads");
 }
 
-// What an item folds into: an agent, or the checkpoints and changes of the state beside it; null for none.
-function foldOf(item, beside) {
+// What an item folds into: an agent, or its cluster; null for none.
+function foldOf(item, cluster) {
   const path = prefixes(item).find((each) => closed.has(key(item, each)));
   if (path) return { kind: "agent", id: path };
-  return !beside || beside.isOpen ? null : { kind: "asides", id: `asides ${beside.rows[0].dataset.event}` };
+  return !cluster || cluster.isOpen ? null : { kind: "cluster", id: `cluster ${cluster.rows[0].dataset.event}` };
 }
