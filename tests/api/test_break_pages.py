@@ -87,7 +87,7 @@ def test_a_switch_is_that_of_the_sessions_user_and_of_nobody_else(client, form, 
     switch = re.compile(r'role="switch" aria-checked="(\w+)"')
     pages = [client.get(f"{page}?tab=breaks", headers=HTML).text for page in (post.page, other)]
     assert [switch.search(page)[1] for page in pages] == ["false", "true"]
-    assert "on and off apply only to user <span hx-ignore>ada</span>" in pages[1]
+    assert "affects only the sessions of user <code hx-ignore>ada</code>" in pages[1]
 
 
 def test_a_form_changes_what_it_waits_for_and_leaves_the_switch(client, page, post):
