@@ -136,7 +136,8 @@ def test_checkpoints_fold_into_the_row_before_them_until_they_are_asked_for(visi
     story = visit.session("story_flow", ["A story about a lighthouse"])
     kinds = values(story.events, "class")
     first = next(n for n, kind in enumerate(kinds, 1) if "k-text" in kind)
-    assert "k-state" in kinds[first - 2] and "k-checkpoint" in kinds[first]
+    assert "k-state" in kinds[first - 2]
+    assert "k-checkpoint" in kinds[first]
     expect(story.row(first - 1)).to_be_visible()
     expect(story.row(first + 1)).to_be_hidden()
     shown = values(story.events.filter(visible=True), "class")

@@ -1,13 +1,12 @@
 // Parts of the timeline that fold to their first row: what an agent or a workflow's node did in an invocation, which a reader
-// folds, and clusters, which a reader unfolds: a row with the checkpoints after it, or changes of the state in a row. Rows that
-// arrive later join. Of a long fold, the page has a gap (gaps.js), which knows the agent that all its events are under, and is
-// folded as they were.
+// folds, and clusters, which a reader unfolds. Rows that arrive later join. Of a long fold, the page has a gap (gaps.js), which
+// knows the agent that all its events are under, and is folded as they were.
 import { each } from "../shell/behaviours.js";
+import { ROW, cluster, within } from "./clusters.js";
 import { say } from "./fold-button.js";
 import { gapOf, look } from "./gaps.js";
 import { fold, keepStop, selected } from "./rows.js";
 
-const ROW = ".row[data-event]";
 const PIECE = `${ROW}, [data-gap][data-path]`;
 const closed = new Set(); // agents: the invocation's id and the path
 const opened = new Set(); // events of unfolded clusters
@@ -99,9 +98,6 @@ function reveal(list) {
   refresh(list);
 }
 
-// Numbers in one cluster: the list leaves out what is far away, and rows without a height never are.
-const MOST = 50;
-
 const key = (item, path) => `${item.dataset.group} ${path}`;
 
 // The paths of the agents that a row or gap is from, without the root, which is the invocation.
@@ -109,9 +105,6 @@ function prefixes(item) {
   const names = (item.dataset.path ?? "").split("/");
   return names.slice(1).map((_, place) => names.slice(0, place + 2).join("/"));
 }
-
-// No path is that of the root.
-const within = (item, path) => !path || item.dataset.path === path || Boolean(item.dataset.path?.startsWith(`${path}/`));
 
 // The rows and gaps beside one another, this row among them, for which something holds.
 function run(row, holds) {
@@ -123,24 +116,7 @@ function run(row, holds) {
 }
 
 const stretch = (row, path) => run(row, (each) => within(each, path));
-const part = (row) => Math.floor(row.dataset.event / MOST);
 const joins = (item, path) => item?.matches(PIECE) && within(item, path);
-
-// Whether a row is in the cluster of the one before it. A checkpoint with which an agent begins isn't: there, the agent folds.
-function follows(row, before) {
-  if (!row?.matches(".aside") || !before?.matches(ROW) || row.dataset.group !== before.dataset.group) return false;
-  if (part(row) !== part(before)) return false;
-  return row.matches(".k-checkpoint") ? within(before, row.dataset.path) : before.matches(".aside.k-state");
-}
-
-// The rows that fold to one, which is their first: this row among them, and maybe alone.
-function cluster(row) {
-  let first = row;
-  while (follows(first, first.previousElementSibling)) first = first.previousElementSibling;
-  const rows = [first];
-  while (follows(rows.at(-1).nextElementSibling, rows.at(-1))) rows.push(rows.at(-1).nextElementSibling);
-  return rows;
-}
 
 // The paths of the agents whose rows begin here and go on, outermost first.
 function begun(row) {
