@@ -41,7 +41,8 @@ root_agent = SequentialAgent(name="pipeline", sub_agents=[planner, gather, polis
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("graph")
-    write_app(folder / "agents", "pipeline", PIPELINE)
+    for app in ("pipeline", "full"):  # a breakpoint on one leaves the other alone
+        write_app(folder / "agents", app, PIPELINE)
     with running(folder / "agents", folder / "data") as server:
         yield server
 
@@ -93,3 +94,57 @@ def test_the_graph_follows_the_run_and_leads_to_its_events(visit):
     exported = page.request.get(f"{address}/export?format=html").text()
     assert 'class="node card k-agent s-done"' in exported
     assert "graph-menu" not in exported.partition('<details class="graph-fold">')[2]
+
+
+FITS = """() => {
+    const room = document.querySelector(".graph-view").getBoundingClientRect();
+    const svg = document.querySelector(".graph-view svg").getBoundingClientRect();
+    const fills = Math.max(svg.width / room.width, svg.height / room.height);
+    return svg.width <= room.width && svg.height <= room.height && fills > 0.9;
+}"""
+SMALL_TARGETS = """() => [...document.querySelectorAll("[data-graph-tools] button")]
+    .filter((button) => button.checkVisibility())
+    .filter((button) => Math.min(button.offsetWidth, button.offsetHeight) < 44)
+    .map((button) => button.textContent)"""
+
+
+def fills_the_screen(page):
+    page.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("document.fullscreenElement?.id === 'graph'")
+    page.wait_for_function(FITS)
+
+
+def test_on_a_screen_of_its_own_the_graph_fits_and_has_its_controls(visit):
+    session = visit.session("full", ["go"])
+    page = session.page
+    press(session, "8")
+    fills_the_screen(page)
+    key = page.locator(".graph-key")
+    for word in ("has run", "running", "paused", "failed", "not run"):
+        expect(key.get_by_text(word, exact=True)).to_be_in_viewport(ratio=1)
+    drawing = page.locator(".graph-view svg")
+    width = drawing.bounding_box()["width"]
+    page.keyboard.press("+")
+    assert drawing.bounding_box()["width"] > width * 1.2
+    page.get_by_role("button", name="Zoom out").click()
+    assert drawing.bounding_box()["width"] == pytest.approx(width, rel=0.01)
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="Fit").click()
+    page.wait_for_function(FITS)
+
+    node(page, "critic").click()
+    expect(page.locator(".graph-menu:popover-open")).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_the_graph_and_its_controls_fit_the_screen(visit):
+    session = visit.session("full", ["go"])
+    page = session.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{page.url}?tab=graph")
+    page.locator(".pane-tabs").get_by_text("Inspector").click()
+    fills_the_screen(page)
+    assert page.evaluate(SMALL_TARGETS) == []
+    page.get_by_role("button", name="Close", exact=True).click()
+    page.wait_for_function("!document.fullscreenElement")
+    expect(page.get_by_role("button", name="Close", exact=True)).to_be_hidden()
+    expect(page.get_by_role("button", name="Full screen")).to_be_focused()

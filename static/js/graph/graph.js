@@ -2,7 +2,9 @@
 // touch and arrow keys pan as everywhere. It stays when the graph is drawn anew.
 const STEP = 1.25;
 const LEAST = 0.72; // below, names are too small to be read: the drawing scrolls instead
-let zoom = null; // 0: fits the width; null: fits it as far as names stay legible
+const MOST = 2; // on a screen of its own, a small graph grows no further
+const MARGIN = 24; // around the drawing, in all
+let zoom = null; // 0: fits its box; null: fits it as far as names stay legible
 
 export function start() {
   document.addEventListener("click", (event) => {
@@ -18,7 +20,7 @@ export function start() {
     scale(event.deltaY < 0 ? STEP : 1 / STEP, event);
   }, { passive: false });
   document.addEventListener("keydown", (event) => {
-    if (!event.target.closest?.("[data-graph]") || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!event.target.closest?.(".graph") || event.ctrlKey || event.metaKey || event.altKey) return;
     const way = { "+": "in", "=": "in", "-": "out", 0: "fit" }[event.key];
     if (way) press(way);
     else if (!event.key.startsWith("Arrow") || !walk(event)) return;
@@ -27,10 +29,15 @@ export function start() {
   }, true);
   document.addEventListener("pointerdown", drag);
   document.addEventListener("htmx:after:swap", apply);
+  document.addEventListener("fullscreenchange", refit);
+  addEventListener("resize", apply);
 }
 
 export function update() {
-  for (const tools of document.querySelectorAll("[data-graph-tools]")) tools.hidden = false;
+  for (const tools of document.querySelectorAll("[data-graph-tools]")) {
+    tools.hidden = false;
+    tools.querySelector('[data-zoom="full"]').hidden = !document.fullscreenEnabled;
+  }
   apply();
 }
 
@@ -46,10 +53,19 @@ function openMenu(event, node) {
 }
 
 function press(way) {
-  if (way === "full") document.querySelector("[data-graph]")?.requestFullscreen?.();
-  else if (way !== "fit") return scale(way === "in" ? STEP : 1 / STEP);
+  if (way === "full") return document.querySelector(".graph").requestFullscreen();
+  if (way === "close") return document.exitFullscreen();
+  if (way !== "fit") return scale(way === "in" ? STEP : 1 / STEP);
   zoom = 0;
   apply();
+}
+
+// The screen and the page each begin with the whole graph; the keys work at once.
+function refit() {
+  const isFull = document.fullscreenElement?.matches(".graph");
+  zoom = null;
+  apply();
+  document.querySelector(isFull ? "[data-graph]" : '[data-zoom="full"]')?.focus();
 }
 
 function scale(factor, at) {
@@ -68,12 +84,20 @@ function scale(factor, at) {
 
 const natural = (svg) => svg.viewBox.baseVal.width;
 
+// How large the drawing is on a screen of its own: it fits in both directions. 0 in the page, where styles fit the width.
+function onScreen(view, svg) {
+  if (!document.fullscreenElement?.contains(view)) return 0;
+  const { width, height } = svg.viewBox.baseVal;
+  return Math.min(MOST, (view.clientWidth - MARGIN) / width, (view.clientHeight - MARGIN) / height);
+}
+
 function apply() {
   const view = document.querySelector("[data-graph]");
   const svg = view?.querySelector("svg");
   if (!svg) return;
-  const small = zoom === null && view.clientWidth < natural(svg) * LEAST;
-  const factor = small ? LEAST : zoom;
+  const fit = onScreen(view, svg);
+  const small = (fit || view.clientWidth / natural(svg)) < LEAST;
+  const factor = (zoom ?? (small ? LEAST : 0)) || fit;
   view.classList.toggle("zoomed", factor > 0);
   svg.style.width = factor ? `${natural(svg) * factor}px` : "";
 }
