@@ -30,6 +30,8 @@ PREVIEW_LIMIT = 96
 _WHOLE = frozenset({"", "STOP", "FINISH_REASON_UNSPECIFIED"})
 """Finish reasons of answers that are whole."""
 KEYS_KEPT = 8
+WAITS_FOR_CONFIRMATION = "waits for confirmation"
+"""The preview of a response that stands in until a person has confirmed the call."""
 
 
 def summarise(event: Event, *, final: bool, path: str = "", lane: int = 0) -> Summary:
@@ -266,7 +268,7 @@ def _responses(event: Event) -> tuple[ResponseSummary, ...]:
 def _outcome(response: Response, event: Event) -> str:
     """What came of a call, in a line; a tool that asks first returns a stand-in for its result."""
     if response.id in event.confirmations:
-        return "waits for confirmation"
+        return WAITS_FOR_CONFIRMATION
     if response.id in event.credentials:
         return "waits for a sign-in"
     if "response" not in response.fields:

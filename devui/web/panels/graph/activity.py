@@ -2,17 +2,23 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from devui.debugger.events.nodes import name_of
+from devui.debugger.events.preview import preview
+from devui.debugger.events.summary import PREVIEW_LIMIT, WAITS_FOR_CONFIRMATION
 from devui.store.rows import EventRow, SpanRow
+from devui.store.summaries import ResponseSummary, Summary
 from devui.wire.structure import StructureNode
 
 Status = Literal["idle", "done", "running", "held", "failed"]
 
 _TOOLS: Final = frozenset({"tool", "agent_tool"})
 TRANSFER: Final = "transfer_to_agent"
+_UNCONFIRMED: Final = preview({"error": "This tool call is rejected."}, PREVIEW_LIMIT)
+"""What both runtimes answer in place of a tool whose call a person refuses to confirm."""
+_WITHHOLDS: Final = {"skip": "skipped", "reject": "rejected", "mock": "mocked"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,9 @@ class Activity:
     """What one node has done."""
 
     count: int = 0
-    """How often it ran: an agent's turns, a tool's calls."""
+    """How often it ran: an agent's turns, the calls that reached a tool."""
+    withheld: Counter[str] = field(default_factory=Counter)
+    """Calls that didn't reach the tool, by what kept them: `skipped`, `rejected`, …"""
     seconds: float = 0.0
     errors: int = 0
     has_failed: bool = False
@@ -82,6 +90,9 @@ class _Reading:
         self._ways = Counter[tuple[int, int]]()
         self._turns = Counter[int]()  # by events, where no span was recorded
         self._calls = Counter[int]()
+        self._call_ids = set[str | None]()
+        self._withheld: dict[str | None, tuple[int, str]] = {}
+        """By the id of the call: its tool, and what keeps it."""
         self._timings = Counter[int]()
         self._raised = set[int]()
         """Whose last span ended with an error."""
@@ -125,9 +136,14 @@ class _Reading:
             tool = self.tool(row.author, call.name)
             if tool is not None:
                 self._calls[tool] += 1
+                self._call_ids.add(call.id)
         for response in summary.responses:
             tool = self.tool(row.author, response.name)
-            if tool is not None:
+            self._withheld.pop(response.id, None)
+            reason = _reason_withheld(response, summary)
+            if tool is not None and reason and response.id in self._call_ids:
+                self._withheld[response.id] = tool, reason
+            elif tool is not None:
                 self._outcome(tool, failed=response.failed)
 
     def _outcome(self, position: int, *, failed: bool) -> None:
@@ -170,7 +186,8 @@ class _Reading:
         if position is None:
             return
         node = self.nodes[position]
-        self._timings[position] += 1
+        # A call that waited for a consent has two spans, and one in the events.
+        self._timings[position] += not tool or span.call not in self._call_ids
         node.seconds += span.seconds or 0.0
         node.running |= span.seconds is None and now is not None and span.run == now.run
         if span.error and not node.errors:
@@ -184,16 +201,28 @@ class _Reading:
 
     def course(self) -> Course:
         """What was counted; who contains something that ran has run itself."""
+        for position, reason in self._withheld.values():
+            self.nodes[position].withheld[reason] += 1
         for position, node in enumerate(self.nodes):
             node.has_failed |= position in self._raised
-            turns = self._turns[position] + self._calls[position]
-            node.count = max(self._timings[position], self._calls[position]) or turns
+            calls = self._calls[position] - node.withheld.total()
+            node.count = self._timings[position] + calls or self._turns[position]
         for position in reversed(range(len(self.nodes))):
             owner = self._structure[position].parent
             if owner is not None and self.nodes[position].count:
                 self.nodes[owner].count = max(self.nodes[owner].count, 1)
                 self._ways.setdefault((owner, position), self.nodes[position].count)
         return Course(tuple(self.nodes), self._ways)
+
+
+def _reason_withheld(response: ResponseSummary, summary: Summary) -> str:
+    """What keeps a call from its tool, if this answer isn't the tool's own."""
+    if response.preview == WAITS_FOR_CONFIRMATION:
+        return "waiting for confirmation"
+    if response.preview == _UNCONFIRMED:
+        return "rejected"
+    acts = (each for each in summary.edits if each.gate == "before_tool")
+    return next((_WITHHOLDS.get(e.action, "") for e in acts if e.call == response.id), "")
 
 
 def structure_of_events(rows: Iterable[EventRow]) -> list[StructureNode]:

@@ -184,6 +184,7 @@ def _node(
     took = [duration(activity.seconds)] if activity.seconds else []
     in_all = [f"{each} with pauses" for each in took]  # a span goes on while its run is held
     errors = [plural(activity.errors, "error")] if activity.errors else []
+    withheld = [f"{count} {reason}" for reason, count in activity.withheld.items()]
     detail = figures if is_row else [word, *figures, *took]
     room = box.w - (70 if is_row else 56)
     return GraphNode(
@@ -197,7 +198,14 @@ def _node(
         status=activity.status,
         mark=_MARKS[activity.status],
         title=", ".join(
-            [f"{word} {name}", _STATUS_WORDS[activity.status], *figures, *in_all, *errors]
+            [
+                f"{word} {name}",
+                _STATUS_WORDS[activity.status],
+                *figures,
+                *withheld,
+                *in_all,
+                *errors,
+            ]
         ),
         menu=_menu(node, key, word) if key is not None and node.kind != "start" else None,
     )
