@@ -48,6 +48,33 @@ root_agent = Agent(
     tools=[book],
 )
 """
+ROUTES = """
+from typing import Literal, Optional
+
+from pydantic import BaseModel
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+class Leg(BaseModel):
+    origin: str
+    mode: Literal["train", "plane"]
+    seats: int
+
+
+class Who(BaseModel):
+    name: str
+
+
+def plan(legs: list[Leg], fee: float, who: Who, note: Optional[str] = None) -> dict:
+    return {"distance": 3, "via": []}
+
+
+ARGS = dict(legs=[dict(origin="Rome", mode="train", seats=1)], fee=2, who={"name": "Ada"}, note="")
+rules = [Rule(after="plan", then=Say("ok")), Rule(then=Call("plan", **ARGS))]
+root_agent = Agent(name="routes", model=ScriptedLlm(rules=rules), tools=[plan])
+"""
 COUNTS = """
 from devui.runtime.agents import BaseAgent
 from devui.runtime.events import Event, EventActions
@@ -66,6 +93,7 @@ root_agent = Counts(name="counts")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("forms")
     write_app(folder / "agents", "desk", BOOK)
+    write_app(folder / "agents", "routes", ROUTES)
     write_app(folder / "agents", "counts", COUNTS)
     with running(folder / "agents", folder / "data") as server:
         yield server
@@ -96,6 +124,14 @@ def field_kinds(debugged: Debugged) -> dict[str, str]:
     return {html.unescape(name): kind for name, kind in kinds.items()}
 
 
+def labels(debugged: Debugged) -> list[str]:
+    """The labels of the form's fields, as they are read."""
+    page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    form = page[page.index('class="held-form"') :].partition("</form>")[0]
+    texts = re.findall("<label[^>]*>(.*?)</label>", form, re.DOTALL)
+    return [" ".join(html.unescape(re.sub("<[^>]+>", "", text)).split()) for text in texts]
+
+
 def send(debugged: Debugged, server, fields: dict[str, str], *, htmx: bool = False):
     form = {
         **({} if "value" in fields else {"filled": "yes"}),
@@ -120,6 +156,18 @@ FILLED = {
     "of.who.age": "41",
     "of.note": "",
 }
+
+
+def test_fields_are_labeled_with_the_names_and_types_of_the_code(client):
+    debugged = at(client, "before_tool", app="routes")
+    assert labels(debugged) == [
+        "legs JSON list of {origin, mode: train | plane, seats: int}",
+        "fee number",
+        "who.name str",
+        "note str (empty: null)",
+    ]
+    debugged.tell("run_to", like={"gate": "after_tool", "agent": "routes"})
+    assert labels(debugged) == ["distance number", "via JSON"]
 
 
 def test_the_arguments_of_a_tool_are_fields_of_their_declared_types(client, server):

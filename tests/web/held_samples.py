@@ -142,7 +142,14 @@ HELD = HeldRows(
                     slot="held-1",
                     title="State changes",
                     fields=(
-                        AskField("of.city", "city", "json", '"London"', error="no JSON"),
+                        AskField(
+                            "of.city",
+                            "city",
+                            "json",
+                            '"L"',
+                            error="no JSON",
+                            type="JSON list of str",
+                        ),
                         AskField("new.key", "new key", "text"),
                     ),
                 ),

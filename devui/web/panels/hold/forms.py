@@ -211,10 +211,12 @@ class HeldForm:
     """Whether there may be more keys than the schema names."""
     long: frozenset[str] = frozenset()
     """Names of the texts that get several lines, however short they are."""
+    is_code: bool = False
+    """Whether the labels are names in code."""
 
     def fields(self) -> tuple[AskField, ...]:
         """What to fill in, with what is there."""
-        fields = SchemaForm(self.schema, AT).fields(self.values)
+        fields = self._form.fields(self.values)
         return (*map(self._lengthen, fields), *self._new())
 
     def read(self, entries: Fields) -> Any:
@@ -224,7 +226,7 @@ class HeldForm:
         """
         if all(filled_again(field, entries, {}) == field for field in self.fields()):
             return self.subject
-        value = SchemaForm(self.schema, AT).read(entries)
+        value = self._form.read(entries)
         properties = fields_in(self.schema.get("properties"))
         values = {
             n: value.get(n, each)
@@ -232,6 +234,10 @@ class HeldForm:
             if n in value or n not in properties
         }
         return self.apply({**values, **value, **(self._new_entries(entries) if self.grows else {})})
+
+    @property
+    def _form(self) -> SchemaForm:
+        return SchemaForm(self.schema, AT, is_code=self.is_code)
 
     def _lengthen(self, field: AskField) -> AskField:
         has_lines = field.kind == "text" and field.name in self.long
@@ -296,13 +302,13 @@ def _arguments(hold: Hold, subject: Any) -> HeldForm | None:
         return None
     if not schema.get("properties"):
         schema = _by_value(subject)
-    return HeldForm(subject, schema, subject, lambda value: value)
+    return HeldForm(subject, schema, subject, lambda value: value, is_code=True)
 
 
 def _result(_: Hold, subject: Any) -> HeldForm | None:
     if not isinstance(subject, Mapping):
         return None
-    return HeldForm(subject, _by_value(subject), subject, lambda value: value)
+    return HeldForm(subject, _by_value(subject), subject, lambda value: value, is_code=True)
 
 
 def _state(_: Hold, subject: Any) -> HeldForm | None:

@@ -199,4 +199,4 @@ def _form(question: Question, who: str) -> dict[str, Any]:
 
 
 def _field(field: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in field.items() if name != "error"}
+    return {name: value for name, value in field.items() if name not in {"error", "type"}}

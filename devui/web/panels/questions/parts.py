@@ -20,6 +20,8 @@ class AskField:
     required: bool = False
     error: str = ""
     """What is wrong with what was filled in."""
+    type: str = ""
+    """`list of str`, if the label is a name in code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,6 @@
 """Forms made from a JSON Schema, and what their fields say.
 
-Both ways of writing a schema are read: JSON Schema as pydantic makes it, with references, and the
-one of declarations of tools (`OBJECT`, `nullable`). Objects in objects are fields side by side;
-lists, and what has no schema, are JSON in a field.
+Objects in objects are fields side by side; lists, and what has no schema, are JSON in a field.
 """
 
 import json
@@ -13,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from devui.web.errors import BadRequest
 from devui.web.panels.questions.parts import AskField, FieldKind
 from devui.web.security.intake import parse_typed
+from devui.web.text.schemas import resolved, shape, type_in
 from devui.web.text.visible import visible
 from devui.wire.events import fields_in
 
@@ -48,11 +47,16 @@ class WrongFields(ValueError):
 
 
 class SchemaForm:
-    """The form of an object's schema; its fields are named `at.name`, `at.name.inner`."""
+    """The form of an object's schema; its fields are named `at.name`, `at.name.inner`.
 
-    def __init__(self, schema: Mapping[str, Any], at: str) -> None:
+    Labels are titles, for people whom an agent asks. With `is_code` they are names with their
+    types, for who knows the code: a tool's parameters, a result.
+    """
+
+    def __init__(self, schema: Mapping[str, Any], at: str, *, is_code: bool = False) -> None:
         self._root = schema
         self._at = at
+        self._is_code = is_code
 
     def fields(self, values: Mapping[str, Any] | None = None) -> tuple[AskField, ...]:
         """What to fill in, with these values and no others, or else with the defaults."""
@@ -77,7 +81,7 @@ class SchemaForm:
         depth: int,
     ) -> Iterator[AskField]:
         for name, plain, required, nullable in self._members(schema):
-            label = f"{above}{plain.get('title') or name}"
+            label = f"{above}{self._label(name, plain)}"
             has_value = values is not None and name in values
             left_out = plain.get("default")
             value = left_out if values is None else values.get(name)
@@ -87,12 +91,15 @@ class SchemaForm:
                     plain,
                     inner,
                     f"{at}.{name}",
-                    f"{label} · ",
+                    f"{label}." if self._is_code else f"{label} · ",
                     must=must and required,
                     depth=depth + 1,
                 )
                 continue
-            field = _field(f"{at}.{name}", plain, visible(label), value, is_null=nullable)
+            words = shape(plain, self._root) if self._is_code else None
+            field = _field(
+                f"{at}.{name}", plain, visible(label), value, is_null=nullable, words=words
+            )
             if field.kind == "boolean" and values is not None and not (has_value or required):
                 field = replace(field, kind="choice", options=("", "true", "false"))
             if values is not None and not (has_value or required or left_out is None):
@@ -100,6 +107,9 @@ class SchemaForm:
                 field = replace(field, hint=visible(hint.strip()))
             has_to = must and required and not nullable and field.kind != "boolean"
             yield replace(field, required=has_to)
+
+    def _label(self, name: str, schema: Mapping[str, Any]) -> str:
+        return name if self._is_code else str(schema.get("title") or name)
 
     def _object(
         self,
@@ -112,7 +122,7 @@ class SchemaForm:
         value: dict[str, Any] = {}
         for name, plain, required, nullable in self._members(schema):
             place = f"{at}.{name}"
-            if _type(plain) == "object" and plain.get("properties") and place not in entries:
+            if type_in(plain) == "object" and plain.get("properties") and place not in entries:
                 if required or any(
                     entries[each] for each in entries if each.startswith(f"{place}.")
                 ):
@@ -123,7 +133,7 @@ class SchemaForm:
                     plain, entries.get(place), required=required, nullable=nullable
                 )
             except ValueError as error:
-                errors[place] = f"{plain.get('title') or name}: {error}"
+                errors[place] = f"{self._label(name, plain)}: {error}"
                 continue
             if member is not _NOTHING:
                 value[name] = member
@@ -135,28 +145,8 @@ class SchemaForm:
         """Name, schema, whether it has to be there, and whether it may be null."""
         required = schema.get("required") or ()
         for name, one in fields_in(schema.get("properties")).items():
-            plain, nullable = self._plain(fields_in(one))
+            plain, nullable = resolved(fields_in(one), self._root)
             yield str(name), plain, name in required, nullable
-
-    def _plain(self, schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
-        """Without references and without null, and whether null was among what may be."""
-        nullable = schema.get("nullable") is True
-        reference = str(schema.get("$ref") or "").rpartition("/")[2]
-        if reference:
-            target = fields_in(fields_in(self._root.get("$defs")).get(reference))
-            return {**target, **{k: v for k, v in schema.items() if k != "$ref"}}, nullable
-        options = schema.get("anyOf") or schema.get("oneOf")
-        if isinstance(options, list):
-            others = [each for each in map(fields_in, options) if each.get("type") != "null"]
-            if len(others) == 1:
-                inner, deeper = self._plain(others[0])
-                outer = {k: v for k, v in schema.items() if k not in {"anyOf", "oneOf"}}
-                return {**inner, **outer}, nullable or deeper or len(others) < len(options)
-        if isinstance(schema.get("type"), list):
-            types = [each for each in schema["type"] if each != "null"]
-            one = {"type": types[0]} if len(types) == 1 else {"type": None}
-            return {**schema, **one}, nullable or "null" in schema["type"]
-        return schema, nullable
 
 
 def schema_of(value: Any, depth: int = 0) -> dict[str, Any] | None:
@@ -202,19 +192,22 @@ def filled_again(field: AskField, entries: Fields, errors: Mapping[str, str]) ->
 
 def _is_open(schema: Mapping[str, Any], value: Any, depth: int) -> bool:
     """Whether an object's members are fields, rather than it being JSON in one."""
-    is_shown = _type(schema) == "object" and bool(schema.get("properties")) and depth < _DEEPEST
+    is_shown = type_in(schema) == "object" and bool(schema.get("properties")) and depth < _DEEPEST
     return is_shown and (value is None or isinstance(value, Mapping))
 
 
-def _type(schema: Mapping[str, Any]) -> str:
-    return str(schema.get("type") or "").lower()
-
-
 def _field(
-    name: str, schema: Mapping[str, Any], label: str, value: Any, *, is_null: bool
+    name: str,
+    schema: Mapping[str, Any],
+    label: str,
+    value: Any,
+    *,
+    is_null: bool,
+    words: str | None,
 ) -> AskField:
+    """`words` are its type, where that stands beside the label."""
     options = schema.get("enum")
-    kind: FieldKind = _KINDS.get(_type(schema), "json")
+    kind: FieldKind = _KINDS.get(type_in(schema), "json")
     if isinstance(value, bool | list | Mapping) and kind != "boolean":
         kind = "json"
     text = (
@@ -230,7 +223,8 @@ def _field(
         kind = "choice"
     elif kind == "text" and (len(text) > _LONG or "\n" in text):
         kind = "long"
-    notes = [_WRITTEN[_type(schema)]] if kind == "json" and _type(schema) in _WRITTEN else []
+    is_noted = kind == "json" and type_in(schema) in _WRITTEN and words is None
+    notes = [_WRITTEN[type_in(schema)]] if is_noted else []
     notes += ["empty: null"] if is_null else []
     about = [str(schema.get("description") or ""), f"({'; '.join(notes)})" if notes else ""]
     return AskField(
@@ -240,6 +234,7 @@ def _field(
         value=text if kind != "json" else text[:_MOST],
         options=_options(options) if isinstance(options, list) else (),
         hint=visible(" ".join(filter(None, about))),
+        type="" if words is None else visible(f"JSON {words}".strip() if kind == "json" else words),
     )
 
 
@@ -259,7 +254,7 @@ def _field_value(
     schema: Mapping[str, Any], text: str | None, *, required: bool, nullable: bool
 ) -> Any:
     """The value of one field, or that there is none. Raises ValueError with what is wrong."""
-    kind = _type(schema)
+    kind = type_in(schema)
     if kind == "boolean" and text in {None, "on", "true", "false"}:
         return text in {"on", "true"}
     if not text:
@@ -296,10 +291,10 @@ def _parse(schema: Mapping[str, Any], kind: str, text: str) -> Any:
 
 def check(schema: Mapping[str, Any], value: Any) -> None:
     """Raises ValueError if the value is not of the schema's type, or out of its bounds."""
-    expected_type = _TYPES.get(_type(schema))
-    is_bool = isinstance(value, bool) and _type(schema) != "boolean"
+    expected_type = _TYPES.get(type_in(schema))
+    is_bool = isinstance(value, bool) and type_in(schema) != "boolean"
     if expected_type is not None and (is_bool or not isinstance(value, expected_type)):
-        raise ValueError(_WORDS[_type(schema)])
+        raise ValueError(_WORDS[type_in(schema)])
     size = value if isinstance(value, int | float) else None
     low, high = schema.get("minimum"), schema.get("maximum")
     if size is not None and isinstance(low, int | float) and size < low:

@@ -33,7 +33,7 @@ def with_fields(event: Event, entries: Mapping[str, str]) -> dict[str, Any]:
             part["text"] = entries.get(_name(place), part["text"])
             continue
         try:
-            answers = SchemaForm(schema_of(values) or {}, _name(place)).read(entries)
+            answers = SchemaForm(schema_of(values) or {}, _name(place), is_code=True).read(entries)
         except WrongFields as wrong:
             errors |= {
                 name: f"{name.partition('.')[2]}: {text}" for name, text in wrong.errors.items()
@@ -51,7 +51,7 @@ def _sections(event: Event) -> Iterator[EventFields]:
             text = AskField(name=_name(place), label="Text", kind="long", value=values["text"])
             yield EventFields("", (text,))
             continue
-        form = SchemaForm(schema_of(values) or {}, _name(place)).fields(values)
+        form = SchemaForm(schema_of(values) or {}, _name(place), is_code=True).fields(values)
         # A field of a choice that isn't taken must not keep the form from being sent.
         fields = tuple(replace(field, required=False) for field in form)
         tool = event.parts[place].fields[kind].get("name", "")

@@ -203,7 +203,7 @@ def typed_answer(call: Mapping[str, Any]) -> AskField:
 
 def answer_form(schema: str) -> SchemaForm:
     """What a tool declares to return, as a form."""
-    return SchemaForm(fields_in(json.loads(schema)), "of")
+    return SchemaForm(fields_in(json.loads(schema)), "of", is_code=True)
 
 
 def _call(live: LiveRun, call: Mapping[str, Any], *, is_blocked: bool) -> PendingCall:

@@ -123,10 +123,15 @@ def _place(event: int | None, *, has_session: bool) -> str:
     return "with the current state" if event is None else f"with the state as of #{event}"
 
 
+def arguments_form(schema: Mapping[str, Any]) -> SchemaForm:
+    """The form of a tool's parameters."""
+    return SchemaForm(schema, AT, is_code=True)
+
+
 def _fields(draft: ToolDraft) -> tuple[AskField, ...]:
     if draft.schema is None:
         return ()
-    fields = SchemaForm(draft.schema, AT).fields(draft.args)
+    fields = arguments_form(draft.schema).fields(draft.args)
     if draft.entries is None:
         return fields
     entries, errors = draft.entries, draft.errors or {}

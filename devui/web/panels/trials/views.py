@@ -18,13 +18,13 @@ from devui.web.errors import BadRequest, EdgeError, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import app_url, tool_url, tools_url, try_call_url
 from devui.web.lookup import actor_of, existing_event, session_of
-from devui.web.panels.questions.schema_forms import SchemaForm, WrongFields
+from devui.web.panels.questions.schema_forms import WrongFields
 from devui.web.panels.trials.actions import known_tools, listed_tools, tools_of, try_model, try_tool
 from devui.web.panels.trials.models import model_form, model_trial, request_of
 from devui.web.panels.trials.parts import ToolList, ToolTrial
 from devui.web.panels.trials.tools import (
-    AT,
     ToolDraft,
+    arguments_form,
     silent_toolset,
     tool_form,
     tool_item,
@@ -182,7 +182,7 @@ def _read(draft: ToolDraft, form: FormData) -> tuple[ToolDraft, Mapping[str, Any
     entries = {name: str(value) for name, value in form.multi_items()}
     if "filled" in entries and draft.schema is not None:
         try:
-            args = SchemaForm(draft.schema, AT).read(entries)
+            args = arguments_form(draft.schema).read(entries)
         except WrongFields as wrong:
             return replace(draft, entries=entries, errors=wrong.errors), None
         return replace(draft, args=args), args
