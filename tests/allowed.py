@@ -214,6 +214,8 @@ LITERAL_GETATTR = {
     "devui/runtime/telemetry/messages.py:error_type": "errors of users and of libraries",
     "devui/runtime/telemetry/tools.py:seconds_of": "spans that are not recorded have no times",
     "devui/worker/tools.py:effect_of_tool": "tools of users and of two runtimes, or functions",
+    "devui/worker/tools.py:returns_of": "only tools that wrap a function have one",
+    "devui/worker/tools.py:confirmation_of": "only tools of some classes ask, on either runtime",
     "devui/worker/engine.py:_model_name": "the agent's model, or its name",
     "devui/worker/engine.py:_tool_name": "tools of users: objects, functions or toolsets",
     "devui/worker/engines/adk.py:_children": "agents have no graph, and graphs no sub-agents",

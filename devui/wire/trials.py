@@ -6,12 +6,15 @@ Arguments, requests, states and results are JSON texts.
 from dataclasses import dataclass
 from typing import Literal
 
+Confirmation = Literal["always", "sometimes", "never"]
+"""Whether a person confirms a tool's calls; `sometimes`: a function of the app decides."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeTools:
     """Tell which tools the agents have; answered by `Tried` with `tools`, a list of `{"agent",
-    "name", "description", "schema", "effect"}`, and `silent`, the toolsets that list none, as
-    `{"agent", "toolset", "error"}`."""
+    "name", "description", "schema", "returns", "effect", "is_long_running", "confirmation"}`, and
+    `silent`, the toolsets that list none, as `{"agent", "toolset", "error"}`."""
 
     trial: int
     kind: Literal["describe_tools"] = "describe_tools"

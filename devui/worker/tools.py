@@ -1,6 +1,8 @@
 """What a tool says of itself: its arguments, its result, and what it does to the world."""
 
+import inspect
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +11,7 @@ from google.genai import types
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.tools.base_tool import effect_of
 from devui.wire.gates import EFFECTS, Effect
+from devui.wire.trials import Confirmation
 from devui.worker.engines.kit import BaseTool, Context, Event, LlmRequest
 from devui.worker.output import current_run
 
@@ -40,6 +43,31 @@ def _text(as_json: Any, as_schema: types.Schema | None) -> str | None:
     if as_json is not None:
         return json.dumps(as_json)
     return as_schema.model_dump_json(by_alias=True, exclude_none=True) if as_schema else None
+
+
+def returns_of(tool: BaseTool) -> str:
+    """What the tool's function is annotated to return, as Python writes it; "" if it isn't."""
+    function = getattr(tool, "func", None)
+    if function is None:
+        return ""
+    try:
+        returns = inspect.get_annotations(function).get("return", "")
+    except (TypeError, NameError):  # no function after all; a name that its module doesn't have
+        return ""
+    text = returns if isinstance(returns, str) else inspect.formatannotation(returns)
+    return _MODULES.sub("", text)
+
+
+_MODULES = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
+"""`travel.tools.` in `list[travel.tools.Leg]`."""
+
+
+def confirmation_of(tool: BaseTool) -> Confirmation:
+    """Whether calls of the tool wait until a person confirms them."""
+    required = getattr(tool, "_require_confirmation", False)
+    if callable(required):
+        return "sometimes"
+    return "always" if required else "never"
 
 
 class Effects(BasePlugin):

@@ -46,7 +46,13 @@ from devui.worker.instruments.gates import problem_of
 from devui.worker.json_text import as_json
 from devui.worker.output import current_run
 from devui.worker.run_settings import Models, llm_agents
-from devui.worker.tools import declaration_of, effect_of_tool, schema_of
+from devui.worker.tools import (
+    confirmation_of,
+    declaration_of,
+    effect_of_tool,
+    returns_of,
+    schema_of,
+)
 
 
 class TriedFiles(BaseArtifactService):
@@ -318,7 +324,10 @@ def _description(agent: str, tool: BaseTool) -> dict[str, Any]:
         "name": tool.name,
         "description": tool.description,
         "schema": json.loads(schema) if schema else None,
+        "returns": returns_of(tool),
         "effect": effect_of_tool(tool),
+        "is_long_running": tool.is_long_running,
+        "confirmation": confirmation_of(tool),
     }
 
 

@@ -1,8 +1,12 @@
 """One call by itself over HTTP: a tool over a copy of the state, a model with an edited request."""
 
+import html
+import re
+
 import pytest
 
 from tests.kit.debugged import Debugged
+from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.server import running, write_app
 
 BENCH = """
@@ -43,6 +47,51 @@ root_agent = Agent(
 """
 
 
+SIGNS = """
+from typing import Any, Literal
+
+from google.adk.agents import Agent
+from google.adk.tools import FunctionTool, LongRunningFunctionTool, ToolContext
+from pydantic import BaseModel
+
+
+class Leg(BaseModel):
+    origin: str
+
+
+class Booking(BaseModel):
+    name: str
+
+
+def ask(country: str) -> dict | None: ...
+
+
+def book(name: str, tool_context: ToolContext, nights: int = 1) -> Booking:
+    '''Books a room.
+
+    Args:
+        name: Of the hotel.
+    '''
+
+
+def free(way: Any): ...
+
+
+def look() -> str: ...
+
+
+def plan(legs: list[Leg], mode: Literal["train", "plane"] = "train") -> list[Leg]: ...
+
+
+tools = [
+    LongRunningFunctionTool(ask),
+    FunctionTool(book, require_confirmation=True),
+    free,
+    look,
+    FunctionTool(plan, require_confirmation=lambda legs: len(legs) > 1),
+]
+root_agent = Agent(name="desk", model="gemini-2.5-flash", tools=tools)
+"""
 SETS = """
 from pathlib import Path
 
@@ -176,6 +225,33 @@ def test_the_tools_say_what_they_declare(client):
     )
     assert count["schema"]["properties"]["step"]["type"].lower() == "integer"
     assert (fail["name"], fail["source"], fail["agents"]) == ("fail", "nobody", ["bench"])
+
+
+@pytest.mark.parametrize("engine", ["devui", pytest.param("google-adk", marks=needs_adk)])
+def test_the_apps_page_lists_tools_with_their_signatures_and_what_they_wait_for(tmp_path, engine):
+    options = ["--engine", engine]
+    options += ["--python", str(adk_python())] if engine == "google-adk" else []
+    write_app(tmp_path / "agents", "signs", SIGNS)
+    with (
+        running(tmp_path / "agents", tmp_path / "data", *options) as server,
+        server.client() as client,
+    ):
+        page = client.get("/apps/signs/tools", headers={"HX-Request": "true"}).text
+    assert "field-error" not in page, page[-1500:]
+    heads = {
+        (words := " ".join(html.unescape(re.sub("<[^>]+>", "", head)).split()))[:4]: words
+        for head in re.findall("<header><p>(.*?)</p>", page, re.DOTALL)
+    }
+    assert heads == {
+        "ask(": "ask(country: str) -> dict | None desk long-running",
+        "book": "book(name: str, nights: int = 1) -> Booking desk asks for confirmation",
+        "free": "free(way: Any) desk",
+        "look": "look() -> str desk",
+        "plan": 'plan(legs: list[Leg], mode: "train" | "plane" = "train") -> list[Leg] desk'
+        " may ask for confirmation",
+    }
+    assert re.search(r"<summary[^>]*>Books a room\.</summary><p[^>]*>Args:", page)
+    assert page.count("Unknown counts as having side effects") == 1
 
 
 def test_a_toolset_that_does_not_list_its_tools_is_told_and_asked_again(client, there):

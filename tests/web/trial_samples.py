@@ -18,8 +18,11 @@ _SCHEMA = {
 _DECLARED = {
     "agent": "BookingAgent",
     "name": "book_hotel",
-    "description": "Books a <b>hotel</b>.",
+    "description": "Books a <b>hotel</b>.\n\nArgs:\n    city: Where.",
     "schema": _SCHEMA,
+    "returns": "dict",
+    "is_long_running": True,
+    "confirmation": "sometimes",
     "effect": "effects",
 }
 _EFFECT = ToolEffect("effects", "code")

@@ -53,8 +53,15 @@ class ToolItem:
     """A tool of an app."""
 
     name: str
+    signature: str
+    """`(city: str) -> dict`; "" if it declares none."""
     agents: str
-    description: str
+    flags: tuple[str, ...]
+    """What its calls wait for: `long-running`."""
+    summary: str
+    """The first line of its description."""
+    details: str
+    """The others."""
     effect: str
     """What a person has said of it; "" if nobody has."""
     from_code: str

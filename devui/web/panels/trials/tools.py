@@ -27,8 +27,10 @@ from devui.web.render import Renderer
 from devui.web.text import formats
 from devui.web.text.formats import moment
 from devui.web.text.jsontree import json_text, json_tree
+from devui.web.text.schemas import signature
 from devui.web.text.visible import visible
 from devui.wire.events import fields_in
+from devui.wire.trials import Confirmation
 
 
 def refill(
@@ -68,7 +70,11 @@ _CODE: Final = {
     "read_only": "read-only (from code)",
     "idempotent": "idempotent (from code)",
     "effects": "has side effects (from code)",
-    "unknown": "unknown: treated as having side effects",
+    "unknown": "side effects unknown",
+}
+_CONFIRMATIONS: Final[Mapping[Confirmation, str]] = {
+    "always": "asks for confirmation",
+    "sometimes": "may ask for confirmation",
 }
 
 
@@ -185,12 +191,17 @@ def tool_item(
     """A tool in the app's list."""
     marks = {each["effect"] for each in declarations}
     code = next(iter(marks)) if len(marks) == 1 else None
+    first = declarations[0] if declarations else {}
+    summary, _, details = str(first.get("description") or "").strip().partition("\n")
     return ToolItem(
         name=visible(name),
+        signature=visible(_signature(first)),
         agents=visible(
             ", ".join(each["agent"] for each in declarations) or "not used by any agent"
         ),
-        description=visible(str(declarations[0]["description"]) if declarations else ""),
+        flags=_flags(first),
+        summary=visible(summary),
+        details=visible(details.strip()),
         effect=effect.effect if effect.source == "person" else "",
         from_code="safe to call twice (from its server)"
         if code == "hint"
@@ -198,3 +209,15 @@ def tool_item(
         effect_action=tool_effect_url(app, name),
         try_href=tool_url(app, name) if declarations else "",
     )
+
+
+def _signature(declared: Mapping[str, Any]) -> str:
+    """`(city: str) -> dict`; "" for a tool that declares neither parameters nor a result."""
+    schema, returns = declared.get("schema"), str(declared.get("returns") or "")
+    return signature(fields_in(schema), returns) if schema is not None or returns else ""
+
+
+def _flags(declared: Mapping[str, Any]) -> tuple[str, ...]:
+    long_running = ["long-running"] if declared.get("is_long_running") else []
+    word = _CONFIRMATIONS.get(declared.get("confirmation", "never"))
+    return (*long_running, *([word] if word else []))
