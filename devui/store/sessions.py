@@ -52,6 +52,7 @@ _INSERT = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _RENAME = "UPDATE sessions SET title = ?, seq = ? WHERE key = ?"
+_NAME = "UPDATE sessions SET title = ?, seq = ? WHERE key = ? AND title IS NULL"
 _ACTIVE = "SELECT id FROM runs WHERE session = ? AND status IN ('running', 'stopping')"
 _DELETE = "DELETE FROM sessions WHERE key = ? RETURNING own_scope, user_scope, app_scope"
 _DELETE_SCOPES = """
@@ -224,6 +225,11 @@ class Sessions:
     async def initial_keys(self, key: int) -> int:
         """Return how many state keys the session was created with."""
         return int((await self._database.find(_INITIAL_KEYS, key))[0][0])
+
+
+def name(connection: sqlite3.Connection, key: int, title: str) -> None:
+    """Give the session a title unless it has one."""
+    connection.execute(_NAME, (title, advance(connection), key))
 
 
 def delete_session(connection: sqlite3.Connection, key: int) -> bool:

@@ -163,15 +163,15 @@ class Driver:
         hands_on = status == "done" and self._has_next
         if not hands_on:
             self._ending.tell(status, error, unfinished)
+        self._gates.end()
+        if not hands_on:
+            await self._unwritten.write_before(self._ending.write())
+            return
+        self.live.hands_on = True  # what follows ends it, so that its message is never nobody's
         try:
             await self._unwritten.write()
-        except StoreError:  # the end is worth more than the last lines
+        except StoreError:
             logger.exception("run %s: something was not recorded", self.live.row.id)
-        self._gates.end()
-        if hands_on:
-            self.live.hands_on = True  # what follows ends it, so that its message is never nobody's
-        else:
-            await self._ending.write()
 
     async def fail(self, error: Exception) -> None:
         """End a run that was to hand on, and cannot."""

@@ -192,7 +192,10 @@ class Runs:
         if request.settings is None and request.goes_on:
             settings = await last_settings(self._journal, session.key, request.invocation)
             request = replace(request, settings=settings)
-        row = await write_row(self._journal, self._bus, session, request, follows=follows)
+        title = self._title(session, request)
+        row = await write_row(
+            self._journal, self._bus, session, request, follows=follows, title=title
+        )
         if follows is not None:
             self._drivers.pop(follows, None)
         live = LiveRun(
@@ -223,7 +226,8 @@ class Runs:
         self._tasks.start(self._looks.watch(live), f"watching run {row.id}")
         if request.start_note:
             note(live, self._bus, "debugger", request.start_note)
-        await self._name(session, request)
+        if title and (now := await self._journal.sessions.get(session.key)) is not None:
+            self._bus.publish(session.key, SessionChanged(now))
         return row
 
     async def over(self, session: int, *, within: float) -> None:
@@ -364,13 +368,11 @@ class Runs:
         except Misused as error:
             raise error.at(await self.position(run)) from None
 
-    async def _name(self, session: SessionRow, request: RunRequest) -> None:
+    def _title(self, session: SessionRow, request: RunRequest) -> str | None:
         """A session that nobody has named is called after its first message."""
         if session.title is not None or session.events:
-            return
-        if title := request.title(self.words_of):
-            row = await self._journal.sessions.rename(session.key, title)
-            self._bus.publish(session.key, SessionChanged(row))
+            return None
+        return request.title(self.words_of) or None
 
     async def _drive(self, driver: Driver, request: RunRequest) -> None:
         live = driver.live

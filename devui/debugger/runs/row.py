@@ -18,8 +18,11 @@ async def write_row(
     request: RunRequest,
     *,
     follows: str | None,
+    title: str | None,
 ) -> RunRow:
     """Write it; the run that it follows is done with that, which is told.
+
+    The session takes the `title` if it has none.
 
     Raises RunActive when the session has a run already, and Overtaken when the user has said
     something that the request has not seen.
@@ -34,6 +37,7 @@ async def write_row(
         follows=follows,
         queued=request.queued,
         actor=request.actor,
+        title=title,
     )
     if follows is not None and (before := await journal.runs.get(follows)) is not None:
         bus.publish(session.key, RunChanged(before))

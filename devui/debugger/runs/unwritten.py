@@ -3,11 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Coroutine, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from devui.debugger.runs.live import LiveRun
 from devui.store.journal import Journal
-from devui.store.rows import Appended
+
+T = TypeVar("T")
 
 logger = logging.getLogger("devui.runs")
 
@@ -23,15 +24,15 @@ class Unwritten:
         """Write what waits. Raises StoreError."""
         await asyncio.gather(*self._take())
 
-    async def write_before(self, commit: Coroutine[Any, Any, Appended]) -> Appended:
-        """Put what waits before an event, so that it goes to the disk together with it."""
+    async def write_before(self, commit: Coroutine[Any, Any, T]) -> T:
+        """Put what waits before an event, or the end, to go to the disk together with it."""
         before = [asyncio.ensure_future(change) for change in self._take()]
-        event = asyncio.ensure_future(commit)
+        last = asyncio.ensure_future(commit)
         for error in await asyncio.gather(*before, return_exceptions=True):
-            if error is not None:  # a lost log line is no reason to refuse the event
+            if error is not None:  # a lost log line is no reason to refuse what it is about
                 run = self._live.row.id
                 logger.error("run %s: something was not recorded", run, exc_info=error)
-        return await event
+        return await last
 
     def _take(self) -> Iterator[Coroutine[Any, Any, None]]:
         """Take what waits, as changes of the journal to be made in this order."""

@@ -19,7 +19,7 @@ from devui.store.errors import (
 )
 from devui.store.rows import OutputLine, RunRow, RunStatus
 from devui.store.runs.queued import take
-from devui.store.sessions import require_session, require_writable
+from devui.store.sessions import name, require_session, require_writable
 from devui.store.sqlite.database import Database, Owed, advance
 from devui.store.values import clean_text, optional_text, printable
 from devui.wire.events import USER
@@ -172,6 +172,7 @@ class Runs:
         follows: str | None = None,
         queued: int | None = None,
         actor: str | None = None,
+        title: str | None = None,
     ) -> RunRow:
         """Record a new run as running.
 
@@ -180,7 +181,8 @@ class Runs:
         after that seq: what the caller has read is still all there is. `request` is all that the
         run is to do, as JSON text, kept for good. With `follows`, that run is done at the same
         moment, and hands its message on: so there is no moment at which nobody has it. With
-        `queued`, the message of that number leaves the session's queue at the same moment.
+        `queued`, the message of that number leaves the session's queue at the same moment. The
+        session takes the `title` if it has none.
 
         Raises NotQueued for one that is there no more, RunActive while the session has another that
         has not ended, Overtaken, RunTransition when the followed run has ended already, RunExists
@@ -191,6 +193,7 @@ class Runs:
         optional_text(message, "the user's message")
         optional_text(request, "what the run was asked")
         optional_text(actor, "the actor")
+        optional_text(title, "the title")
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
@@ -208,6 +211,8 @@ class Runs:
             connection.execute(_INSERT, (*values, actor))
             if request is not None:
                 connection.execute(_INSERT_ORDER, (run_id, request))
+            if title is not None:
+                name(connection, session_key, title)
             return _require(connection, run_id)
 
         return await self._database.write(work)
