@@ -241,4 +241,5 @@ for_agents = [
 
 apis = [*debugger, *adk, *development, *telemetry, *for_agents]
 
-routes = [*pages, *apis]
+# They are tried in this order, and what programs call with each turn comes first.
+routes = [*adk, *pages, *debugger, *development, *telemetry, *for_agents]

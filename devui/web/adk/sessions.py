@@ -77,7 +77,7 @@ async def begin(
     events: list[FirstEvent] | None,
 ) -> SessionRow:
     """Create a session with a state and events. Raises BadRequest, SessionExists, BadValue."""
-    first = await asyncio.to_thread(_history, events or [])
+    first = await asyncio.to_thread(_history, events) if events else []
     row = await services.journal.sessions.create(
         app, user, name, state or {}, history=history(first)
     )
@@ -216,7 +216,7 @@ async def _head(services: Services, row: SessionRow, *, lenient: bool = False) -
     values = await services.journal.state.at(row.key)
 
     names = {"id": row.id, "appName": row.app, "userId": row.user}
-    state = await asyncio.to_thread(state_json, values, lenient=lenient)
+    state = await asyncio.to_thread(state_json, values, lenient=lenient) if values else "{}"
     begins = f'{json.dumps(names)[:-1]},"state":{state},"events":['
     return begins, f'],"lastUpdateTime":{json.dumps(row.updated)}}}'
 
