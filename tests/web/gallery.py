@@ -48,6 +48,7 @@ from devui.web.panels.inspector.parts import Hint, Panel, Selection, StateTab, T
 from devui.web.panels.jobs.panel import JobItem, JobList
 from devui.web.panels.notes.parts import NoteForm
 from devui.web.panels.recovery.parts import AgainMenu
+from devui.web.panels.runs.failure import run_failure
 from devui.web.panels.session.page import AgainPage, Narrowed
 from devui.web.panels.session.parts import EventTip, PageStream
 from devui.web.panels.state.parts import HistoryAsk, HistoryNow
@@ -85,6 +86,7 @@ TOOLS = "/apps/travel/tools"
 SELECTED = {
     "session-event": 11,
     "session-text": 5,
+    "session-error": 9,
     "session-state": 11,
     "session-raw": 11,
     "session-huge": 2,
@@ -322,6 +324,11 @@ def selected_pages() -> dict[str, Model]:
     panels: dict[str, tuple[list[Stored], Panel, TabKey]] = {
         "session-event": (travel, samples.event_panel(travel, 11), "event"),
         "session-text": (travel, samples.event_panel(travel, 5), "event"),
+        "session-error": (
+            travel,
+            replace(samples.event_panel(travel, 9), failure=run_failure(samples.ERROR)),
+            "event",
+        ),
         "session-state": (
             travel,
             StateTab(

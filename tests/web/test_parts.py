@@ -398,7 +398,7 @@ def test_a_failed_run_shows_message_place_and_traceback() -> None:
     assert end.failure == note.failure
     assert end.failure is not None
     assert end.failure.message == "KeyError: 'fares'"
-    assert end.failure.place == "agents/travel/agent.py:48"
+    assert end.failure.place == "agents/travel/agent.py:48 in search_flights"
 
 
 def test_names_cannot_leave_their_place_in_an_address() -> None:

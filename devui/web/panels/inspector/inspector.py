@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 from devui.debugger.history.rewinds import taken_back
 from devui.debugger.secrets.fragments import clean_fragments
 from devui.store.rows import EditRow, EventRow, SessionRow
+from devui.web.basic_parts import Failure
 from devui.web.links import edit_state_url, log_tab_url, log_url, session_url, whole_event_url
 from devui.web.page_query import EVERYTHING, PageQuery
 from devui.web.panels.artifacts.panel import artifacts_panel
@@ -34,6 +35,7 @@ from devui.web.panels.inspector.parts import (
 )
 from devui.web.panels.request.answer import differs_from_answer
 from devui.web.panels.request.panel import request_panel
+from devui.web.panels.runs.failure import event_failure
 from devui.web.panels.runs.output import NumberedLine, last_output
 from devui.web.panels.runs.panel import run_panel
 from devui.web.panels.state.diff import state_diff, state_with
@@ -230,9 +232,23 @@ async def detail(
     changed = await differs_from_answer(services.journal, row, event)
     return replace(
         panel,
+        failure=await _failure(services, row, event),
         rewind=rewind_mark(rewinds, row.number, session.key, "detail"),
         answer_href=session_url(session.key, event=row.number, tab="request") if changed else "",
     )
+
+
+async def _failure(services: Services, row: EventRow, event: Event) -> Failure | None:
+    """The exception that an error event reports, if it ended the run."""
+    if row.summary.kind != "error" or not row.run:
+        return None
+    run = await services.journal.runs.get(row.run)
+    if run is None or run.error is None:
+        return None
+    later = await services.journal.events.page(row.session, after=row.seq, before=run.seq, limit=50)
+    if any(each.run == row.run and each.summary.kind == "error" for each in later):
+        return None  # that one ended the run: its message may be the same, its traceback isn't
+    return event_failure(event, run.error)
 
 
 async def _build(row: EventRow, build: Callable[[], T]) -> T:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from devui.web.basic_parts import Fact, JsonText, JsonTree, Moment
+from devui.web.basic_parts import Fact, Failure, JsonText, JsonTree, Moment
 from devui.web.panels.artifacts.parts import ArtifactsPanel
 from devui.web.panels.breakpoints.parts import BreakpointsPanel, LikeThis
 from devui.web.panels.chat.content_parts import ContentPart
@@ -225,6 +225,8 @@ class EventDetail:
     """What people did on the way to it."""
     notes: EventNotes | None = None
     """What was noticed of the state."""
+    failure: Failure | None = None
+    """In place of `error`, with its place in the code and its traceback."""
     rewind: RewindMark | None = None
     answer_href: str = ""
     """The answer of the model, if the event says something else."""

@@ -1,6 +1,7 @@
 """Why a run, or other agent code, failed."""
 
 import json
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -8,6 +9,7 @@ from devui.web.basic_parts import Failure
 from devui.web.text.formats import clipped
 from devui.web.text.visible import visible
 from devui.wire.errors import AgentError
+from devui.wire.events import Event
 
 
 def run_failure(error: str | None) -> Failure | None:
@@ -16,6 +18,20 @@ def run_failure(error: str | None) -> Failure | None:
         return None
     details = json.loads(error)
     return failure(details) if isinstance(details, dict) else Failure(visible(str(details)))
+
+
+def event_failure(event: Event, run_error: str | None) -> Failure | None:
+    """The error of the run, if it is what the event reports.
+
+    An event has neither place nor traceback of an exception. A model's error isn't an exception,
+    and what ends its run may be another one.
+    """
+    details = json.loads(run_error) if run_error else None
+    if not isinstance(details, dict) or not (event.error_code or event.error_message):
+        return None
+    text = f"{details.get('message')}\n{details.get('traceback')}"
+    line = str(event.error_message or "").partition("\n")[0]
+    return failure(details) if line in text else None
 
 
 def agent_failure(error: AgentError) -> Failure:
@@ -27,9 +43,17 @@ def failure(error: dict[str, Any]) -> Failure:
     """An exception of agent code; absent fields are left out."""
     name, message = str(error.get("type") or ""), str(error.get("message") or "")
     file, line = error.get("file"), error.get("line")
-    place = f"{file}:{line}" if file and line else str(file or "")
+    traceback = str(error.get("traceback") or "")
+    place = f"{file}:{line}{_function(traceback, file, line)}" if file and line else str(file or "")
     return Failure(
         message=visible(clipped(": ".join(filter(None, (name, message))))),
         place=visible(place),
-        traceback=visible(clipped(str(error.get("traceback") or ""))),
+        traceback=visible(clipped(traceback)),
     )
+
+
+def _function(traceback: str, file: str, line: int) -> str:
+    """` in get_rate`, as the traceback says of that line; "" for a line of no function."""
+    frame = re.compile(rf'{re.escape(file)}", line {line}, in ([\w.]+)$', re.MULTILINE)
+    functions = frame.findall(traceback)
+    return f" in {functions[-1]}" if functions else ""
