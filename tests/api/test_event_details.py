@@ -1,7 +1,5 @@
 """What the inspector says of one event."""
 
-import re
-
 import pytest
 
 from tests.kit.debugged import Debugged
@@ -9,7 +7,7 @@ from tests.kit.server import running, write_app
 
 FAILS = """
 from google.adk.agents import LlmAgent
-from devui.runtime.models.scripted_llm import Call, Fail, Rule, ScriptedLlm
+from devui.runtime.models.scripted_llm import Call, Fail, Rule, Say, ScriptedLlm
 
 RATES = {"EUR": 1.0}
 
@@ -19,11 +17,16 @@ def get_rate(currency: str) -> float:
 def report(callback_context):
     raise OSError("the log is full")
 
+def get_rates(day: str) -> dict:
+    return {"day": day, "base": "EUR", "rates": [f"{number:0100}" for number in range(1988)]}
+
 root_agent = LlmAgent(
     name="fails",
-    tools=[get_rate],
+    tools=[get_rate, get_rates],
     after_agent_callback=report,
     model=ScriptedLlm(rules=[
+        Rule(after="get_rates", then=Say("These are the rates.")),
+        Rule(user="all", then=Call("get_rates", day="2026-11-30")),
         Rule(user="rate", then=Call("get_rate", currency="CHF")),
         Rule(user="overload", then=Fail("RESOURCE_EXHAUSTED", "The model is overloaded.")),
     ]),
@@ -42,24 +45,24 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def details(client):
-    """The tab *Event* of each event of a run, the last one first."""
+    """The tab *Event* of each event of a run."""
 
-    def of(app: str, message: str) -> list[str]:
-        run = Debugged(client, app).start(message, pause=False)
+    def of(message: str) -> list[str]:
+        run = Debugged(client, "fails").start(message, pause=False)
         run.settled()
         events = client.get(f"/api/sessions/{run.key}/events").json()["events"]
-        return [_detail(client, run.key, each["number"]) for each in reversed(events)]
+        return [_tab(client, run.key, each["number"], "event") for each in events]
 
     return of
 
 
-def _detail(client, key: int, number: int) -> str:
-    html = client.get(f"/sessions/{key}?event={number}", headers=HTML).text
-    return re.search(r'<div class="event k-.*?class="raw-fold"', html, re.DOTALL)[0]
+def _tab(client, key: int, number: int, tab: str) -> str:
+    html = client.get(f"/sessions/{key}?event={number}&tab={tab}", headers=HTML).text
+    return html.partition('id="panel"')[2]
 
 
 def test_an_error_says_where_in_the_code_and_has_the_traceback(details):
-    error, *_ = details("fails", "What is the rate?")
+    *_, error = details("What is the rate?")
     assert "KeyError: &#39;CHF&#39;" in error
     assert "fails/agent.py:8 in get_rate</code>" in error
     assert 'name="place" value="fails/agent.py:8 in get_rate"' in error
@@ -67,7 +70,21 @@ def test_an_error_says_where_in_the_code_and_has_the_traceback(details):
 
 
 def test_an_error_of_a_model_is_not_the_exception_that_ended_its_run(details):
-    ended, model, _ = details("fails", "overload")
+    _, model, ended = details("overload")
     assert "fails/agent.py:11 in report</code>" in ended
     assert "<code>RESOURCE_EXHAUSTED</code> The model is overloaded." in model
     assert "Traceback" not in model
+
+
+def test_a_large_value_says_how_large_it_is(client):
+    run = Debugged(client, "fails").start("all", pause=False)
+    run.settled()
+    size = "205 kB · object with 3 keys</span>"
+    assert size in _tab(client, run.key, 3, "event")
+    assert size in _tab(client, run.key, 3, "request")
+    page = client.get(f"/sessions/{run.key}", headers=HTML).text
+    row = page.partition('id="e-3"')[2].partition('id="e-4"')[0]
+    assert ">205 kB<" in row
+    call = _tab(client, run.key, 2, "event")
+    assert "get_rates" in call
+    assert "object with" not in call

@@ -125,7 +125,7 @@ DECEPTIVE = (
 
 
 def huge() -> list[Stored]:
-    """A value of 10,000 characters, an author of 60, right-to-left text, markup, bidi controls."""
+    """A value of 40,000 characters, an author of 60, right-to-left text, markup, bidi controls."""
     arabic = "احجز رحلة إلى لندن يوم الثلاثاء القادم"
     failed = {"error": "disk full", "n": list(range(120))}
     events = [
@@ -134,7 +134,7 @@ def huge() -> list[Stored]:
             "author": "AnAgentWhoseNameIsExactlySixtyCharactersLongAndThenSomeMore12",
             "branch": "root.left.deeper.deepest",
             "content": travel_samples.call(
-                "write_report", "adk-9", body="x" * 10_000, title="<b>&\"'</b>"
+                "write_report", "adk-9", body="x" * 40_000, title="<b>&\"'</b>"
             ),
         },
         {

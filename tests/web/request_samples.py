@@ -104,7 +104,15 @@ PANEL = RequestPanel(
 TOOLS = ToolCallsPanel(
     3,
     (
-        ToolSent("weather", "c1", "1.2 s", json_tree({"city": "Oslo"}), json_tree([]), ""),
+        ToolSent(
+            "weather",
+            "c1",
+            "1.2 s",
+            json_tree({"city": "Oslo"}),
+            json_tree([*range(1200)]),
+            "",
+            result_size="5.9 kB · array of 1,200 items",
+        ),
         ToolSent("weather", "c2", "", None, None, "ValueError: it sank"),
     ),
 )

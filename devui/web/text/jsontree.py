@@ -87,6 +87,22 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
         yield "", text[end:]
 
 
+LARGE: Final = 4_096
+"""Bytes of a value's JSON from which on it is said how large the value is."""
+
+
+def json_size(value: object) -> str:
+    """How large a value is, such as `285 kB · object with 2 keys`; "" for a small one."""
+    number = len(encode(value, _COMPACT).encode("utf-8", "replace"))
+    if number < LARGE:
+        return ""
+    if isinstance(value, Mapping):
+        return f"{formats.size(number)} · object with {plural(len(value), 'key')}"
+    if isinstance(value, list):
+        return f"{formats.size(number)} · array of {plural(len(value), 'item')}"
+    return formats.size(number)
+
+
 NODES: Final = 400
 CHILDREN: Final = 50
 FOLDED: Final = 2_000

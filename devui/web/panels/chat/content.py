@@ -32,7 +32,7 @@ from devui.web.panels.chat.previews import MEDIA, URL_SAFE, media_type, preview_
 from devui.web.panels.state.step_chart import value_at
 from devui.web.text import formats
 from devui.web.text.formats import clipped, web_address
-from devui.web.text.jsontree import Rest, json_tree
+from devui.web.text.jsontree import Rest, json_size, json_tree
 from devui.web.text.visible import readable, visible
 from devui.wire.events import Call, Content, Event, Fields, Part, Response, fields_in
 
@@ -268,6 +268,7 @@ def _call(call: Call, within: _Within, event: Event) -> CallPart:
         name=visible(call.name),
         id=visible(str(call.id or "")),
         args=within.tree(call.args, "functionCall", "args"),
+        size=json_size(call.args),
         long_running=call.id in event.long_running_ids,
     )
 
@@ -282,6 +283,7 @@ def _response(response: Response, within: _Within, event: Event) -> ResponsePart
         value=within.tree(value, "functionResponse", "response", *wrap)
         if value or not files
         else None,
+        size=json_size(value),
         files=files,
         failed=response.is_error and response.id not in event.confirmations,
     )

@@ -29,6 +29,8 @@ class CallPart:
     name: str
     id: str
     args: JsonTree
+    size: str = ""
+    """Of the arguments, as of a result's value."""
     long_running: bool = False
     try_href: str = ""
     """Where the tool is run by itself; "" for what is no tool of the app's."""
@@ -41,6 +43,8 @@ class ResponsePart:
     id: str
     value: JsonTree | None
     """None of a response that has only files."""
+    size: str = ""
+    """`285 kB · object with 2 keys`; "" for a small value."""
     failed: bool = False
     files: tuple["FilePart", ...] = ()
 

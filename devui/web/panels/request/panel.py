@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from statistics import median
 from typing import Any, Final
 
+from devui.debugger.background.turns import beside
 from devui.debugger.events.preview import one_line
 from devui.debugger.events.spans import SentRequest, request_and_answers, sent_and_result
 from devui.debugger.events.usage import usage_of
@@ -55,7 +56,7 @@ from devui.web.panels.request.prompt_diff import (
 from devui.web.services import Services
 from devui.web.text import formats
 from devui.web.text.formats import plural
-from devui.web.text.jsontree import Rest, json_text, json_tree
+from devui.web.text.jsontree import Rest, json_size, json_text, json_tree
 from devui.web.text.visible import visible
 from devui.wire.events import Event, fields_in
 
@@ -166,13 +167,18 @@ async def request_panel(
     if models:
         return await _model_call(services, session, row, models[-1], against)
     if spans:
-        bodies = [await sent_and_result(services.journal, span) for span in spans]
+        sent = [await sent_and_result(services.journal, span) for span in spans]
         body = await services.journal.events.body(session.key, row.number)
-        calls = tuple(
-            _tool((session.key, row.number), span, *each, _rest_of(body, span.call, each[1]))
-            for span, each in zip(spans, bodies, strict=True)
-        )
-        return ToolCallsPanel(row.number, calls)
+        place = (session.key, row.number)
+
+        def build() -> ToolCallsPanel:
+            calls = (
+                _tool(place, span, *each, _rest_of(body, span.call, each[1]))
+                for span, each in zip(spans, sent, strict=True)
+            )
+            return ToolCallsPanel(row.number, tuple(calls))
+
+        return await beside([value for each in sent for value in each], build)
     return _nothing(row)
 
 
@@ -240,13 +246,15 @@ def _tool(
     place: tuple[int, int], span: SpanRow, args: Any, result: Any, rest: Rest | None
 ) -> ToolSent:
     """`place` is the session and the number of the event."""
-    over = span.seconds is not None
+    has_result = result is not None and not span.error and span.seconds is not None
     return ToolSent(
         name=visible(span.name),
         id=visible(span.call or ""),
         took=formats.duration(span.seconds) if span.seconds is not None else "",
         args=None if args is None else json_tree(args),
-        result=None if result is None or span.error or not over else json_tree(result, rest=rest),
+        args_size=json_size(args),
+        result=json_tree(result, rest=rest) if has_result else None,
+        result_size=json_size(result) if has_result else "",
         error=visible(span.error or ""),
         try_href=try_call_url(*place, span.call) if span.call else "",
     )

@@ -195,6 +195,9 @@ class ToolSent:
     args: JsonTree | None
     result: JsonTree | None
     error: str
+    args_size: str = ""
+    """`285 kB · object with 2 keys`; "" for small arguments."""
+    result_size: str = ""
     try_href: str = ""
 
 

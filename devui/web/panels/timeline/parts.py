@@ -20,6 +20,7 @@ FlagKind = Literal[
     "overlap",
     "delta",
     "artifact",
+    "size",
     "chunks",
     "partial",
     "final",

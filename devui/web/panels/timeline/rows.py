@@ -27,7 +27,7 @@ from devui.web.panels.timeline.parts import (
     TimelineItem,
 )
 from devui.web.panels.timeline.runs import run_end
-from devui.web.text.formats import compact, dollars, held_for, moment, money, plural, seconds
+from devui.web.text.formats import compact, dollars, held_for, moment, money, plural, seconds, size
 from devui.web.text.jsontree import json_text
 from devui.web.text.visible import visible
 from devui.web.text.without_markdown import without_markdown
@@ -37,6 +37,8 @@ BAR: Final = 12
 """Steps of the bar of a duration: a quarter of it for each factor of ten, up to 100 seconds."""
 _SHORTEST: Final = 0.01
 """Seconds whose bar has no length."""
+LARGE: Final = 32 * 1024
+"""Bytes of an event from which on its row says how large it is."""
 LANES: Final = 6
 """Lanes with a place and a colour; further branches share the last one."""
 
@@ -239,8 +241,7 @@ def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[F
     if summary.artifacts:
         count = len(summary.artifacts)
         yield Flag("artifact", plural(count, "artifact"), visible(", ".join(summary.artifacts)))
-    if row.chunks:
-        yield Flag("chunks", plural(row.chunks, "chunk"), "arrived in partial events")
+    yield from _amounts(row)
     if summary.partial:
         yield Flag("partial", "partial")
     if summary.long_running:
@@ -249,6 +250,13 @@ def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[F
         yield Flag("cut", visible(summary.cut), "the model stopped early", "warning")
     if is_answer and summary.kind != "error":
         yield Flag("final", "final", "the last answer of this invocation")
+
+
+def _amounts(row: StoredEvent) -> Iterable[Flag]:
+    if row.size >= LARGE:
+        yield Flag("size", size(row.size), "the size of its JSON")
+    if row.chunks:
+        yield Flag("chunks", plural(row.chunks, "chunk"), "arrived in partial events")
 
 
 def _notices(summary: Summary) -> Iterable[Flag]:
