@@ -51,7 +51,7 @@ def test_the_prompt_of_an_answer_is_shown_as_it_was_sent(session):
     expect(panel.locator("h2")).to_have_text("Request from teller to test-model")
     expect(panel.locator(".as-sent")).to_contain_text("As sent by the runtime")
     expect(panel.locator(".block.r-system")).to_contain_text("Be kind about the weather.")
-    messages = panel.locator("section .block:is(.r-user, .r-model)")
+    messages = panel.locator("section .block:is(.r-user, .r-model, .r-result)")
     expect(messages).to_have_count(3)
     expect(messages.nth(0).locator("summary")).to_contain_text("How is the weather?")
     expect(messages.nth(0).locator("summary")).to_contain_text(re.compile(r"≈\d+ tokens"))
@@ -65,13 +65,27 @@ def test_the_prompt_of_an_answer_is_shown_as_it_was_sent(session):
     expect(panel.locator(".facts")).to_contain_text("300 of them cached")
 
 
+def test_results_of_tools_have_a_name_and_a_colour_of_their_own_in_a_prompt(session):
+    panel = request_of(session, 4)
+    result = panel.locator(".block.r-result")
+    expect(result.locator(".role")).to_have_text("result")
+    expect(result.locator(".role")).to_have_attribute("title", "sent with the role user")
+    expect(panel.locator("figcaption")).to_contain_text("tool results")
+    share = panel.locator(".shares rect.r-result")
+    expect(share.locator("title")).to_have_text(re.compile("^result #3: "))
+    fills = panel.locator(".shares rect").evaluate_all(
+        "rects => rects.map(r => getComputedStyle(r).fill)"
+    )
+    assert len({*fills}) == len(fills) == 6, fills  # the last is what the cache served
+
+
 def test_without_a_selection_the_request_is_that_of_the_last_call_or_the_held_one(visit):
     session = visit.session("teller")
     session.tab("request")
     expect(session.panel).to_contain_text("No model has been called")
     send(session, "How is the weather?")
     expect(session.panel.locator(".as-sent")).to_contain_text("The last model call, of event #4")
-    expect(session.panel.locator(".block.r-user, .block.r-model")).to_have_count(3)
+    expect(session.panel.locator("section .block:not(.r-system, .r-tools)")).to_have_count(3)
     session.page.get_by_label("pause first").check()
     session.send("Say hello sternly")
     session.ends("held")

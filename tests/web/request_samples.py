@@ -47,14 +47,16 @@ def request(system: str, *contents: Piece, temperature: float = 0.1) -> SentRequ
 
 
 FIRST = message("user", {"text": "How is it in Oslo?"}, DATA)
+SKY = message("user", {"functionResponse": {"name": "weather", "response": {"sky": "clear"}}})
 BEFORE = request("Be kind to all.", FIRST)
 AFTER = request("Be stern to all.", FIRST, message("model", {"text": "Fine."}), temperature=0.5)
 SPAN = SpanRow(4, KEY, "run-1", 2, 1, "model", "gemini", "teller", None, None, 4, 0.0, 1.0, 0.5, "")
 
 
-def block(position: int, value: object, *, at_once: bool = True) -> Block:
+def block(position: int, value: object, *, at_once: bool = True, kind: str = "user") -> Block:
     return Block(
         dom_id=f"block-{SPAN.id}-{position}",
+        kind=kind if position else "system",
         role="user" if position else "system",
         place=f"#{position}" if position else "",
         preview=as_text(value)[:40],
@@ -77,11 +79,15 @@ PANEL = RequestPanel(
         (OtherCall("", "nothing", False), OtherCall("0", "previous call", True)),
     ),
     diff=prompt_diff(SPAN, BEFORE, AFTER),
-    bar=(Share("system", 0, 400, "system: 40 %"), Share("user", 400, 600, "user")),
+    bar=(
+        Share("system", 0, 400, "system: 40 %"),
+        Share("user", 400, 300, "user"),
+        Share("result", 700, 300, "result #2"),
+    ),
     cached=300,
     bar_title="400 prompt tokens; shares are estimated",
     system=block(0, "Be stern to all.", at_once=False),
-    messages=(block(1, json.loads(FIRST.text)),),
+    messages=(block(1, json.loads(FIRST.text)), block(2, json.loads(SKY.text), kind="result")),
     tools=(tool_shown("tool-4-0", ("weather", "The weather.", SCHEMA)),),
     config=json_tree({"temperature": 0.5}),
     answer=ModelAnswer(

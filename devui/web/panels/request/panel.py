@@ -147,6 +147,8 @@ _AT_ONCE: Final = 60_000
 _UNFOLDED: Final = 2_000
 """Characters of a block that is shown unfolded."""
 _WIDE: Final = 1000.0
+_KINDS: Final = frozenset({"system", "tools", "user", "model", "result"})
+"""Kinds of blocks with a colour."""
 _SENT: Final = (
     "As sent by the runtime, after all callbacks. The provider's SDK may still change it."
 )
@@ -371,6 +373,7 @@ def _blocks(span: SpanRow | None, texts: list[BlockText], tokens: float | None) 
         blocks.append(
             Block(
                 dom_id=f"block-{span.id if span else 'held'}-{position}",
+                kind=visible(each.kind),
                 role=visible(each.role),
                 place=each.place,
                 preview=visible(one_line(each.text, PREVIEW)),
@@ -391,16 +394,16 @@ def _size(characters: int, tokens: float | None) -> str:
 def _bar(texts: list[BlockText], request: SentRequest, tokens: float | None) -> tuple[Share, ...]:
     """Blocks and tools in the order in which providers take them for their cache."""
     tools = [("tools", len(request.tools.text))] if request.tools else []
-    pieces = [(f"{each.role} {each.place}".strip(), len(each.text)) for each in texts]
+    pieces = [(f"{each.kind} {each.place}".strip(), len(each.text)) for each in texts]
     head = 1 if request.system else 0
     parts = [*pieces[:head], *tools, *pieces[head:]]
-    roles = [each.role for each in texts]
-    kinds = [*roles[:head], *("tools" for _ in tools), *roles[head:]]
+    kinds = [each.kind for each in texts]
+    kinds = [*kinds[:head], *("tools" for _ in tools), *kinds[head:]]
     total = sum(size for _, size in parts) or 1
     starts = accumulate((size for _, size in parts), initial=0)
     return tuple(
         Share(
-            kind=kind if kind in {"system", "tools", "user", "model"} else "other",
+            kind=kind if kind in _KINDS else "other",
             x=round(_WIDE * start / total, 2),
             width=round(_WIDE * size / total, 2),
             title=visible(f"{name}: {100 * size / total:.1f}%, {_size(size, tokens)}"),

@@ -22,8 +22,10 @@ class Block:
     """The system instruction, or one message."""
 
     dom_id: str
+    kind: str
+    """The role, or `result`."""
     role: str
-    """`system`, `user`, `model`, …"""
+    """As it is sent: `system`, `user`, `model`, …"""
     place: str
     """`#3` among the messages; "" for the system instruction."""
     preview: str

@@ -37,6 +37,13 @@ class BlockText:
     value: Any
     text: str
 
+    @property
+    def kind(self) -> str:
+        """The role, or `result`: results of tools are sent with the role `user`."""
+        parts = fields_in(self.value).get("parts") or []
+        has_result = any("functionResponse" in fields_in(part) for part in parts)
+        return "result" if has_result else self.role
+
 
 def blocks_of(request: SentRequest) -> list[BlockText]:
     """The system instruction, if there is one, then the messages."""
