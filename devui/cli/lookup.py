@@ -31,8 +31,8 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> "
         return matches[0]
     if not matches:
         raise NotFoundError(
-            f"there is no session with number or id {name!r}; the number is in the address of"
-            " its page"
+            f"there is no session with number or id {name!r}; the number is beside the"
+            " title of its page"
         )
     keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in matches)
     raise BadRequestError(f"several sessions have the id {name!r}; give the number of one: {keys}")

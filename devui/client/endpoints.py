@@ -98,7 +98,7 @@ class Endpoints(Connection):
             key: The session of this number in the journal.
             starred: `yes` selects those with a star.
             status: With `app`: the status of the newest run, or `starred`.
-            q: With `app`: part of the title or id.
+            q: With `app`: part of the title or id, or the number.
             sort: With `app`: `updated` by default.
             order: With `app`.
             page: With `app`: 50 sessions at a time, from 1.

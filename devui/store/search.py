@@ -71,8 +71,9 @@ _NOTES = """
 """
 _SESSIONS = "SELECT * FROM session_rows WHERE key IN (SELECT value FROM json_each(?))"
 _TITLED = """
-    SELECT * FROM session_rows WHERE title LIKE ? ESCAPE '!' OR id LIKE ? ESCAPE '!'
-    ORDER BY seq DESC LIMIT ?
+    SELECT * FROM session_rows
+    WHERE title LIKE ?1 ESCAPE '!' OR id LIKE ?2 ESCAPE '!' OR '' || key = ?3
+    ORDER BY '' || key = ?3 DESC, seq DESC LIMIT ?4
 """
 
 
@@ -179,8 +180,8 @@ class Search:
         return {row[0]: SessionRow(*row) for row in rows}
 
     async def titled(self, text: str, limit: int) -> list[SessionRow]:
-        """Return sessions with this text in their title, or an id that begins with it; the last
-        changed first."""
+        """Return the session with this key, then those with this text in their title, or an id that
+        begins with it; the last changed first."""
         pattern = "".join(f"!{each}" if each in "!%_" else each for each in text)
-        rows = await self._database.fetch(_TITLED, f"%{pattern}%", f"{pattern}%", limit)
+        rows = await self._database.fetch(_TITLED, f"%{pattern}%", f"{pattern}%", text, limit)
         return [SessionRow(*row) for row in rows]

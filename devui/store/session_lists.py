@@ -38,7 +38,7 @@ class Listing:
     descending: bool = True
     choice: Choice | None = None
     text: str = ""
-    """Part of the title or the id; "" for any."""
+    """Part of the title or the id, or the key; "" for any."""
 
     @property
     def needs_status(self) -> bool:
@@ -76,7 +76,7 @@ _STATUS: Final = """
 """
 _WHERE: Final = f"""
     WHERE app = ?1
-      AND (?2 = '' OR title LIKE ?2 ESCAPE '!' OR id LIKE ?2 ESCAPE '!')
+      AND (?2 = '' OR title LIKE ?2 ESCAPE '!' OR id LIKE ?2 ESCAPE '!' OR ?2 = '%' || key || '%')
       AND CASE ?3
           WHEN '' THEN TRUE
           WHEN 'starred' THEN key IN (SELECT session FROM notes WHERE number = 0 AND starred = 1)
@@ -85,7 +85,7 @@ _WHERE: Final = f"""
 """  # noqa: S608  (of constants, as all below)
 _COUNT: Final = f"SELECT count(*) FROM sessions {_WHERE}"  # noqa: S608
 _PAGE: Final = f"SELECT key FROM sessions {_WHERE}"  # noqa: S608
-_TITLE: Final = "coalesce(title, 'session ' || substr(id, 1, 8)) COLLATE NOCASE"
+_TITLE: Final = "coalesce(title, printf('session %020d', key)) COLLATE NOCASE"
 _RANK: Final = f"""
     CASE {_STATUS}
         WHEN 'waiting' THEN 0 WHEN 'held' THEN 1 WHEN 'running' THEN 2 WHEN 'failed' THEN 3

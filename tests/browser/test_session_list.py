@@ -67,3 +67,26 @@ def test_without_scripts_sessions_are_filtered_and_deleted_together(browser, ser
         page.locator("#selection").get_by_role("button", name="Delete").click()
         page.get_by_role("button", name="Delete 1 session").click()
         expect(page.locator(".session .id")).to_have_text(["plain-1"])
+
+
+def test_a_session_is_named_by_its_number(visit, server):
+    with server.client() as client:
+        make_session(client, "field_state", user="lister", sessionId="named")
+    session = visit.session("field_state")
+    session.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    key = session.path.rpartition("/")[2]
+    expect(session.page.locator("#title-text")).to_have_attribute("placeholder", f"session {key}")
+    session.say("Hello")
+    button = session.page.get_by_role("button", name=f"session {key}", exact=True)
+    button.click()
+    expect(session.page.locator(".session-number")).to_have_text("Copied")
+    assert session.page.evaluate("navigator.clipboard.readText()") == key
+    expect(button).to_be_visible()
+    session.equals(visit.again(session), "#title")
+
+    page = visit.open(f"/apps/field_state?q={key}")
+    row = page.locator(f"#s-{key}")
+    expect(row.locator(".number")).to_have_text(key)
+    page.keyboard.press("Control+k")
+    page.keyboard.type(key)
+    expect(page.locator("#palette [role=option]", has_text=f"session {key} ·")).to_be_visible()

@@ -106,7 +106,7 @@ SESSIONS = (
         "Which airports does Paris have? And a title that is much longer than the line",
         "running",
     ),
-    session_item(3, "session 77aa01", "failed"),
+    session_item(3, "session 3", "failed"),
     session_item(4, "رحلة إلى لندن", "stopped"),
     session_item(5, "Weekend in Rome", "interrupted"),
     session_item(6, "untouched", "idle"),

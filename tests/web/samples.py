@@ -235,7 +235,7 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> TopBar:
             MenuItem("field_state", links.app_url("field_state")),
             MenuItem("travel", app, current=True),
         ),
-        title=Title("Flight to London", "session 4f21c9", links.rename_url(KEY)),
+        title=Title(KEY, "Flight to London", "session 7", links.rename_url(KEY)),
         sessions=(
             MenuItem("Flight to London", links.session_url(KEY), "13 events", current=True),
             MenuItem("A very long name of a session that was about Paris", "/sessions/3"),
@@ -248,6 +248,7 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> TopBar:
         delete_action=links.delete_url(KEY),
         compare_href=links.choose_url(str(KEY)),
         user="user",
+        session=KEY,
         session_id="4f21c9d0-5d1e-4b8e-9d3a-1f0f6c2b7a11",
         run=run_status(run),
         totals=Totals(str(events), compact(tokens), "$0.0031+", "6.1" if events else UNKNOWN),

@@ -7,8 +7,9 @@ export function start() {
     if (!button || !navigator.clipboard) return;
     await navigator.clipboard.writeText(button.dataset.copyText);
     const words = button.querySelector(".words");
-    if (!words) return;
+    if (!words || words.textContent === "Copied") return;
+    const label = words.textContent;
     words.textContent = "Copied";
-    setTimeout(() => (words.textContent = "Copy"), SECONDS * 1000);
+    setTimeout(() => (words.textContent = label), SECONDS * 1000);
   });
 }

@@ -207,7 +207,7 @@ def session_item(
 
 def unnamed(row: SessionRow) -> str:
     """What a session is called without a title."""
-    return f"session {visible(row.id[:8])}"
+    return f"session {row.key}"
 
 
 def _origin(fork: ForkRow) -> str:

@@ -145,7 +145,7 @@ class SessionList:
     clear_href: str
     """The list without a filter."""
     text: str = ""
-    """What the filter looks for in titles and ids."""
+    """What the filter looks for in titles and ids, or a number."""
     sort: str = ""
     order: str = ""
     """Both "" for the default."""

@@ -56,7 +56,7 @@ async def _sessions(services: Services, text: str) -> tuple[PaletteItem, ...]:
         PaletteItem(
             session_name(row),
             session_url(row.key),
-            f"{visible(row.app)} · {plural(row.events, 'event')}",
+            f"session {row.key} · {visible(row.app)} · {plural(row.events, 'event')}",
         )
         for row in rows
     )

@@ -216,7 +216,7 @@ async def start(request: Request) -> Response:
         "key": Query(int, "The session of this number in the journal"),
         "starred": Query(str, "`yes` selects those with a star"),
         "status": Query(Choice, "With `app`: the status of the newest run, or `starred`"),
-        "q": Query(str, "With `app`: part of the title or id"),
+        "q": Query(str, "With `app`: part of the title or id, or the number"),
         "sort": Query(Sort, "With `app`: `updated` by default"),
         "order": Query(Literal["asc", "desc"], "With `app`"),
         "page": Query(int, "With `app`: 50 sessions at a time, from 1"),

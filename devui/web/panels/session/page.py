@@ -162,7 +162,7 @@ class Narrowed:
 
 def session_title(row: SessionRow) -> Title:
     """The name in the top bar, to be changed in place."""
-    return Title(visible(row.title or ""), unnamed(row), rename_url(row.key))
+    return Title(row.key, visible(row.title or ""), unnamed(row), rename_url(row.key))
 
 
 async def session_menu(
@@ -498,6 +498,7 @@ async def _topbar(
         delete_action=delete_url(session.key),
         compare_href=choose_url(str(session.key)),
         user=visible(session.user),
+        session=session.key,
         session_id=visible(session.id),
         run=await run_of(services, session.key, run),
         totals=figures,

@@ -46,6 +46,8 @@ class Title:
     """The session's name, renamed in place. Goes into `#title`."""
 
     template: ClassVar[str] = "session/title.html"
+    key: int
+    """Its number, by which people and commands of the terminal name it."""
     title: str
     """What the developer called it, or ""."""
     fallback: str
@@ -88,6 +90,7 @@ class TopBar:
     compare_href: str
     """Where it is chosen what to compare the session with."""
     user: str
+    session: int
     session_id: str
     lineage: Lineage
     run: RunStatus
