@@ -29,6 +29,7 @@ from devui.store import exports
 from devui.store.rows import SessionRow
 from devui.store.state import state_json
 from devui.web.panels.inspector.detail import event_detail
+from devui.web.panels.request.answer import is_changed, model_answer
 from devui.web.panels.session.live import LivePage
 from devui.web.panels.session.page import session_page
 from devui.web.panels.state.panel import state_panel
@@ -48,10 +49,19 @@ STREAMING = AGENTS["sleeps"].replace(
     "        yield event('*partial*').model_copy(update={'partial': True})\n        await asyncio",
 )
 
+TALKS = """
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+model = ScriptedLlm(rules=[Rule(then=Say("A long answer. " * 20_000))])
+root_agent = LlmAgent(name="talks", model=model)
+"""
+
 
 @pytest.fixture
 async def services(tmp_path: Path) -> AsyncIterator[Services]:
     write_app(tmp_path / "agents", "streams", STREAMING)
+    write_app(tmp_path / "agents", "talks", TALKS)
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
     async with open_services(settings, Access(None)) as parts:
         yield parts
@@ -133,6 +143,28 @@ async def test_another_request_is_answered_while_a_heavy_panel_is_prepared(
             assert (await client.get("/health")).status_code == 200
             assert not request.done()
         assert (await request).status_code == 200
+
+
+@pytest.mark.parametrize(("tab", "function"), [("event", is_changed), ("request", model_answer)])
+async def test_a_long_answer_is_compared_with_its_event_beside_the_loop(
+    services: Services, tab: str, function: Callable[..., Any]
+) -> None:
+    session = await services.journal.sessions.create("talks", "u", None, {})
+    message = {"role": "user", "parts": [{"text": "go"}]}
+    run = await services.runs.start(session, RunRequest(message=message))
+    base, page = f"http://127.0.0.1:{services.settings.port}", f"/sessions/{session.key}"
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(application(services, Access(None))), base_url=base
+    ) as client:
+        place = (await client.get(f"/api/runs/{run.id}")).json()
+        while place["status"] == "running":
+            query = {"after": place["position"]}
+            place = (await client.get(f"/api/runs/{run.id}", params=query)).json()
+        with hold(function) as stop:
+            request = asyncio.create_task(client.get(page, params={"event": 2, "tab": tab}))
+            assert await stop.is_reached_by(request)
+            assert (await client.get("/health")).status_code == 200
+        assert "A long answer." in (await request).text
 
 
 @pytest.mark.parametrize(

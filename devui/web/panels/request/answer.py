@@ -1,25 +1,45 @@
 """What a model answered, before callbacks, plugins, and planners made an event of it."""
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from devui.debugger.background.turns import PIECE, TURN
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
 from devui.web.panels.request.parts import DiffBlock, ModelAnswer
 from devui.web.panels.request.prompt_diff import around, as_text, body_of
-from devui.web.text.worddiff import word_diff
+from devui.web.text.worddiff import Change, word_diff
 from devui.wire.events import Event, fields_in
 
 _OF_MODELS: Final = frozenset({"text", "thought", "call", "human", "transfer", "error"})
 """Kinds of events that may come of a model's answer."""
 _BY_CODE: Final = "A callback, plugin, or planner changed this answer."
 _BY_HAND: Final = "This answer was edited before it was committed."
+_COMPARED: Final = 500_000
+"""Characters that are compared word by word; a longer text is shown as replaced."""
+_DECODER: Final = json.JSONDecoder()
+_START: Final = re.compile(r"[^\s,\]]")
+"""Where the next member of a list begins."""
 
 
-def whole_answers(answers: Sequence[Any]) -> list[Event]:
+def answers_in(text: str) -> Iterator[Any]:
+    """The answers of a model call from their JSON, `[seconds, response]` each.
+
+    They are decoded one by one: the decoder lets no other thread run until it has ended, and a
+    streamed answer has thousands of chunks.
+    """
+    place = text.find("[") + 1
+    while start := _START.search(text, place):
+        answer, place = _DECODER.raw_decode(text, start.start())
+        yield answer
+
+
+def whole_answers(answers: Iterable[Any]) -> list[Event]:
     """The responses, of `[seconds, response]` each, that aren't chunks of another one."""
-    responses = [fields_in(response) for _, response in answers]
+    responses = (fields_in(response) for _, response in answers)
     return [Event.of(each) for each in responses if not each.get("partial")]
 
 
@@ -46,7 +66,13 @@ async def differs_from_answer(journal: Journal, row: EventRow, event: Event) -> 
     if not models:
         return False
     _, result, _ = await journal.spans.bodies(models[-1])
-    return is_changed(whole_answers(json.loads(result or "[]")), row, event)
+    text = result or "[]"
+
+    def compare() -> bool:
+        return is_changed(whole_answers(answers_in(text)), row, event)
+
+    is_large = len(text) + row.size > TURN
+    return await asyncio.to_thread(compare) if is_large else compare()
 
 
 def _is_of_model(row: EventRow) -> bool:
@@ -68,11 +94,17 @@ def is_changed(answers: Sequence[Event], row: EventRow, event: Event) -> bool:
 
 def _words_and_calls(event: Event) -> tuple[str, list[tuple[str, Mapping[str, Any]]]]:
     text = "".join(part.text for part in event.parts)
-    return "".join(text.split()), [(call.name, call.args) for call in event.calls]
+    pieces = (text[start : start + PIECE] for start in range(0, len(text), PIECE))
+    words = "".join("".join(piece.split()) for piece in pieces)
+    return words, [(call.name, call.args) for call in event.calls]
 
 
 def _difference(answer: Event, event: Event, number: int) -> DiffBlock:
-    pieces = tuple(around(word_diff(_text(answer), _text(event))))
+    before, after = _text(answer), _text(event)
+    changes: Sequence[tuple[Change, str]] = (("removed", before), ("added", after))
+    if max(len(before), len(after)) <= _COMPARED:
+        changes = word_diff(before, after)
+    pieces = tuple(around(changes))
     return DiffBlock("changed", f"model's answer → event #{number}", pieces)
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import accumulate, pairwise
 from statistics import median
 from typing import Any, Final
@@ -28,7 +27,7 @@ from devui.web.links import (
 )
 from devui.web.panels.chat.chat import StreamedCalls
 from devui.web.panels.inspector.parts import Hint
-from devui.web.panels.request.answer import model_answer
+from devui.web.panels.request.answer import answers_in, model_answer
 from devui.web.panels.request.held import request_at_gate
 from devui.web.panels.request.parts import (
     Block,
@@ -282,24 +281,27 @@ async def _model_call(
     form = _form(session.key, row, span, previous, others, against if other else None)
     than = await request_and_answers(services.journal, other) if other else (None, None)
     trials = len(await services.journal.trials.list(session.key, span=span.id))
-    responses = json.loads(answers or "[]")
     number = row.number if row else span.event
     body = await services.journal.events.body(session.key, number) if number else None
-    answer = model_answer(responses, body)
-    clean_answers(responses, services.view.redactor())
-    build = partial(
-        _panel,
-        span,
-        request,
-        responses,
-        answer,
-        agent=span.agent,
-        note=_SENT if row else _LAST.format(f", of event #{span.event}" if span.event else ""),
-        form=form,
-        than=(other, than[0]),
-        trials=trials,
-    )
-    weight = len(request) + (len(than[0]) if than[0] else 0)
+    redactor, text = services.view.redactor(), answers or "[]"
+
+    def build() -> RequestPanel:
+        responses = list(answers_in(text))
+        answer = model_answer(responses, body)
+        clean_answers(responses, redactor)
+        return _panel(
+            span,
+            request,
+            responses,
+            answer,
+            agent=span.agent,
+            note=_SENT if row else _LAST.format(f", of event #{span.event}" if span.event else ""),
+            form=form,
+            than=(other, than[0]),
+            trials=trials,
+        )
+
+    weight = len(request) + (len(than[0]) if than[0] else 0) + len(text)
     return await asyncio.to_thread(build) if weight > HEAVY else build()
 
 
