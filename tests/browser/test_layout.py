@@ -102,6 +102,20 @@ def test_the_top_bar_of_a_held_run_fits_narrow_windows(visit):
             assert before["x"] + before["width"] <= after["x"] + 1, width
 
 
+def test_the_menus_of_the_top_bar_stay_in_the_window_of_a_phone(filled):
+    page = filled.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    for menu in page.locator(".topbar > .menu:visible").all():
+        menu.locator("> summary").click()
+        box = menu.locator("> .sheet").bounding_box()
+        assert box["x"] >= 0, box
+        assert box["x"] + box["width"] <= 390, box
+        page.keyboard.press("Escape")
+    page.get_by_label("Sessions", exact=True).click()
+    number = filled.path.rpartition("/")[2]
+    expect(page.locator(".ids")).to_contain_text(f"number {number}", use_inner_text=True)
+
+
 def test_a_long_name_in_the_top_bar_gives_way_to_the_name_of_the_page(filled):
     phone = filled.page
     phone.set_viewport_size({"width": 390, "height": 800})
