@@ -11,7 +11,7 @@ import json
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from devui.store.rows import EventRow, InvocationSums, Sums, UsageSum
@@ -108,6 +108,8 @@ class _Course:
         """The numbers of the user's events."""
         self.starts = array("q")
         """The numbers of the events that are of another invocation than the one before."""
+        self.runs: dict[str, int] = {}
+        """By run, in their order, the number of its first event."""
         self.bytes = 0
         self._last: _Event | None = None
         self.ends = array("q")
@@ -131,6 +133,8 @@ class _Course:
                 self.messages.append(number)
             if before is None or before.invocation_id != row.invocation_id:
                 self.starts.append(number)
+            if row.run:
+                self.runs.setdefault(row.run, number)
             kinds.append(row.kind)
             # One text for each author, and not one for each event.
             authors.append(self._names.setdefault(row.author, row.author))
@@ -266,6 +270,10 @@ class Totals:
         another's between."""
         course = await self._events(session_key)
         return {number: course.invocation(number)[0] for number in numbers}
+
+    async def runs(self, session_key: int) -> Mapping[str, int]:
+        """Return the number of the first event of each run that has any, in their order."""
+        return (await self._events(session_key)).runs
 
     async def usage(
         self, session_key: int, *, limits: Sequence[int] = (), until: int | None = None

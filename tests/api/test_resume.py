@@ -74,6 +74,10 @@ def test_a_failed_tool_is_run_again_and_the_workflow_goes_on(tmp_path):
         }
         assert {event["invocationId"] for event in events} == {invocation}
         assert resume(client, "flaky", session, invocation) == []
+        [row] = client.get("/api/sessions", params={"app": "flaky"}).json()["sessions"]
+        trace = client.get(f"/sessions/{row['key']}?view=trace&event={row['events']}").text
+        assert ">2 of 2<" in trace
+        assert '<h2 title="go" hx-ignore>go</h2>' in trace  # the message of the run before it
         assert get_session(client, "flaky", session)["events"][0]["content"]["parts"] == [
             {"text": "go"}
         ]

@@ -60,7 +60,7 @@ def test_a_run_that_goes_on_shows_its_spans_as_they_begin_and_end(visit, server)
     let_go(server, "sleeping", go=False)
     session = visit.session("sleeping")
     press(session, "v")
-    expect(session.page.locator("#trace h2")).to_contain_text("No spans")
+    expect(session.page.locator("#trace h2")).to_have_text("No runs yet")
     session.send("go")
     tool = session.page.locator("#trace tr.t-tool")
     expect(tool).to_have_class(re.compile("going"))
@@ -68,7 +68,7 @@ def test_a_run_that_goes_on_shows_its_spans_as_they_begin_and_end(visit, server)
     let_go(server, "sleeping")
     session.ends()
     expect(tool).not_to_have_class(re.compile("going"))
-    expect(session.page.locator("#trace h2")).to_contain_text("Where the time went")
+    expect(session.page.locator("#trace h2")).to_have_text("go")
     expect(session.page.locator("#trace tr.t-model")).to_have_count(2)
 
 
@@ -94,12 +94,43 @@ def test_a_trace_marks_when_the_run_was_held_and_choosing_a_span_keeps_it(visit)
     session.page.locator("#do-continue").click()
     session.ends()
     press(session, "v")
-    expect(session.page.locator("#trace h2")).to_contain_text("held for")
+    expect(session.page.locator("#trace .about")).to_contain_text("held for")
     expect(session.page.locator("#trace .holds").first).to_be_attached()
     session.page.locator("#trace tr.t-tool").click()
     expect(session.page.locator("#trace tr.chosen th")).to_contain_text("weather")
     expect(session.panel).to_contain_text("result #3")
     assert session.page.evaluate("document.scrollingElement.scrollTop") == 0
+    expect(session.page.locator("#trace .runs")).to_have_count(0)  # there is no other
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no_scripts"])
+def test_a_trace_names_its_message_and_leads_to_the_runs_beside_it(
+    visit, browser, server, signed_in, scripts
+):
+    texts = [f"Weather in {city}?" for city in ("Oslo", "Rome", "Lima")]
+    path = visit.session("teller", texts).path
+    with Visit(browser, server, storage_state=signed_in, java_script_enabled=scripts) as reader:
+        page = reader.open(f"{path}?view=trace&tab=raw")
+        heading, place = page.locator("#trace h2"), page.locator("#trace .runs")
+        before = page.get_by_role("link", name="Previous run")
+        after = page.get_by_role("link", name="Next run")
+        expect(heading).to_have_text("Weather in Lima?")
+        expect(page.locator("#trace time")).to_have_attribute("datetime", re.compile(r"^20..-"))
+        expect(place).to_contain_text("3 of 3")
+        expect(after).to_have_attribute("aria-disabled", "true")
+        before.click()
+        expect(heading).to_have_text("Weather in Rome?")
+        expect(place).to_contain_text("2 of 3")
+        expect(page.locator("#trace tr.t-model a")).to_have_attribute(
+            "href", re.compile("event=4&")
+        )
+        before.click()
+        expect(heading).to_have_text("Weather in Oslo?")
+        expect(before).to_have_attribute("aria-disabled", "true")
+        after.click()
+        expect(heading).to_have_text("Weather in Rome?")
+        is_trace(SessionPage(page))
+        expect(page).to_have_url(re.compile("event=3&"))
 
 
 @pytest.fixture

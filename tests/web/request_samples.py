@@ -23,7 +23,15 @@ from devui.web.panels.request.parts import (
     ToolSent,
 )
 from devui.web.panels.request.prompt_diff import as_text, body_of, prompt_diff, tool_shown
-from devui.web.panels.trace.parts import SpanBar, TimeTick, TracePanel, ViewLink, ViewSwitch
+from devui.web.panels.trace.parts import (
+    RunHeading,
+    SpanBar,
+    TimeTick,
+    TracePanel,
+    ViewLink,
+    ViewSwitch,
+)
+from devui.web.text.formats import moment
 from devui.web.text.jsontree import json_text, json_tree
 from tests.web.travel_samples import KEY
 
@@ -142,7 +150,13 @@ BAR = SpanBar(
 WATERFALL = TracePanel(
     href=links.trace_url(KEY),
     event=4,
-    title="Where the time went",
+    heading=RunHeading(
+        title="How is the weather?",
+        began=moment(1_790_000_000.25),
+        place="2 of 3",
+        previous_href=links.session_url(KEY, event=1, view=TRACE),
+        next_href=links.session_url(KEY, event=9, view=TRACE),
+    ),
     span="2.0 s",
     going=True,
     bars=(BAR,),

@@ -11,6 +11,7 @@ from devui.debugger.runs.live import LiveRun
 from devui.store.rows import EventRow, SessionRow, SpanRow
 from devui.web.links import session_url, trace_api_url, trace_url
 from devui.web.page_query import TRACE
+from devui.web.panels.trace.heading import run_heading
 from devui.web.panels.trace.parts import SpanBar, SpanType, TimeTick, TracePanel
 from devui.web.services import Services
 from devui.web.text import formats
@@ -51,7 +52,7 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
     return TracePanel(
         href=trace_url(session.key),
         event=row.number if row else None,
-        title=_title(spans, going=going or run is None),
+        heading=await run_heading(services.journal, session.key, run),
         span=formats.duration(end - begin) if spans else "",
         going=going,
         bars=tuple(chart.bar(*each) for each in rows[:MOST]),
@@ -62,12 +63,6 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
         more=f"{plural(left_out, 'more span')} in the export" if left_out > 0 else "",
         export_href=trace_api_url(session.key, run),
     )
-
-
-def _title(spans: Sequence[SpanRow], *, going: bool) -> str:
-    if not spans:
-        return "No spans yet" if going else "No spans recorded for this run"
-    return "Where the time goes" if going else "Where the time went"
 
 
 def _end(span: SpanRow, *, going: bool) -> float:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from devui.web.basic_parts import Moment
+
 SpanType = Literal["agent", "model", "tool"]
 
 
@@ -63,6 +65,19 @@ class TimeTick:
 
 
 @dataclass(frozen=True, slots=True)
+class RunHeading:
+    """Which run is shown, and the way to those beside it."""
+
+    title: str
+    """What the user said."""
+    began: Moment | None = None
+    place: str = ""
+    """`2 of 5`; "" for the only run of a session."""
+    previous_href: str = ""
+    next_href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TracePanel:
     """The spans of one run. Its element is `#trace`, in `#trace-view`."""
 
@@ -70,7 +85,7 @@ class TracePanel:
     href: str
     event: int | None
     """The selected one, whose run it is; None to follow the newest run."""
-    title: str
+    heading: RunHeading
     span: str
     """How long all of it took."""
     going: bool
