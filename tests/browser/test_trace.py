@@ -1,6 +1,7 @@
 """Where the time of a run goes, as a person sees it on the page."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
@@ -131,6 +132,43 @@ def test_a_trace_names_its_message_and_leads_to_the_runs_beside_it(
         expect(heading).to_have_text("Weather in Rome?")
         is_trace(SessionPage(page))
         expect(page).to_have_url(re.compile("event=3&"))
+
+
+BOXES = """axis => [...axis.querySelectorAll('text')].map(each => {
+  const { left, right } = each.getBoundingClientRect();
+  return { text: each.textContent, left, right };
+}).filter(each => each.right > each.left)"""
+
+
+def axis_labels(page):
+    """The labels of the axis that can be seen, from left to right; none is cut or on another."""
+    labels = page.locator("#trace .axis").evaluate(BOXES)
+    edge = page.locator("#trace .trace-body").evaluate("it => it.getBoundingClientRect().right")
+    assert labels[-1]["right"] <= edge, labels
+    for one, other in pairwise(labels):
+        assert one["right"] < other["left"], labels
+    return [each["text"] for each in labels]
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(3.45, 3), (0.519, 5), (6.0, 6)])
+def test_every_label_of_the_axis_can_be_read(visit, server, seconds, count):
+    began, trace = 1_700_000_000, f"{int(seconds * 1000):032x}"
+    span = {"traceId": trace, "spanId": f"{1:016x}", "name": "invoke_agent teller"}
+    span |= {"startTimeUnixNano": f"{began}000000000"}
+    span |= {"endTimeUnixNano": str(round((began + seconds) * 1000) * 1_000_000)}
+    operation = {"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_agent"}}
+    span |= {"attributes": [operation]}
+    with server.client() as client:
+        body = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+        client.post("/v1/traces", json=body).raise_for_status()
+        [session, *_] = client.get("/api/sessions").json()["sessions"]
+    page = visit.open(f"/sessions/{session['key']}?view=trace")
+    expect(page.locator("#trace .axis line")).to_have_count(count)
+    assert len(axis_labels(page)) == count + 1
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("navigation", name="Panes").get_by_role("link", name="Events").click()
+    expect(page.locator("#trace .axis")).to_be_visible()
+    assert len(axis_labels(page)) >= count
 
 
 @pytest.fixture
