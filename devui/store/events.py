@@ -58,13 +58,6 @@ _ROWS_OF_INVOCATION = """
     SELECT * FROM event_rows WHERE session = ? AND invocation_id = ? AND seq < ?
     ORDER BY seq DESC LIMIT ?
 """
-_HOLDS = """
-    SELECT coalesce((
-        SELECT max(before.timestamp) FROM events AS before
-        WHERE before.session = here.session AND before.number = here.number - 1
-    ), here.timestamp - here.held), here.held
-    FROM events AS here WHERE session = ? AND run = ? AND held > 0 ORDER BY seq
-"""
 _LAST_ANSWERS = """
     SELECT (
         SELECT number FROM events
@@ -271,16 +264,6 @@ class Events:
         names = json.dumps([*set(invocations)])
         rows = await self._database.fetch(_BEGINNINGS, session_key, names)
         return {name: number for name, number in rows if number is not None}
-
-    async def holds(self, session_key: int, run: str) -> list[tuple[float, float]]:
-        """Return when a run was held between its events, in seconds since the epoch, and for how
-        many seconds; ascending.
-
-        What is kept is how long it was held between two events; what stops a run stops it where the
-        first of them was produced, so each hold is taken to begin there.
-        """
-        rows = await self._database.fetch(_HOLDS, session_key, run)
-        return [(float(since), float(seconds)) for since, seconds in rows]
 
     async def last_answers(
         self, session_key: int, invocations: Iterable[str], *, before: int = _END

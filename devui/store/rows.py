@@ -6,7 +6,7 @@ the whole journal, raised by every change (R47).
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from devui.store.summaries import Summarised, Usage
 
@@ -73,6 +73,29 @@ class UsageSum:
     """How many of the limits that were asked for each of the prompts exceeds."""
     answers: int
     usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """What runs took, from their start to their end."""
+
+    seconds: float | None = None
+    """At work, without the time in which they were held; None if none has ended."""
+    held: float = 0.0
+    """Seconds in which they were held."""
+
+    def __add__(self, other: "Durations") -> "Durations":
+        """Both together."""
+        times = [each.seconds for each in (self, other) if each.seconds is not None]
+        return Durations(sum(times) if times else None, self.held + other.held)
+
+
+class Hold(NamedTuple):
+    """A period in which a run was held."""
+
+    since: float
+    """Seconds since the epoch."""
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ import asyncio
 import json
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from devui.store.rows import EventRow, InvocationSums, Sums, UsageSum
+from devui.store.rows import Durations, EventRow, Hold, InvocationSums, Sums, UsageSum
 from devui.store.runs.work_time import seconds_of_work
 from devui.store.sqlite.database import Database
 from devui.store.summaries import Usage
@@ -30,6 +30,8 @@ _BATCH: Final = 2000
 _LATEST: Final = 2**63 - 1
 _STEP: Final = 64
 """Answers from one sum that is kept to the next."""
+_SHORTEST: Final = 1e-3
+"""Seconds of a hold that are not due to rounding."""
 _LONGEST: Final = 1e9
 """Seconds between two events, some thirty years: clocks that tell more are wrong."""
 
@@ -55,6 +57,11 @@ _ENDED = """
     WHERE session = ? AND seq > ? AND ended IS NOT NULL ORDER BY seq LIMIT ?
 """
 _RUN = "SELECT started, ended FROM runs WHERE id = ? AND session = ?"
+_ENDED_RUN = """
+    SELECT max(ended - started - held, 0), held FROM runs WHERE id = ? AND ended IS NOT NULL
+"""
+_HELD_RUNS = "SELECT id, ended, held FROM runs WHERE session = ? AND held > 0 AND ended > 0"
+_COPIED = "SELECT number FROM forks WHERE session = ?"
 
 _Place = tuple[str, str, int]
 """Author, model, and how many of the limits a prompt exceeds."""
@@ -110,6 +117,8 @@ class _Course:
         """The numbers of the events that are of another invocation than the one before."""
         self.runs: dict[str, int] = {}
         """By run, in their order, the number of its first event."""
+        self.holds: defaultdict[str, list[Hold]] = defaultdict(list)
+        """By run, when it was held before one of its events."""
         self.bytes = 0
         self._last: _Event | None = None
         self.ends = array("q")
@@ -135,6 +144,9 @@ class _Course:
                 self.starts.append(number)
             if row.run:
                 self.runs.setdefault(row.run, number)
+                if row.paused > 0:
+                    since = before.timestamp if before else row.timestamp - row.paused
+                    self.holds[row.run].append(Hold(since, row.paused))
             kinds.append(row.kind)
             # One text for each author, and not one for each event.
             authors.append(self._names.setdefault(row.author, row.author))
@@ -275,6 +287,20 @@ class Totals:
         """Return the number of the first event of each run that has any, in their order."""
         return (await self._events(session_key)).runs
 
+    async def holds(self, session_key: int) -> dict[str, list[Hold]]:
+        """Return when each of the session's runs was held, ascending.
+
+        What the journal has is how long a run was held between two events, and in all. What stops a
+        run stops it where an event was produced, so each hold is taken to begin at the first of the
+        two; one after the last event is taken to last until the run's end.
+        """
+        holds = {run: [*each] for run, each in (await self._events(session_key)).holds.items()}
+        for run, end, seconds in await self._database.find(_HELD_RUNS, session_key):
+            rest = seconds - sum(each.seconds for each in holds.get(run, ()))
+            if rest > _SHORTEST:
+                holds.setdefault(run, []).append(Hold(end - rest, rest))
+        return holds
+
     async def usage(
         self, session_key: int, *, limits: Sequence[int] = (), until: int | None = None
     ) -> list[UsageSum]:
@@ -286,29 +312,49 @@ class Totals:
         [sums] = await self._usages(session_key, [(1, last)], limits)
         return sums
 
-    async def seconds(self, session_key: int) -> tuple[float | None, float]:
+    async def seconds(self, session_key: int) -> Durations:
         """Return how long the session's ended runs were at work, and how long they were held.
 
-        None without any.
+        In a fork, the events that it copied count, too.
         """
         course = await self._runs(session_key)
-        return (course.work[-1] if course.ends else None), course.paused[-1]
+        own = Durations(course.work[-1] if course.ends else None, course.paused[-1])
+        return own + (await self._copied(session_key))[1]
 
-    async def seconds_at(self, event: EventRow) -> tuple[float | None, float]:
+    async def seconds_at(self, event: EventRow) -> Durations:
         """The same as of an event, the part of its run up to it included."""
+        copied, before = await self._copied(event.session, until=event.number)
+        if event.number <= copied:
+            return before
         course = await self._runs(event.session)
         await self._events(event.session)
         count = bisect_left(course.ends, event.seq)
         work, pause = course.work[count], course.paused[count]
         rows = await self._database.find(_RUN, event.run, event.session) if event.run else []
         if not rows:
-            return (work if count else None), pause
+            return Durations(work if count else None, pause) + before
         [(start, end)] = rows
         # Runs of a session follow each other: behind the end of the one before, all is this one's.
-        first = bisect_right(course.seqs, course.ends[count - 1]) if count else 0
+        first = bisect_right(course.seqs, course.ends[count - 1]) if count else copied
         own_pause = course.pauses[event.number] - course.pauses[first]
         here = event.timestamp if end is None else min(event.timestamp, end)
-        return work + max(here - start - own_pause, 0), pause + own_pause
+        return Durations(work + max(here - start - own_pause, 0), pause + own_pause) + before
+
+    async def seconds_of_run(self, run: str) -> Durations:
+        """The same of one run; nothing of one that has not ended, or is deleted."""
+        rows = await self._database.find(_ENDED_RUN, run)
+        return Durations(*rows[0]) if rows else Durations()
+
+    async def _copied(self, session: int, *, until: int = _LATEST) -> tuple[int, Durations]:
+        """How many events of a session are its parent's, and the time for them up to the event
+        `until`: from one to the next, since their runs are the parent's."""
+        rows = await self._database.find(_COPIED, session)
+        if not rows:
+            return 0, Durations()
+        course = await self._events(session)
+        count = min(rows[0][0], len(course.seqs))
+        last = min(count, until)
+        return count, Durations(course.seconds[last] or None, course.pauses[last])
 
     async def _events(self, session: int) -> _Course:
         course = _cached(self._courses, session, _Course)

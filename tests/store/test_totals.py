@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, NewEvent, SessionRow, UsageSum
+from devui.store.rows import Durations, EventRow, NewEvent, SessionRow, UsageSum
 from devui.store.summaries import Usage
 from tests.store.kit import ListeningConnection, new_event
 
@@ -124,11 +124,12 @@ async def test_the_time_as_of_an_event_is_that_of_the_runs_before_and_its_own_so
     await append_all(journal, session.key, events, 2)
     rows = await journal.events.since(session.key, 0)
     at = [await journal.totals.seconds_at(row) for row in rows]
-    assert at == [(1.5, 0.5), (8.5, 0.5), (9.75 + 2.0, 1.25), (9.75 + 11.0, 3.25)]
-    assert await journal.totals.seconds(session.key) == (9.75 + 19.75, 0.5)
+    times = [(1.5, 0.5), (8.5, 0.5), (9.75 + 2.0, 1.25), (9.75 + 11.0, 3.25)]
+    assert at == [Durations(*each) for each in times]
+    assert await journal.totals.seconds(session.key) == Durations(9.75 + 19.75, 0.5)
     await journal.events.append(session.key, new_event("alone", timestamp=60.0), None)
     alone = (await journal.events.since(session.key, 0))[-1]
-    assert await journal.totals.seconds_at(alone) == (29.5, 0.5)
+    assert await journal.totals.seconds_at(alone) == Durations(29.5, 0.5)
 
 
 async def steps(journal: Journal, row: EventRow) -> int:

@@ -10,7 +10,7 @@ from devui.debugger.compare.sides import Side
 from devui.debugger.compare.steps import step_of
 from devui.debugger.history.blame import Difference
 from devui.debugger.history.state_diff import StateChange
-from devui.store.rows import SessionRow
+from devui.store.rows import Durations, SessionRow
 from devui.web import links
 from devui.web.panels.compare.parts import (
     ChoosePage,
@@ -51,7 +51,7 @@ RIGHT = _other()
 def side(key: int, events: list[Stored], place: int | None = None) -> Side:
     row = SessionRow(key, "travel", "user", "s", "Flight", NOW, NOW, 1, len(events))
     rows = tuple(row for row, _, _ in events)
-    return Side(row, place, samples.RUN, (samples.RUN, samples.FAILED), rows, left_out=0)
+    return Side(row, place, samples.RUN, (samples.RUN, samples.FAILED), rows, 0, Durations(3.4))
 
 
 def comparison(left: list[Stored], right: list[Stored]) -> Comparison:

@@ -21,7 +21,7 @@ class SideFacts:
     unpriced: int
     """Answers whose cost is unknown, and is not in the sum."""
     seconds: float | None
-    """From event to event within runs, where they were not held; what lies between runs does not
+    """Of the ended runs, without the time in which they were held; what lies between runs does not
     count."""
 
 
@@ -31,15 +31,11 @@ def facts_of(side: Side, prices: Prices) -> SideFacts:
     tokens = [each.tokens for each in summaries if each.tokens is not None]
     costs = [prices.cost(each.usage) for each in summaries if each.usage is not None]
     priced = [cost for cost in costs if cost is not None]
-    pairs = zip(side.events, side.events[1:], strict=False)
-    spans = [
-        max(b.timestamp - a.timestamp - b.paused, 0.0) for a, b in pairs if a.run and a.run == b.run
-    ]
     return SideFacts(
         events=len(side.events) + side.left_out,
         calls=sum(len(each.calls) for each in summaries),
         tokens=sum(tokens) if tokens else None,
         cost=math.fsum(priced) if priced else None,
         unpriced=len(costs) - len(priced),
-        seconds=math.fsum(spans) if spans else None,
+        seconds=side.durations.seconds,
     )

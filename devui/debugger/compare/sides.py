@@ -8,7 +8,7 @@ from typing import Final
 from devui.debugger.compare.comparison import Comparison, compare
 from devui.debugger.compare.steps import Step, step_of
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, RunRow, SessionRow
+from devui.store.rows import Durations, EventRow, RunRow, SessionRow
 from devui.wire.events import Event
 
 MOST: Final = 5_000
@@ -35,6 +35,8 @@ class Side:
     events: tuple[EventRow, ...]
     left_out: int
     """Events beyond those that are compared."""
+    durations: Durations
+    """Of all its runs that have ended."""
 
     @property
     def name(self) -> str:
@@ -52,7 +54,12 @@ async def read_side(journal: Journal, session: SessionRow, place: int | None) ->
     if place is not None and run is not None:
         rows = [row for row in rows if row.run == run.id]
     first_rows = tuple(rows[:MOST])
-    return Side(session, place, run, tuple(runs), first_rows, len(rows) - len(first_rows))
+    totals = journal.totals
+    durations = await (
+        totals.seconds_of_run(run.id) if place and run else totals.seconds(session.key)
+    )
+    left_out = len(rows) - len(first_rows)
+    return Side(session, place, run, tuple(runs), first_rows, left_out, durations)
 
 
 def place_of(run: RunRow, runs: Sequence[RunRow]) -> int:

@@ -53,6 +53,11 @@ def seconds(span: float | None) -> str:
     return f"{span:.1f}" if span < _ONE_DECIMAL else f"{span:.0f}"
 
 
+def elapsed(span: float | None) -> str:
+    """The same with its unit, for what runs took: `12.4 s`."""
+    return UNKNOWN if span is None else f"{seconds(span)} s"
+
+
 def held_for(span: float) -> str:
     """What is said of time in which the debugger held a run; "" for what is not worth a word."""
     return "" if span < _WORTH else f"plus {seconds(span)} s paused by the debugger"

@@ -41,6 +41,8 @@ class ComparedSideJson(TypedDict):
     cost: float | None
     unpriced: int
     seconds: float | None
+    """What the ended runs took, less the time in which they were held; in a fork, the copied events
+    count, too."""
 
 
 class ComparedRowJson(TypedDict):

@@ -22,7 +22,7 @@ from devui.web.panels.runs.status import WORDS
 from devui.web.panels.session.parts import MenuItem
 from devui.web.services import Services, services_of
 from devui.web.text import formats
-from devui.web.text.formats import UNKNOWN, compact, money, plural
+from devui.web.text.formats import compact, elapsed, money, plural
 from devui.web.text.numbers import whole_number
 from devui.web.text.visible import visible
 
@@ -100,15 +100,11 @@ def figures(prices: Prices, left: Side, right: Side) -> tuple[CompareFigure, ...
         ("tool calls", lambda facts: formats.group_digits(facts.calls)),
         ("tokens", lambda facts: compact(facts.tokens)),
         ("cost", lambda facts: money(facts.cost, more=facts.unpriced > 0)),
-        ("time", _time),
+        ("time", lambda facts: elapsed(facts.seconds)),
     )
     ends = [_outcome(side) for side in (left, right)]
     rows = [("outcome", *ends), *((label, say(first), say(second)) for label, say in measures)]
     return tuple(CompareFigure(label, a, b, a != b and label != "time") for label, a, b in rows)
-
-
-def _time(facts: SideFacts) -> str:
-    return UNKNOWN if facts.seconds is None else formats.duration(facts.seconds)
 
 
 def _outcome(side: Side) -> str:

@@ -1,8 +1,9 @@
 """What has run of a structure: counts, times, errors, and the ways taken. Pure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final, Literal
 
 from devui.debugger.events.nodes import name_of
@@ -19,6 +20,7 @@ TRANSFER: Final = "transfer_to_agent"
 _UNCONFIRMED: Final = preview({"error": "This tool call is rejected."}, PREVIEW_LIMIT)
 """What both runtimes answer in place of a tool whose call a person refuses to confirm."""
 _WITHHOLDS: Final = {"skip": "skipped", "reject": "rejected", "mock": "mocked"}
+_NONE: Final[Mapping[int, float]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Activity:
     withheld: Counter[str] = field(default_factory=Counter)
     """Calls that didn't reach the tool, by what kept them: `skipped`, `rejected`, …"""
     seconds: float = 0.0
+    """Without the time in which the run was held."""
     errors: int = 0
     has_failed: bool = False
     """Its last call failed."""
@@ -69,9 +72,14 @@ def course(
     rows: Iterable[EventRow],
     spans: Iterable[SpanRow],
     now: Now | None = None,
+    *,
+    hold_times: Mapping[int, float] = _NONE,
 ) -> Course:
-    """What events and spans tell of the nodes; `now` unless they are as of a moment of the past."""
-    reading = _Reading(nodes)
+    """What events and spans tell of the nodes; `now` unless they are as of a moment of the past.
+
+    `hold_times`: for how many seconds of each span its run was held, by the span's id.
+    """
+    reading = _Reading(nodes, hold_times)
     for row in rows:
         reading.event(row)
     for span in spans:
@@ -84,8 +92,8 @@ def course(
 
 
 class _Reading:
-    def __init__(self, structure: Sequence[StructureNode]) -> None:
-        self._structure = structure
+    def __init__(self, structure: Sequence[StructureNode], hold_times: Mapping[int, float]) -> None:
+        self._structure, self._hold_times = structure, hold_times
         self.nodes = [Activity() for _ in structure]
         self._ways = Counter[tuple[int, int]]()
         self._turns = Counter[int]()  # by events, where no span was recorded
@@ -188,7 +196,8 @@ class _Reading:
         node = self.nodes[position]
         # A call that waited for a consent has two spans, and one in the events.
         self._timings[position] += not tool or span.call not in self._call_ids
-        node.seconds += span.seconds or 0.0
+        if span.seconds is not None:
+            node.seconds += span.seconds - self._hold_times.get(span.id, 0.0)
         node.running |= span.seconds is None and now is not None and span.run == now.run
         if span.error and not node.errors:
             node.errors += 1

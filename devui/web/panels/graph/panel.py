@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Final
@@ -13,7 +13,8 @@ from devui.debugger.apps.apps import UnknownApp
 from devui.debugger.breakpoints.breakpoint import Draft
 from devui.debugger.predicates.expressions import quoted
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, SessionRow, SpanRow
+from devui.store.rows import EventRow, Hold, SessionRow, SpanRow
+from devui.store.runs.work_time import hold_times_of
 from devui.web.links import breakpoints_url, session_url
 from devui.web.panels.graph.activity import (
     Activity,
@@ -98,8 +99,10 @@ async def session_graph(
     until = row.seq + 1 if row else _END
     rows = await journal.events.page(session.key, before=until, limit=MOST)
     spans = await journal.spans.every(session.key)
+    holds = await journal.totals.holds(session.key)
     key = session.key if menus else None
-    return await asyncio.to_thread(partial(_graph, info, rows, spans, row=row, now=now, key=key))
+    draw = partial(_graph, info, rows, spans, row=row, now=now, key=key, holds=holds)
+    return await asyncio.to_thread(draw)
 
 
 def _graph(
@@ -110,6 +113,7 @@ def _graph(
     row: EventRow | None,
     now: Now | None,
     key: int | None,
+    holds: Mapping[str, Sequence[Hold]],
 ) -> GraphPanel:
     if row is not None:
         spans = [span for span in spans if span.began <= row.timestamp]
@@ -123,7 +127,7 @@ def _graph(
     title = "No agents yet" if not nodes else f"As of #{row.number}" if row else "Now"
     return picture(
         (nodes, edges),
-        course(nodes, rows, spans, now),
+        course(nodes, rows, spans, now, hold_times=hold_times_of(spans, holds)),
         title=title,
         note=" ".join(notes),
         event=row.number if row else None,
@@ -182,7 +186,6 @@ def _node(
     name = "start" if node.kind == "start" else visible(node.name)
     figures = [f"{activity.count}{_TIMES}"] if activity.count else []
     took = [duration(activity.seconds)] if activity.seconds else []
-    in_all = [f"{each} with pauses" for each in took]  # a span goes on while its run is held
     errors = [plural(activity.errors, "error")] if activity.errors else []
     withheld = [f"{count} {reason}" for reason, count in activity.withheld.items()]
     detail = figures if is_row else [word, *figures, *took]
@@ -203,7 +206,7 @@ def _node(
                 _STATUS_WORDS[activity.status],
                 *figures,
                 *withheld,
-                *in_all,
+                *took,
                 *errors,
             ]
         ),

@@ -27,7 +27,17 @@ from devui.web.panels.timeline.parts import (
     TimelineItem,
 )
 from devui.web.panels.timeline.runs import run_end
-from devui.web.text.formats import compact, dollars, held_for, moment, money, plural, seconds, size
+from devui.web.text.formats import (
+    compact,
+    dollars,
+    elapsed,
+    held_for,
+    moment,
+    money,
+    plural,
+    seconds,
+    size,
+)
 from devui.web.text.jsontree import json_text
 from devui.web.text.visible import visible
 from devui.web.text.without_markdown import without_markdown
@@ -137,7 +147,7 @@ def invocation_header(heading: Heading, invocation: Invocation, part: int = 0) -
         group=group_id(heading.row.invocation_id, part),
         text=(row_text(message.summary) if message else "") or _untold(heading.row),
         events=plural(invocation.events, "event"),
-        elapsed=f"{seconds(invocation.seconds)} s",
+        elapsed=elapsed(invocation.seconds),
         held_note=held_for(invocation.held),
         tokens="" if tokens is None else f"{compact(tokens)} tok",
         cost="" if cost is None else money(cost, more=invocation.is_unpriced),

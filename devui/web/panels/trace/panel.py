@@ -3,12 +3,13 @@
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
 from devui.debugger.runs.live import LiveRun
-from devui.store.rows import EventRow, SessionRow, SpanRow
+from devui.store.rows import Durations, EventRow, Hold, SessionRow, SpanRow
+from devui.store.runs.work_time import hold_times_of
 from devui.web.links import session_url, trace_api_url, trace_url
 from devui.web.page_query import TRACE
 from devui.web.panels.trace.heading import run_heading
@@ -38,28 +39,33 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
     spans = await services.journal.spans.of_run(session.key, run) if run else []
     live = services.runs.live(session.key)
     going = live is not None and live.row.id == run
-    holds = await services.journal.events.holds(session.key, run) if run else []
+    totals = services.journal.totals
+    holds = (await totals.holds(session.key)).get(run, []) if run else []
+    durations = await totals.seconds_of_run(run) if run else Durations()
     if live is not None and going:
         holds += _open_hold(live, spans, holds)
+        pause = live.stepper.pauses.seconds
+        durations = Durations(max(time.time() - live.row.started - pause, 0), pause)
     begin = min((span.began for span in spans), default=0.0)
     end = max((_end(span, going=going) for span in spans), default=begin)
-    chart = _Chart(row.number if row else None, begin, max(end - begin, 1e-6), going)
+    holds = [*_since(begin, holds)]
+    selection = row.number if row else None
+    hold_times = hold_times_of(spans, {run: holds}) if run else {}
+    chart = _Chart(selection, begin, max(end - begin, 1e-6), going, hold_times)
     rows = list(_nest(spans))
     left_out = len(rows) - MOST
     ticks = tuple(chart.ticks()) if spans else ()
-    holds = [*_since(begin, holds)]
-    seconds = sum(length for _, length in holds)
     return TracePanel(
         href=trace_url(session.key),
-        event=row.number if row else None,
+        event=selection,
         heading=await run_heading(services.journal, session.key, run),
-        span=formats.duration(end - begin) if spans else "",
+        took="" if durations.seconds is None else formats.elapsed(durations.seconds),
+        held_note=formats.held_for(durations.held),
         going=going,
         bars=tuple(chart.bar(*each) for each in rows[:MOST]),
         ticks=ticks,
         lines="".join(f"M{tick.x * 10:g} 0v10" for tick in ticks),
         holds=chart.band(holds),
-        hold_time=formats.duration(seconds) if seconds else "",
         more=f"{plural(left_out, 'more span')} in the export" if left_out > 0 else "",
         export_href=trace_api_url(session.key, run),
     )
@@ -72,21 +78,19 @@ def _end(span: SpanRow, *, going: bool) -> float:
     return max(time.time(), span.began) if going else span.began
 
 
-def _since(begin: float, holds: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+def _since(begin: float, holds: Sequence[Hold]) -> Iterator[Hold]:
     """The holds from the first span on: what was held before it is not on the axis."""
     for since, seconds in holds:
         if (remaining := since + seconds - max(since, begin)) > 0:
-            yield max(since, begin), remaining
+            yield Hold(max(since, begin), remaining)
 
 
-def _open_hold(
-    live: LiveRun, spans: Sequence[SpanRow], holds: Sequence[tuple[float, float]]
-) -> list[tuple[float, float]]:
+def _open_hold(live: LiveRun, spans: Sequence[SpanRow], holds: Sequence[Hold]) -> list[Hold]:
     """The hold that goes on; one that is over is on the axis as soon as its event is committed."""
     duration = live.stepper.pauses.seconds - sum(seconds for _, seconds in holds)
     if not spans or not live.stepper.holds or duration <= 0:
         return []
-    return [(time.time() - duration, duration)]
+    return [Hold(time.time() - duration, duration)]
 
 
 def _nest(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None, str]]:
@@ -118,6 +122,8 @@ class _Chart:
     begin: float
     seconds: float
     going: bool
+    hold_times: Mapping[int, float]
+    """For how many seconds of each span the run was held, by the span's id."""
 
     def ticks(self) -> Iterator[TimeTick]:
         """Round moments, a few of them."""
@@ -128,10 +134,10 @@ class _Chart:
             place = round(number * step / self.seconds * 100, 2)
             yield TimeTick(place, _moment(number * step))
 
-    def band(self, periods: Sequence[tuple[float, float]]) -> str:
-        """Periods, each as its beginning and its seconds, as a path through a line."""
+    def band(self, holds: Sequence[Hold]) -> str:
+        """The holds as a path through a line."""
         path = ""
-        for since, seconds in periods:
+        for since, seconds in holds:
             x = self._place(since - self.begin)
             width = min(self._place(seconds), _WIDE - x)
             path += f"M{x:g} 0h{width:g}v10h{-width:g}z" if width > 0 else ""
@@ -144,6 +150,7 @@ class _Chart:
         width = max(self._place(end - span.began), _LEAST)
         first = span.first if width > _WITH_FIRST else None
         open_now = span.seconds is None and self.going
+        hold_time = self.hold_times.get(span.id, 0.0)
         return SpanBar(
             dom_id=f"span-{span.id}",
             type=cast("SpanType", span.type),
@@ -155,8 +162,8 @@ class _Chart:
             x=min(x, _WIDE - _LEAST),
             width=width,
             first=None if first is None else self._place(span.began - self.begin + first),
-            took="…" if open_now else _took(span),
-            title=_span_title(span),
+            took="…" if open_now else _took(span, hold_time),
+            title=_span_title(span, hold_time),
             error=visible(span.error or ""),
             going=open_now,
             is_selected=span.event is not None and span.event == self.selection,
@@ -173,13 +180,15 @@ def _moment(seconds: float) -> str:
     return f"{seconds:g} s" if seconds < 60 else formats.duration(seconds)
 
 
-def _took(span: SpanRow) -> str:
-    return "?" if span.seconds is None else formats.duration(span.seconds)
+def _took(span: SpanRow, hold_time: float) -> str:
+    return "?" if span.seconds is None else formats.duration(span.seconds - hold_time)
 
 
-def _span_title(span: SpanRow) -> str:
+def _span_title(span: SpanRow, hold_time: float) -> str:
     facts = [visible(f"{span.type} {span.name}")]
-    facts.append("no end recorded" if span.seconds is None else _took(span))
+    facts.append("no end recorded" if span.seconds is None else _took(span, hold_time))
+    if note := formats.held_for(hold_time):
+        facts.append(note)
     if span.first is not None:
         facts.append(f"first chunk after {formats.duration(span.first)}")
     return ", ".join(facts)

@@ -86,8 +86,10 @@ class TracePanel:
     event: int | None
     """The selected one, whose run it is; None to follow the newest run."""
     heading: RunHeading
-    span: str
-    """How long all of it took."""
+    took: str
+    """How long it was at work; "" if unknown."""
+    held_note: str
+    """For how long the debugger held it, in words; "" if it never did."""
     going: bool
     bars: tuple[SpanBar, ...]
     ticks: tuple[TimeTick, ...]
@@ -95,7 +97,5 @@ class TracePanel:
     """The ticks as an SVG path through a line of the waterfall, 10 high."""
     holds: str
     """When the debugger held the run, as an SVG path of the same height; "" if it never did."""
-    hold_time: str
-    """For how long that was, in words."""
     more: str
     export_href: str

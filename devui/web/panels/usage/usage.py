@@ -8,7 +8,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from devui.debugger.events.prices import Prices
-from devui.store.rows import EventRow, SessionRow, UsageSum
+from devui.store.rows import Durations, EventRow, SessionRow, UsageSum
 from devui.web.lookup import session_of
 from devui.web.operation import Query, operation
 from devui.web.panels.runs.api import answer, number_in
@@ -105,16 +105,13 @@ async def totals_at(services: Services, at: EventRow, costs: Spending) -> Totals
     return _totals(at.number, tokens, costs, await services.journal.totals.seconds_at(at))
 
 
-def _totals(
-    events: int, tokens: int | None, costs: Spending, time: tuple[float | None, float]
-) -> Totals:
-    duration, hold_seconds = time
+def _totals(events: int, tokens: int | None, costs: Spending, time: Durations) -> Totals:
     return Totals(
         events=compact(events),
         tokens=compact(tokens),
         cost=costs.cost,
-        seconds=seconds(duration),
-        held_note=held_for(hold_seconds),
+        seconds=seconds(time.seconds),
+        held_note=held_for(time.held),
     )
 
 
