@@ -22,6 +22,14 @@ rules = [Rule(then=Say("word " * 9000, chunks=9000, delay=0.1))]
 root_agent = Agent(name="talking", model=ScriptedLlm(rules=rules))
 """
 
+LOOP = """
+from devui.runtime.agents import Agent, LoopAgent
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+writer = Agent(name="writer", model=ScriptedLlm(rules=[Rule(then=Say("Dear friend"))]))
+root_agent = LoopAgent(name="loop", max_iterations=3, sub_agents=[writer])
+"""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
@@ -29,6 +37,7 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "teller", teller())
     write_app(folder / "agents", "sleeping", APPS["sleeping"])
     write_app(folder / "agents", "talking", TALKING)
+    write_app(folder / "agents", "loop", LOOP)
     with running(folder / "agents", folder / "data") as server:
         yield server
 
@@ -102,6 +111,15 @@ def test_a_trace_marks_when_the_run_was_held_and_choosing_a_span_keeps_it(visit)
     expect(session.panel).to_contain_text("result #3")
     assert session.page.evaluate("document.scrollingElement.scrollTop") == 0
     expect(session.page.locator("#trace .runs")).to_have_count(0)  # there is no other
+
+
+def test_the_rounds_of_a_loop_are_numbered(visit):
+    session = visit.session("loop", ["go"])
+    press(session, "v")
+    names = [r"loop", *(rf"writer {n} of 3" for n in (1, 2, 3))]
+    expect(session.page.locator("#trace tr.t-agent th")).to_have_text(
+        [re.compile(rf"{name}$") for name in names]
+    )
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no_scripts"])

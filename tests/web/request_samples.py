@@ -135,7 +135,7 @@ BAR = SpanBar(
     type="model",
     icon="thought",
     name="gemini",
-    who="teller",
+    aside="teller",
     level=2,
     href=links.session_url(KEY, event=4, view=TRACE),
     x=10,

@@ -94,8 +94,9 @@ def _open_hold(live: LiveRun, spans: Sequence[SpanRow], holds: Sequence[Hold]) -
 
 
 def _nest(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None, str]]:
-    """Each span before those within it, with its depth, the event to look at, and its agent if
-    the span around it isn't that agent's own."""
+    """Each span before those within it, with its depth, the event to look at, and what is said
+    beside its name: its agent if the span around it isn't that agent's own, or its round."""
+    rounds = _rounds(spans)
     inside: defaultdict[int | None, list[SpanRow]] = defaultdict(list)
     numbers = {span.number: span for span in spans}
     events: dict[int, int] = {}
@@ -110,8 +111,23 @@ def _nest(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None, 
         span, level = waiting.pop()
         around = numbers.get(span.parent) if span.parent is not None else None
         is_own = span.type == "agent" or (around is not None and around.name == span.agent)
-        yield span, level, span.event or events.get(span.number), "" if is_own else span.agent
+        aside = rounds.get(span.number, "") if is_own else span.agent
+        yield span, level, span.event or events.get(span.number), aside
         waiting += [(each, level + 1) for each in reversed(inside[span.number])]
+
+
+def _rounds(spans: Sequence[SpanRow]) -> dict[int, str]:
+    """Of agents that the one around them ran several times, as a loop does: `2 of 5`."""
+    repeats: defaultdict[tuple[int | None, str], list[int]] = defaultdict(list)
+    for span in spans:
+        if span.type == "agent" and span.parent is not None:
+            repeats[span.parent, span.name].append(span.number)
+    return {
+        number: f"{place} of {len(numbers)}"
+        for numbers in repeats.values()
+        if len(numbers) > 1
+        for place, number in enumerate(numbers, 1)
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +159,7 @@ class _Chart:
             path += f"M{x:g} 0h{width:g}v10h{-width:g}z" if width > 0 else ""
         return path
 
-    def bar(self, span: SpanRow, level: int, event: int | None, agent: str) -> SpanBar:
+    def bar(self, span: SpanRow, level: int, event: int | None, aside: str) -> SpanBar:
         """One line."""
         end = _end(span, going=self.going)
         x = self._place(span.began - self.begin)
@@ -156,7 +172,7 @@ class _Chart:
             type=cast("SpanType", span.type),
             icon=_ICONS[span.type],
             name=visible(span.name or span.type),
-            who=visible(agent),
+            aside=visible(aside),
             level=min(level, _DEEPEST),
             href=session_url(span.session, event=event, view=TRACE) if event else "",
             x=min(x, _WIDE - _LEAST),

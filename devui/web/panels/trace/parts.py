@@ -36,8 +36,9 @@ class SpanBar:
     type: SpanType
     icon: str
     name: str
-    who: str
-    """The agent, where the line isn't below that agent's own."""
+    aside: str
+    """The agent, where the line isn't below that agent's own; of an agent that ran several times,
+    `2 of 5`."""
     level: int
     """How deep it lies, from 1."""
     href: str
