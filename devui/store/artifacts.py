@@ -7,7 +7,7 @@ artifact services). Content is apart from names: forks name the same content as 
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from devui.store.errors import BadValue, SessionNotFound
 from devui.store.rows import Artifact, ArtifactFile, ArtifactRow, Json
@@ -40,6 +40,12 @@ _LOAD = """
 _VERSIONS = """
     SELECT name, version, mime, size, custom_metadata, created, seq FROM artifacts
     WHERE scope = ? AND name = ? ORDER BY version
+"""
+_TYPES = """
+    SELECT name, version, mime FROM sessions
+    JOIN artifacts ON artifacts.scope IN (sessions.own_scope, sessions.user_scope)
+    JOIN json_each(?2) AS wish ON name = wish.value ->> 0 AND version = wish.value ->> 1
+    WHERE sessions.key = ?1 AND mime IS NOT NULL
 """
 _KEYS = """
     SELECT DISTINCT name FROM artifacts WHERE scope IN (SELECT value FROM json_each(?))
@@ -138,6 +144,13 @@ class Artifacts:
         owners = await self._find(_scope(app, user, session_id, filename))
         rows = await self._database.fetch(_VERSIONS, owners[0], filename) if owners else []
         return [ArtifactRow(*row) for row in rows]
+
+    async def types(
+        self, session: int, versions: Iterable[tuple[str, int]]
+    ) -> dict[tuple[str, int], str]:
+        """Return the declared media types of these versions of files, as far as they are there."""
+        rows = await self._database.fetch(_TYPES, session, json.dumps([*versions]))
+        return {(name, version): mime for name, version, mime in rows}
 
     async def delete(self, app: str, user: str, session_id: str | None, filename: str) -> bool:
         """Delete all versions of the file; return whether there were any. Raises ReadOnly."""

@@ -113,6 +113,33 @@ def test_a_picture_in_a_tool_result_is_named_and_opens(client, value):
     assert 'src="/' not in whole
 
 
+def test_a_saved_picture_has_a_thumbnail_while_its_version_is_there(client):
+    versions = {"map.png": 0, "large.png": 0, "gone.png": 0, "note.txt": 0}
+    event = agent_event(actions={"artifactDelta": versions})
+    session = make_session(client, "teller", events=[event])["id"]
+    files = f"/apps/teller/users/u/sessions/{session}/artifacts"
+    large = {"inlineData": {**PICTURE["inlineData"], "data": "iVBORw0KGgo" + "A" * 3_000_001}}
+    for name, part in [("map.png", PICTURE), ("large.png", large), ("note.txt", {"text": "Hi"})]:
+        answer = client.post(files, json={"filename": name, "artifact": part})
+        assert answer.status_code == 200, answer.text
+    query = {"app": "teller", "user": "u", "id": session}
+    key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
+
+    def thumbnails(path: str) -> list[str]:
+        """The sources of the pictures in the chat."""
+        page = client.get(path, headers=PAGE).text
+        return re.findall(r'class="picture thumbnail".*?<img src="([^"]{,80})', page)
+
+    place = f"/sessions/{key}/artifacts"
+    of_both = [f"{place}/map.png?version=0", f"{place}/large.png?version=0"]
+    assert thumbnails(f"/sessions/{key}") == of_both
+    [inlined] = thumbnails(f"/api/sessions/{key}/export?format=html")
+    data = base64.b64encode(PIXEL).decode()
+    assert f"data:image/png;base64,{data}".startswith(inlined)
+    assert client.delete(f"{files}/map.png").status_code == 200
+    assert thumbnails(f"/sessions/{key}") == of_both[1:]
+
+
 def test_what_a_browser_could_run_is_only_saved(client):
     data = base64.urlsafe_b64encode(b"<script>\xff\xfe~?</script>").decode()
     part = {"inlineData": {"mimeType": "text/html", "displayName": "a b.html", "data": data}}

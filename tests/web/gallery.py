@@ -43,6 +43,7 @@ from devui.web.panels.chat.content_parts import (
     ThoughtPart,
     TranscriptPart,
 )
+from devui.web.panels.chat.parts import ArtifactChip
 from devui.web.panels.inspector.mark_parts import RewindMark, RewindNews
 from devui.web.panels.inspector.parts import Hint, Panel, Selection, StateTab, TabKey
 from devui.web.panels.jobs.panel import JobItem, JobList
@@ -407,6 +408,8 @@ def content() -> list[Model]:
         CodePart("python", "print(1 < 2)"),
         OutputPart("ok", "True"),
         FilePart("chart.png", "image/png", "12 kB"),
+        ArtifactChip("plan.csv", 1, file_samples.HREF),
+        ArtifactChip("map.png", 0, file_samples.HREF, "/sessions/7?tab=artifacts&file=map.png"),
         (markup := PlainPreview("<b>bold</b>")),
         (table := TablePreview(("city", "nights"), (("Rome", "2"),), "3 more rows not shown.")),
         FilePart("page.html", "text/html", "9 B", preview=markup),

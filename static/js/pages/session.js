@@ -2,6 +2,7 @@
 import * as sheet from "../breakpoints/sheet.js";
 import * as attachments from "../chat/attachments.js";
 import * as composer from "../chat/composer.js";
+import * as thumbnails from "../chat/thumbnails.js";
 import * as graph from "../graph/graph.js";
 import * as drafts from "../hold/drafts.js";
 import * as log from "../inspector/log.js";
@@ -44,5 +45,5 @@ import * as view from "../trace/view.js";
 start([
   announcements, requests, attachments, composer, forms, connection, copying, editor, popups, palette, drafts, filter, fork, sheet, keyHistory,
   log, keys, navigation, panes, player, apart, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
-  theme, times, spans, view, graph, progress, settings, tour,
+  theme, times, spans, view, graph, progress, settings, thumbnails, tour,
 ]);

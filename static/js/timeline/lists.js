@@ -96,6 +96,7 @@ function follow(box) {
     frame ||= requestAnimationFrame(settle); // with the layout that the frame makes anyway
   }).observe(box, { childList: true, subtree: true, characterData: true });
   new ResizeObserver(stay).observe(box);
+  box.addEventListener("load", stay, true); // a picture has its height only now
 }
 
 // Something new at the end of its list: not older events, and not what is still streaming.

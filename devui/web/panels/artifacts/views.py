@@ -1,7 +1,6 @@
 """Files: bytes an agent made or took, handed out so that nothing in them can act (R24)."""
 
 import mimetypes
-import re
 from typing import Final
 from urllib.parse import quote
 
@@ -20,7 +19,7 @@ from devui.web.panels.artifacts.panel import artifacts_panel
 from devui.web.panels.artifacts.parts import PdfPages
 from devui.web.panels.artifacts.pdf import UnreadablePdf, can_draw, draw
 from devui.web.panels.chat.content import inline_file
-from devui.web.panels.chat.previews import MEDIA, media_type
+from devui.web.panels.chat.previews import MEDIA, is_true_type, media_type
 from devui.web.security.intake import read_form
 from devui.web.services import services_of
 from devui.web.text.formats import plural
@@ -33,19 +32,6 @@ _LARGEST: Final = 20_000_000
 """Bytes of an upload, as many as over ADK's API."""
 _INLINE: Final = {*MEDIA, "text/plain"}
 """Types a browser may show; everything else is a download."""
-_MAGIC: Final = {
-    "image/png": rb"\x89PNG\r\n\x1a\n",
-    "image/jpeg": rb"\xff\xd8\xff",
-    "image/gif": rb"GIF8[79]a",
-    "image/webp": rb"RIFF....WEBP",
-    **dict.fromkeys(("audio/mpeg", "audio/mp3"), rb"ID3|\xff[\xe2-\xff]"),
-    **dict.fromkeys(("audio/wav", "audio/x-wav"), rb"RIFF....WAVE"),
-    **dict.fromkeys(("audio/ogg", "video/ogg"), rb"OggS"),
-    "audio/flac": rb"fLaC",
-    **dict.fromkeys(("audio/mp4", "video/mp4"), rb"....ftyp"),
-    **dict.fromkeys(("audio/webm", "video/webm"), rb"\x1aE\xdf\xa3"),
-}
-"""What the bytes of a file begin with, whatever it is said to be."""
 _SANDBOX: Final = (
     "sandbox; default-src 'none'; img-src data:; media-src 'self'; style-src 'unsafe-inline';"
     " frame-ancestors 'self'"
@@ -175,7 +161,7 @@ async def _all_pages(content: bytes, href: str) -> PdfPages:
 
 def _inert(content: bytes, mime: str, name: str) -> Response:
     mime = media_type(mime)
-    inline = mime in _INLINE and _is(mime, content)
+    inline = mime in _INLINE and is_true_type(mime, content)
     content_type = mime if inline else "application/octet-stream"
     charset = "; charset=utf-8" if content_type == "text/plain" else ""
     return Response(
@@ -187,13 +173,6 @@ def _inert(content: bytes, mime: str, name: str) -> Response:
             "Accept-Ranges": "bytes",
         },
     )
-
-
-def _is(mime: str, content: bytes) -> bool:
-    """Whether the bytes look like what they are declared to be."""
-    if mime == "text/plain":
-        return b"\0" not in content
-    return re.match(_MAGIC[mime], content, re.DOTALL) is not None
 
 
 def _disposition(name: str, *, inline: bool) -> str:

@@ -16,7 +16,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Final, TypeVar, cast
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from devui.debugger.background.jobs import Progress, Stoppable
 from devui.debugger.background.turns import TURN, Turns
@@ -24,7 +24,7 @@ from devui.debugger.bundles.exchange import Exchange, Wish
 from devui.debugger.history.paths import path_of
 from devui.debugger.runs.uncommitted import touch_fates
 from devui.store.journal import Journal
-from devui.store.rows import EditRow, EventRow, SessionRow
+from devui.store.rows import Artifact, EditRow, EventRow, SessionRow
 from devui.web.assets import Assets
 from devui.web.panels.apps.lists import session_name
 from devui.web.panels.breakpoints.gutter import Gutter
@@ -33,6 +33,7 @@ from devui.web.panels.chat.chat import markdown_texts
 from devui.web.panels.chat.content import inline_file
 from devui.web.panels.chat.content_parts import TextPart
 from devui.web.panels.chat.parts import ChatMessage, RunNote
+from devui.web.panels.chat.previews import MEDIA, is_true_type, media_type
 from devui.web.panels.graph.panel import app_info, session_graph
 from devui.web.panels.inspector.detail import event_detail
 from devui.web.panels.inspector.parts import EventDetail, StatePanel
@@ -72,6 +73,7 @@ _ID: Final = re.compile(r'\s(id|for|aria-describedby|aria-labelledby)="([\w:.-]+
 _EVENT: Final = re.compile(r"/sessions/\d+")
 _FILE: Final = re.compile(r"/sessions/\d+/artifacts/([^/?]+)")
 _OF_EVENT: Final = re.compile(r"/sessions/\d+/events/(\d+)/file")
+_NO_THUMBNAIL: Final = re.compile(r'<a class="picture thumbnail"[^>]*><img(?! src=)[^>]*></a>')
 _LARGEST: Final = 2_000_000
 """Bytes of a file that the page still brings along."""
 
@@ -105,7 +107,8 @@ async def link_free(
         if begin in text:
             text = whole.sub("", text)
     tags = {tag: await _alone(tag, journal, session, apart) for tag in set(_TAG.findall(text))}
-    return _TAG.sub(lambda match: tags[match[0]], text)
+    text = _TAG.sub(lambda match: tags[match[0]], text)
+    return _NO_THUMBNAIL.sub("", text) if "thumbnail" in text else text
 
 
 async def _alone(tag: str, journal: Journal, session: SessionRow, apart: int | None) -> str:
@@ -120,16 +123,22 @@ async def _alone(tag: str, journal: Journal, session: SessionRow, apart: int | N
 
 
 async def _picture(url: str, journal: Journal, session: SessionRow) -> str:
-    """What stands for the `src="url"` of a picture in an event."""
+    """What stands for the `src="url"` of a picture in an event or an artifact; "" for none."""
     parts = urlsplit(url.replace("&amp;", "&"))
-    event = _OF_EVENT.fullmatch(parts.path)
-    body = await journal.events.body(session.key, int(event[1])) if event else None
-    if body is None:
+    if event := _OF_EVENT.fullmatch(parts.path):
+        body = await journal.events.body(session.key, int(event[1]))
+        path = path_of(parse_qs(parts.query)["path"][0])
+        file = inline_file(body[1], path) if body else None
+        mime, content = (file.mime, file.content) if file else ("", b"")
+    else:
+        artifact = await _artifact(parts, journal, session)
+        mime = media_type(artifact.row.mime) if artifact else ""
+        content = (artifact.data if artifact else None) or b""
+        if MEDIA.get(mime) != "picture" or not is_true_type(mime, content):
+            return ""
+    if not content or len(content) > _LARGEST:
         return ""
-    file = inline_file(body[1], path_of(parse_qs(parts.query)["path"][0]))
-    if file is None or len(file.content) > _LARGEST:
-        return ""
-    return f' src="data:{file.mime};base64,{base64.b64encode(file.content).decode()}"'
+    return f' src="data:{mime};base64,{base64.b64encode(content).decode()}"'
 
 
 async def _place(url: str, journal: Journal, session: SessionRow) -> str:
@@ -138,23 +147,27 @@ async def _place(url: str, journal: Journal, session: SessionRow) -> str:
     query = parse_qs(parts.query)
     if _EVENT.fullmatch(parts.path) and query.get("event"):
         return f' href="#d-{int(query["event"][0])}"'
-    file = _FILE.fullmatch(parts.path)
-    if file is None:
-        return ""
-    version = query.get("version")
-    artifact = await journal.artifacts.load(
-        session.app,
-        session.user,
-        session.id,
-        unquote(file[1]),
-        version=int(version[0]) if version else None,
-    )
+    artifact = await _artifact(parts, journal, session)
     content = artifact and (
         artifact.data if artifact.data is not None else (artifact.text or "").encode()
     )
     if not content or len(content) > _LARGEST:
         return ""
     return f' href="data:application/octet-stream;base64,{base64.b64encode(content).decode()}"'
+
+
+async def _artifact(url: SplitResult, journal: Journal, session: SessionRow) -> Artifact | None:
+    """The version of a file at an address; None for other addresses, and if there is none."""
+    file, version = _FILE.fullmatch(url.path), parse_qs(url.query).get("version")
+    if file is None:
+        return None
+    return await journal.artifacts.load(
+        session.app,
+        session.user,
+        session.id,
+        unquote(file[1]),
+        version=int(version[0]) if version else None,
+    )
 
 
 def _hash(text: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha1
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from devui.debugger.events.nodes import answers, name_of
 from devui.debugger.questions.askers import Asker
@@ -25,6 +25,7 @@ from devui.web.links import (
     artifact_url,
     event_file_url,
     event_text_url,
+    file_version_url,
     forks_url,
     replays_url,
     rewind_url,
@@ -143,6 +144,8 @@ def again_menu(number: int, event: Event, session: int) -> AgainMenu | None:
 TRANSFER = "transfer_to_agent"
 """The framework's own tool; chat shows the transfer itself."""
 _NOBODY: Mapping[str, Asker] = MappingProxyType({})
+Pictures: TypeAlias = AbstractSet[tuple[str, int]]
+"""Names and versions of the artifacts that are shown as pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,7 @@ def chat_message(
     session: int,
     previous_author: str | None = None,
     askers: Mapping[str, Asker] = _NOBODY,
+    pictures: Pictures = frozenset(),
 ) -> ChatMessage | None:
     """The message of one event, or None if it has nothing to say.
 
@@ -205,7 +209,11 @@ def chat_message(
         again = say_again(number, event, session)
         content = (*spoken_parts(event.content, markdown=False, file=file), *around(event))
         return replace(message, role="user", parts=content, again=again)
-    parts = _parts(number, event, summary, session, askers)
+    parts = (
+        *_parts(number, event, summary, session, askers),
+        *_artifacts(number, event, session, pictures),
+        *around(event),
+    )
     if not parts:
         signal = _signal(author, summary)
         return replace(message, role="signal", text=signal) if signal else None
@@ -219,6 +227,7 @@ def conversation(
     previous_author: str | None = None,
     going_on: int | None = None,
     askers: Mapping[str, Asker] = _NOBODY,
+    pictures: Pictures = frozenset(),
     call_answers: Answered | None = None,
     cut: str | None = None,
 ) -> tuple[ChatMessage, ...]:
@@ -235,7 +244,13 @@ def conversation(
     speaker = previous_author
     for number, event, summary in events:
         message = chat_message(
-            number, event, summary, session=session, previous_author=speaker, askers=askers
+            number,
+            event,
+            summary,
+            session=session,
+            previous_author=speaker,
+            askers=askers,
+            pictures=pictures,
         )
         if message is not None:
             messages.append(message)
@@ -350,7 +365,7 @@ def _parts(
         parts += _results(event)
     if answers(event):
         parts.append(_answer(event, summary))
-    return (*parts, *_artifacts(event, session), *around(event))
+    return tuple(parts)
 
 
 def _results(event: Event) -> Iterable[ChatPart]:
@@ -372,9 +387,14 @@ def _answer(event: Event, summary: Summary) -> OutputPart:
     return OutputPart(visible(name_of(summary.node)), visible(clipped(text)))
 
 
-def _artifacts(event: Event, session: int) -> Iterable[ArtifactChip]:
+def _artifacts(
+    number: int, event: Event, session: int, pictures: Pictures
+) -> Iterable[ArtifactChip]:
     for name, version in event.artifact_delta.items():
-        yield ArtifactChip(visible(name), version, artifact_url(session, name, version))
+        href = artifact_url(session, name, version)
+        tab = file_version_url(session, name, version, event=number)
+        is_picture = isinstance(version, int) and (name, version) in pictures
+        yield ArtifactChip(visible(name), version, href, tab if is_picture else "")
 
 
 def _signal(author: str, summary: Summary) -> str:

@@ -91,6 +91,8 @@ class ArtifactChip:
     name: str
     version: int
     href: str
+    picture_href: str = ""
+    """Where a click on its thumbnail leads; "" for what isn't shown as a picture."""
 
 
 ChatPart: TypeAlias = (

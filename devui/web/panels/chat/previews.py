@@ -8,6 +8,7 @@ import base64
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -35,6 +36,19 @@ MEDIA: Final[Mapping[str, Medium]] = {
     **dict.fromkeys(("video/mp4", "video/webm", "video/ogg"), "video"),
 }
 """Types of files that a page shows as they are."""
+_MAGIC: Final = {
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8[79]a",
+    "image/webp": rb"RIFF....WEBP",
+    **dict.fromkeys(("audio/mpeg", "audio/mp3"), rb"ID3|\xff[\xe2-\xff]"),
+    **dict.fromkeys(("audio/wav", "audio/x-wav"), rb"RIFF....WAVE"),
+    **dict.fromkeys(("audio/ogg", "video/ogg"), rb"OggS"),
+    "audio/flac": rb"fLaC",
+    **dict.fromkeys(("audio/mp4", "video/mp4"), rb"....ftyp"),
+    **dict.fromkeys(("audio/webm", "video/webm"), rb"\x1aE\xdf\xa3"),
+}
+"""What the bytes of a file begin with, whatever it is said to be."""
 URL_SAFE: Final = str.maketrans("-_", "+/")
 """ADK's JSON has bytes in either alphabet of base64."""
 _READ: Final = 65_536
@@ -73,6 +87,13 @@ def media_type(content_type: object) -> str:
 def is_textual(mime: str) -> bool:
     """Whether files of a media type are text."""
     return mime.startswith("text/") or mime in _TEXTS or mime.endswith(("+json", "+xml"))
+
+
+def is_true_type(mime: str, content: bytes) -> bool:
+    """Whether the bytes look like what they are declared to be."""
+    if mime == "text/plain":
+        return b"\0" not in content
+    return re.match(_MAGIC[mime], content, re.DOTALL) is not None
 
 
 PDF: Final = "application/pdf"

@@ -22,6 +22,7 @@ from devui.store.runs.work_time import seconds_of_work
 from devui.store.summaries import ANSWERS, Summary
 from devui.web.htmx import append, fill, remove, replace
 from devui.web.page_query import PageQuery
+from devui.web.panels.artifacts.pictures import saved_pictures
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.chat.chat import (
     answers_in,
@@ -271,12 +272,14 @@ class LiveHistory:
         events = [(n.row.number, body(n.row, n.event), n.row.summary) for n in news]
         for number, _, summary in events:
             self._wait_for(number, summary)
+        bodies, journal = [event for _, event, _ in events], self._services.journal
         messages = conversation(
             events,
             session=key,
             previous_author=self._speaker,
             going_on=None if over else 0,
-            askers=await askers_in(self._services.journal, key, [event for _, event, _ in events]),
+            askers=await askers_in(journal, key, bodies),
+            pictures=await saved_pictures(journal, key, bodies),
         )
         messages = with_rewind_marks(messages, self._rewinds.taken_back, key)
         if messages:

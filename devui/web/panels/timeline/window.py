@@ -15,8 +15,9 @@ from devui.debugger.timeline import Entry, News, Timeline, fold
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
 from devui.store.summaries import ANSWERS, Summary
+from devui.web.panels.artifacts.pictures import saved_pictures
 from devui.web.panels.breakpoints.gutter import Gutter
-from devui.web.panels.chat.chat import Answered, conversation, spoken_by
+from devui.web.panels.chat.chat import Answered, Pictures, conversation, spoken_by
 from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
 from devui.web.panels.chat.run_notes import run_note
 from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, with_lost_marks
@@ -60,6 +61,8 @@ class Window:
     """What people say of events, by their numbers."""
     askers: Mapping[str, Asker] = field(default_factory=dict)
     """What needs what the events ask people for, by the ids of the calls that ask."""
+    pictures: Pictures = frozenset()
+    """The artifacts they saved that the chat shows."""
     later: tuple[EventRow, ...] = ()
     """Some of the events that follow: calls of the window may have their results there."""
     cut: str | None = None
@@ -115,6 +118,7 @@ class Window:
             session=self.session,
             going_on=next((row.number for row in rows if self._goes_on(row)), None),
             askers=self.askers,
+            pictures=self.pictures,
             call_answers=call_answers,
             cut=self.cut,
         )
@@ -233,6 +237,7 @@ async def _window(
         drops=drops,
         notes=notes,
         askers=askers,
+        pictures=await saved_pictures(journal, session, events.values()),
         later=later,
     )
 

@@ -1,0 +1,107 @@
+"""Pictures that tools saved as artifacts, in the chat and in the exported file."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.kit.browser import Visit
+from tests.kit.server import running, write_app
+
+pytestmark = pytest.mark.browser
+
+AGENT = '''
+import struct
+import zlib
+
+from google.genai import types
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def chunk(kind, data):
+    whole = kind + data
+    return struct.pack(">I", len(data)) + whole + struct.pack(">I", zlib.crc32(whole))
+
+
+def png(width, height):
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+    body = chunk(b"IDAT", zlib.compress((b"\\0" + b"\\x90" * width) * height))
+    return b"\\x89PNG\\r\\n\\x1a\\n" + head + body + chunk(b"IEND", b"")
+
+
+async def draw(tool_context) -> dict:
+    """Draws a map, and saves what is none under the name of one."""
+    bad = types.Part.from_bytes(data=b"<script>no picture</script>", mime_type="image/png")
+    await tool_context.save_artifact("broken.png", bad)
+    good = types.Part.from_bytes(data=png(300, 400), mime_type="image/png")
+    return {"version": await tool_context.save_artifact("map.png", good)}
+
+
+answers = [Rule(after="draw", then=Say("Here it is.")), Rule(then=Call("draw"))]
+root_agent = LlmAgent(name="drawer", tools=[draw], model=ScriptedLlm(rules=answers))
+'''
+
+
+@pytest.fixture
+def drawer(browser, tmp_path):
+    write_app(tmp_path / "agents", "drawer", AGENT)
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        Visit(browser, server) as begun,
+    ):
+        yield begun
+
+
+def drawn(session, count: int) -> None:
+    """The chat has this many messages with chips, and pictures of those that are pictures alone."""
+    chips = session.messages.locator(".chip.k-artifact")
+    expect(chips).to_have_text(
+        ["broken.png v0", "map.png v0", "broken.png v1", "map.png v1"][:count]
+    )
+    pictures = session.messages.locator(".thumbnail img")
+    expect(pictures).to_have_count(count // 2)
+    expect(pictures.last).to_have_js_property("naturalHeight", 400)
+
+
+def test_a_saved_picture_is_in_the_chat_and_opens_its_version(drawer, tmp_path):
+    session = drawer.session("drawer")
+    page = session.page
+    for count in (2, 4):
+        session.say("Draw")
+        drawn(session, count)
+        expect(session.messages.last).to_be_in_viewport(ratio=1)  # the picture has moved it down
+    page.reload()
+    drawn(session, 4)
+    assert session.messages.locator(".thumbnail").last.bounding_box()["height"] <= 162
+    session.messages.locator(".thumbnail").first.click()
+    shown = session.panel.locator(".preview.open img")
+    expect(shown).to_have_attribute("src", re.compile(r"/artifacts/map\.png\?version=0$"))
+
+    key = page.locator("#main").get_attribute("data-session")
+    exported = page.request.get(f"{drawer.server.url}/api/sessions/{key}/export?format=html")
+    (tmp_path / "file.html").write_bytes(exported.body())
+    drawer.allow("request to another origin: file:.*/file.html$")
+    page.goto((tmp_path / "file.html").as_uri())
+    expect(page.locator("#messages .chip.k-artifact")).to_have_count(4)
+    images = page.locator("#messages .picture img")
+    expect(images).to_have_count(2)
+    for image in images.all():
+        expect(image).to_have_js_property("naturalHeight", 400)
+
+
+def test_a_deleted_picture_has_its_chip_alone(drawer):
+    session = drawer.session("drawer")
+    session.say("Draw")
+    drawn(session, 2)
+    page, panel = session.page, session.panel
+    session.messages.locator(".thumbnail").click()
+    drawer.answer_next_dialog(accept=True)
+    panel.get_by_role("button", name="Delete this file").click()
+    expect(panel.locator(".file-list a")).to_have_count(1)
+    page.reload()
+    expect(session.messages.locator(".chip.k-artifact")).to_have_text(
+        ["broken.png v0", "map.png v0"]
+    )
+    expect(session.messages.locator(".thumbnail")).to_have_count(0)
