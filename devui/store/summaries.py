@@ -79,6 +79,8 @@ class ResponseSummary:
     """The returned value, one line; a lone `result` wrapper is taken off."""
     failed: bool = False
     """The tool answered with a non-empty `error`, and not since its call waits for a consent."""
+    attempt: int = 0
+    """2 and up: it is the result of this try of its call, after others had failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,8 @@ class Summary:
     """The place of its branch among the parallel ones of its run, from 1; 0 without a branch."""
     cut: str = ""
     """Why the model stopped before the end of its answer: `MAX_TOKENS`; "" if it did not."""
+    attempt: int = 0
+    """Of an error, 2 and up: this try of a call ended in it."""
 
     def to_json(self) -> str:
         """JSON without members that say nothing, nor the text of calls and results that their

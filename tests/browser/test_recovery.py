@@ -147,6 +147,35 @@ def test_retries_that_fail_look_the_same_live_and_after_a_reload(browser, tmp_pa
         session.equals(visit.again(session), "#messages")
 
 
+def test_results_and_errors_of_a_retried_call_say_which_try_they_are_of(browser, tmp_path):
+    write_app(tmp_path / "agents", "fragile", FRAGILE)
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        Visit(browser, server) as visit,
+    ):
+        session = visit.session("fragile")
+        session.say("go", "failed")
+        button(session, "Retry from here").click()
+        expect(session.messages).to_have_count(4)
+        session.ends("failed")
+        code = FRAGILE.replace('{"EUR": 1.0}', '{"EUR": 1.0, "GBP": 0.85}')
+        write_app(tmp_path / "agents", "fragile", code)
+        button(session, "Retry from here").click()
+        session.ends()
+        again = visit.again(session)
+        for page in (session, again):
+            errors = page.messages.locator(".what")
+            expect(errors).to_have_text(["KeyError 'GBP'", "KeyError 'GBP'try 2"])
+            expect(page.messages.locator(".outcome")).to_have_text("0.85try 3")
+            flags = page.events.locator(".flag.attempt")
+            expect(flags).to_contain_text(["try 2", "try 3"])
+        for selector in ("#messages", "#rows"):
+            session.equals(again, selector)
+        key = session.page.locator("#main").get_attribute("data-session")
+        file = again.page.request.get(f"{server.url}/api/sessions/{key}/export?format=html").text()
+        assert file.count(">try 2<") == file.count(">try 3<") == 2  # in the chat and the row
+
+
 def test_what_a_retry_adds_after_a_state_edit_belongs_to_its_message(browser, tmp_path):
     write_app(tmp_path / "agents", "fragile", FRAGILE)
     with (

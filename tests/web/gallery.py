@@ -43,7 +43,7 @@ from devui.web.panels.chat.content_parts import (
     ThoughtPart,
     TranscriptPart,
 )
-from devui.web.panels.chat.parts import ArtifactChip
+from devui.web.panels.chat.parts import ArtifactChip, ChatMessage, ToolOutcome
 from devui.web.panels.inspector.mark_parts import RewindMark, RewindNews
 from devui.web.panels.inspector.parts import Hint, Panel, Selection, StateTab, TabKey
 from devui.web.panels.jobs.panel import JobItem, JobList
@@ -408,6 +408,8 @@ def content() -> list[Model]:
         CodePart("python", "print(1 < 2)"),
         OutputPart("ok", "True"),
         FilePart("chart.png", "image/png", "12 kB"),
+        ToolOutcome("t-1", "done", "0.85", "/sessions/7?event=6", attempt=3, number=6),
+        ChatMessage(5, "error", "Agent", (), "/sessions/7?event=5", "'GBP'", "KeyError", attempt=2),
         ArtifactChip("plan.csv", 1, file_samples.HREF),
         ArtifactChip("map.png", 0, file_samples.HREF, "/sessions/7?tab=artifacts&file=map.png"),
         (markup := PlainPreview("<b>bold</b>")),

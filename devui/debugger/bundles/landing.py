@@ -12,6 +12,7 @@ from devui.debugger.bundles import schema
 from devui.debugger.bundles.checks import BadBundle
 from devui.debugger.bundles.reading import Bundle
 from devui.debugger.bundles.writing import dumped, relabel, renamed
+from devui.debugger.runs.attempts import Attempts
 from devui.debugger.runs.commit import event_of
 from devui.debugger.runs.lineage import Lineage
 from devui.store.errors import BadValue
@@ -74,6 +75,7 @@ class Lander:
         self._runs: dict[str, str] = {}
         self._edits: dict[int, int] = {}
         self._lineages: defaultdict[str | None, Lineage] = defaultdict(Lineage)
+        self._attempts = Attempts()
         self._lines: dict[str, int] = {}
         self._pieces: dict[str, str] = {}
         """Names of pieces here, by those in the bundle."""
@@ -118,7 +120,10 @@ class Lander:
         relabel(record.event, self._edits.get)
         lineage = self._lineages[record.run]
         event = event_of(
-            Event.of(record.event, dumped(record.event)), final=record.final, lineage=lineage
+            Event.of(record.event, dumped(record.event)),
+            final=record.final,
+            lineage=lineage,
+            attempts=self._attempts,
         )
         with_pause = replace(event, paused=record.paused)
         self._landing.event(with_pause, self._optional(record.run))

@@ -23,7 +23,7 @@ from devui.debugger.guard.recorded import kept_actions
 from devui.debugger.recovery.lastspans import LastSpan, lasting
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, ForkRow, NewEdit, RunRow
-from devui.store.runs.calls import has_answer, has_event_by, latest_calls
+from devui.store.runs.calls import first_open_call, has_event_by
 from devui.wire.events import Event
 from devui.wire.gates import EFFECTS, GUARD, SKIPPED, Effect
 
@@ -171,12 +171,7 @@ def _type_of(error: str | None) -> str:
 async def _events(journal: Journal, session: int, invocation: str) -> list[_Stored]:
     """Those from the first on whose calls may be open; none of an invocation of very many events
     if all of its agents' last calls were answered."""
-    first: EventRow | None = None
-    for row in await latest_calls(journal, session, invocation):
-        ids = [call.id for call in row.summary.calls if call.id]
-        if not all([await has_answer(journal, row, each) for each in ids]):
-            first = row
-            break
+    first = await first_open_call(journal, session, invocation)
     if first is None:
         return []
     return await journal.events.of_invocation(session, invocation, after=first.seq - 1)

@@ -6,6 +6,7 @@ from devui.debugger.events.bus import Bus
 from devui.debugger.events.checked import told_event
 from devui.debugger.events.news import EventCommitted, News
 from devui.debugger.events.summary import summarise
+from devui.debugger.runs.attempts import Attempts
 from devui.debugger.runs.lineage import Lineage
 from devui.store.journal import Journal
 from devui.store.rows import Appended, EventRow, NewEvent
@@ -34,19 +35,31 @@ class Commits:
         return result
 
 
-def new_event(message: Append, lineage: Lineage | None = None) -> NewEvent:
+def new_event(
+    message: Append, lineage: Lineage | None = None, attempts: Attempts | None = None
+) -> NewEvent:
     """Read what the journal indexes out of the event's JSON; the JSON itself is kept as it came.
 
-    `lineage` is that of its run. Raises InvalidEvent when it is no event in ADK's wire form.
+    `lineage` and `attempts` are those of its run. Raises InvalidEvent when it is no event in ADK's
+    wire form.
     """
-    new = event_of(told_event(message.event), final=message.final, lineage=lineage)
+    event = told_event(message.event)
+    new = event_of(event, final=message.final, lineage=lineage, attempts=attempts)
     return replace(new, spans=tuple(message.spans))
 
 
-def event_of(event: Event, *, final: bool, lineage: Lineage | None = None) -> NewEvent:
+def event_of(
+    event: Event,
+    *,
+    final: bool,
+    lineage: Lineage | None = None,
+    attempts: Attempts | None = None,
+) -> NewEvent:
     """The journal's row of an event."""
     path, lane = lineage.place(event.author, event.branch) if lineage else ("", 0)
     summary = summarise(event, final=final, path=path, lane=lane)
+    if attempts is not None:
+        summary = attempts.number(summary, event.invocation_id, event.branch)
     return NewEvent(
         id=event.id,
         invocation_id=event.invocation_id,

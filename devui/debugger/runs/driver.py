@@ -24,6 +24,7 @@ from devui.debugger.events.news import (
     SpansChanged,
     StateTouched,
 )
+from devui.debugger.runs.attempts import attempts_so_far
 from devui.debugger.runs.commit import Commits, new_event
 from devui.debugger.runs.end import RunEnd
 from devui.debugger.runs.limits import Leash
@@ -198,12 +199,13 @@ class Driver:
     # --- the start -------------------------------------------------------------------------
 
     async def _respond(self, request: RunRequest) -> None:
-        """Commit what was decided about calls of unknown outcome."""
-        if request.opening is None:
-            return
+        """Commit what was decided about calls of unknown outcome; others are made again."""
         key, run = self.live.session.key, self.live.row.id
-        for event in await request.opening(self._journal, key, run):
-            await self._commits.commit(key, event, run=run)
+        if request.opening is not None:
+            for event in await request.opening(self._journal, key, run):
+                await self._commits.commit(key, event, run=run)
+        if request.invocation is not None:
+            self.live.attempts = await attempts_so_far(self._journal, key, request.invocation)
 
     async def _worker(self, request: RunRequest) -> Worker | None:
         """A loaded worker; None when the run is over before it began."""
@@ -369,7 +371,9 @@ class Driver:
             failure = Failure(code="run_limited", message=self._leash.error.message)
             return Reply(id=message.id, failure=failure)
         try:
-            event = live.touches.carry(new_event(message, live.lineage), message.touched)
+            event = live.touches.carry(
+                new_event(message, live.lineage, live.attempts), message.touched
+            )
             held_seconds = live.stepper.pauses.came(event.branch, event.timestamp)
             event = replace(event, paused=held_seconds - self._paused)
             chunks = live.chunk_counts.pop(event.id, 0)

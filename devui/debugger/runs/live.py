@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from devui.debugger.breakpoints.breakpoint import Watch
 from devui.debugger.events.checked import InvalidEvent, told_event
 from devui.debugger.guard.guard import Guard
+from devui.debugger.runs.attempts import Attempts
 from devui.debugger.runs.inbox import Inbox
 from devui.debugger.runs.lineage import Lineage
 from devui.debugger.runs.meter import Meter
@@ -190,6 +191,8 @@ class LiveRun:
     """Its spans that are not in the journal."""
     lineage: Lineage = field(default_factory=Lineage)
     """Where its events come from."""
+    attempts: Attempts = field(default_factory=Attempts)
+    """Which tries of calls its events are about."""
     blocked: Blocked | None = None
     """Who holds the worker's event loop, while it does not turn."""
     debugging: PythonDebugger = field(default_factory=PythonDebugger)

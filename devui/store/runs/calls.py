@@ -75,6 +75,15 @@ async def has_answer(
     return bool(exists)
 
 
+async def first_open_call(journal: Journal, session: int, invocation: str) -> EventRow | None:
+    """Return the first of the agents' last events with calls that has one without an answer."""
+    for row in await latest_calls(journal, session, invocation):
+        ids = [call.id for call in row.summary.calls if call.id]
+        if not all([await has_answer(journal, row, each) for each in ids]):
+            return row
+    return None
+
+
 async def has_event_by(journal: Journal, session: int, invocation: str, author: str) -> bool:
     """Return whether the invocation has an event of this author."""
     [(exists,)] = await journal.fetch(_SPOKE, session, invocation, author)

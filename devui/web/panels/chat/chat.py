@@ -197,6 +197,7 @@ def chat_message(
         return replace(
             message,
             role="error",
+            attempt=summary.attempt,
             code=visible(str(event.error_code or "")),
             text=visible(clipped(str(event.error_message or ""))),
             parts=(*spoken_parts(event.content, markdown=True, file=file), *around(event)),
@@ -293,6 +294,7 @@ def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolO
             edit_hint=hint(summary, response.id),
             ran=visible(_args_of_edit(summary, response.id)),
             number=number,
+            attempt=response.attempt,
         )
         for response in summary.responses
         if response.id

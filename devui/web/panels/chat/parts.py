@@ -70,6 +70,8 @@ class ToolOutcome:
     """The arguments that a person put in the place of the call's own; "" if nobody did."""
     number: int | None = None
     """Of the event that brought the outcome."""
+    attempt: int = 0
+    """2 and up: which try of the call brought it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,8 @@ class ChatMessage:
     """What people did to it while the run was held; "" if nothing."""
     text_href: str = ""
     """Where its text is, to be copied as Markdown; "" where it has none."""
+    attempt: int = 0
+    """2 and up: which try of a call ended in the error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ FlagKind = Literal[
     "long",
     "cut",
     "error",
+    "attempt",
 ]
 
 

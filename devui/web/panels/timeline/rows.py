@@ -240,8 +240,7 @@ def _lead(summary: Summary) -> str:
 def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[Flag]:
     if summary.edited:
         yield Flag("edited", interventions.word(summary), interventions.hint(summary), "pencil")
-    if failed := [response.name for response in summary.responses if response.failed]:
-        yield Flag("error", "failed", visible(f"{', '.join(failed)} returned an error"))
+    yield from _failures(summary)
     yield from _notices(summary)
     if summary.state_count:
         keys = ", ".join(summary.state_keys)
@@ -267,6 +266,14 @@ def _amounts(row: StoredEvent) -> Iterable[Flag]:
         yield Flag("size", size(row.size), "the size of its JSON")
     if row.chunks:
         yield Flag("chunks", plural(row.chunks, "chunk"), "arrived in partial events")
+
+
+def _failures(summary: Summary) -> Iterable[Flag]:
+    """That a tool returned an error, and that a call failed before."""
+    if failed := [response.name for response in summary.responses if response.failed]:
+        yield Flag("error", "failed", visible(f"{', '.join(failed)} returned an error"))
+    if attempt := max([summary.attempt, *(each.attempt for each in summary.responses)]):
+        yield Flag("attempt", f"try {attempt}", "the call was made again after it failed")
 
 
 def _notices(summary: Summary) -> Iterable[Flag]:

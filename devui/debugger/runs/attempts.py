@@ -1,0 +1,59 @@
+"""Which try of a call an event is about: a retried run makes calls that have failed again."""
+
+from dataclasses import dataclass, field, replace
+
+from devui.store.journal import Journal
+from devui.store.runs.calls import first_open_call
+from devui.store.summaries import ResponseSummary, Summary
+
+
+@dataclass(slots=True)
+class _OpenCall:
+    """A call without a result."""
+
+    invocation: str
+    branch: str | None
+    failures: int = 0
+
+
+@dataclass(slots=True)
+class Attempts:
+    """Counts the tries of a session's calls, as its events go by."""
+
+    _calls: dict[str, _OpenCall] = field(default_factory=dict)
+    """Those without a result, by id."""
+
+    def number(self, summary: Summary, invocation: str, branch: str | None) -> Summary:
+        """The summary of the next event, with what it is if not the first try of its calls."""
+        calls = self._calls
+        if summary.responses:
+            responses = tuple(self._answer(each) for each in summary.responses)
+            summary = replace(summary, responses=responses)
+        if summary.kind == "error":
+            # An error doesn't name its call. Calls beside it were broken off, and run again, too.
+            group = [c for c in calls.values() if (c.invocation, c.branch) == (invocation, branch)]
+            for call in group:
+                call.failures += 1
+            most = max((call.failures for call in group), default=0)
+            summary = replace(summary, attempt=most) if most > 1 else summary
+        for call_summary in summary.calls:
+            if call_summary.id:
+                calls.setdefault(call_summary.id, _OpenCall(invocation, branch))
+        return summary
+
+    def _answer(self, response: ResponseSummary) -> ResponseSummary:
+        call = self._calls.pop(response.id or "", None)
+        if call is None or not call.failures:
+            return response
+        return replace(response, attempt=call.failures + 1)
+
+
+async def attempts_so_far(journal: Journal, session: int, invocation: str) -> Attempts:
+    """What to count on from when the invocation is resumed."""
+    attempts = Attempts()
+    first = await first_open_call(journal, session, invocation)
+    if first is not None:
+        events = await journal.events.of_invocation(session, invocation, after=first.seq - 1)
+        for row, _ in events:
+            attempts.number(row.summary, invocation, row.branch)
+    return attempts
