@@ -303,6 +303,30 @@ def test_an_edit_that_is_typed_but_not_sent_goes_along_with_continue(paused, by_
     expect(paused.panel.locator(".edits .diff .added")).to_contain_text("Paris")
 
 
+def test_it_goes_along_with_a_stop_too(paused):
+    to_the_tool(paused)
+    paused.page.locator("#held .change > summary").first.click()
+    paused.page.get_by_role("form", name="Arguments of").get_by_label("city").fill("Paris")
+    press(paused, "s")
+    paused.ends("stopped")
+    expect(paused.row(3)).to_contain_text("CDG")
+
+
+def test_it_goes_along_with_a_run_to_a_similar_event(visit):
+    session = visit.session("travel", [BOOK])
+    session.page.get_by_label("pause first").check()
+    session.send(BOOK)
+    is_held(session, "Paused before the commit")
+    to_the_tool(session, 9)
+    session.page.locator("#held .change > summary").first.click()
+    session.page.get_by_role("form", name="Arguments of").get_by_label("city").fill("Paris")
+    session.select(4)
+    session.page.get_by_role("button", name="Run to next similar event").click()
+    expect(session.row(11)).to_contain_text("CDG")
+    is_held(session, "Paused before the commit")
+    expect(session.page.locator("#held .what")).to_contain_text("search_flights")
+
+
 def test_continue_goes_nowhere_with_an_edit_that_does_not_fit(paused, visit):
     visit.allow("422")
     to_the_tool(paused)

@@ -1,11 +1,12 @@
 // Unsent edits of a paused event or call survive a reload of the tab, until they are sent or another run is paused. Continue and
-// the steps send them first, and their buttons on the card say so. An edit that is folded up is set aside.
+// all else that lets the run go on send them first, and the buttons on the card say so. An edit that is folded up is set aside.
 import { each } from "../shell/behaviours.js";
 
 const STORED = "held";
 const FIELDS = "#held .change form :is(input:not([type=hidden]), textarea, select)";
 const ORDERS = "#steps, #held .held-orders";
-const SETS_FREE = /^(continue|step_)/;
+const SETS_FREE = /^(continue|step_|stop_after_event$)/;
+const setsFree = (button) => button?.name === "like" || SETS_FREE.test(button?.value);
 
 export function start() {
   document.addEventListener("input", ({ target }) => {
@@ -48,14 +49,14 @@ function noteFold(details) {
 
 export function update() {
   for (const button of document.querySelectorAll("#held .held-orders button")) {
-    const [form] = SETS_FREE.test(button.value) ? unsent(button.form) : [];
+    const [form] = setsFree(button) ? unsent(button.form) : [];
     button.querySelector(".along").textContent = form ? ` with ${form.dataset.along}` : "";
   }
 }
 
 function sendFirst(event) {
   const { target, submitter } = event;
-  if (!target.matches(ORDERS) || !SETS_FREE.test(submitter?.value)) return;
+  if (!target.matches(ORDERS) || !setsFree(submitter)) return;
   const [form, other] = unsent(target);
   if (!form) return;
   event.preventDefault();
@@ -69,7 +70,8 @@ function sendFirst(event) {
   const addOrder = ({ detail: { ctx } }) => {
     if (ctx.sourceElement !== form) return;
     document.removeEventListener("htmx:config:request", addOrder);
-    ctx.request.body.set("then", submitter.value);
+    ctx.request.body.set("then", submitter.name === "like" ? "run_to" : submitter.value);
+    if (submitter.name === "like") ctx.request.body.set("like", submitter.value);
     if (target.elements.hold) ctx.request.body.set("alone", "yes");
   };
   document.addEventListener("htmx:config:request", addOrder);

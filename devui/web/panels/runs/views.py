@@ -247,6 +247,7 @@ async def _carry_out(
     Raises WrongFields at `field` for a value that doesn't fit or isn't new.
     """
     then, alone = order.pop("then", None), order.pop("alone", None)
+    like = order.pop("like", None) if then is not None else None
     body = parse(CommandBody, order)
     if body.value is not None:
         body.value = await unmasked_hold(services, run, body.value)
@@ -255,6 +256,7 @@ async def _carry_out(
         if then is not None:
             following = {"command": then, "key": f"{body.key}-then", "actor": body.actor}
             following |= {"position": position["position"], "hold": body.hold if alone else None}
+            following["like"] = like
             next_body = parse(CommandBody, following)
             position = await services.runs.command(run, next_body.to_command())
     except Unfit as error:
@@ -295,7 +297,7 @@ async def _filled_in(request: Request, services: Services, run: str, form: FormD
         raise Conflict(_HELD_NO_LONGER)
     fields = hold_form.fields()
     names = ("key", "position", "hold", "command", "then", "alone")
-    order = {name: entries[name] for name in names if name in entries}
+    order = {name: entries[name] for name in names if name in entries} | _like(form)
     try:
         order |= {"actor": actor_of(form), "value": hold_form.read(entries)}
         return await _carry_out(request, services, run, order, field=fields[0].name)
@@ -312,9 +314,12 @@ def _command(form: FormData) -> dict[str, Any]:
         members["value"] = reason
     elif "value" in members:
         members["value"] = value_of(str(members.get("command")), str(members["value"]))
-    if "like" in members:
-        members |= {"command": "run_to", "like": parse_json(str(members["like"]).encode())}
-    return members
+    return {"command": "run_to", **members, **_like(form)} if "like" in members else members
+
+
+def _like(form: FormData) -> dict[str, Any]:
+    """What `run_to` runs to, if the form says it."""
+    return {"like": parse_json(str(form["like"]).encode())} if "like" in form else {}
 
 
 async def stop(request: Request) -> Response:
