@@ -34,6 +34,7 @@ def test_a_value_is_edited_by_a_click_and_a_newer_one_is_not_overwritten(visit, 
     expect(panel.get_by_role("alert")).to_contain_text("invalid JSON")
     expect(field).to_have_value('"Ann')
     field.fill("Ann of Oslo")
+    expect(panel.get_by_role("alert")).to_have_count(0)
     field.press("Control+Enter")
     expect(value("name")).to_contain_text("Ann of Oslo")
 

@@ -17,6 +17,7 @@ export function start() {
   doubleClicks();
   switches();
   fields();
+  corrections();
   quickSubmit();
   waiting();
 }
@@ -73,6 +74,17 @@ function fields() {
   document.addEventListener("change", (event) => {
     const form = event.target.closest?.("[data-title]");
     if (form) form.requestSubmit();
+  });
+}
+
+// What was wrong with a field goes as soon as the field changes. What the server marked as invalid stays until it is sent again.
+function corrections() {
+  document.addEventListener("input", ({ target }) => {
+    if (target.matches("[aria-invalid]")) return;
+    for (const id of (target.getAttribute("aria-describedby") ?? "").split(" ")) {
+      const error = document.getElementById(id);
+      if (error?.matches("p.field-error")) error.textContent = "";
+    }
   });
 }
 
