@@ -236,9 +236,9 @@ def close_url(key: int) -> str:
     return f"/sessions/{key}/close"
 
 
-def fork_here_url(key: int, event: int) -> str:
-    """The session page with an event and the form for a fork there."""
-    return _with(f"/sessions/{key}", event=event, fork="yes")
+def fork_here_url(key: int, event: int, *, edit: bool = False) -> str:
+    """The session page with an event and the form for a fork there, if wanted to edit the event."""
+    return _with(f"/sessions/{key}", event=event, fork="edit" if edit else "yes")
 
 
 def answers_url(key: int) -> str:

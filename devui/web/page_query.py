@@ -32,8 +32,8 @@ class PageQuery:
     """These hits, if they were looked for already."""
     form: BreakpointForm | None = None
     """A form that was refused."""
-    fork: bool = False
-    """The form for a fork is to be open."""
+    fork: str = ""
+    """How the form for a fork is to be open: `edit` to change the event; "" for folded up."""
     against: int | None = None
     """The model call that a request is compared with, 0 for the one before; or the version that an
     artifact is."""

@@ -176,6 +176,24 @@ def test_results_and_errors_of_a_retried_call_say_which_try_they_are_of(browser,
         assert file.count(">try 2<") == file.count(">try 3<") == 2  # in the chat and the row
 
 
+def test_a_failed_call_is_edited_and_runs_in_a_fork(browser, tmp_path):
+    write_app(tmp_path / "agents", "fragile", FRAGILE)
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        Visit(browser, server) as visit,
+    ):
+        session = visit.session("fragile", ["go"], ends="failed")
+        bar(session).get_by_role("link", name="Edit and fork…").click()
+        form = session.panel.locator(".fork")
+        expect(form.get_by_label("with this event edited", exact=True)).to_be_checked()
+        form.get_by_label("currency").fill("EUR")
+        form.get_by_role("button", name="Fork and run").click()
+        session.ends()
+        expect(session.messages.last).to_contain_text("1.0")
+        expect(session.messages.locator(".asked code")).to_have_text('currency="EUR"')
+        expect(session.page.locator(".fork-of")).to_be_visible()
+
+
 def test_what_a_retry_adds_after_a_state_edit_belongs_to_its_message(browser, tmp_path):
     write_app(tmp_path / "agents", "fragile", FRAGILE)
     with (

@@ -242,6 +242,7 @@ RESUME = Resume(
             tool="book_flight",
             args='code="LX 316"',
             href=links.session_url(KEY, event=3),
+            edit_href=links.fork_here_url(KEY, 3, edit=True),
             note="it's unknown whether it ran",
             default="fail",
         ),

@@ -71,7 +71,7 @@ def event_detail(
     edits: Sequence[EditRow] = (),
     notes: EventNotes | None = None,
     note: NoteRow | None = None,
-    fork: bool = False,
+    fork: str = "",
     more_changes: MoreLink | None = None,
     in_file: bool = False,
 ) -> EventDetail:
@@ -102,7 +102,7 @@ def event_detail(
         identity=tuple(_identity(event, row)),
         note=note_form(row.session, row.number, note),
         like=None if in_file else like_this(row, summary),
-        fork=None if in_file else fork_form(event, row, is_open=fork),
+        fork=None if in_file else fork_form(event, row, fork),
         chunks=_chunks(chunks),
         raw=_raw_in_file(event, row.size)
         if in_file

@@ -195,7 +195,7 @@ async def detail(
     session: SessionRow,
     row: EventRow,
     *,
-    fork: bool = False,
+    fork: str = "",
     until: int | None = None,
 ) -> EventDetail:
     """One event in full, as of the event `until`; `fork`: with the form for one open."""

@@ -10,12 +10,19 @@ from devui.debugger.recovery.forking import message_text
 from devui.debugger.recovery.unknown import UnknownCall, was_cut_off
 from devui.debugger.runs.live import LiveRun
 from devui.store.rows import EventRow, ForkRow, SessionRow
-from devui.web.links import choose_url, close_url, forks_url, runs_url, session_url
+from devui.web.links import choose_url, close_url, fork_here_url, forks_url, runs_url, session_url
 from devui.web.panels.apps.lists import forked_at, session_name
 from devui.web.panels.chat.run_notes import cut_off
 from devui.web.panels.recovery.actions import CONCLUDED, NO_CHECKPOINTS, goes_on
 from devui.web.panels.recovery.event_fields import fields_of
-from devui.web.panels.recovery.parts import ForkForm, ForkLink, Lineage, Resume, UnknownAsk
+from devui.web.panels.recovery.parts import (
+    ForkChoice,
+    ForkForm,
+    ForkLink,
+    Lineage,
+    Resume,
+    UnknownAsk,
+)
 from devui.web.panels.timeline.kinds import WORDS
 from devui.web.services import Services
 from devui.web.text.formats import clipped, plural
@@ -163,6 +170,7 @@ def _ask(call: UnknownCall, session: int) -> UnknownAsk:
         tool=visible(call.tool),
         args=visible(clipped(args)),
         href=session_url(session, event=call.event),
+        edit_href=fork_here_url(session, call.event, edit=True),
         note=note or "it's unknown whether it ran",
         default=call.default,
         recorded="" if call.recorded is None else visible(_json(call.recorded)),
@@ -184,16 +192,22 @@ def _verb(call: UnknownCall) -> str:
     return "ran" if call.recorded is not None else "was in progress"
 
 
-def fork_form(event: Event, row: EventRow, *, is_open: bool = False) -> ForkForm:
-    """The form for a fork at an event."""
+def fork_form(event: Event, row: EventRow, fork: str = "") -> ForkForm:
+    """The form for a fork at an event; `fork` as in `PageQuery`."""
     text, is_whole = indented(event.fields, _EDITABLE)
+    is_message = message_text(event) is not None
+    sections = fields_of(event) if is_whole and len(text) < _FILLABLE else ()
+    choice: ForkChoice = "message" if is_message else "same"
+    if fork == "edit" and is_whole:
+        choice = "fields" if sections else "event"
     return ForkForm(
         action=forks_url(row.session),
         number=row.number,
-        is_message=message_text(event) is not None,
+        is_message=is_message,
         event=text if is_whole else "",
-        sections=fields_of(event) if is_whole and len(text) < _FILLABLE else (),
-        open=is_open,
+        sections=sections,
+        choice=choice,
+        open=bool(fork),
     )
 
 

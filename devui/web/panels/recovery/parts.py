@@ -1,7 +1,7 @@
 """Going on after an end that came too early, going back, and going another way."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from devui.web.panels.questions.parts import AskField
 
@@ -17,6 +17,8 @@ class UnknownAsk:
     args: str
     href: str
     """The event with the call."""
+    edit_href: str
+    """Where its arguments are edited, in a fork."""
     note: str
     """Why the first choice is what it is."""
     default: str
@@ -70,6 +72,9 @@ class Resume:
     """Why there is no way to resume it; "" if there is one."""
 
 
+ForkChoice = Literal["same", "message", "fields", "event"]
+
+
 @dataclass(frozen=True, slots=True)
 class EventFields:
     """Fields for one thing that an event says."""
@@ -91,6 +96,8 @@ class ForkForm:
     """The event as JSON, to be changed; "" when it is too large for that."""
     sections: tuple[EventFields, ...] = ()
     """The same as fields, as far as there are any for it."""
+    choice: ForkChoice = "same"
+    """What is to change, unless somebody chooses another."""
     open: bool = False
 
 

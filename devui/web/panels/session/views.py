@@ -82,7 +82,7 @@ async def show(request: Request) -> Response:
 async def _page(request: Request, standing: Standing | None, hits: Past | None) -> Response:
     services, session = await session_of(request)
     tab = request.query_params.get("tab")
-    fork = request.query_params.get("fork") is not None
+    fork = request.query_params.get("fork") or ""
     query = PageQuery(
         past=whole_number(request.query_params.get("hits")),
         hits=hits,
