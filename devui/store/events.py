@@ -178,7 +178,8 @@ class Events:
                 connection, session_key, event, routed=routed, run=run, last_seen=last_seen
             )
 
-        return await self._database.write(work)
+        size = len(event.data) + len(event.summary_json)
+        return await self._database.write(work, size=size)
 
     async def page(
         self,

@@ -118,7 +118,8 @@ class Sessions:
             history(connection, row.key)
             return require_session(connection, row.key)
 
-        return await self._database.write(work)
+        size = None if history else sum(len(value) for _, _, value in routed)
+        return await self._database.write(work, size=size)
 
     async def get(self, key: int) -> SessionRow | None:
         return _one(await self._database.find(_GET, key))

@@ -215,7 +215,8 @@ class Runs:
                 name(connection, session_key, title)
             return _require(connection, run_id)
 
-        return await self._database.write(work)
+        size = len(message or "") + len(request or "")
+        return await self._database.write(work, size=size)
 
     async def change(
         self,
@@ -288,7 +289,9 @@ class Runs:
             return _require(connection, run_id)
 
         try:
-            return await self._database.write(owed.work if owed else read)
+            work = owed.work if owed else read
+            size = len(owed.outcome.unfinished or "") if owed else 0
+            return await self._database.write(work, size=size)
         except (StoreError, MemoryError):
             if (owed := self._database.owed.get(run_id)) is not None:
                 self._database.owed[run_id] = owed._replace(refused=True)

@@ -106,6 +106,8 @@ _PIECES = """
     WHERE session = ? AND name IN (SELECT value FROM json_each(?))
 """
 
+_SPAN_SIZE = 500
+"""Bytes of a span's beginning or end, about, without what was sent and what came of it."""
 _SESSIONS = 16
 """How many sessions' numbers of pieces are remembered."""
 
@@ -142,7 +144,9 @@ class Spans:
             connection.executemany(_END, [_end(span) for span in ends])
             return new
 
-        numbers.update(await self._database.write(work))
+        texts = [*pieces.values(), *(end.result or "" for end in ends)]
+        size = sum(map(len, texts)) + _SPAN_SIZE * (len(begins) + len(ends))
+        numbers.update(await self._database.write(work, size=size))
 
     def _numbers_of(self, session_key: int) -> dict[str, int]:
         """The remembered numbers of a session's pieces, to be added to after a commit."""

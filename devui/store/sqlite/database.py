@@ -1,10 +1,11 @@
 """The connections to the journal's file: one that writes, two that read.
 
-A change is a job: a function of the writing connection that runs from beginning to end on
-aiosqlite's thread, inside a transaction. One task owns that connection. It takes all the jobs that
-wait, gives each a savepoint and commits them together (group commit), and only then tells the
-callers. A caller that is cancelled stops waiting; its job, once accepted, is done whole (R40). The
-queue is bounded: when it is full, callers wait for room.
+A change is a job: a function of the writing connection that runs from beginning to end, inside a
+transaction, on aiosqlite's thread, or on the loop's if it is small and the disk is quick. One task
+owns that connection. It takes all the jobs that wait, gives each a savepoint and commits them
+together (group commit), and only then tells the callers. A caller that is cancelled stops waiting;
+its job, once accepted, is done whole (R40). The queue is bounded: when it is full, callers wait for
+room.
 
 Reads go over the other connections and see everything committed before they began. What a key finds
 is read on the loop's own thread: the way to another and back takes ten times as long.
@@ -13,6 +14,7 @@ is read on the loop's own thread: the way to another and back takes ten times as
 import asyncio
 import logging
 import sqlite3
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import (
@@ -26,8 +28,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar, cast
 
-import aiosqlite
-
 from devui.store.errors import (
     PASSING,
     JournalClosed,
@@ -36,20 +36,18 @@ from devui.store.errors import (
     JournalLogGone,
     StoreError,
     from_sqlite,
-    is_undecodable,
     primary_code,
 )
+from devui.store.sqlite.connection import CHECKPOINTS, WAIT, Connection, Work
 from devui.store.sqlite.finder import Finder
 from devui.store.sqlite.folder import Files, require_writable
-from devui.store.sqlite.schema import OldVersion, check, mark, read_only, require, rolled_back
+from devui.store.sqlite.pace import SMALL, Pace
+from devui.store.sqlite.schema import OldVersion, check, mark, require, rolled_back
 from devui.store.values import bounded, legible
 
 T = TypeVar("T")
 
 _DISK_ERRORS = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-
-Work = Callable[[sqlite3.Connection], T]
-"""A job's body. It may run twice, so it touches nothing but the connection."""
 
 
 class Owed(NamedTuple):
@@ -111,75 +109,6 @@ def _run_one(connection: sqlite3.Connection, work: Work[Any]) -> Outcome:
     return outcome
 
 
-_FETCH_SIZE = 64
-"""aiosqlite's batch for cursors that are iterated; ours fetch whole results."""
-
-
-class Connection(aiosqlite.Connection):
-    """An aiosqlite connection that also runs whole functions on its thread."""
-
-    def __init__(
-        self, path: Path, factory: type[sqlite3.Connection], *, reads_only: bool = False
-    ) -> None:
-        super().__init__(_opener(path, factory, reads_only=reads_only), _FETCH_SIZE)
-        self._path = path
-        # A journal that nobody closed must not keep the interpreter from ending (R40): what is
-        # committed is safe, and an unfinished transaction rolls back as after a crash.
-        self._thread.daemon = True
-
-    async def call(self, work: Work[T]) -> T:
-        """Run the function on the connection's thread; it finishes even if the caller does not."""
-        # aiosqlite has no public way to run more than one statement without an await in between.
-        execute = cast("Callable[..., Any]", self._execute)
-        # Its thread holds its last function and result until the next ones come: neither the texts
-        # that were written nor the rows that were read may live that long.
-        exchange: list[Any] = [work]
-        await execute(_put_result, self._conn, exchange)
-        return cast("T", exchange.pop())
-
-    async def fetch(self, sql: str, parameters: Sequence[object]) -> list[Any]:
-        """Return all rows of one reading statement, as tuples; raises JournalError.
-
-        Integers are brought into SQLite's range. A text that is no UTF-8 any more is a `Damaged`.
-        """
-        values = [bounded(value) for value in parameters]
-        try:
-            return await self.call(partial(_fetch, sql=sql, values=values))
-        except sqlite3.Error as error:
-            if not is_undecodable(error):
-                raise from_sqlite(error, str(self._path)) from error
-        try:
-            return await self.call(partial(_fetch_damaged, sql=sql, values=values))
-        except sqlite3.Error as error:
-            raise from_sqlite(error, str(self._path)) from error
-
-
-def _opener(
-    path: Path, factory: type[sqlite3.Connection], *, reads_only: bool
-) -> Callable[[], sqlite3.Connection]:
-    if reads_only:
-        return partial(read_only, path, factory, is_ours=True)
-    return partial(sqlite3.connect, path, isolation_level=None, factory=factory)
-
-
-def _put_result(connection: sqlite3.Connection, exchange: list[Any]) -> None:
-    """Take the function out of the list, and leave its result there."""
-    exchange.append(exchange.pop()(connection))
-
-
-def _fetch(connection: sqlite3.Connection, sql: str, values: list[object]) -> list[Any]:
-    return connection.execute(sql, values).fetchall()
-
-
-def _fetch_damaged(connection: sqlite3.Connection, sql: str, values: list[object]) -> list[Any]:
-    """Fetch rows some text of which cannot be decoded: too slow to be the way of all rows."""
-    connection.text_factory = legible
-    try:
-        return connection.execute(sql, values).fetchall()
-    finally:
-        connection.text_factory = str
-
-
 _LOG = logging.getLogger(__name__)
 
 _FINDS = 16
@@ -189,7 +118,7 @@ _QUEUE_LIMIT = 256
 """Jobs accepted and not yet committed; the next caller waits."""
 
 _SETTINGS = (
-    "PRAGMA busy_timeout = 5000",
+    WAIT,
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
     "PRAGMA mmap_size = 0",
@@ -199,8 +128,7 @@ _WRITER_SETTINGS = (
     "PRAGMA fullfsync = ON",  # macOS: fsync alone does not reach the platter there
     "PRAGMA checkpoint_fullfsync = ON",
     "PRAGMA foreign_keys = ON",
-    # Pages of 4 KiB. Four times SQLite's default: an append in a thousand pays for a checkpoint.
-    "PRAGMA wal_autocheckpoint = 4000",
+    CHECKPOINTS,
     "PRAGMA journal_size_limit = 67108864",
 )
 _READER_SETTINGS = (*_SETTINGS, "PRAGMA query_only = ON")
@@ -212,6 +140,7 @@ _FIRST_READ = "PRAGMA schema_version"
 class Job(NamedTuple):
     work: Work[Any]
     outcome: asyncio.Future[Any]
+    size: int | None
 
 
 class Database:
@@ -227,6 +156,7 @@ class Database:
         self._closed = False
         self._suspect = False
         self._files = Files(path)
+        self._pace = Pace()
         self._waited_for = 0
         self.owed: dict[str, Owed] = {}
         """Changes that come before all others until they are made, by what they are about."""
@@ -292,10 +222,11 @@ class Database:
         self.trouble = trouble
         _LOG.warning("%s is opened to be read only: %s", self._path, trouble)
 
-    async def write(self, work: Work[T]) -> T:
+    async def write(self, work: Work[T], *, size: int | None = None) -> T:
         """Run the job in a transaction; return its result once it is on the disk.
 
-        Raises what the job raises, with nothing of it kept, or a JournalError.
+        `size` is about how many bytes of text it writes; a job of unknown size may be long, and is
+        left to a thread. Raises what the job raises, with nothing of it kept, or a JournalError.
         """
         await self._room.acquire()
         if self._closing:
@@ -303,7 +234,7 @@ class Database:
             raise JournalClosed(f"the journal {str(self._path)!r} is closed")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         future.add_done_callback(lambda _: self._room.release())
-        self._waiting.append(Job(work, future))
+        self._waiting.append(Job(work, future, size))
         self._wake.set()
         # The shield keeps a cancelled caller from taking its job, or its place, out of the queue.
         return await asyncio.shield(future)
@@ -396,14 +327,14 @@ class Database:
             batch = list(self._waiting)
             self._waiting.clear()
             try:
-                outcomes = await self._commit([job.work for job in batch])
+                outcomes = await self._commit([job.work for job in batch], _size(batch))
                 for job, outcome in zip(batch, outcomes, strict=True):
                     _settle(job, outcome)
             finally:
                 # For those without an outcome: the loop is ending and took the writer with it.
                 _settle_all(batch, JournalClosed("the writer was stopped; the outcome is unknown"))
 
-    async def _commit(self, works: Sequence[Work[Any]]) -> list[Outcome]:
+    async def _commit(self, works: Sequence[Work[Any]], size: int | None) -> list[Outcome]:
         owed = dict(self.owed)
         works = [*(each.work for each in owed.values()), *works]
         try:
@@ -411,7 +342,7 @@ class Database:
             writer = self._writer
             if writer is None or self._suspect:
                 writer = await self._reopen()
-            outcomes = await writer.call(partial(run_batch, works=works))
+            outcomes = await self._run(writer, partial(run_batch, works=works), size)
         except (sqlite3.Error, JournalError, MemoryError) as error:
             outcomes = [Outcome(None, error)] * len(works)
             if isinstance(error, JournalLogGone):
@@ -423,6 +354,25 @@ class Database:
             if outcome.error is None or _is_final(outcome.error):
                 self.owed.pop(name, None)
         return results[len(owed) :]
+
+    async def _run(
+        self, writer: Connection, transaction: Work[list[Outcome]], size: int | None
+    ) -> list[Outcome]:
+        """Run it where it is quickest; by a thread if it may have to wait (docs/decisions/0029)."""
+        timed = partial(_timed, transaction=transaction)
+        if size is not None and size <= SMALL and self._pace.allows_the_loop():
+            try:
+                outcomes, seconds = writer.call_at_once(timed)
+            except sqlite3.OperationalError as error:
+                if primary_code(error) != sqlite3.SQLITE_BUSY:
+                    raise
+                # Another process writes, as a backup does: a thread waits for it.
+            else:
+                self._pace.took(seconds, on_the_loop=True)
+                return outcomes
+        outcomes, seconds = await writer.call_patiently(timed)
+        self._pace.took(seconds, on_the_loop=False)
+        return outcomes
 
     async def _save_log(self) -> None:
         """Move what the log holds into the journal, while it can still be read: the file lives as
@@ -462,6 +412,23 @@ class Database:
             translated.__cause__ = error
             return translated
         return error
+
+
+def _size(jobs: Sequence[Job]) -> int | None:
+    """The size of all jobs together; None if that of one is not known."""
+    total = 0
+    for job in jobs:
+        if job.size is None:
+            return None
+        total += job.size
+    return total
+
+
+def _timed(
+    connection: sqlite3.Connection, transaction: Work[list[Outcome]]
+) -> tuple[list[Outcome], float]:
+    start = time.perf_counter()
+    return transaction(connection), time.perf_counter() - start
 
 
 def _is_final(error: Exception) -> bool:
@@ -556,10 +523,10 @@ class PatientDatabase(Database):
         self._hurry = hurry
         self.owed = database.owed
 
-    async def write(self, work: Work[T]) -> T:
+    async def write(self, work: Work[T], *, size: int | None = None) -> T:
         """As `Database.write`; what passes is waited for, until somebody is in a hurry."""
         try:
-            return await self._database.write(work)
+            return await self._database.write(work, size=size)
         except PASSING:
             if self._hurry.is_set():
                 raise

@@ -1,0 +1,74 @@
+"""Small changes are made on the event loop's thread while the disk is quick (ADR 29)."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from devui.store.journal import Journal
+from devui.store.sqlite import pace
+from tests.store.kit import new_event
+
+
+class Watched(sqlite3.Connection):
+    """A connection that says which threads commit."""
+
+    threads: ClassVar[list[int]] = []
+
+    def execute(self, sql: str, parameters: Sequence[object] = (), /) -> sqlite3.Cursor:
+        if sql == "COMMIT":
+            self.threads.append(threading.get_ident())
+        return super().execute(sql, parameters)
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a disk takes, the test finds it quick."""
+    monkeypatch.setattr(pace, "_MOMENT", 60.0)
+    Watched.threads.clear()
+
+
+async def appended(journal: Journal, session: int, number: int, text: str = "hi") -> int:
+    event = new_event(f"e{number}", text=text)
+    return (await journal.events.append(session, event, None)).number
+
+
+async def test_a_thread_makes_the_first_and_every_hundredth_and_what_is_large(
+    tmp_path: Path,
+) -> None:
+    async with await Journal.open(tmp_path, factory=Watched) as journal:
+        key = (await journal.sessions.create("travel", "ada", "s1", {})).key
+        Watched.threads.clear()
+        for number in range(1, 121):
+            await appended(journal, key, number)
+        here = [thread == threading.get_ident() for thread in Watched.threads]
+        assert len(here) == 120
+        assert here[:6] == [False] * 6
+        assert here.count(False) == here.index(True) + 1
+        Watched.threads.clear()
+        assert await appended(journal, key, 121, "x" * pace.SMALL) == 121
+        assert Watched.threads != [threading.get_ident()]
+
+
+async def test_what_another_process_is_in_the_way_of_is_waited_for_beside_the_loop(
+    tmp_path: Path,
+) -> None:
+    async with await Journal.open(tmp_path, factory=Watched) as journal:
+        key = (await journal.sessions.create("travel", "ada", "s1", {})).key
+        for number in range(1, 11):
+            await appended(journal, key, number)
+        assert Watched.threads[-1] == threading.get_ident()
+        with closing(sqlite3.connect(tmp_path / "journal.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            change = asyncio.create_task(appended(journal, key, 11))
+            for _ in range(20):
+                await asyncio.sleep(0.005)  # the loop goes on
+            assert not change.done()
+            other.execute("COMMIT")
+        assert await change == 11
+        assert [row.number for row in await journal.events.since(key, 0)] == [*range(1, 12)]
