@@ -16,12 +16,13 @@ from typing import Any, Final, TextIO
 import click
 
 from devui.cli.follow import say_after_interrupt
-from devui.cli.options import json_option, json_text
+from devui.cli.options import json_option, json_text, python_option
 from devui.cli.output import plain, times
 from devui.debugger.saved_tests.cleaning import cleaned, file_text
 from devui.debugger.saved_tests.placing import IsThere, write_all
 from devui.debugger.secrets.redaction import NOTHING, Redactor
 from devui.debugger.secrets.values import secrets_of
+from devui.debugger.workers.interpreter import Interpreter, WrongPython
 from devui.failures import LEFT, BadRequestError, DevuiError
 from devui.wire.framing import codecs
 from devui.wire.outcomes import agents_in_turn, final_state, last_text, tool_calls
@@ -147,6 +148,8 @@ _REFRESH: Final = "DEVUI_REFRESH"
 """The variable that tells `devui.testing` where to put what it records anew."""
 _REPORT: Final = "DEVUI_TEST_REPORT"
 """The variable that names the file in which `devui.testing.plugin` writes a line for each test."""
+_PYTHON: Final = "DEVUI_WORKER_PYTHON"
+"""The variable that tells `devui.testing` in which Python to play."""
 _MARK: Final = "devui.testing"
 _MOST: Final = 1_000_000
 
@@ -156,6 +159,7 @@ Examples:
   devui test tests/test_trip.py   run one file
   devui test --junit report.xml   write a report for CI
   devui test --refresh            update the recordings of changed runs
+  devui test --python .venv       run the agents in their own environment
   devui test -- -x -k airports    pass options to pytest
 
 Exit status: 0 if all tests passed, 1 if one failed or could not be recorded again, 2 if there was
@@ -172,6 +176,7 @@ nothing to run or the tests could not be run, 130 after Ctrl-C.
 )
 @click.option("--refresh", is_flag=True, help="Update the recordings of runs that changed.")
 @click.option("--keep-secrets", is_flag=True, help="Leave secrets in new recordings.")
+@python_option
 @json_option
 @click.pass_context
 def command(
@@ -181,6 +186,7 @@ def command(
     junit: Path | None,
     refresh: bool,
     keep_secrets: bool,
+    python: Path | None,
     as_json: bool,
 ) -> None:
     """Run the tests at PATH, or below this folder, with the recorded answers.
@@ -207,8 +213,21 @@ def command(
         )
     report = [] if junit is None else [f"--junit-xml={junit}"]
     command = [*map(str, files), *report, *options]
-    run = Pytest(arguments=command, as_json=as_json)
+    run = Pytest(arguments=command, variables=_variables(python), as_json=as_json)
     ctx.exit(_refresh(run, keep_secrets=keep_secrets) if refresh else run())
+
+
+def _variables(python: Path | None) -> dict[str, str]:
+    """The environment of the tests, with the Python of the agents. Raises BadRequestError."""
+    if python is None:
+        return dict(os.environ)
+    try:
+        interpreter = Interpreter.at(python)
+        if not interpreter.own:
+            interpreter.check()
+    except WrongPython as error:
+        raise BadRequestError(str(error)) from error
+    return {**interpreter.environment(os.environ), _PYTHON: str(interpreter.path)}
 
 
 def _split(arguments: tuple[str, ...]) -> tuple[list[Path], list[str]]:
@@ -291,6 +310,7 @@ class Pytest:
     """Runs pytest in a process of its own; the result is the status that `devui test` ends with."""
 
     arguments: list[str]
+    variables: Mapping[str, str]
     as_json: bool
     """A line of JSON for each test on standard output, and what pytest says on standard error."""
 
@@ -307,7 +327,7 @@ class Pytest:
 
     def _status(self, environment: Mapping[str, str], output: TextIO | None) -> int:
         command = [sys.executable, "-m", "pytest", "-p", "devui.testing.plugin", *self.arguments]
-        env = {**os.environ, **environment}
+        env = {**self.variables, **environment}
         try:
             status = subprocess.run(command, check=False, env=env, stdout=output).returncode  # noqa: S603 - pytest, on files that were named
         except KeyboardInterrupt:

@@ -132,10 +132,13 @@ class RunTests(Tool):
 
     reads: ClassVar[bool] = False
     paths: list[str] | None = None
+    python: str | None = None
+    """Interpreter or virtual environment of the agents; default: devui's own"""
 
     def answer(self, client: Client) -> str:
         """The end of what pytest says."""
-        command = [sys.executable, "-P", "-m", "devui", "test", *(self.paths or ())]
+        python = ["--python", self.python] if self.python else []
+        command = [sys.executable, "-P", "-m", "devui", "test", *python, *(self.paths or ())]
         with subprocess.Popen(  # noqa: S603 - ourselves
             command,
             stdin=subprocess.DEVNULL,

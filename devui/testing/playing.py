@@ -2,19 +2,23 @@
 
 import asyncio
 import json
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from devui.runtime.apps.app import App
 from devui.runtime.events.event import Event
+from devui.runtime.events.reading import read_event
 from devui.runtime.workflow.base_node import BaseNode
+from devui.testing.elsewhere import named_python, player, require
 from devui.testing.explaining import explanation
 from devui.testing.refreshing import refreshed
+from devui.wire.engines import EngineChoice
 from devui.wire.outcomes import TEMPORARY, agents_in_turn, last_text, tool_calls
-from devui.wire.recordings import Recording
-from devui.worker.engines.choice import prepare
+from devui.wire.recordings import RecordedEngine, Recording
+from devui.worker.engines.choice import kit_of, prepare
 from devui.worker.json_text import as_json
 from devui.worker.loading import load
 from devui.worker.replay.headless import Replayed, read_recording, replay_headless
@@ -45,6 +49,24 @@ class Result:
         """Whether the run matches its recording; times and ids are ignored."""
         return self.difference is None
 
+    def as_json(self) -> dict[str, Any]:
+        """All of it as a value of JSON, for another process."""
+        fields = {each: getattr(self, each) for each in self.__slots__}
+        events = [json.loads(as_json(event)) for event in self.events]
+        return {**fields, "recording": str(self.recording), "events": events}
+
+    @classmethod
+    def of_json(cls, value: dict[str, Any]) -> Self:
+        """The result that `as_json` gave."""
+        return cls(
+            **value
+            | {
+                "recording": Path(value["recording"]),
+                "tools": [(name, args) for name, args in value["tools"]],
+                "events": [read_event(json.dumps(event)) for event in value["events"]],
+            }
+        )
+
     def __repr__(self) -> str:
         """Short, since pytest shows it beside what is asserted of it."""
         return f"<Result of {self.recording.name}>"
@@ -53,19 +75,49 @@ class Result:
 def play(agent: App | BaseNode | str | Path, recording: str | Path) -> Result:
     """Execute the recorded run again, with the recorded answers of models and tools.
 
-    `agent` is an app, a root agent, or the folder of an app. Nothing live is reached. A difference
-    from what was recorded ends it only where no recorded answer fits; `Result.difference` tells it.
+    `agent` is an app, a root agent, or the folder of an app. A folder is played in the agents' own
+    Python if `devui test --python` or DEVUI_WORKER_PYTHON names it, and on the engine that recorded
+    the run. Nothing live is reached. A difference from what was recorded ends it only where no
+    recorded answer fits; `Result.difference` tells it.
 
-    Raises OSError and ValueError for a file that is no recording, and whatever the agent's own
-    code raises while it is imported.
+    Raises OSError and ValueError for a file that is no recording, EngineMissing, and what the
+    agent's own code raises while it is imported: as NotPlayed if that is in another process.
     """
     path = Path(recording).resolve()
+    if not isinstance(agent, str | Path):
+        return _play_or_refresh(path, agent, read_recording(path), folder=None)
+    folder = Path(agent).resolve()
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"{folder} is not an app's folder; update the path to its agent.py in the test"
+        )
+    engine = read_recording(path).engine
+    python = named_python()
+    if python is None:
+        require(engine, path)
+        if engine is None or kit_of(_load(folder, "auto")).name == engine.name:
+            return play_here(folder, path, "auto")
+        python = Path(sys.executable)
+    answer = player(python, engine.name if engine else "auto").play(folder, path)
+    return Result.of_json(answer)
+
+
+def play_here(folder: Path, path: Path, engine: EngineChoice) -> Result:
+    """Play in this process, where all apps are imported for the same engine; raises as `play`."""
     original = read_recording(path)
-    if isinstance(agent, str | Path):
-        folder = Path(agent).resolve()
-        exported = _load(folder)
-    else:
-        folder, exported = None, agent
+    require(original.engine, path)
+    return _play_or_refresh(path, _load(folder, engine), original, folder=folder)
+
+
+@cache
+def _load(folder: Path, engine: EngineChoice) -> App | BaseNode:
+    prepare(engine)
+    return load(folder.parent, folder.name)
+
+
+def _play_or_refresh(
+    path: Path, exported: App | BaseNode, original: Recording, *, folder: Path | None
+) -> Result:
     result = _play(path, exported, original)
     if result.difference is None:
         return result
@@ -73,18 +125,14 @@ def play(agent: App | BaseNode | str | Path, recording: str | Path) -> Result:
     return result if anew is None else _play(path, exported, anew)
 
 
-@cache
-def _load(folder: Path) -> App | BaseNode:
-    if not folder.is_dir():
-        raise FileNotFoundError(
-            f"{folder} is not an app's folder; update the path to its agent.py in the test"
-        )
-    prepare("auto")
-    return load(folder.parent, folder.name)
-
-
 def _play(path: Path, exported: App | BaseNode, recording: Recording) -> Result:
-    return _result(path, asyncio.run(replay_headless(exported, recording, tolerant=True)))
+    replayed = asyncio.run(replay_headless(exported, recording, tolerant=True))
+    result, kit, recorded_on = _result(path, replayed), kit_of(exported), recording.engine
+    played_on = RecordedEngine(name=kit.name, version=kit.version)
+    if result.difference is None or recorded_on in {None, played_on}:
+        return result
+    about = f"  recorded on {recorded_on}, played on {played_on}"
+    return replace(result, difference=f"{result.difference}\n{about}")
 
 
 def _result(recording: Path, replayed: Replayed) -> Result:

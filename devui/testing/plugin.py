@@ -1,22 +1,11 @@
-"""A plugin of pytest for `devui test`: no connections to anywhere, and a report as JSON.
-
-Only while a run is recorded anew may its models and tools.
-
-What is played refuses connections anyway; this is for what tests and agents' modules do besides.
-"""
+"""A plugin of pytest for `devui test`: no connections to anywhere, and a report as JSON."""
 
 import json
 import os
-import socket
-import sys
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-from devui.testing.refreshing import is_recording
-from devui.worker.replay.network import is_guarded
-
-_REFUSED = frozenset({"socket.connect", "socket.sendto", "socket.getaddrinfo"})
-
+from devui.testing.offline import refuse_connections
 
 _REPORT: Final = "DEVUI_TEST_REPORT"
 """The variable with the file that gets a line for each test."""
@@ -41,13 +30,9 @@ _reports: Final[dict[str, tuple[Phase, str]]] = {}
 """What the phases of tests that are not over have come to so far."""
 
 
-class NoNetwork(ConnectionRefusedError):
-    """A test tried to reach something."""
-
-
 def pytest_configure() -> None:
     """Refuse connections from here on, in this process."""
-    sys.addaudithook(_refuse)
+    refuse_connections()
 
 
 def pytest_runtest_logreport(report: Phase) -> None:
@@ -74,12 +59,3 @@ def _write(report: Report, outcome: str, seconds: float) -> None:
         line = {"test": report.nodeid, "outcome": outcome, "seconds": round(seconds, 3)}
         with Path(file).open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({**line, "message": message}, ensure_ascii=False) + "\n")
-
-
-def _refuse(event: str, args: tuple[Any, ...]) -> None:
-    if event not in _REFUSED or is_guarded() or is_recording():
-        return  # a replay refuses by itself, and remembers it
-    if event != "socket.getaddrinfo" and args[0].family not in {socket.AF_INET, socket.AF_INET6}:
-        return  # a socket of this machine's own
-    target = args[0] if event == "socket.getaddrinfo" else args[1]
-    raise NoNetwork(f"`devui test` makes no connections; something connects to {target}")

@@ -7,6 +7,7 @@ The server makes it of the journal for a worker; written as JSON beside a test i
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from devui.wire.engines import EngineName
 from devui.wire.gates import Action, HandGate
 from devui.wire.settings import RunSettings
 from devui.wire.spans import SpanKind
@@ -94,11 +95,26 @@ class RecordedEdit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedEngine:
+    """The engine that executed a run."""
+
+    name: EngineName
+    version: str
+    """As of an `EngineInfo`."""
+
+    def __str__(self) -> str:
+        """As people call it: for devui, the version of its own says nothing here."""
+        return f"{self.name} {self.version}" if self.name == "google-adk" else "devui.runtime"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """One run."""
 
     format: Literal["devui-recording"] = "devui-recording"
     version: Literal[1] = 1
+    engine: RecordedEngine | None = None
+    """None for a run from before engines were recorded."""
     app: str
     user: str
     session: str

@@ -14,7 +14,13 @@ from devui.store.rows import CallRecord, RunRow, SessionRow
 from devui.store.state import prefixed
 from devui.wire.events import Event
 from devui.wire.gates import EDITED
-from devui.wire.recordings import ModelRequest, RecordedCall, RecordedFile, Recording
+from devui.wire.recordings import (
+    ModelRequest,
+    RecordedCall,
+    RecordedEngine,
+    RecordedFile,
+    Recording,
+)
 from devui.wire.spans import CANCELLED
 
 T = TypeVar("T")
@@ -63,7 +69,9 @@ async def recording_of(
     files = [*_files(recorded), *_files_of(before.get("history", []))]
     pieces = await _pieces(journal, session, recorded)
     fragments = await journal.replays.fragments(session.key, run.id)
+    engine = json.loads(await journal.replays.engine_of(run.id) or "null")
     return Recording(
+        engine=RecordedEngine(**engine) if engine else None,
         app=session.app,
         user=session.user,
         session=session.id,

@@ -296,6 +296,9 @@ class Driver:
                 **replayed(request.replay),
             )
         )
+        if engine := worker.info.result().engine:
+            text = json.dumps({"name": engine.name, "version": engine.version})
+            await self._journal.replays.set_engine(self.live.row.id, text)
 
     # --- the messages ----------------------------------------------------------------------
 

@@ -7,6 +7,8 @@ from devui.store.values import clean_text
 from devui.wire.events import Event
 
 _STARTED = "SELECT data FROM starts WHERE run = ?"
+_ENGINE = "SELECT engine FROM starts WHERE run = ?"
+_SET_ENGINE = "UPDATE starts SET engine = ? WHERE run = ?"
 _BEGIN = "INSERT INTO replays (run, source, live_tools) VALUES (?, ?, ?)"
 _END = "UPDATE replays SET verdict = ? WHERE run = ?"
 _GET = "SELECT run, source, live_tools, verdict FROM replays WHERE run = ?"
@@ -41,6 +43,17 @@ class Replays:
         """Return what the run was asked to do; None if that was not kept."""
         rows = await self._database.find(_STARTED, run)
         return rows[0][0] if rows else None
+
+    async def engine_of(self, run: str) -> str | None:
+        """Return what executed the run, as JSON text; None if that was not kept."""
+        rows = await self._database.find(_ENGINE, run)
+        return rows[0][0] if rows else None
+
+    async def set_engine(self, run: str, engine: str) -> None:
+        """Keep what executes the run, as JSON text."""
+        await self._database.write(
+            lambda connection: connection.execute(_SET_ENGINE, (engine, run))
+        )
 
     async def begin(self, run: str, source: str, *, live: bool) -> None:
         """This run executes the run `source` again; `live`: its tools are called."""

@@ -18,7 +18,13 @@ from devui.wire.framing import codecs
 from devui.wire.gates import Verdict
 from devui.wire.messages import ToServer
 from devui.wire.pieces import piece_name
-from devui.wire.recordings import ModelRequest, RecordedCall, RecordedFile, Recording
+from devui.wire.recordings import (
+    ModelRequest,
+    RecordedCall,
+    RecordedEngine,
+    RecordedFile,
+    Recording,
+)
 from devui.wire.spans import Prompt, SpanBegan, SpanEnded
 from devui.worker.engines.choice import kit_of
 from devui.worker.engines.kit import (
@@ -355,6 +361,7 @@ async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Re
     outcome, error = await headless.execute(run, [tape.recorder, reuse], reuse.replay.hands)
     fresh = replace(
         recording,
+        engine=RecordedEngine(name=kit.name, version=kit.version),
         outcome=outcome,
         error=error,
         files=await _files(headless, recording, tape.events),

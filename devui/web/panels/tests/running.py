@@ -20,10 +20,15 @@ _RESULTS: Final[dict[int, Literal["passed", "failed"]]] = {0: "passed", 1: "fail
 """By the exit status of `devui test`."""
 
 
-async def run_test(file: Path) -> TestOutcome:
+def command_of(file: str, python: Path | None) -> list[str]:
+    """The command that runs a test with the Python that the server runs agents in."""
+    return ["devui", "test", *(["--python", str(python)] if python else []), file]
+
+
+async def run_test(file: Path, python: Path | None) -> TestOutcome:
     """Run the test in a process of its own, in the folder the server was started in."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "devui", "test", str(file)),
+        *(sys.executable, "-m", *command_of(str(file), python)),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

@@ -1,6 +1,7 @@
 """The page that makes a test of a session."""
 
 import asyncio
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from devui.web.panels.jobs.panel import job_list
 from devui.web.panels.tests.api import KeepBody, display_path, keeper, make_test, wanted_of
 from devui.web.panels.tests.parts import MakeTestPage, TestPreview
 from devui.web.panels.tests.preview import FOLDER, preview, run_choices
-from devui.web.panels.tests.running import run_test
+from devui.web.panels.tests.running import command_of, run_test
 from devui.web.security.intake import read_form
 from devui.web.services import Services
 from devui.web.text.visible import visible
@@ -82,7 +83,7 @@ async def make(request: Request) -> Response:
     draft = replace(
         preview(test_form.file, test.files, there=True, overwrite=test_form.overwrite),
         paths=tuple(map(visible, test.paths)),
-        command=visible(f"devui test {test.paths[0]}"),
+        command=_shown_command(services, test.paths[0]),
     )
     return _page(request, services, session, test_form, test.offers, draft)
 
@@ -95,9 +96,13 @@ async def _run_test(
     if place is None or not await asyncio.to_thread(place.is_file):
         raise Conflict("write the test before you run it")
     offers, draft = await _offers(services, session, test_form)
-    draft = replace(draft, command=visible(f"devui test {display_path(place)}"))
-    draft = replace(draft, outcome=await run_test(place))
+    outcome = await run_test(place, services.settings.python)
+    draft = replace(draft, command=_shown_command(services, display_path(place)), outcome=outcome)
     return _page(request, services, session, test_form, offers, draft)
+
+
+def _shown_command(services: Services, file: str) -> str:
+    return visible(shlex.join(command_of(file, services.settings.python)))
 
 
 def _test_form(form: FormData | QueryParams, session: SessionRow) -> _TestForm:

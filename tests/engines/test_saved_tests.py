@@ -1,0 +1,180 @@
+"""Tests made of sessions play on the engine, and in the Python, that recorded them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from devui.worker import standalone
+from tests.kit.debugged import Debugged
+from tests.kit.oracle import adk_python, needs_adk
+from tests.kit.server import running, write_app
+from tests.kit.terminal import Terminal, devui, environment
+
+pytestmark = needs_adk
+
+KIOSK = '''
+from google.adk.agents import LlmAgent
+from google.adk.models import BaseLlm, LlmResponse
+from google.genai import types
+
+
+class Script(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        last = llm_request.contents[-1].parts[-1]
+        if last.function_response:
+            part = types.Part(text=f"Sold: {last.function_response.response['sold']}.")
+        else:
+            part = types.Part.from_function_call(name="sell", args={"what": last.text})
+        yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+
+def sell(what: str, tool_context) -> dict:
+    """Sell something."""
+    tool_context.state["sold"] = what
+    return {"sold": what}
+
+
+root_agent = LlmAgent(
+    name="kiosk", model=Script(model="script"), instruction="Sell things.", tools=[sell]
+)
+'''
+PYTHON = str(adk_python())
+QUIET = ("--", "-p", "no:cacheprovider")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved")
+    write_app(folder / "agents", "kiosk", KIOSK)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with running(folder / "agents", folder / "data", "--python", PYTHON) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def session(server, folder):
+    """A session of one run, and the test of it in `tests`."""
+    with server.client() as client:
+        debugged = Debugged(client, "kiosk").start("tea", pause=False)
+        assert debugged.settled()["status"] == "done"
+        made = Terminal(server)("make-test", str(debugged.key), "-o", "tests/test_kiosk.py")
+        assert made.returncode == 0, made.stderr
+        yield debugged
+
+
+def recording(folder):
+    return json.loads((folder / "tests" / "test_kiosk.recordings" / "1.json").read_text())
+
+
+def test_a_recording_names_its_engine(session, folder):
+    code = "from importlib.metadata import version; print(version('google-adk'))"
+    version = subprocess.check_output([PYTHON, "-c", code], text=True).strip()
+    assert recording(folder)["engine"] == {"name": "google-adk", "version": version}
+
+
+def test_a_test_plays_where_it_was_recorded(session, folder):
+    played = devui("test", "--python", PYTHON, "tests", *QUIET, cwd=folder)
+    assert played.returncode == 0, played.stdout + played.stderr
+    assert "1 passed" in played.stdout
+
+
+def test_plain_pytest_takes_the_interpreter_from_the_environment(session, folder):
+    command = [sys.executable, "-m", "pytest", "tests", "-p", "no:cacheprovider"]
+    variables = environment(DEVUI_WORKER_PYTHON=PYTHON)
+    played = subprocess.run(
+        command, cwd=folder, env=variables, capture_output=True, text=True, check=False
+    )
+    assert played.returncode == 0, played.stdout + played.stderr
+
+
+def test_a_change_is_still_noticed_there(session, folder):
+    agent = folder / "agents" / "kiosk" / "agent.py"
+    agent.write_text(KIOSK.replace("Sell things.", "Sell nothing."))
+    try:
+        played = devui("test", "--python", PYTHON, "tests", *QUIET, cwd=folder)
+    finally:
+        agent.write_text(KIOSK)
+    assert played.returncode == 1
+    assert "kiosk sent its model a different request than recorded: system" in played.stdout
+    assert '+ "Sell nothing.' in played.stdout
+
+
+def test_a_run_is_recorded_again_there(session, folder):
+    agent = folder / "agents" / "kiosk" / "agent.py"
+    agent.write_text(KIOSK.replace("Sell things.", "Sell nothing."))
+    before = recording(folder)
+    try:
+        played = devui("test", "--refresh", "--python", PYTHON, "tests", *QUIET, cwd=folder)
+        assert "recorded again" in played.stdout, played.stdout + played.stderr
+        assert played.returncode == 0
+        assert recording(folder)["engine"] == before["engine"]
+    finally:
+        agent.write_text(KIOSK)
+        text = json.dumps(before)
+        (folder / "tests" / "test_kiosk.recordings" / "1.json").write_text(text)
+
+
+def test_without_the_engine_the_test_says_what_to_do(session, folder):
+    version = recording(folder)["engine"]["version"]
+    played = devui("test", "tests", *QUIET, cwd=folder)
+    assert played.returncode == 1
+    assert f"1.json was recorded on google-adk {version}, which {sys.executable}" in played.stdout
+    assert "--python" in played.stdout
+
+
+def test_an_interpreter_that_cannot_run_agents_is_refused(session, folder):
+    played = devui("test", "--python", "nowhere", "tests", *QUIET, cwd=folder)
+    assert played.returncode == 2
+    assert "isn't a Python interpreter" in played.stderr
+
+
+def test_a_broken_agent_is_reported_with_its_traceback(session, folder):
+    agent = folder / "agents" / "kiosk" / "agent.py"
+    agent.write_text(f"{KIOSK}\nraise LookupError('no stock')\n")
+    try:
+        played = devui("test", "--python", PYTHON, "tests", *QUIET, cwd=folder)
+    finally:
+        agent.write_text(KIOSK)
+    assert played.returncode == 1
+    assert "LookupError: no stock" in played.stdout
+    assert "kiosk/agent.py" in played.stdout
+
+
+def test_the_page_runs_the_test_in_the_interpreter_of_the_server(session, folder, server):
+    form = {"file": "tests/test_kiosk.py", "play": "yes"}
+    with server.client() as client:
+        answer = client.post(
+            f"/sessions/{session.key}/test", data=form, headers={"Origin": str(client.base_url)}
+        )
+    page = answer.text
+    assert "1 passed" in page
+    assert f"devui test --python {PYTHON} tests/test_kiosk.py" in page
+
+
+def test_a_run_of_the_other_engine_plays_on_that(folder, tmp_path):
+    """Where both engines could, in a process that has imported google-adk."""
+    options = ("--python", PYTHON, "--engine", "devui")
+    with (
+        running(folder / "agents", tmp_path / "data", *options) as server,
+        server.client() as client,
+    ):
+        session = Debugged(client, "kiosk").start("tea", pause=False)
+        assert session.settled()["status"] == "done"
+        answer = client.get(f"/api/sessions/{session.key}/recording").json()
+    assert answer["engine"]["name"] == "devui"
+    file = tmp_path / "1.json"
+    file.write_text(json.dumps(answer))
+    code = (
+        "import runpy, sys; runpy.run_path(sys.argv[1]); from devui.testing import play;"
+        "result = play(*sys.argv[2:]); print(result.text, result.events[0].author);"
+        "print(result.difference)"
+    )
+    command = [PYTHON, "-P", "-c", code, standalone.__file__, folder / "agents" / "kiosk", file]
+    printed = subprocess.check_output(command, text=True)
+    assert printed.splitlines() == ["Sold: tea. user", "None"]
