@@ -38,5 +38,7 @@ def _answers() -> Any:
 def _answer(order: dict[str, str], engine: EngineChoice) -> dict[str, Any]:
     try:
         return play_here(Path(order["agent"]), Path(order["recording"]), engine).as_json()
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if not isinstance(error, Exception | SystemExit):
+            raise
         return {"raised": "".join(traceback.format_exception(error)).rstrip()}

@@ -36,7 +36,8 @@ class Result:
     agents: list[str]
     """The authors of the events, in order; consecutive repeats count once."""
     state: dict[str, Any]
-    """The final state with its prefixes, without `temp:`."""
+    """The final state with its prefixes, without `temp:`. Here and in `tools`, ids of calls are the
+    recorded ones."""
     events: list[Event]
     """The committed events, the user's message first; ids and times are new."""
     error: str | None
@@ -136,20 +137,22 @@ def _play(path: Path, exported: App | BaseNode, recording: Recording) -> Result:
 
 
 def _result(recording: Path, replayed: Replayed) -> Result:
+    """Checks name recorded ids, for which the run has made up others."""
+    ids, divergence = replayed.ids, replayed.verdict.divergence
     wire = {"mode": "json", "by_alias": True, "exclude_none": True}
-    events = [event.model_dump(**wire) for event in replayed.events]  # type: ignore[arg-type]  # a mapping of several kinds
-    divergence = replayed.verdict.divergence
+    events = [ids.recorded_in(event.model_dump(**wire)) for event in replayed.events]  # type: ignore[arg-type]  # a mapping of several kinds
+    state = {
+        key: json.loads(as_json(value))
+        for key, value in replayed.state.items()
+        if not key.startswith(TEMPORARY)
+    }
     return Result(
         recording=recording,
         text=last_text(events),
         tools=tool_calls(events),
         agents=agents_in_turn(events),
-        state={
-            key: json.loads(as_json(value))
-            for key, value in replayed.state.items()
-            if not key.startswith(TEMPORARY)
-        },
+        state=ids.recorded_in(state),
         events=replayed.events,
-        error=replayed.error,
+        error=ids.recorded(replayed.error),
         difference=explanation(divergence) if divergence is not None else None,
     )

@@ -15,8 +15,11 @@ from tests.kit.terminal import Terminal, devui, environment
 pytestmark = needs_adk
 
 KIOSK = '''
+import time
+
 from google.adk.agents import LlmAgent
 from google.adk.models import BaseLlm, LlmResponse
+from google.adk.tools import FunctionTool
 from google.genai import types
 
 
@@ -24,7 +27,11 @@ class Script(BaseLlm):
     async def generate_content_async(self, llm_request, stream=False):
         last = llm_request.contents[-1].parts[-1]
         if last.function_response:
-            part = types.Part(text=f"Sold: {last.function_response.response['sold']}.")
+            sold = last.function_response.response.get("sold")
+            part = types.Part(text=f"Sold: {sold}." if sold else "May I?")
+            for word in part.text.split():
+                chunk = types.Content(role="model", parts=[types.Part(text=word)])
+                yield LlmResponse(content=chunk, partial=True)
         else:
             part = types.Part.from_function_call(name="sell", args={"what": last.text})
         yield LlmResponse(content=types.Content(role="model", parts=[part]))
@@ -36,8 +43,24 @@ def sell(what: str, tool_context) -> dict:
     return {"sold": what}
 
 
+def clock(callback_context, llm_request):
+    """Writes what differs with every run."""
+    callback_context.state["temp:started"] = time.time()
+
+
+def note(tool, args, tool_context):
+    """Writes an id that is new with every run."""
+    tool_context.state["asked"] = tool_context.function_call_id
+
+
 root_agent = LlmAgent(
-    name="kiosk", model=Script(model="script"), instruction="Sell things.", tools=[sell]
+    name="kiosk",
+    model=Script(model="script"),
+    instruction="Sell things.",
+    tools=[FunctionTool(sell, require_confirmation=True)],
+    before_model_callback=clock,
+    before_tool_callback=note,
+    output_key="answer",
 )
 '''
 PYTHON = str(adk_python())
@@ -59,17 +82,36 @@ def server(folder):
 
 @pytest.fixture(scope="module")
 def session(server, folder):
-    """A session of one run, and the test of it in `tests`."""
+    """A sale that was confirmed, and the test of it in `tests`."""
     with server.client() as client:
-        debugged = Debugged(client, "kiosk").start("tea", pause=False)
-        assert debugged.settled()["status"] == "done"
+        debugged = sale(client)
         made = Terminal(server)("make-test", str(debugged.key), "-o", "tests/test_kiosk.py")
         assert made.returncode == 0, made.stderr
         yield debugged
 
 
+def sale(client):
+    """Asks for tea, and confirms it: two runs."""
+    debugged = Debugged(client, "kiosk").start("tea", pause=False)
+    assert debugged.settled()["status"] == "done"
+    [call] = [
+        part["functionCall"]
+        for event in debugged.kept()["events"]
+        for part in event["content"]["parts"]
+        if part.get("functionCall", {}).get("name") == "adk_request_confirmation"
+    ]
+    answer = {"id": call["id"], "name": call["name"], "response": {"confirmed": True}}
+    message = {"role": "user", "parts": [{"functionResponse": answer}]}
+    assert debugged.start(message, pause=False).settled()["status"] == "done"
+    return debugged
+
+
+def recordings(folder):
+    return sorted((folder / "tests" / "test_kiosk.recordings").iterdir())
+
+
 def recording(folder):
-    return json.loads((folder / "tests" / "test_kiosk.recordings" / "1.json").read_text())
+    return json.loads(recordings(folder)[1].read_text())
 
 
 def test_a_recording_names_its_engine(session, folder):
@@ -81,9 +123,10 @@ def test_a_recording_names_its_engine(session, folder):
 def test_a_test_plays_where_it_was_recorded(session, folder):
     played = devui("test", "--python", PYTHON, "tests", *QUIET, cwd=folder)
     assert played.returncode == 0, played.stdout + played.stderr
-    assert "1 passed" in played.stdout
+    assert "2 passed" in played.stdout
 
 
+@pytest.mark.slow
 def test_plain_pytest_takes_the_interpreter_from_the_environment(session, folder):
     command = [sys.executable, "-m", "pytest", "tests", "-p", "no:cacheprovider"]
     variables = environment(DEVUI_WORKER_PYTHON=PYTHON)
@@ -93,31 +136,55 @@ def test_plain_pytest_takes_the_interpreter_from_the_environment(session, folder
     assert played.returncode == 0, played.stdout + played.stderr
 
 
-def test_a_change_is_still_noticed_there(session, folder):
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            "Sell things.",
+            "Sell nothing.",
+            [
+                "kiosk sent its model a different request than recorded: system",
+                '+ "Sell nothing.',
+                "recorded on google-adk 1.2.3, played on google-adk ",
+            ],
+        ),
+        (
+            '["asked"] = tool_context.function_call_id',
+            '["asked"] = "adk-another"',
+            ["assert 'adk-another' == 'adk-", "2 failed"],
+        ),
+    ],
+)
+def test_a_change_is_still_noticed_there(session, folder, old, new, expected):
     agent = folder / "agents" / "kiosk" / "agent.py"
-    agent.write_text(KIOSK.replace("Sell things.", "Sell nothing."))
+    agent.write_text(KIOSK.replace(old, new))
+    before = {file: file.read_text() for file in recordings(folder)}
+    version = recording(folder)["engine"]["version"]
+    for file, text in before.items():
+        file.write_text(text.replace(f'"version": "{version}"', '"version": "1.2.3"'))
     try:
         played = devui("test", "--python", PYTHON, "tests", *QUIET, cwd=folder)
     finally:
         agent.write_text(KIOSK)
+        for file, text in before.items():
+            file.write_text(text)
     assert played.returncode == 1
-    assert "kiosk sent its model a different request than recorded: system" in played.stdout
-    assert '+ "Sell nothing.' in played.stdout
+    assert all(each in played.stdout for each in expected), played.stdout
 
 
 def test_a_run_is_recorded_again_there(session, folder):
     agent = folder / "agents" / "kiosk" / "agent.py"
     agent.write_text(KIOSK.replace("Sell things.", "Sell nothing."))
-    before = recording(folder)
+    before = {file: file.read_text() for file in recordings(folder)}
     try:
         played = devui("test", "--refresh", "--python", PYTHON, "tests", *QUIET, cwd=folder)
         assert "recorded again" in played.stdout, played.stdout + played.stderr
         assert played.returncode == 0
-        assert recording(folder)["engine"] == before["engine"]
+        assert recording(folder)["engine"]["name"] == "google-adk"
     finally:
         agent.write_text(KIOSK)
-        text = json.dumps(before)
-        (folder / "tests" / "test_kiosk.recordings" / "1.json").write_text(text)
+        for file, text in before.items():
+            file.write_text(text)
 
 
 def test_without_the_engine_the_test_says_what_to_do(session, folder):
@@ -146,6 +213,7 @@ def test_a_broken_agent_is_reported_with_its_traceback(session, folder):
     assert "kiosk/agent.py" in played.stdout
 
 
+@pytest.mark.slow
 def test_the_page_runs_the_test_in_the_interpreter_of_the_server(session, folder, server):
     form = {"file": "tests/test_kiosk.py", "play": "yes"}
     with server.client() as client:
@@ -153,7 +221,7 @@ def test_the_page_runs_the_test_in_the_interpreter_of_the_server(session, folder
             f"/sessions/{session.key}/test", data=form, headers={"Origin": str(client.base_url)}
         )
     page = answer.text
-    assert "1 passed" in page
+    assert "2 passed" in page
     assert f"devui test --python {PYTHON} tests/test_kiosk.py" in page
 
 
@@ -164,8 +232,7 @@ def test_a_run_of_the_other_engine_plays_on_that(folder, tmp_path):
         running(folder / "agents", tmp_path / "data", *options) as server,
         server.client() as client,
     ):
-        session = Debugged(client, "kiosk").start("tea", pause=False)
-        assert session.settled()["status"] == "done"
+        session = sale(client)
         answer = client.get(f"/api/sessions/{session.key}/recording").json()
     assert answer["engine"]["name"] == "devui"
     file = tmp_path / "1.json"

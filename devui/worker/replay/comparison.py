@@ -3,7 +3,7 @@
 import json
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -64,6 +64,7 @@ def other_result(call: RecordedCall, first: FieldDifference) -> str:
 
 
 _VOLATILE = ("id", "timestamp")
+_DELTAS = ("stateDelta", "artifactDelta")
 _TIMES = ("startTimestamp", "endTimestamp")
 
 
@@ -103,13 +104,22 @@ class Ids:
 
 
 def comparable(event: dict[str, Any]) -> dict[str, Any]:
-    """An event without what differs from run to run: its own id, and times."""
-    fields = {name: value for name, value in event.items() if name not in _VOLATILE}
-    compaction = (fields.get("actions") or {}).get("compaction")
-    if compaction:
-        rest = {name: value for name, value in compaction.items() if name not in _TIMES}
-        fields["actions"] = {**fields["actions"], "compaction": rest}
-    return fields
+    """An event without what differs from run to run: its own id, times, and a chunk's deltas.
+
+    A chunk shares its actions with the event that it becomes a part of, so what they hold depends
+    on when it is looked at. Nothing is committed of them.
+    """
+    fields = _without(event, _VOLATILE)
+    actions = fields.get("actions") or {}
+    if event.get("partial"):
+        actions = _without(actions, _DELTAS)
+    if compaction := actions.get("compaction"):
+        actions = {**actions, "compaction": _without(compaction, _TIMES)}
+    return {**fields, "actions": actions}
+
+
+def _without(members: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if name not in names}
 
 
 def _ids(event: dict[str, Any]) -> Iterator[str | None]:

@@ -28,6 +28,7 @@ from devui.worker.errors import agent_error
 from devui.worker.instruments.gates import revise_event
 from devui.worker.json_text import as_json
 from devui.worker.output import current_run
+from devui.worker.replay.comparison import Ids
 from devui.worker.replay.interventions import Hands, HandsAfter, HandsBefore
 from devui.worker.replay.plugin import Replayer
 from devui.worker.replay.replay import RecordingEnds, Replay
@@ -46,6 +47,8 @@ class Replayed:
     """The session's state at the end, with prefixes."""
     error: str | None = None
     """What it failed with, as `Type: message`; the end of what was recorded is no failure."""
+    ids: Ids = field(default_factory=Ids)
+    """Which ids of it stand for which recorded ones."""
 
 
 def read_recording(path: Path) -> Recording:
@@ -84,7 +87,7 @@ async def replay_headless(
         error = None
     elif replay.end is not None:
         error = f"{DIVERGED}: {replay.end}"
-    return Replayed(verdict, events, session.state, error)
+    return Replayed(verdict, events, session.state, error, replay.ids)
 
 
 class Hearing(Protocol):
