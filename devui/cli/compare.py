@@ -140,7 +140,7 @@ def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, s
         raise BadRequestError(f"session {side} has no finished run to replay on the other engine")
     for number, run in runs:
         replay: Mapping[str, Any] = client.start_replay(
-            int(session), run=run["run"], engine="other"
+            int(session), run=run["run"], engine="other", breakpoints=False
         )
         for news in news_of(client, replay["session"], run["first"] - 1, run=replay["run"]):
             is_replay = news["type"] == "position" and news["run"] == replay["run"]

@@ -102,7 +102,11 @@ class _Wish:
 @click.option(
     "--run", metavar="ID", help="Run to replay; by default the newest, or with --check all."
 )
-@click.option("--check", is_flag=True, help="Print one line per run; delete identical replays.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Print one line per run; ignore breakpoints; delete identical replays.",
+)
 @click.option("--live-tools", is_flag=True, help="Call the tools for real.")
 @app_option
 @agents_option
@@ -156,7 +160,10 @@ def _replay(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mapping[
     client = terminal.client
     with as_job(client, "preparing the replay") as preparing:
         replay: Mapping[str, Any] = preparing.start_replay(
-            wish.session, run=run["run"], live_tools=wish.live_tools
+            wish.session,
+            run=run["run"],
+            live_tools=wish.live_tools,
+            breakpoints=not wish.check,
         )
     fork, again = replay["session"], replay["run"]
     for news in news_of(client, fork, run["first"] - 1, run=again, as_json=terminal.as_json):
@@ -174,8 +181,12 @@ def _replay(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mapping[
     if verdict is None:
         error = client.run(again)["error"]
         raise DevuiError(f"the replay failed: {error['message'] if error else ''}")
-    terminal.say(answer, lambda _: verdict_lines(verdict, run["first"], run["last"]))
-    if wish.check and verdict["identical"]:
+    lines = verdict_lines(verdict, run["first"], run["last"])
+    is_deleted = wish.check and verdict["identical"]
+    if wish.check and not is_deleted:
+        lines.append(f"  replayed in session {fork}")
+    terminal.say(answer, lambda _: lines)
+    if is_deleted:
         _forget(client, fork)
     return verdict
 

@@ -941,6 +941,7 @@ class Endpoints(Connection):
         live_tools: bool = False,
         guard: Policy = "ask",
         pause: bool = False,
+        breakpoints: bool = True,
         engine: ReplayEngine | None = None,
         note: str | None = None,
     ) -> ReplayJson:
@@ -958,6 +959,7 @@ class Endpoints(Connection):
             liveTools=live_tools,
             guard=guard,
             pause=pause,
+            breakpoints=breakpoints,
             engine=engine,
             note=note,
             actor=self.actor,

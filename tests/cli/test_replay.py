@@ -55,11 +55,17 @@ def test_a_replay_is_checked_and_its_first_difference_explained(server, folder):
         assert "diverged: writer sent its model a different request" in other.stdout
         assert "so well." in other.stdout
         assert "so badly." in other.stdout
+        newest = [each["key"] for each in client.get("/api/sessions").json()["sessions"][:2]]
+        assert [
+            line.removeprefix("  replayed in session ")
+            for line in other.stdout.splitlines()
+            if line.startswith("  replayed in session ")
+        ] == [str(each) for each in sorted(newest)]
         assert terminal("replay", key, "--run", "none").returncode == 5
         assert (folder / "live.log").read_text() == live
 
 
-def test_a_replay_that_a_breakpoint_holds_says_so(server):
+def test_a_breakpoint_holds_a_replay_which_says_so_but_no_check(server):
     terminal = Terminal(server)
     with server.client() as client:
         recorded = Debugged(client, "team").start(pause=False)
@@ -67,7 +73,9 @@ def test_a_replay_that_a_breakpoint_holds_says_so(server):
         body = {"on": "tool", "name": "*", "hit": "== 1"}
         breakpoint_ = client.post("/api/apps/team/breakpoints", json=body)
         assert breakpoint_.status_code == 201, breakpoint_.text
-        with terminal.open("replay", str(recorded.key), "--check") as replay:
+        checked = terminal("replay", str(recorded.key), "--check")
+        assert (checked.returncode, checked.stderr) == (0, "")
+        with terminal.open("replay", str(recorded.key)) as replay:
             held = replay.complaint("held in session ")
             newest = client.get("/api/sessions").json()["sessions"][0]["key"]
             going_on = ("dbg", "continue", "--session", str(newest))

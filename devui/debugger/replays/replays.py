@@ -40,6 +40,8 @@ class ReplayRequest:
     guard: Policy = "ask"
     """Of live tools: what becomes of those that have run before."""
     pause: bool = False
+    breakpoints: bool = True
+    """Whether the app's breakpoints hold it."""
     engine: ReplayEngine | None = None
     """Execute it on this engine, and go on after differences; None for the app's own."""
     note: str | None = None
@@ -159,6 +161,7 @@ def _again(recording: Recording, text: str, source: RunRow, request: ReplayReque
         service_tier=recording.service_tier,
         settings=recording.settings or RunSettings(),
         pause=request.pause,
+        ignores_breakpoints=not request.breakpoints,
         actor=request.actor,
         replay=Replaying(
             source=source.id,

@@ -175,9 +175,10 @@ class LiveRun:
     is_replay: bool = False
     inbox: Inbox[Inbound] = field(default_factory=Inbox)
     stepper: Stepper = field(default_factory=Stepper)
+    """Whether and where it is held."""
     guard: Guard | None = None
     """What asks before a tool that has run before runs again."""
-    """Whether and where it is held."""
+    ignores_breakpoints: bool = False
     watch: Watch = field(default_factory=Watch)
     """What the breakpoints have seen of it."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)

@@ -205,6 +205,7 @@ class Runs:
             is_replay=request.replay is not None,
         )
         live.watched, live.guard = request.watch, request.guard
+        live.ignores_breakpoints = request.ignores_breakpoints
         if request.pause:
             live.stepper.pause(request.actor)
         driver = Driver(

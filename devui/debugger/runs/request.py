@@ -37,6 +37,8 @@ class RunRequest:
     with an invocation takes over what that was started with, any other sets nothing."""
     pause: bool = False
     """Begin held, before the first event is committed."""
+    ignores_breakpoints: bool = False
+    """Neither held nor logged at the app's breakpoints."""
     watch: bool = False
     """Tell of state that is written and not committed, also if nobody looks."""
     last_seen: int | None = None

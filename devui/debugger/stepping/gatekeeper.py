@@ -186,6 +186,8 @@ class Gatekeeper:
     @property
     def _breakpoints(self) -> tuple[StoredBreakpoint, ...]:
         session = self._live.session
+        if self._live.ignores_breakpoints:
+            return ()
         return self._book.enabled(session.app, session.user)
 
     def _gates(self) -> frozenset[WorkerGate]:

@@ -41,6 +41,8 @@ class ReplayBody(Strict):
     guard: Policy = "ask"
     pause: bool = False
     """Start it held."""
+    breakpoints: bool = True
+    """Hold it at breakpoints."""
     engine: ReplayEngine | None = None
     note: str | None = Field(default=None, max_length=2000)
     actor: str = Field(default="api", max_length=100)
