@@ -297,8 +297,7 @@ class Driver:
             )
         )
         if engine := worker.info.result().engine:
-            text = json.dumps({"name": engine.name, "version": engine.version})
-            await self._journal.replays.set_engine(self.live.row.id, text)
+            self.live.engine = json.dumps({"name": engine.name, "version": engine.version})
 
     # --- the messages ----------------------------------------------------------------------
 

@@ -213,6 +213,8 @@ class LiveRun:
     streaming: Answers = field(default_factory=dict)
     temp: dict[str, Any] = field(default_factory=dict)
     """The `temp:` state of this invocation, by key with its prefix."""
+    engine: str | None = None
+    """What executes the run, as JSON text, until that is written."""
     chunks: list[tuple[str, str]] = field(default_factory=list)
     """Partial events that wait to be written, as (event id, JSON text)."""
     output: list[OutputLine] = field(default_factory=list)

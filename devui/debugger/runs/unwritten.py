@@ -37,9 +37,12 @@ class Unwritten:
     def _take(self) -> Iterator[Coroutine[Any, Any, None]]:
         """Take what waits, as changes of the journal to be made in this order."""
         live = self._live
+        engine, live.engine = live.engine, None
         chunks, live.chunks = live.chunks, []
         output, live.output = live.output, []
         spans = live.recording.take()
+        if engine:
+            yield self._journal.replays.set_engine(live.row.id, engine)
         if chunks:
             yield self._journal.events.add_chunks(live.session.key, live.row.id, chunks)
         if output:

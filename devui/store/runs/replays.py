@@ -52,7 +52,7 @@ class Replays:
     async def set_engine(self, run: str, engine: str) -> None:
         """Keep what executes the run, as JSON text."""
         await self._database.write(
-            lambda connection: connection.execute(_SET_ENGINE, (engine, run))
+            lambda connection: connection.execute(_SET_ENGINE, (engine, run)), size=len(engine)
         )
 
     async def begin(self, run: str, source: str, *, live: bool) -> None:
